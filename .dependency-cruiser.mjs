@@ -1,0 +1,64 @@
+/**
+ * Import directions between rooms: functions → features → contract, client, events, ports.
+ * `aws` and `local` implement ports and are named only by composition; the service knows the
+ * contract, the ports and itself.
+ */
+const only = (from, allowed) => ({
+  name: `${from.replace(/^lib\//, "")}-imports`,
+  severity: "error",
+  comment: `${from} may import only ${allowed.join(", ")}`,
+  from: { path: `^${from}/` },
+  to: {
+    path: "^(lib|functions|infra|test)/",
+    pathNot: [`^${from}/`, ...allowed.map((room) => `^${room}/`)],
+  },
+});
+
+const BASE = ["lib/contract", "lib/ports"];
+const FEATURE_BASE = [...BASE, "lib/client", "lib/events", "lib/ledger"];
+
+export default {
+  forbidden: [
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    only("lib/contract", []),
+    only("lib/ports", []),
+    only("lib/client", BASE),
+    only("lib/events", BASE),
+    only("lib/ledger", [...BASE, "lib/events"]),
+    only("lib/service", BASE),
+    only("lib/commands", FEATURE_BASE),
+    only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
+    only("lib/aws", ["lib/ports"]),
+    only("lib/lambda", [...BASE, "lib/events"]),
+    only("infra", []),
+    {
+      name: "nobody-imports-functions",
+      severity: "error",
+      comment: "only the local triggers run the handlers; features never know them",
+      from: { path: "^lib/", pathNot: "^lib/local/" },
+      to: { path: "^functions/" },
+    },
+    {
+      name: "composition-only",
+      severity: "error",
+      comment: "adapters are chosen by composition: functions' deps, lib/local and the CLI",
+      from: {
+        path: "^(lib|functions)/",
+        pathNot: ["^functions/[^/]+/deps\\.ts$", "^lib/(local|aws|cli)/"],
+      },
+      to: { path: "^lib/(aws|local)/" },
+    },
+    {
+      name: "clock-and-chance-are-ports",
+      severity: "error",
+      comment: "timers and random bytes come through lib/ports",
+      from: { path: "^lib/(commands|tasks|client|events|ledger|contract|service)/" },
+      to: { path: "^(node:)?timers" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    parser: "swc",
+    enhancedResolveOptions: { extensions: [".ts", ".mjs", ".js"] },
+  },
+};

@@ -1,0 +1,99 @@
+import * as z from "zod";
+import { mutation } from "./operation.ts";
+import { nothing, pathText, projectAndRegion, tasksReply, text } from "./values.ts";
+
+const isTopicName = (value: string): boolean =>
+  value.length >= 1 &&
+  value.length <= 223 &&
+  value.split(".").every((label) => /^[a-z0-9-]+$/.test(label) && !/^-|-$/.test(label));
+
+/**
+ * Log shipping. Sub-fields, bounds and the unit of `period` (days) are the provider's public ones;
+ * its topic pattern backtracks catastrophically, so the rule is checked label by label.
+ */
+export const loggingSchema = z.strictObject({
+  destination_region_id: z.int().nullable().optional(),
+  enabled: z.boolean().optional(),
+  retention_policy: z
+    .strictObject({ period: z.int().min(1).max(1825).nullable() })
+    .nullable()
+    .optional(),
+  topic_name: z
+    .string()
+    .refine(isTopicName, {
+      error: "1 to 223 characters: dot-separated labels of a-z, 0-9 and inner hyphens",
+    })
+    .nullable()
+    .optional(),
+});
+
+/** Autoscaling. `min` and `max` are required together; the triggers are the provider's public ones. */
+export const scaleSchema = z
+  .strictObject({
+    max: z.int().min(1).max(25),
+    min: z.int().min(0).max(25),
+    cooldown_period: z.int().min(1).max(3600).nullable().optional(),
+    triggers: z
+      .strictObject({
+        cpu: z
+          .strictObject({ threshold: z.int().min(1).max(99) })
+          .nullable()
+          .optional(),
+        memory: z
+          .strictObject({ threshold: z.int().min(1).max(99) })
+          .nullable()
+          .optional(),
+        http: z
+          .strictObject({ rate: z.int().min(1).max(1000), window: z.int().min(1).max(3600) })
+          .nullable()
+          .optional(),
+      })
+      .nullable()
+      .optional(),
+  })
+  .refine((scale) => scale.min <= scale.max, { path: ["min"], error: "must not exceed max" });
+
+/** Every field is optional; null leaves the field as it is. */
+export const containerUpdateSchema = z.strictObject({
+  commands: z.string().nullable().optional(),
+  description: text(255).nullable().optional(),
+  envs: z.record(z.string(), z.string()).optional(),
+  flavor: z
+    .string()
+    .regex(/^[0-9]{0,12}mCPU-[0-9]{0,12}Mi?B$/, { error: "a size such as 250mCPU-512MiB" })
+    .nullable()
+    .optional(),
+  image: text(230).nullable().optional(),
+  is_api_key_auth: z
+    .boolean()
+    .refine((value) => !value, { error: "enabling key authentication is temporarily unavailable" })
+    .nullable()
+    .optional(),
+  is_disabled: z.boolean().nullable().optional(),
+  listening_port: z.int().min(1).max(65535).nullable().optional(),
+  logging: loggingSchema.optional(),
+  pull_secret: z.string().nullable().optional(),
+  scale: scaleSchema.optional(),
+  timeout: z.int().min(0).max(180).nullable().optional(),
+});
+
+export const updateContainer = mutation({
+  id: "update-container",
+  reference: "E1",
+  summary: "Change the configuration of a container",
+  family: "cloud",
+  method: "PATCH",
+  path: "/cloud/v1/caas/{project_id}/{region_id}/containers/{container_name}",
+  params: z.strictObject({ ...projectAndRegion, container_name: pathText }),
+  query: nothing,
+  body: containerUpdateSchema,
+  response: tasksReply,
+  successStatus: 200,
+  answers: "tasks",
+  lane: {
+    resource: "container",
+    by: ["params.project_id", "params.region_id", "params.container_name"],
+  },
+  conflictMeansLocked: true,
+  afterAmbiguousSend: "send-again",
+});

@@ -1,0 +1,110 @@
+import * as z from "zod";
+import { mutation, read } from "./operation.ts";
+import { noBody, nothing, pathText, projectAndRegion } from "./values.ts";
+
+export const INSTANCE_STATUSES = [
+  "ACTIVE",
+  "BUILD",
+  "DELETED",
+  "ERROR",
+  "HARD_REBOOT",
+  "MIGRATING",
+  "PASSWORD",
+  "PAUSED",
+  "REBOOT",
+  "REBUILD",
+  "RESCUE",
+  "RESIZE",
+  "REVERT_RESIZE",
+  "SHELVED",
+  "SHELVED_OFFLOADED",
+  "SHUTOFF",
+  "SOFT_DELETED",
+  "SUSPENDED",
+  "UNKNOWN",
+  "VERIFY_RESIZE",
+] as const;
+
+export const VM_STATES = [
+  "active",
+  "building",
+  "deleted",
+  "error",
+  "paused",
+  "rescued",
+  "resized",
+  "shelved",
+  "shelved_offloaded",
+  "soft-deleted",
+  "stopped",
+  "suspended",
+] as const;
+
+/** An instance as reads return it. Nullable where newer servers send null (public differences 7, 8). */
+export const instanceSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  instance_description: z.string().nullable(),
+  project_id: z.int(),
+  region: z.string(),
+  region_id: z.int(),
+  created_at: z.string(),
+  creator_task_id: z.string().nullable(),
+  addresses: z.record(z.string(), z.array(z.looseObject({}))),
+  blackhole_ports: z.array(z.looseObject({})),
+  ddos_profile: z.looseObject({}).nullable(),
+  fixed_ip_assignments: z
+    .array(z.looseObject({ external: z.boolean(), ip_address: z.string(), subnet_id: z.string() }))
+    .nullable(),
+  flavor: z.looseObject({ flavor_id: z.string(), flavor_name: z.string() }),
+  instance_isolation: z.looseObject({ reason: z.string().nullable() }).nullable(),
+  security_groups: z.array(z.looseObject({ name: z.string() })),
+  ssh_key_name: z.string().nullable(),
+  status: z.enum(INSTANCE_STATUSES),
+  tags: z.array(z.looseObject({ key: z.string(), read_only: z.boolean(), value: z.string() })),
+  task_id: z.string().nullable(),
+  task_state: z.string().nullable(),
+  vm_state: z.enum(VM_STATES),
+  volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
+});
+
+const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathText });
+
+export const resumeInstance = mutation({
+  id: "resume-instance",
+  reference: "E2",
+  summary: "Resume a suspended instance",
+  family: "cloud",
+  method: "POST",
+  path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}/resume",
+  params: instanceParams,
+  query: nothing,
+  body: noBody,
+  // The document wraps the instance in a list; servers since 2026-08 send it bare.
+  response: z.union([
+    z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema) }),
+    instanceSchema,
+  ]),
+  successStatus: 200,
+  answers: "immediate",
+  lane: {
+    resource: "instance",
+    by: ["params.project_id", "params.region_id", "params.instance_id"],
+  },
+  conflictMeansLocked: true,
+  afterAmbiguousSend: "send-again-unless-done",
+});
+
+export const getInstance = read({
+  id: "get-instance",
+  reference: "GET instance",
+  summary: "Read one instance",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}",
+  params: instanceParams,
+  query: nothing,
+  body: noBody,
+  response: instanceSchema,
+  successStatus: 200,
+});

@@ -1,0 +1,135 @@
+import * as z from "zod";
+import { mutation, read } from "./operation.ts";
+import {
+  ipAddress,
+  noBody,
+  nothing,
+  pathUuid,
+  projectAndRegion,
+  resourceName,
+  tasksReply,
+  uuid,
+} from "./values.ts";
+
+const timeoutMs = z.int().min(0).max(86_400_000).nullable().optional();
+const secretId = uuid.nullable().optional();
+
+/** Nested object of the update: given completely, it replaces the whole monitor. */
+export const healthMonitorSchema = z
+  .strictObject({
+    delay: z.int().min(1).max(2_147_483_647),
+    timeout: z.int().min(0).max(2_147_483),
+    max_retries: z.int().min(1).max(10),
+    max_retries_down: z.int().min(1).max(10).optional(),
+    type: z
+      .enum(["HTTP", "HTTPS", "K8S", "PING", "TCP", "TLS-HELLO", "UDP-CONNECT"])
+      .nullable()
+      .optional(),
+    http_method: z
+      .enum(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"])
+      .nullable()
+      .optional(),
+    http_version: z.enum(["1.0", "1.1"]).nullable().optional(),
+    url_path: z
+      .string()
+      .regex(/^\/([^/?#%][^?#%]*)?$/, { error: "a path such as /health, without ?, # or %" })
+      .nullable()
+      .optional(),
+    expected_codes: z.string().nullable().optional(),
+    domain_name: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,253}$/, { error: "a host name" })
+      .nullable()
+      .optional(),
+    admin_state_up: z.boolean().optional(),
+  })
+  .refine((monitor) => monitor.timeout < monitor.delay, {
+    path: ["timeout"],
+    error: "must be below delay",
+  });
+
+export const sessionPersistenceSchema = z.strictObject({
+  type: z.enum(["APP_COOKIE", "HTTP_COOKIE", "SOURCE_IP"]),
+  cookie_name: resourceName.nullable().optional(),
+  persistence_granularity: z.string().nullable().optional(),
+  persistence_timeout: z.int().nullable().optional(),
+});
+
+export const poolMemberSchema = z
+  .strictObject({
+    address: ipAddress,
+    protocol_port: z.int().min(1).max(65535),
+    id: uuid.optional(),
+    subnet_id: uuid.nullable().optional(),
+    instance_id: uuid.nullable().optional(),
+    weight: z.int().min(1).max(256).optional(),
+    monitor_address: ipAddress.nullable().optional(),
+    monitor_port: z.int().min(1).max(65535).nullable().optional(),
+    backup: z.boolean().optional(),
+    admin_state_up: z.boolean().optional(),
+    // Listed by the document, read-only at the provider: accepted, without effect.
+    operating_status: z.string().optional(),
+  })
+  .refine((member) => !(member.subnet_id && member.instance_id), {
+    path: ["instance_id"],
+    error: "give either subnet_id or instance_id",
+  });
+
+/** Omitted fields are kept; nested objects replace the existing ones whole. */
+export const poolUpdateSchema = z.strictObject({
+  ca_secret_id: secretId,
+  crl_secret_id: secretId,
+  healthmonitor: healthMonitorSchema.nullable().optional(),
+  lb_algorithm: z.enum(["LEAST_CONNECTIONS", "ROUND_ROBIN", "SOURCE_IP"]).optional(),
+  members: z.array(poolMemberSchema).nullable().optional(),
+  name: resourceName.optional(),
+  protocol: z.enum(["HTTP", "HTTPS", "PROXY", "PROXYV2", "TCP", "UDP"]).optional(),
+  secret_id: secretId,
+  session_persistence: sessionPersistenceSchema.nullable().optional(),
+  timeout_client_data: timeoutMs,
+  timeout_member_connect: timeoutMs,
+  timeout_member_data: timeoutMs,
+  admin_state_up: z.boolean().optional(),
+});
+
+/** What the automation needs of a pool record: who it is and which task holds it. */
+export const poolSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  task_id: z.string().nullable(),
+});
+
+const poolParams = z.strictObject({ ...projectAndRegion, pool_id: pathUuid });
+
+export const updatePool = mutation({
+  id: "update-pool",
+  reference: "E8",
+  summary: "Replace settings of a load balancer pool",
+  family: "cloud",
+  method: "PATCH",
+  path: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
+  params: poolParams,
+  query: nothing,
+  body: poolUpdateSchema,
+  response: tasksReply,
+  successStatus: 200,
+  answers: "tasks",
+  deprecated: { successor: "PATCH /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}" },
+  lane: { resource: "pool", by: ["params.project_id", "params.region_id", "params.pool_id"] },
+  conflictMeansLocked: true,
+  afterAmbiguousSend: "send-again-when-unlocked",
+});
+
+export const getPool = read({
+  id: "get-pool",
+  reference: "GET pool",
+  summary: "Read one load balancer pool",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
+  params: poolParams,
+  query: nothing,
+  body: noBody,
+  response: poolSchema,
+  successStatus: 200,
+});

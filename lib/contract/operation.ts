@@ -1,0 +1,107 @@
+import type * as z from "zod";
+
+/** Which of the provider's three products answers; it decides the shape of an error body. */
+export type Family = "cloud" | "storage" | "streaming";
+
+/** Where a lane takes a part of its name from: one field of the request. */
+export type LanePart = `params.${string}` | `query.${string}` | `body.${string}`;
+
+/** The resource whose changes must not overlap, and the request fields that name it. */
+export interface LaneRule {
+  readonly resource: "container" | "instance" | "policy" | "pool" | "storage-event" | "router";
+  readonly by: readonly LanePart[];
+}
+
+/**
+ * What to do when a mutation was sent and its outcome is unknown.
+ * - `send-again`: the request states a target, so a second effect equals the first.
+ * - `send-again-unless-done`: as above, but a refusal may mean that the first one did it.
+ * - `send-again-when-unlocked`: wait until no task holds the resource, then send again.
+ * - `conflict-means-created`: send again; "already exists" is ours if the record equals the request.
+ * - `look-for-effect`: look for the created resource; send again only when it is proven absent.
+ */
+export type AfterAmbiguousSend =
+  | "send-again"
+  | "send-again-unless-done"
+  | "send-again-when-unlocked"
+  | "conflict-means-created"
+  | "look-for-effect";
+
+interface OperationBase<
+  Id extends string,
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType,
+> {
+  readonly id: Id;
+  /** Number in the interface document, or the public name of a neighbouring read. */
+  readonly reference: string;
+  readonly summary: string;
+  readonly family: Family;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path template; `{name}` is replaced by the path parameter of that name. */
+  readonly path: string;
+  readonly params: P;
+  readonly query: Q;
+  /** Request body as decoded; `noBody` where the operation takes none. */
+  readonly body: B;
+  readonly response: R;
+  readonly successStatus: 200 | 204;
+}
+
+export interface Read<
+  Id extends string = string,
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+> extends OperationBase<Id, P, Q, B, R> {
+  readonly kind: "read";
+}
+
+export interface Mutation<
+  Id extends string = string,
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+> extends OperationBase<Id, P, Q, B, R> {
+  readonly kind: "mutation";
+  /** `immediate`: the answer is the result; `tasks`: the answer names background tasks to follow. */
+  readonly answers: "immediate" | "tasks";
+  readonly deprecated?: { readonly successor: string };
+  readonly lane: LaneRule;
+  /** Whether 409 means that a running task holds the resource, so the same request may pass later. */
+  readonly conflictMeansLocked: boolean;
+  readonly afterAmbiguousSend: AfterAmbiguousSend;
+}
+
+export type Operation = Read | Mutation;
+
+export type Params<O extends Operation> = z.output<O["params"]>;
+export type Query<O extends Operation> = z.output<O["query"]>;
+export type Body<O extends Operation> = z.output<O["body"]>;
+export type Reply<O extends Operation> = z.output<O["response"]>;
+
+/** Declares a mutating operation; the identity function keeps every schema's exact type. */
+export const mutation = <
+  Id extends string,
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType,
+>(
+  declaration: Omit<Mutation<Id, P, Q, B, R>, "kind">,
+): Mutation<Id, P, Q, B, R> => ({ kind: "mutation", ...declaration });
+
+/** Declares a reading operation. */
+export const read = <
+  Id extends string,
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType,
+>(
+  declaration: Omit<Read<Id, P, Q, B, R>, "kind">,
+): Read<Id, P, Q, B, R> => ({ kind: "read", ...declaration });

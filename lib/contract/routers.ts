@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { mutation, read } from "./operation.ts";
+import {
+  cidr,
+  ipAddress,
+  noBody,
+  nothing,
+  pathUuid,
+  projectAndRegion,
+  resourceName,
+  tasksReply,
+  uuid,
+} from "./values.ts";
+
+/** Both gateway variants: `default` takes the region's external network, `manual` names one. */
+export const externalGatewaySchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("default"), enable_snat: z.boolean().optional() }),
+  z.strictObject({
+    type: z.literal("manual"),
+    network_id: uuid,
+    enable_snat: z.boolean().optional(),
+  }),
+]);
+
+export const routeSchema = z.strictObject({ destination: cidr, nexthop: ipAddress });
+
+export const routerCreateSchema = z.strictObject({
+  name: resourceName,
+  external_gateway_info: externalGatewaySchema.nullable().optional(),
+  interfaces: z
+    .array(z.strictObject({ type: z.literal("subnet").optional(), subnet_id: uuid }))
+    .nullable()
+    .optional(),
+  routes: z.array(routeSchema).nullable().optional(),
+});
+
+/** What the automation needs of a router record to recognise one that it created. */
+export const routerSchema = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  interfaces: z.array(
+    z.looseObject({ ip_assignments: z.array(z.looseObject({ subnet_id: z.string() })) }),
+  ),
+  routes: z.array(z.looseObject({ destination: z.string(), nexthop: z.string() })),
+  task_id: z.string().nullable(),
+});
+
+export const createRouter = mutation({
+  id: "create-router",
+  reference: "E11",
+  summary: "Create a router with interfaces and routes",
+  family: "cloud",
+  method: "POST",
+  path: "/cloud/v1/routers/{project_id}/{region_id}",
+  params: z.strictObject(projectAndRegion),
+  query: nothing,
+  body: routerCreateSchema,
+  response: tasksReply,
+  successStatus: 200,
+  answers: "tasks",
+  lane: { resource: "router", by: ["params.project_id", "params.region_id"] },
+  conflictMeansLocked: false,
+  afterAmbiguousSend: "look-for-effect",
+});
+
+export const getRouter = read({
+  id: "get-router",
+  reference: "GET router",
+  summary: "Read one router",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/routers/{project_id}/{region_id}/{router_id}",
+  params: z.strictObject({ ...projectAndRegion, router_id: pathUuid }),
+  query: nothing,
+  body: noBody,
+  response: routerSchema,
+  successStatus: 200,
+});

@@ -1,0 +1,110 @@
+import * as z from "zod";
+import { mutation, read } from "./operation.ts";
+import { noBody, nothing, uint64 } from "./values.ts";
+
+export const STORAGE_EVENT_NAMES = [
+  "reaching_used_space",
+  "reaching_files_quantity",
+  "reaching_used_traffic",
+  "reaching_used_requests",
+] as const;
+
+/** The two names whose limit field the document fixes, with the field that does not belong to each. */
+const FOREIGN_LIMIT: Partial<Record<(typeof STORAGE_EVENT_NAMES)[number], "bytes" | "count">> = {
+  reaching_used_space: "count",
+  reaching_files_quantity: "bytes",
+};
+
+const eventFields = {
+  name: z.enum(STORAGE_EVENT_NAMES),
+  bucket_name: z.string().optional(),
+  storage_name: z.string().optional(),
+  bytes: uint64.optional(),
+  count: uint64.optional(),
+  uuid: z.string().optional(),
+};
+
+export const storageEventSchema = z.strictObject(eventFields).check((context) => {
+  const foreign = FOREIGN_LIMIT[context.value.name];
+  if (foreign !== undefined && context.value[foreign] !== undefined) {
+    context.issues.push({
+      code: "custom",
+      message: `${context.value.name} is limited by ${foreign === "bytes" ? "count" : "bytes"}`,
+      path: [foreign],
+      input: context.value,
+    });
+  }
+});
+
+const clientQuery = z.strictObject({ client_id: z.int().optional() });
+/** One lane for both operations: an event's identity is client, name, storage_name and bucket_name. */
+const eventLane = {
+  resource: "storage-event",
+  by: ["query.client_id", "body.name", "body.storage_name", "body.bucket_name"],
+} as const;
+
+export const updateStorageEvent = mutation({
+  id: "update-storage-event",
+  reference: "E10",
+  summary: "Change the limit of a storage notification event",
+  family: "storage",
+  method: "PUT",
+  path: "/storage/notifications/v1/event",
+  params: nothing,
+  query: clientQuery,
+  body: storageEventSchema,
+  response: noBody,
+  successStatus: 204,
+  answers: "immediate",
+  lane: eventLane,
+  conflictMeansLocked: false,
+  afterAmbiguousSend: "send-again",
+});
+
+export const createStorageEvent = mutation({
+  id: "create-storage-event",
+  reference: "E15",
+  summary: "Create a storage notification event",
+  family: "storage",
+  method: "POST",
+  path: "/storage/notifications/v1/event",
+  params: nothing,
+  query: clientQuery,
+  body: storageEventSchema,
+  response: z.looseObject(eventFields),
+  successStatus: 200,
+  answers: "immediate",
+  lane: eventLane,
+  conflictMeansLocked: false,
+  afterAmbiguousSend: "conflict-means-created",
+});
+
+const listedFields = {
+  uuid: z.string().nullable().optional(),
+  storage_name: z.string().nullable().optional(),
+  bucket_name: z.string().nullable().optional(),
+};
+const limitedByBytes = z.looseObject({ ...listedFields, bytes: uint64.nullable().optional() });
+const limitedByCount = z.looseObject({ ...listedFields, count: uint64.nullable().optional() });
+
+/** Grouped by name; the entries themselves carry none. Absent, null and empty mean the same. */
+export const storageEventListSchema = z.looseObject({
+  reaching_used_space: z.array(limitedByBytes).nullable().optional(),
+  reaching_used_traffic: z.array(limitedByBytes).nullable().optional(),
+  reaching_files_quantity: z.array(limitedByCount).nullable().optional(),
+  reaching_used_requests: z.array(limitedByCount).nullable().optional(),
+});
+
+export const listStorageEvents = read({
+  id: "list-storage-events",
+  reference: "GET events",
+  summary: "List the storage notification events of the key's client",
+  family: "storage",
+  method: "GET",
+  path: "/storage/notifications/v1/events",
+  params: nothing,
+  query: nothing,
+  body: noBody,
+  response: storageEventListSchema,
+  successStatus: 200,
+});

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { read } from "./operation.ts";
+import { noBody, nothing, pathText } from "./values.ts";
+
+export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
+
+/** Ids of what a task created, by kind; kinds we do not know may appear. */
+export const createdResourcesSchema = z.record(
+  z.string(),
+  z.array(z.union([z.string(), z.int()])).nullable(),
+);
+
+/** `state` is open: the document names two ends, and a state we do not know means still running. */
+export const taskSchema = z.looseObject({
+  id: z.string(),
+  task_type: z.string().optional(),
+  state: z.string(),
+  created_on: z.string().nullable().optional(),
+  error: z.string().nullable().optional(),
+  created_resources: createdResourcesSchema.nullable().optional(),
+  project_id: z.int().nullable().optional(),
+  region_id: z.int().nullable().optional(),
+});
+
+/** The document's path; an account may name the published one, `PUBLISHED_TASK_PATH`. */
+export const TASK_PATH = "/v1/tasks/{task_id}";
+export const PUBLISHED_TASK_PATH = "/cloud/v1/tasks/{task_id}";
+
+export const getTask = read({
+  id: "get-task",
+  reference: "Tasks",
+  summary: "Read a background task",
+  family: "cloud",
+  method: "GET",
+  path: TASK_PATH,
+  params: z.strictObject({ task_id: pathText }),
+  query: nothing,
+  body: noBody,
+  response: taskSchema,
+  successStatus: 200,
+});
+
+export const listTasks = read({
+  id: "list-tasks",
+  reference: "GET tasks",
+  summary: "List background tasks",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/tasks",
+  params: nothing,
+  query: z.strictObject({
+    limit: z.int().min(1).max(1000).optional(),
+    offset: z.int().min(0).optional(),
+    order_by: z.enum(["asc", "desc"]).optional(),
+    state: z.array(z.enum(TASK_STATES)).optional(),
+    project_id: z.array(z.int()).optional(),
+    region_id: z.array(z.int()).optional(),
+    task_type: z.string().optional(),
+    from_timestamp: z.iso.datetime().optional(),
+    to_timestamp: z.iso.datetime().optional(),
+  }),
+  body: noBody,
+  response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),
+  successStatus: 200,
+});

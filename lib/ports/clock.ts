@@ -1,0 +1,6 @@
+/** The only source of time. Instants are epoch milliseconds. */
+export interface Clock {
+  now(): number;
+  /** Resolves after `durationMs`, at once when the signal aborts. Never rejects. */
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
+}
