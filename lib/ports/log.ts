@@ -1,0 +1,11 @@
+/** Fields beside a constant message; the same names everywhere. */
+export interface LogFields {
+  readonly [field: string]: string | number | boolean | undefined | readonly string[];
+}
+
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}

@@ -1,0 +1,13 @@
+/** One message for the command queue (SQS FIFO in the cloud). */
+export interface CommandMessage {
+  readonly body: string;
+  /** Messages of one group are handed out in order, the next only when the former is settled. */
+  readonly groupId: string;
+  /** A message whose id was seen in the last 5 minutes is dropped, another payload included. */
+  readonly deduplicationId: string;
+}
+
+export interface CommandQueue {
+  /** Resolves when the message is durable. A rejection means that it may or may not have arrived. */
+  send(message: CommandMessage): Promise<void>;
+}
