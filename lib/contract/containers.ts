@@ -96,4 +96,5 @@ export const updateContainer = mutation({
   },
   conflictMeansLocked: true,
   afterAmbiguousSend: "send-again",
+  secrets: ["body.envs", "body.pull_secret"],
 });

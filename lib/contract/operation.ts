@@ -3,13 +3,13 @@ import type * as z from "zod";
 /** Which of the provider's three products answers; it decides the shape of an error body. */
 export type Family = "cloud" | "storage" | "streaming";
 
-/** Where a lane takes a part of its name from: one field of the request. */
-export type LanePart = `params.${string}` | `query.${string}` | `body.${string}`;
+/** One field of a request, by its place. */
+export type RequestField = `params.${string}` | `query.${string}` | `body.${string}`;
 
 /** The resource whose changes must not overlap, and the request fields that name it. */
 export interface LaneRule {
   readonly resource: "container" | "instance" | "policy" | "pool" | "storage-event" | "router";
-  readonly by: readonly LanePart[];
+  readonly by: readonly RequestField[];
 }
 
 /**
@@ -75,9 +75,30 @@ export interface Mutation<
   /** Whether 409 means that a running task holds the resource, so the same request may pass later. */
   readonly conflictMeansLocked: boolean;
   readonly afterAmbiguousSend: AfterAmbiguousSend;
+  /** Request fields whose values never leave the stored request: no event, log or error has them. */
+  readonly secrets?: readonly RequestField[];
 }
 
 export type Operation = Read | Mutation;
+
+/** The value of one field of a request, or undefined. */
+export const requestField = (
+  request: {
+    readonly params: Readonly<Record<string, unknown>>;
+    readonly query: Readonly<Record<string, unknown>>;
+    readonly body?: Readonly<Record<string, unknown>> | undefined;
+  },
+  field: RequestField,
+): unknown => {
+  const [place, name] = splitField(field);
+  return request[place]?.[name];
+};
+
+const splitField = (field: RequestField): readonly ["params" | "query" | "body", string] => {
+  const name = field.slice(field.indexOf(".") + 1);
+  if (field.startsWith("params.")) return ["params", name];
+  return [field.startsWith("query.") ? "query" : "body", name];
+};
 
 export type Params<O extends Operation> = z.output<O["params"]>;
 export type Query<O extends Operation> = z.output<O["query"]>;

@@ -79,20 +79,22 @@ export const createStorageEvent = mutation({
   afterAmbiguousSend: "conflict-means-created",
 });
 
-const listedFields = {
+/** Both limits on every name: the document fixes only two of the four pairings of name and limit. */
+const listedEvent = z.looseObject({
   uuid: z.string().nullable().optional(),
   storage_name: z.string().nullable().optional(),
   bucket_name: z.string().nullable().optional(),
-};
-const limitedByBytes = z.looseObject({ ...listedFields, bytes: uint64.nullable().optional() });
-const limitedByCount = z.looseObject({ ...listedFields, count: uint64.nullable().optional() });
+  bytes: uint64.nullable().optional(),
+  count: uint64.nullable().optional(),
+});
+const listedEvents = z.array(listedEvent).nullable().optional();
 
 /** Grouped by name; the entries themselves carry none. Absent, null and empty mean the same. */
 export const storageEventListSchema = z.looseObject({
-  reaching_used_space: z.array(limitedByBytes).nullable().optional(),
-  reaching_used_traffic: z.array(limitedByBytes).nullable().optional(),
-  reaching_files_quantity: z.array(limitedByCount).nullable().optional(),
-  reaching_used_requests: z.array(limitedByCount).nullable().optional(),
+  reaching_used_space: listedEvents,
+  reaching_used_traffic: listedEvents,
+  reaching_files_quantity: listedEvents,
+  reaching_used_requests: listedEvents,
 });
 
 export const listStorageEvents = read({

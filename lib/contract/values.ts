@@ -69,7 +69,7 @@ export const uint64 = z
 /** For operations without path parameters or query. */
 export const nothing = z.strictObject({});
 /** For operations without a request or response body. */
-export const noBody = z.undefined();
+export const noBody = z.undefined({ error: "this operation takes no body" });
 
 /** The answer of an operation whose work goes on in the background; empty means nothing to do. */
 export const tasksReply = z.looseObject({ tasks: z.array(z.string()) });

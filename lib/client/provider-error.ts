@@ -1,0 +1,58 @@
+import type { Problem } from "../contract/problem.ts";
+
+/**
+ * What a failed call means for its caller; decided once, here at the client.
+ * - `transient`: nothing took effect (or it was a read); the same call may pass later.
+ * - `throttled`: as transient; the provider asked for a pause.
+ * - `permanent`: clearly refused; the same call will be refused again.
+ * - `ambiguous`: the mutation left, and whether it took effect is unknown.
+ * - `contract`: the provider said yes in a form that breaks our schema.
+ */
+export type Disposition = "transient" | "throttled" | "permanent" | "ambiguous" | "contract";
+
+/** Stable words for the cause; a word is never reused for another meaning. */
+export type ProviderErrorCode =
+  | "aborted"
+  | "conflict"
+  | "connection-failed"
+  | "connection-lost"
+  | "forbidden"
+  | "key-refused"
+  | "locked"
+  | "not-found"
+  | "refused"
+  | "reply-unexpected"
+  | "reply-unreadable"
+  | "server-error"
+  | "throttled"
+  | "timed-out";
+
+interface ProviderErrorOptions {
+  readonly disposition: Disposition;
+  readonly code: ProviderErrorCode;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly problems?: readonly Problem[];
+  readonly cause?: unknown;
+}
+
+/** A call that did not end with a usable reply. The message may quote the provider's own text. */
+export class ProviderError extends Error {
+  readonly disposition: Disposition;
+  readonly code: ProviderErrorCode;
+  readonly status: number | undefined;
+  /** How long the provider asked us to wait, milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  readonly problems: readonly Problem[];
+
+  constructor(options: ProviderErrorOptions) {
+    super(options.message, { cause: options.cause });
+    this.name = "ProviderError";
+    this.disposition = options.disposition;
+    this.code = options.code;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+    this.problems = options.problems ?? [];
+  }
+}

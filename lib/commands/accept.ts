@@ -1,0 +1,105 @@
+import type { Problem } from "../contract/problem.ts";
+import { type Command, commandKey, commands, LOOK_AGAIN_MS } from "../ledger/command.ts";
+import { isFull, lanes, MAX_WAITING } from "../ledger/lane.ts";
+import type { Stored } from "../ledger/record.ts";
+import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
+import { commandAccepted } from "./command-events.ts";
+import type { CommandDeps } from "./deps.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { CommandRequest, RejectionReason } from "./request.ts";
+
+/** Long enough for every task the provider documents, and the time its own clients wait. */
+const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
+
+export type Acceptance =
+  | { readonly kind: "accepted"; readonly stored: Stored<Command> }
+  | {
+      readonly kind: "rejected";
+      readonly reason: RejectionReason;
+      readonly problems: readonly Problem[];
+    };
+
+const rejected = (reason: RejectionReason, path: string, rule: string): Acceptance => ({
+  kind: "rejected",
+  reason,
+  problems: [{ path, rule }],
+});
+
+const fingerprint = (deps: CommandDeps, request: CommandRequest): string =>
+  fingerprintOf(
+    {
+      operation: request.operation.id,
+      account: request.account,
+      request: request.request,
+      deadline: request.deadline,
+    },
+    deps.fingerprintKey,
+  );
+
+const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Command => {
+  const command: Command = {
+    sender: deps.ownSender,
+    id: request.commandId,
+    account: request.account,
+    operation: request.operation.id,
+    lane: request.lane,
+    fingerprint: fingerprint(deps, request),
+    correlationId: request.correlationId,
+    causationId: request.eventId,
+    acceptedAt: now,
+    deadline: request.deadline ?? now + DEFAULT_DEADLINE_MS,
+    params: request.request.params,
+    request: request.request,
+    attempts: [],
+    attemptCount: 0,
+    lostReplies: 0,
+    outbox: [],
+    state: { status: "accepted", lookAt: now + LOOK_AGAIN_MS },
+  };
+  return { ...command, outbox: [commandAccepted(command)] };
+};
+
+/** Limits that only a new command has to keep: a repeat of an old one is still that command. */
+const refusalOfNew = async (
+  deps: CommandDeps,
+  request: CommandRequest,
+  now: number,
+): Promise<Acceptance | undefined> => {
+  const { askedAt, deadline } = request;
+  if (askedAt !== undefined && askedAt < now - MAX_REQUEST_AGE_MS) {
+    return rejected("too-old", "metadata.time", "at most 30 days ago: a replay runs nothing again");
+  }
+  if (deadline !== undefined && deadline <= now) {
+    return rejected("too-late", "deadline", "has passed");
+  }
+  if (deadline !== undefined && deadline > now + MAX_DEADLINE_MS) {
+    return rejected("invalid", "deadline", "at most 7 days ahead");
+  }
+  const lane = await lanes.read(deps.ledger, request.lane);
+  return isFull(lane?.value)
+    ? rejected("lane-full", "", `${MAX_WAITING} commands wait for this resource already`)
+    : undefined;
+};
+
+/**
+ * Makes the request a command in the ledger, or finds the command that it already is.
+ * A request whose id belongs to a command with another payload is rejected.
+ */
+export const acceptRequest = async (
+  deps: CommandDeps,
+  request: CommandRequest,
+): Promise<Acceptance> => {
+  const key = commandKey({ sender: deps.ownSender, id: request.commandId });
+  const known = await commands.read(deps.ledger, key);
+  if (known) {
+    return known.value.fingerprint === fingerprint(deps, request)
+      ? { kind: "accepted", stored: known }
+      : rejected("id-reused", "metadata.commandId", "belongs to a command with another payload");
+  }
+  const now = deps.clock.now();
+  const refusal = await refusalOfNew(deps, request, now);
+  if (refusal) return refusal;
+  const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
+  // Somebody created it in the meantime: look again.
+  return created ? { kind: "accepted", stored: created } : acceptRequest(deps, request);
+};

@@ -1,0 +1,97 @@
+import {
+  type Command,
+  commandKey,
+  commands,
+  isEnded,
+  markPublished,
+  waitInLane,
+} from "../ledger/command.ts";
+import { enterLane, type Lane, lanes } from "../ledger/lane.ts";
+import type { Stored } from "../ledger/record.ts";
+import { attemptCommand } from "./attempt.ts";
+import type { CommandDeps } from "./deps.ts";
+import { expire } from "./end.ts";
+import { finishCommand } from "./finish.ts";
+import { recordTasks } from "./follow.ts";
+import { publish } from "./publish.ts";
+
+/** `outside`: the lane was full; the command's own due time brings it back. */
+type Place = "holder" | "behind" | "outside";
+
+const placeIn = (lane: Lane, key: string): Place => {
+  if (lane.holder === key) return "holder";
+  return lane.waiting.includes(key) ? "behind" : "outside";
+};
+
+/** Enters the lane, once; a command that has to wait there is recorded as waiting. */
+export const takePlace = async (deps: CommandDeps, command: Command): Promise<Place> => {
+  const key = commandKey(command);
+  const lane = await lanes.change(deps.ledger, command.lane, (current) =>
+    enterLane(current, key, deps.clock.now()),
+  );
+  const place = placeIn(lane.value, key);
+  if (place === "behind") await commands.update(deps.ledger, key, waitInLane);
+  return place;
+};
+
+/** @throws Error when the bus did not take everything; the caller's message or due entry returns */
+export const publishOutbox = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+): Promise<Stored<Command>> => {
+  if (stored.value.outbox.length === 0) return stored;
+  const published = await publish(deps, stored.value.outbox);
+  const next = markPublished(stored.value, published);
+  if (next.outbox.length > 0) throw new Error("an event could not be published");
+  return (
+    (await commands.write(deps.ledger, commandKey(next), stored, next)) ??
+    commands.update(deps.ledger, commandKey(next), (current) => markPublished(current, published))
+  );
+};
+
+/** Carries on from whatever an attempt recorded. */
+const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
+  if (isEnded(command)) return finishCommand(deps, command);
+  switch (command.state.status) {
+    case "following":
+      return recordTasks(deps, command);
+    case "running":
+      return deps.waker.wakeAt(command.state.lookAt);
+    default:
+      return;
+  }
+};
+
+/** Ends a command whose deadline has passed, unless somebody moved it in the meantime. */
+export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const expired = expire(stored.value, deps.clock.now());
+  const ended = await commands.write(deps.ledger, commandKey(expired), stored, expired);
+  if (ended) await finishCommand(deps, ended.value);
+};
+
+/** Whether an attempt may start now: nobody is sending, and no pause is running. */
+const isReady = ({ state }: Command, now: number): boolean =>
+  state.status !== "running" || (state.lease ? state.lease.until <= now : state.notBefore <= now);
+
+/**
+ * Takes a command as far as it can go now: into its lane, through an attempt, to its end.
+ * Safe to call at any time and any number of times.
+ */
+export const advanceCommand = async (
+  deps: CommandDeps,
+  found: Stored<Command>,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (isEnded(found.value)) {
+    return found.value.state.settled ? undefined : finishCommand(deps, found.value);
+  }
+  if (found.value.state.status === "following") return recordTasks(deps, found.value);
+  const stored = await publishOutbox(deps, found);
+  const command = stored.value;
+  const now = deps.clock.now();
+  if (!isReady(command, now)) return;
+  if (now >= command.deadline) return expireCommand(deps, stored);
+  if ((await takePlace(deps, command)) !== "holder") return;
+  const attempted = await attemptCommand(deps, stored, signal);
+  if (attempted) await carryOn(deps, attempted);
+};

@@ -1,0 +1,159 @@
+import * as z from "zod";
+import { ProviderError } from "../client/provider-error.ts";
+import type { Mutation } from "../contract/operation.ts";
+import {
+  type Command,
+  type CommandRequestBody,
+  commandKey,
+  commands,
+  followTasks,
+  markUncertain,
+  startAttempt,
+  waitBeforeSending,
+} from "../ledger/command.ts";
+import type { Stored } from "../ledger/record.ts";
+import { taskKey, tasks } from "../ledger/task.ts";
+import { backoffMs } from "./backoff.ts";
+import type { Account, CommandDeps } from "./deps.ts";
+import { fail } from "./end.ts";
+import { commandOperation } from "./operations/by-id.ts";
+import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
+import { type AttemptResult, afterAttempt } from "./reply.ts";
+
+interface AttemptContext {
+  readonly deps: CommandDeps;
+  readonly account: Account;
+  readonly request: CommandRequestBody;
+  readonly operation: CommandOperation;
+  readonly signal: AbortSignal;
+}
+
+const uncertaintyOf = (context: AttemptContext, command: Command): Uncertainty | undefined =>
+  command.uncertain && {
+    account: context.account,
+    request: context.request,
+    firstSentAt: command.uncertain.firstSentAt,
+    lastSentAt: command.uncertain.lastSentAt,
+    now: context.deps.clock.now(),
+    signal: context.signal,
+    isClaimed: async (id) => {
+      const task = await tasks.read(context.deps.ledger, taskKey({ account: command.account, id }));
+      return task !== undefined && task.value.command !== commandKey(command);
+    },
+  };
+
+const send = async (context: AttemptContext, operation: Mutation): Promise<AttemptResult> => {
+  const { account, request, signal } = context;
+  try {
+    const body = z.decode(operation.body, z.encode<z.ZodType>(operation.body, request.body));
+    const reply = await account.client.call(operation, { ...request, body }, signal);
+    return { kind: "reply", reply };
+  } catch (error) {
+    if (error instanceof ProviderError) return { kind: "error", error };
+    throw error;
+  }
+};
+
+/** A refusal after an uncertain send is put to the operation: it may mean that it is done. */
+const explainRefusal = async (
+  context: AttemptContext,
+  result: AttemptResult,
+  uncertainty: Uncertainty | undefined,
+): Promise<AttemptResult> => {
+  if (result.kind !== "error" || result.error.disposition !== "permanent" || !uncertainty) {
+    return result;
+  }
+  try {
+    const meaning = await context.operation.refusedAgain(uncertainty, result.error);
+    return { kind: "refused-again", error: result.error, meaning };
+  } catch (error) {
+    if (error instanceof ProviderError) return { kind: "error", error: asTransient(error) };
+    throw error;
+  }
+};
+
+/** A read that failed decides nothing about the command: it is tried again. */
+const asTransient = (error: ProviderError): ProviderError =>
+  error.disposition === "throttled"
+    ? error
+    : new ProviderError({
+        disposition: "transient",
+        code: error.code,
+        message: error.message,
+        retryAfterMs: error.retryAfterMs,
+        cause: error,
+      });
+
+/** What to do before a send that follows an uncertain one. */
+const nextStep = async (context: AttemptContext, command: Command): Promise<NextStep> => {
+  const uncertainty = uncertaintyOf(context, command);
+  if (!uncertainty) return { kind: "send" };
+  try {
+    return await context.operation.beforeSendingAgain(uncertainty);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const { clock, random } = context.deps;
+    const pause = error.retryAfterMs ?? backoffMs(command.attemptCount, random);
+    return { kind: "wait", until: clock.now() + pause };
+  }
+};
+
+const sendOnce = async (
+  context: AttemptContext,
+  stored: Stored<Command>,
+  command: Command,
+): Promise<Command | undefined> => {
+  const { deps, operation } = context;
+  const now = deps.clock.now();
+  const lease = { by: deps.runner, now, leaseUntil: now + deps.leaseMs };
+  const key = commandKey(command);
+  const started = await commands.write(deps.ledger, key, stored, startAttempt(command, lease));
+  if (!started) return undefined;
+  const sent = await send(context, operation.operation);
+  const result = await explainRefusal(context, sent, uncertaintyOf(context, command));
+  const next = afterAttempt(started.value, result, {
+    operation: operation.operation,
+    now: deps.clock.now(),
+    random: deps.random,
+  });
+  return (await commands.write(deps.ledger, key, started, next))?.value;
+};
+
+/**
+ * Makes one attempt at a command that holds its lane, and records what came of it.
+ * @returns the command as recorded, or undefined when somebody else moved it in the meantime
+ */
+export const attemptCommand = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  signal: AbortSignal,
+): Promise<Command | undefined> => {
+  const found = stored.value;
+  const wasSending = found.state.status === "running" && found.state.lease !== undefined;
+  const command = wasSending ? markUncertain(found) : found;
+  const record = async (next: Command) =>
+    (await commands.write(deps.ledger, commandKey(command), stored, next))?.value;
+
+  const account = deps.accountOf(command.account);
+  if (!account || !command.request) {
+    const problems = [{ path: "account", rule: "no such account any more" }];
+    return record(fail(command, { now: deps.clock.now(), reason: "refused", problems }));
+  }
+  const operation = commandOperation(command.operation);
+  const context = { deps, account, request: command.request, operation, signal };
+  const step = await nextStep(context, command);
+  switch (step.kind) {
+    case "send":
+      return sendOnce(context, stored, command);
+    case "wait":
+      return record(waitBeforeSending(command, step.until));
+    case "adopt":
+      return record(followTasks(command, step.taskIds));
+    case "unknown": {
+      const problems = [{ path: "", rule: step.rule }];
+      return record(fail(command, { now: deps.clock.now(), reason: "unknown-outcome", problems }));
+    }
+    default:
+      return step satisfies never;
+  }
+};

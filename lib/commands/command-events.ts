@@ -1,0 +1,123 @@
+import * as z from "zod";
+import type { Problem } from "../contract/problem.ts";
+import { eventOf } from "../events/event.ts";
+import {
+  type Command,
+  commandKey,
+  type EndedState,
+  type FollowedTask,
+  type OutboxEvent,
+} from "../ledger/command.ts";
+import type { JsonObject, JsonValue } from "../ports/ledger.ts";
+
+/** Keeps every event far below the bus's limit, whatever a sender writes. */
+const MAX_PROBLEMS = 100;
+/** An answer that is longer as JSON text is left out of the event: it can be read at the provider. */
+const MAX_RESULT_CHARACTERS = 64_000;
+
+const jsonSchema = z.record(z.string(), z.json());
+
+/** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
+const plainJson = (value: unknown): JsonValue =>
+  z
+    .json()
+    .parse(
+      JSON.parse(
+        JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part)),
+      ),
+    );
+
+const outboxEvent = (fact: Parameters<typeof eventOf>[0]): OutboxEvent => {
+  const event = eventOf(fact);
+  return { ...event, detail: jsonSchema.parse(event.detail) };
+};
+
+const aboutCommand = (command: Command) => ({
+  identity: [commandKey(command)],
+  subject: command.lane,
+  correlationId: command.correlationId,
+  causationId: command.causationId,
+  account: command.account,
+  commandId: command.id,
+});
+
+export const listedProblems = (problems: readonly Problem[]): JsonObject[] =>
+  problems.slice(0, MAX_PROBLEMS).map(({ path, rule }) => ({ path, rule }));
+
+export const commandAccepted = (command: Command): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandAccepted",
+    time: command.acceptedAt,
+    data: {
+      operation: command.operation,
+      params: command.params,
+      lane: command.lane,
+      deadline: new Date(command.deadline).toISOString(),
+    },
+  });
+
+const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask[]) => ({
+  operation: command.operation,
+  params: command.params,
+  attempts: command.attemptCount,
+  lostReplies: command.lostReplies,
+  taskIds: tasks.map(({ id }) => id),
+  durationMs: endedAt - command.acceptedAt,
+});
+
+/** Lists of one kind from several tasks become one list. */
+const mergeCreated = (tasks: readonly FollowedTask[]): JsonObject | undefined => {
+  const merged: Record<string, JsonValue[]> = {};
+  for (const { end } of tasks) {
+    for (const [kind, ids] of Object.entries(end?.createdResources ?? {})) {
+      if (Array.isArray(ids) && ids.length > 0) merged[kind] = [...(merged[kind] ?? []), ...ids];
+    }
+  }
+  return Object.keys(merged).length > 0 ? merged : undefined;
+};
+
+export interface Success {
+  readonly now: number;
+  readonly outcome: NonNullable<EndedState["outcome"]>;
+  /** The provider's answer of an immediate operation. */
+  readonly result?: unknown;
+  readonly tasks?: readonly FollowedTask[];
+}
+
+export const commandSucceeded = (command: Command, success: Success): OutboxEvent => {
+  const tasks = success.tasks ?? [];
+  const created = mergeCreated(tasks);
+  const result = success.result === undefined ? undefined : plainJson(success.result);
+  const isSmall = JSON.stringify(result ?? null).length <= MAX_RESULT_CHARACTERS;
+  return outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandSucceeded",
+    time: success.now,
+    data: {
+      ...endData(command, success.now, tasks),
+      outcome: success.outcome,
+      ...(created && { createdResources: created }),
+      ...(result !== undefined && isSmall && { result }),
+    },
+  });
+};
+
+export interface Failure {
+  readonly now: number;
+  readonly reason: "deadline" | "refused" | "task-failed" | "task-unknown" | "unknown-outcome";
+  readonly problems: readonly Problem[];
+  readonly tasks?: readonly FollowedTask[];
+}
+
+export const commandFailed = (command: Command, failure: Failure): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandFailed",
+    time: failure.now,
+    data: {
+      ...endData(command, failure.now, failure.tasks ?? []),
+      reason: failure.reason,
+      problems: listedProblems(failure.problems),
+    },
+  });

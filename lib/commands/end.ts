@@ -1,0 +1,55 @@
+import { type Command, endCommand } from "../ledger/command.ts";
+import { commandFailed, commandSucceeded, type Failure, type Success } from "./command-events.ts";
+
+/** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
+export const succeed = (command: Command, success: Success): Command =>
+  endCommand(
+    command,
+    { status: "succeeded", endedAt: success.now, outcome: success.outcome },
+    commandSucceeded(command, success),
+  );
+
+/** Ends a command as failed, with the event that says so. Ended already: unchanged. */
+export const fail = (command: Command, failure: Failure): Command =>
+  endCommand(
+    command,
+    {
+      status: "failed",
+      endedAt: failure.now,
+      reason: failure.reason,
+      problems: failure.problems.map(({ path, rule }) => ({ path, rule })),
+    },
+    commandFailed(command, failure),
+  );
+
+/** Ends a command whose time is over; a send that was never answered makes the outcome unknown. */
+export const expire = (command: Command, now: number): Command => {
+  if (command.state.status === "following") {
+    const open = command.state.tasks.filter(({ end }) => !end).map(({ id }) => id);
+    return fail(command, {
+      now,
+      reason: "deadline",
+      problems: [{ path: "deadline", rule: `passed while these tasks ran: ${open.join(", ")}` }],
+      tasks: command.state.tasks,
+    });
+  }
+  return command.uncertain
+    ? fail(command, {
+        now,
+        reason: "unknown-outcome",
+        problems: [
+          { path: "", rule: "a request was sent, its reply was lost, and the deadline passed" },
+        ],
+      })
+    : fail(command, {
+        now,
+        reason: "deadline",
+        problems: [{ path: "deadline", rule: lastTrouble(command) }],
+      });
+};
+
+const lastTrouble = (command: Command): string => {
+  const code = command.attempts.at(-1)?.code;
+  if (command.state.status === "waiting") return "passed while the command waited in its lane";
+  return code ? `passed after ${command.attemptCount} attempts, the last: ${code}` : "passed";
+};

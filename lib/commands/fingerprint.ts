@@ -1,0 +1,10 @@
+import { createHmac } from "node:crypto";
+
+const sortKeys = (_key: string, value: unknown): unknown =>
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** Keyed hash of JSON data, whatever the order of its keys. Without the key it tells nothing. */
+export const fingerprintOf = (value: unknown, key: string): string =>
+  createHmac("sha256", key).update(JSON.stringify(value, sortKeys)).digest("hex");

@@ -1,0 +1,28 @@
+import { type Command, commandKey, commands, markPublished, settle } from "../ledger/command.ts";
+import { lanes, leaveLane } from "../ledger/lane.ts";
+import type { CommandDeps } from "./deps.ts";
+import { publish } from "./publish.ts";
+import { resumeMessage } from "./resume-message.ts";
+
+/** Passes the lane of an ended command to the next one, and calls that one. */
+export const handOver = async (deps: CommandDeps, lane: string, key: string): Promise<void> => {
+  const before = await lanes.read(deps.ledger, lane);
+  const after = await lanes.change(deps.ledger, lane, (current) =>
+    leaveLane(current, key, deps.clock.now()),
+  );
+  const next = after.value.holder;
+  if (next !== undefined && next !== before?.value.holder) {
+    await deps.queue.send(resumeMessage(next, lane, deps.random));
+  }
+};
+
+/**
+ * Everything after the end is recorded: pass the lane on, publish, and forget the due time. Each
+ * step may be repeated; what does not succeed is done again by the poller.
+ */
+export const finishCommand = async (deps: CommandDeps, command: Command): Promise<void> => {
+  const key = commandKey(command);
+  await handOver(deps, command.lane, key);
+  const published = await publish(deps, command.outbox);
+  await commands.update(deps.ledger, key, (current) => settle(markPublished(current, published)));
+};

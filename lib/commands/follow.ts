@@ -1,0 +1,70 @@
+import {
+  type Command,
+  commandKey,
+  commands,
+  type FollowedTask,
+  recordTaskEnd,
+  tasksRecorded,
+} from "../ledger/command.ts";
+import { type Task, taskKey, tasks } from "../ledger/task.ts";
+import type { CommandDeps } from "./deps.ts";
+import { fail, succeed } from "./end.ts";
+import { finishCommand } from "./finish.ts";
+
+/** The shortest background work takes seconds; looking earlier would find nothing. */
+export const FIRST_LOOK_MS = 2_000;
+
+/**
+ * Gives every task of a following command its own item, then lets the command rest until its
+ * deadline. Repeatable: a crash in between leaves the command due at once.
+ */
+export const recordTasks = async (deps: CommandDeps, command: Command): Promise<void> => {
+  if (command.state.status !== "following" || command.state.tasksRecorded) return;
+  const now = deps.clock.now();
+  const key = commandKey(command);
+  for (const { id } of command.state.tasks) {
+    const task: Task = {
+      account: command.account,
+      id,
+      command: key,
+      operation: command.operation,
+      deadline: command.deadline,
+      recordedAt: now,
+      lookAt: now + FIRST_LOOK_MS,
+      state: { status: "open" },
+    };
+    // A conflict means that an earlier try has recorded it.
+    await tasks.write(deps.ledger, taskKey(task), undefined, task);
+  }
+  await commands.update(deps.ledger, key, tasksRecorded);
+  await deps.waker.wakeAt(now + FIRST_LOOK_MS);
+};
+
+/** Ends a command all of whose tasks have ended; its tasks decide how. */
+const endByTasks = (command: Command, now: number): Command => {
+  if (command.state.status !== "following") return command;
+  const { tasks: followed } = command.state;
+  if (followed.some(({ end }) => !end)) return command;
+  const bad = followed.filter(({ end }) => end?.kind !== "finished");
+  if (bad.length === 0) return succeed(command, { now, outcome: "done", tasks: followed });
+  return fail(command, {
+    now,
+    reason: bad.some(({ end }) => end?.kind === "failed") ? "task-failed" : "task-unknown",
+    problems: bad.map(({ id, end }) => ({ path: `tasks.${id}`, rule: end?.message ?? "failed" })),
+    tasks: followed,
+  });
+};
+
+/** Tells a command how one of its tasks ended; the last one ends the command. Repeatable. */
+export const tellTaskEnd = async (
+  deps: CommandDeps,
+  key: string,
+  taskId: string,
+  end: NonNullable<FollowedTask["end"]>,
+): Promise<void> => {
+  const now = deps.clock.now();
+  const { value } = await commands.update(deps.ledger, key, (command) =>
+    endByTasks(recordTaskEnd(command, taskId, end), now),
+  );
+  if ("settled" in value.state && !value.state.settled) await finishCommand(deps, value);
+};

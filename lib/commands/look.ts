@@ -1,0 +1,93 @@
+import {
+  type Command,
+  commandKey,
+  commands,
+  isEnded,
+  lookAgain,
+  loseLease,
+} from "../ledger/command.ts";
+import { confirmHolder, lanes, renewGrant } from "../ledger/lane.ts";
+import type { Stored } from "../ledger/record.ts";
+import { expireCommand, publishOutbox, takePlace } from "./advance.ts";
+import type { CommandDeps } from "./deps.ts";
+import { finishCommand } from "./finish.ts";
+import { recordTasks } from "./follow.ts";
+import { resumeMessage } from "./resume-message.ts";
+
+const callAgain = (deps: CommandDeps, command: Command): Promise<void> =>
+  deps.queue.send(resumeMessage(commandKey(command), command.lane, deps.random));
+
+/** An accepted command that nobody took further: its events first, then its lane. */
+const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const { value } = await publishOutbox(deps, stored);
+  const place = await takePlace(deps, value);
+  if (place === "behind") return;
+  if (place === "holder") await callAgain(deps, value);
+  await commands.update(deps.ledger, commandKey(value), (current) =>
+    lookAgain(current, deps.clock.now()),
+  );
+};
+
+const lookByStatus = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const { value: command } = stored;
+  const { state } = command;
+  switch (state.status) {
+    case "accepted":
+      return bringIn(deps, stored);
+    case "waiting":
+      return;
+    case "running": {
+      await callAgain(deps, command);
+      const now = deps.clock.now();
+      await commands.update(deps.ledger, commandKey(command), (current) =>
+        lookAgain(loseLease(current, now), now),
+      );
+      return;
+    }
+    case "following":
+      return recordTasks(deps, command);
+    case "succeeded":
+    case "failed":
+    case "cancelled":
+      return state.settled ? undefined : finishCommand(deps, command);
+    default:
+      return state satisfies never;
+  }
+};
+
+/**
+ * Looks at a command that is due. Never calls the provider: a command that may send is sent back
+ * to the queue.
+ */
+export const lookAtCommand = async (deps: CommandDeps, key: string): Promise<void> => {
+  const stored = await commands.read(deps.ledger, key);
+  if (!stored) return;
+  const { version, value: command } = stored;
+  const now = deps.clock.now();
+  // The index may lag behind: only what the item itself says counts.
+  if ((commands.dueAt(command) ?? Number.POSITIVE_INFINITY) > now) return;
+  const isOver = !isEnded(command) && now >= command.deadline;
+  return isOver
+    ? expireCommand(deps, { version, value: loseLease(command, now) })
+    : lookByStatus(deps, stored);
+};
+
+/** Looks at a lane whose grant was not yet seen to be taken up. */
+export const lookAtLane = async (deps: CommandDeps, lane: string): Promise<void> => {
+  const found = (await lanes.read(deps.ledger, lane))?.value;
+  const holder = found?.holder;
+  if (!found || holder === undefined) return;
+  if ((lanes.dueAt(found) ?? Number.POSITIVE_INFINITY) > deps.clock.now()) return;
+  const command = (await commands.read(deps.ledger, holder))?.value;
+  if (!command) throw new Error(`the lane is held by a command that is not in the ledger`);
+  if (isEnded(command)) return finishCommand(deps, command);
+  const { status } = command.state;
+  const isAtWork = status === "running" || status === "following";
+  if (!isAtWork) await callAgain(deps, command);
+  await lanes.change(deps.ledger, lane, (current) => {
+    if (!current) throw new Error("a lane that was read is gone");
+    return isAtWork
+      ? confirmHolder(current, holder)
+      : renewGrant(current, holder, deps.clock.now());
+  });
+};

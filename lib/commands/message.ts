@@ -1,0 +1,67 @@
+import { commands } from "../ledger/command.ts";
+import { acceptRequest } from "./accept.ts";
+import { advanceCommand } from "./advance.ts";
+import type { CommandDeps } from "./deps.ts";
+import { readRequest } from "./read-request.ts";
+import { rejectRequest } from "./reject.ts";
+import type { CommandRequest, Rejection } from "./request.ts";
+import { resumeSchema } from "./resume-message.ts";
+
+/** A message of the command queue, understood as far as possible without asking anybody. */
+export type Message =
+  | { readonly kind: "request"; readonly request: CommandRequest; readonly lane: string }
+  | { readonly kind: "resume"; readonly command: string; readonly lane: string }
+  | { readonly kind: "rejected"; readonly rejection: Rejection; readonly lane?: never };
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Reads a message body. Pure.
+ * @param hasAccount whether an account of that name exists
+ */
+export const readMessage = (body: string, hasAccount: (name: string) => boolean): Message => {
+  const json = parseJson(body);
+  const resume = resumeSchema.safeParse(json);
+  if (resume.success) return { kind: "resume", ...resume.data.resume };
+  const read = readRequest(json, hasAccount);
+  return read.kind === "valid"
+    ? { kind: "request", request: read.request, lane: read.request.lane }
+    : { kind: "rejected", rejection: read.rejection };
+};
+
+/**
+ * Handles one message. When it resolves, everything that the message caused is durable and it may
+ * be acknowledged; when it rejects, the message must come again.
+ * @param body the message as it came
+ */
+export const handleMessage = async (
+  deps: CommandDeps,
+  message: Message,
+  body: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  switch (message.kind) {
+    case "rejected":
+      return rejectRequest(deps, message.rejection, body);
+    case "resume": {
+      const stored = await commands.read(deps.ledger, message.command);
+      return stored && advanceCommand(deps, stored, signal);
+    }
+    case "request": {
+      const { request } = message;
+      const acceptance = await acceptRequest(deps, request);
+      if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, signal);
+      const { commandId, eventId, correlationId } = request;
+      const identity = { operation: request.operation.id, commandId, eventId, correlationId };
+      return rejectRequest(deps, { ...acceptance, ...identity }, body);
+    }
+    default:
+      return message satisfies never;
+  }
+};

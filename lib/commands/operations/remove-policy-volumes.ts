@@ -1,0 +1,8 @@
+import { removePolicyVolumes as operation } from "../../contract/lifecycle-policies.ts";
+import { type CommandOperation, isRefused, sendAgain } from "./operation.ts";
+
+export const removePolicyVolumes: CommandOperation = {
+  operation,
+  beforeSendingAgain: sendAgain,
+  refusedAgain: isRefused,
+};

@@ -1,0 +1,54 @@
+import { eventOf } from "../events/event.ts";
+import { commandKey, commands } from "../ledger/command.ts";
+import { listedProblems } from "./command-events.ts";
+import type { CommandDeps } from "./deps.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { publish } from "./publish.ts";
+import type { Rejection } from "./request.ts";
+
+/** An operation name is quoted in the event; a sender's whole novel is not. */
+const MAX_OPERATION_CHARACTERS = 100;
+
+/**
+ * Tells that a request does not become a command. Changes nothing. A request without any id can
+ * only be logged.
+ * @param message the message as it came: the same message again is the same rejection
+ * @throws Error when the bus did not take the event; the message comes again
+ */
+export const rejectRequest = async (
+  deps: CommandDeps,
+  rejection: Rejection,
+  message: string,
+): Promise<void> => {
+  const { commandId, reason } = rejection;
+  const fields = {
+    reason,
+    commandId,
+    problems: rejection.problems.map(({ path, rule }) => `${path}: ${rule}`),
+  };
+  if (commandId === undefined) {
+    deps.log.warn("request rejected, and its sender cannot be told: it has no id", fields);
+    return;
+  }
+  deps.log.info("request rejected", fields);
+  const key = commandKey({ sender: deps.ownSender, id: commandId });
+  // Nobody may take this for the end of the command that has the id already.
+  const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
+  const event = eventOf({
+    detailType: "CommandRejected",
+    identity: [key, reason, fingerprintOf(message, deps.fingerprintKey)],
+    subject: key,
+    time: deps.clock.now(),
+    correlationId: rejection.correlationId ?? commandId,
+    causationId: rejection.eventId ?? commandId,
+    ...(!isTaken && { commandId }),
+    data: {
+      operation: rejection.operation.slice(0, MAX_OPERATION_CHARACTERS),
+      reason,
+      problems: listedProblems(rejection.problems),
+      ...(isTaken && { requestedCommandId: commandId }),
+    },
+  });
+  const published = await publish(deps, [event]);
+  if (published.size === 0) throw new Error("a rejection could not be published");
+};

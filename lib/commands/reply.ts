@@ -1,0 +1,111 @@
+import * as z from "zod";
+import type { ProviderError } from "../client/provider-error.ts";
+import type { Mutation } from "../contract/operation.ts";
+import { tasksReply } from "../contract/values.ts";
+import { type Command, followTasks, markUncertain, postponeAttempt } from "../ledger/command.ts";
+import type { Random } from "../ports/random.ts";
+import { backoffMs } from "./backoff.ts";
+import { fail, succeed } from "./end.ts";
+import type { RefusalMeaning } from "./operations/operation.ts";
+import { redactorOf, redactProblems } from "./redaction.ts";
+
+/** What one attempt came back with. */
+export type AttemptResult =
+  | { readonly kind: "reply"; readonly reply: unknown }
+  | { readonly kind: "error"; readonly error: ProviderError }
+  /** Clearly refused while an earlier send is uncertain, and what that means. */
+  | {
+      readonly kind: "refused-again";
+      readonly error: ProviderError;
+      readonly meaning: RefusalMeaning;
+    };
+
+interface AttemptContext {
+  readonly operation: Mutation;
+  readonly now: number;
+  readonly random: Random;
+}
+
+const afterReply = (command: Command, reply: unknown, { operation, now }: AttemptContext) => {
+  if (operation.answers === "immediate")
+    return succeed(command, { now, outcome: "done", result: reply });
+  const { tasks } = z.parse(tasksReply, reply);
+  return tasks.length === 0
+    ? succeed(command, { now, outcome: "no-op" })
+    : followTasks(command, tasks);
+};
+
+const refuse = (command: Command, error: ProviderError, { operation, now }: AttemptContext) => {
+  const problems = [{ path: "", rule: error.message }, ...error.problems];
+  const redact = redactorOf(operation, command.request);
+  return fail(command, { now, reason: "refused", problems: redactProblems(problems, redact) });
+};
+
+const postpone = (command: Command, error: ProviderError, { now, random }: AttemptContext) =>
+  postponeAttempt(command, {
+    now,
+    // At the deadline the poller ends the command; no attempt may start after it.
+    until: Math.min(
+      now + (error.retryAfterMs ?? backoffMs(command.attemptCount, random)),
+      Math.max(now, command.deadline),
+    ),
+    disposition: error.disposition,
+    code: error.code,
+  });
+
+const afterError = (command: Command, error: ProviderError, context: AttemptContext): Command => {
+  switch (error.disposition) {
+    case "permanent":
+      return refuse(command, error, context);
+    case "transient":
+    case "throttled":
+      return postpone(command, error, context);
+    case "ambiguous":
+      return postpone(markUncertain(command), error, context);
+    case "contract":
+      // The provider said yes; what it said beside that does not undo the effect.
+      return succeed(command, { now: context.now, outcome: "done" });
+    default:
+      return error.disposition satisfies never;
+  }
+};
+
+const afterRefusedAgain = (
+  command: Command,
+  error: ProviderError,
+  meaning: RefusalMeaning,
+  context: AttemptContext,
+): Command => {
+  switch (meaning.kind) {
+    case "done":
+      return succeed(command, { now: context.now, outcome: "done" });
+    case "refused":
+      return refuse(command, error, context);
+    case "unknown":
+      return fail(command, {
+        now: context.now,
+        reason: "unknown-outcome",
+        problems: [{ path: "", rule: meaning.rule }],
+      });
+    default:
+      return meaning satisfies never;
+  }
+};
+
+/** What a command becomes after an attempt. Pure. */
+export const afterAttempt = (
+  command: Command,
+  result: AttemptResult,
+  context: AttemptContext,
+): Command => {
+  switch (result.kind) {
+    case "reply":
+      return afterReply(command, result.reply, context);
+    case "error":
+      return afterError(command, result.error, context);
+    case "refused-again":
+      return afterRefusedAgain(command, result.error, result.meaning, context);
+    default:
+      return result satisfies never;
+  }
+};

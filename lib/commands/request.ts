@@ -1,0 +1,70 @@
+import * as z from "zod";
+import type { Mutation } from "../contract/operation.ts";
+import type { Problem } from "../contract/problem.ts";
+import type { CommandRequestBody } from "../ledger/command.ts";
+
+export const DEFAULT_ACCOUNT = "local";
+
+const metadataSchema = z.looseObject({
+  id: z.string().min(1).max(256).optional(),
+  commandId: z.string().min(1).max(128).optional(),
+  correlationId: z.string().min(1).max(256).optional(),
+  time: z.iso.datetime({ offset: true }).optional(),
+});
+
+export const requestDataSchema = z.strictObject({
+  operation: z.string(),
+  account: z.string().min(1).optional(),
+  params: z.record(z.string(), z.json()).optional(),
+  query: z.record(z.string(), z.json()).optional(),
+  body: z.json().optional(),
+  deadline: z.iso.datetime({ offset: true }).optional(),
+  after: z.array(z.string()).optional(),
+  guards: z.array(z.json()).optional(),
+  dryRun: z.boolean().optional(),
+});
+
+/** The detail of a `CommandRequested`: what a sender writes to have a command run. */
+export const commandRequestedSchema = z.strictObject({
+  metadata: metadataSchema,
+  data: requestDataSchema,
+});
+
+/** A request that follows the contract; nothing is known of its command yet. */
+export interface CommandRequest {
+  readonly commandId: string;
+  /** Id of the event that carried it. */
+  readonly eventId: string;
+  readonly correlationId: string;
+  /** When it was asked for, epoch ms, if it says so. */
+  readonly askedAt: number | undefined;
+  readonly account: string;
+  readonly operation: Mutation;
+  readonly request: CommandRequestBody;
+  readonly lane: string;
+  readonly deadline: number | undefined;
+}
+
+export type RejectionReason =
+  | "id-reused"
+  | "invalid"
+  | "lane-full"
+  | "not-supported"
+  | "too-late"
+  | "too-old"
+  | "unknown-account"
+  | "unknown-operation";
+
+/** A request that cannot become a command, with as much of its identity as it shows. */
+export interface Rejection {
+  readonly reason: RejectionReason;
+  readonly problems: readonly Problem[];
+  readonly operation: string;
+  readonly commandId: string | undefined;
+  readonly eventId: string | undefined;
+  readonly correlationId: string | undefined;
+}
+
+export type ReadRequest =
+  | { readonly kind: "valid"; readonly request: CommandRequest }
+  | { readonly kind: "rejected"; readonly rejection: Rejection };

@@ -1,0 +1,19 @@
+import * as z from "zod";
+import type { CommandMessage } from "../ports/queue.ts";
+import type { Random } from "../ports/random.ts";
+import { groupIdOf } from "./lane-id.ts";
+
+/**
+ * Our own message: a command that is in the ledger is to go on. It carries no request, so secrets
+ * stay where they are.
+ */
+export const resumeSchema = z.strictObject({
+  resume: z.strictObject({ command: z.string(), lane: z.string() }),
+});
+
+export const resumeMessage = (command: string, lane: string, random: Random): CommandMessage => ({
+  body: JSON.stringify({ resume: { command, lane } }),
+  groupId: groupIdOf(lane),
+  // Always a new id: a FIFO queue drops an id that it saw in the last 5 minutes.
+  deduplicationId: random.uuid(),
+});

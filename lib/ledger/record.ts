@@ -1,0 +1,85 @@
+import * as z from "zod";
+import type { Ledger } from "../ports/ledger.ts";
+
+/** A value as stored, with the version that a replacing write must know. */
+export interface Stored<T> {
+  readonly version: number;
+  readonly value: T;
+}
+
+/** A change that keeps losing against others is given up; the message or the due entry comes again. */
+const MAX_CONFLICTS = 20;
+
+const jsonObjectSchema = z.record(z.string(), z.json());
+
+interface RecordRules<S extends z.ZodType> {
+  /** Prefix of the item keys of this kind, without `#`. */
+  readonly kind: string;
+  readonly schema: S;
+  /** When somebody must look at it again, epoch ms. */
+  readonly dueAt: (value: z.output<S>) => number | undefined;
+  /** When the store may forget it, epoch ms. */
+  readonly expiresAt: (value: z.output<S>) => number | undefined;
+}
+
+/** Typed reading and writing of one kind of ledger item. Keys are given without the kind. */
+export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
+  type T = z.output<S>;
+  const itemKey = (key: string): string => `${rules.kind}#${key}`;
+
+  const read = async (ledger: Ledger, key: string): Promise<Stored<T> | undefined> => {
+    const item = await ledger.read(itemKey(key));
+    return item && { version: item.version, value: z.parse(rules.schema, item.value) };
+  };
+
+  /** Creates (no `previous`) or replaces; undefined when somebody else was faster. */
+  const write = async (
+    ledger: Ledger,
+    key: string,
+    previous: Stored<T> | undefined,
+    value: T,
+  ): Promise<Stored<T> | undefined> => {
+    const version = (previous?.version ?? 0) + 1;
+    const written = await ledger.write({
+      key: itemKey(key),
+      version,
+      dueAt: rules.dueAt(value),
+      expiresAt: rules.expiresAt(value),
+      value: jsonObjectSchema.parse(JSON.parse(JSON.stringify(value))),
+    });
+    return written === "written" ? { version, value } : undefined;
+  };
+
+  const change = async (
+    ledger: Ledger,
+    key: string,
+    next: (value: T | undefined) => T,
+  ): Promise<Stored<T>> => {
+    for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
+      const previous = await read(ledger, key);
+      const value = next(previous?.value);
+      if (previous && value === previous.value) return previous;
+      const stored = await write(ledger, key, previous, value);
+      if (stored) return stored;
+    }
+    throw new Error(`too many conflicting writes on ${itemKey(key)}`);
+  };
+
+  return {
+    kind: rules.kind,
+    dueAt: rules.dueAt,
+    read,
+    write,
+    /**
+     * Applies a pure change to the newest value until it is stored; answers what is stored then.
+     * A change that answers the very value it was given writes nothing.
+     */
+    change,
+    /** As `change`, for an item that exists. @throws Error when it does not */
+    update: (ledger: Ledger, key: string, next: (value: T) => T): Promise<Stored<T>> =>
+      change(ledger, key, (value) => {
+        if (value === undefined) throw new Error(`no ledger item ${itemKey(key)}`);
+        return next(value);
+      }),
+  };
+};

@@ -1,0 +1,79 @@
+import type { Account, CommandDeps } from "../commands/deps.ts";
+import { commands, isEnded } from "../ledger/command.ts";
+import { abandonTask, noteMissing, type Task, taskKey, tasks } from "../ledger/task.ts";
+import { pauseBeforeLook } from "./look-schedule.ts";
+import { readTasks } from "./read-many.ts";
+import { settleTask } from "./settle.ts";
+import type { TaskReport } from "./task-report.ts";
+
+/** The provider may show a new task late; one that it has not known for so long is gone. */
+const MISSING_FOR_MS = 5 * 60 * 1000;
+
+const lookMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
+  const now = deps.clock.now();
+  const since = task.state.status === "open" ? (task.state.missingSince ?? now) : now;
+  if (now - since >= MISSING_FOR_MS) {
+    const message = "the provider does not know the task";
+    return settleTask(deps, task, { status: "unknown", message });
+  }
+  await tasks.update(deps.ledger, taskKey(task), (current) => noteMissing(current, since));
+};
+
+const lookOpen = async (deps: CommandDeps, task: Task): Promise<void> => {
+  if (task.state.status === "open" && task.state.missingSince !== undefined) {
+    await tasks.update(deps.ledger, taskKey(task), (current) => noteMissing(current, undefined));
+  }
+  if (deps.clock.now() < task.deadline) return;
+  const command = await commands.read(deps.ledger, task.command);
+  if (!command || isEnded(command.value)) {
+    await tasks.update(deps.ledger, taskKey(task), (current) =>
+      abandonTask(current, deps.clock.now()),
+    );
+  }
+};
+
+const actOn = async (deps: CommandDeps, task: Task, report: TaskReport): Promise<void> => {
+  switch (report.kind) {
+    case "ended":
+      return settleTask(deps, task, report.end);
+    case "missing":
+      return lookMissing(deps, task);
+    case "open":
+    case "unreadable":
+      return lookOpen(deps, task);
+    default:
+      return report satisfies never;
+  }
+};
+
+/** What came of a look: when a run that goes on looks again, or why the task stays due. */
+export type Look = { readonly nextLookAt: number } | { readonly error: unknown };
+
+/**
+ * Looks at open tasks of one account and acts on what is seen. A look that finds nothing new writes
+ * nothing.
+ * @returns what came of each look, by task id
+ */
+export const lookAtTasks = async (
+  deps: CommandDeps,
+  account: Account,
+  open: readonly Task[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Look>> => {
+  const reports = await readTasks(account, open, signal);
+  const lookAt = async (task: Task): Promise<Look> => {
+    const report = reports.get(task.id) ?? { kind: "open" };
+    const now = deps.clock.now();
+    const asked = report.kind === "unreadable" ? (report.retryAfterMs ?? 0) : 0;
+    const pause = pauseBeforeLook(now - task.recordedAt, deps.random);
+    try {
+      await actOn(deps, task, report);
+      return { nextLookAt: now + Math.max(pause, asked) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  return new Map(
+    await Promise.all(open.map(async (task) => [task.id, await lookAt(task)] as const)),
+  );
+};

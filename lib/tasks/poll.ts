@@ -1,0 +1,67 @@
+import type { CommandDeps } from "../commands/deps.ts";
+import { leases } from "../ledger/lease.ts";
+import type { DueEntry } from "../ports/ledger.ts";
+import { createRunMemory, turnOf, workOff } from "./work-off.ts";
+
+/** More than a run can work off; what lies behind comes with the next query. */
+const MAX_DUE = 10_000;
+/** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
+const MAX_SLEEP_MS = 1_000;
+const LEASE_NAME = "poll-tasks";
+
+/** How long a run may go on. */
+export interface PollBudget {
+  /** Epoch ms; nothing new is started from then on. */
+  readonly endsAt: number;
+  readonly signal: AbortSignal;
+}
+
+/** Works off whatever is due, and what becomes due, until the budget ends or nothing is near. */
+const drain = async (
+  deps: CommandDeps,
+  { endsAt, signal }: PollBudget,
+  first: readonly DueEntry[],
+): Promise<void> => {
+  const memory = createRunMemory();
+  let entries = first;
+  while (entries.length > 0 && !signal.aborted) {
+    const now = deps.clock.now();
+    const next = Math.min(...entries.map((entry) => turnOf(entry, memory)));
+    if (now >= endsAt) {
+      // Another run takes over from here, without waiting for the schedule.
+      await deps.waker.wakeAt(Math.max(now, next));
+      return;
+    }
+    if (next >= endsAt) return;
+    if (next > now) await deps.clock.sleep(Math.min(next - now, MAX_SLEEP_MS), signal);
+    else {
+      const due = entries.filter((entry) => turnOf(entry, memory) <= now);
+      await workOff(deps, memory, due, signal);
+    }
+    entries = await deps.ledger.listDue(endsAt, MAX_DUE);
+  }
+};
+
+/** Takes the lease of the poller, unless another run holds it. */
+const takeLease = async (deps: CommandDeps, until: number): Promise<boolean> => {
+  const found = await leases.read(deps.ledger, LEASE_NAME);
+  if (found && found.value.until > deps.clock.now()) return false;
+  const taken = { by: deps.runner, until };
+  return (await leases.write(deps.ledger, LEASE_NAME, found, taken)) !== undefined;
+};
+
+/**
+ * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
+ * what is not yet published. With nothing outstanding it is one query.
+ */
+export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
+  const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
+  if (entries.length === 0 || !(await takeLease(deps, budget.endsAt))) return;
+  try {
+    await drain(deps, budget, entries);
+  } finally {
+    await leases.update(deps.ledger, LEASE_NAME, (lease) =>
+      lease.by === deps.runner ? { ...lease, until: 0 } : lease,
+    );
+  }
+};

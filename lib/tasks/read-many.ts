@@ -1,0 +1,77 @@
+import pLimit from "p-limit";
+import type { Account } from "../commands/deps.ts";
+import { listTasks } from "../contract/tasks.ts";
+import type { Task } from "../ledger/task.ts";
+import { readTask, reportOf, reportOfError, type TaskReport } from "./task-report.ts";
+
+/** From this many tasks on, one list request is cheaper than looking at each. */
+const MIN_TASKS_TO_LIST = 5;
+const PAGE_SIZE = 1000;
+/** A project with more running tasks than this is read task by task. */
+const MAX_PAGES = 10;
+/** How far the provider's clock may be behind ours without hiding our tasks from the list. */
+const CLOCK_SKEW_MS = 60_000;
+const MAX_READS_AT_ONCE = 5;
+
+/** Answers of an interface that has no list, or not for this key. */
+const NO_LIST = new Set(["forbidden", "refused"]);
+
+type Reports = ReadonlyMap<string, TaskReport>;
+
+/** Every task of the account that still runs, by id; the list has no filter for ids. */
+const listOpen = async (account: Account, since: number, signal: AbortSignal): Promise<Reports> => {
+  const open = new Map<string, TaskReport>();
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { results } = await account.client.call(
+      listTasks,
+      {
+        params: {},
+        query: {
+          state: ["NEW", "RUNNING"],
+          from_timestamp: new Date(since).toISOString(),
+          order_by: "asc",
+          limit: PAGE_SIZE,
+          offset: page * PAGE_SIZE,
+        },
+        body: undefined,
+      },
+      signal,
+    );
+    for (const task of results) open.set(task.id, reportOf(task));
+    if (results.length < PAGE_SIZE) break;
+  }
+  return open;
+};
+
+const tryToList = async (
+  account: Account,
+  tasks: readonly Task[],
+  signal: AbortSignal,
+): Promise<Reports | Extract<TaskReport, { kind: "unreadable" }>> => {
+  if (!account.canList || tasks.length < MIN_TASKS_TO_LIST) return new Map();
+  const since = Math.min(...tasks.map(({ recordedAt }) => recordedAt)) - CLOCK_SKEW_MS;
+  try {
+    return await listOpen(account, since, signal);
+  } catch (error) {
+    const report = reportOfError(error);
+    // An interface without the list is read task by task; one that is in trouble is left alone.
+    return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : new Map();
+  }
+};
+
+/** Looks at many tasks of one account: by one list where that pays, the rest one by one. */
+export const readTasks = async (
+  account: Account,
+  tasks: readonly Task[],
+  signal: AbortSignal,
+): Promise<Reports> => {
+  const listed = await tryToList(account, tasks, signal);
+  if ("kind" in listed) return new Map(tasks.map(({ id }) => [id, listed]));
+  const limit = pLimit(MAX_READS_AT_ONCE);
+  const reports = await Promise.all(
+    tasks.map(({ id }) =>
+      limit(async () => [id, listed.get(id) ?? (await readTask(account, id, signal))] as const),
+    ),
+  );
+  return new Map(reports);
+};

@@ -1,0 +1,58 @@
+import type * as z from "zod";
+import { ProviderError } from "../client/provider-error.ts";
+import type { Account } from "../commands/deps.ts";
+import { type createdResourcesSchema, getTask, type taskSchema } from "../contract/tasks.ts";
+import type { TaskEnd } from "../ledger/task.ts";
+
+/** What one look at a task says. */
+export type TaskReport =
+  | { readonly kind: "open" }
+  | { readonly kind: "ended"; readonly end: TaskEnd }
+  | { readonly kind: "missing" }
+  /** The provider could not be asked; it may have named a pause. */
+  | {
+      readonly kind: "unreadable";
+      readonly code: string;
+      readonly retryAfterMs: number | undefined;
+    };
+
+const created = (resources: z.output<typeof createdResourcesSchema> | null | undefined) =>
+  resources ? { createdResources: { ...resources } } : {};
+
+/**
+ * What a task record means. FINISHED with an error text is a failure; a state that we do not know
+ * means still running: the document names two ends only.
+ */
+export const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
+  const { state, error, created_resources: resources } = task;
+  if (state === "FINISHED" && !error) {
+    return { kind: "ended", end: { status: "finished", ...created(resources) } };
+  }
+  if (state === "FINISHED" || state === "ERROR") {
+    const message = error || "the task ended in ERROR without a reason";
+    return { kind: "ended", end: { status: "failed", message } };
+  }
+  return { kind: "open" };
+};
+
+/** A failed look is never the task's end: it only says that nothing was seen. */
+export const reportOfError = (error: unknown): TaskReport => {
+  if (!(error instanceof ProviderError)) throw error;
+  return error.code === "not-found"
+    ? { kind: "missing" }
+    : { kind: "unreadable", code: error.code, retryAfterMs: error.retryAfterMs };
+};
+
+/** Looks at one task. */
+export const readTask = async (
+  account: Account,
+  taskId: string,
+  signal: AbortSignal,
+): Promise<TaskReport> => {
+  try {
+    const request = { params: { task_id: taskId }, query: {}, body: undefined };
+    return reportOf(await account.client.call(getTask, request, signal));
+  } catch (error) {
+    return reportOfError(error);
+  }
+};
