@@ -29,7 +29,8 @@ export default {
     only("lib/commands", FEATURE_BASE),
     only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
     only("lib/aws", ["lib/ports"]),
-    only("lib/lambda", [...BASE, "lib/events"]),
+    only("lib/system", ["lib/ports"]),
+    only("lib/lambda", BASE),
     only("infra", []),
     {
       name: "nobody-imports-functions",
@@ -44,7 +45,7 @@ export default {
       comment: "adapters are chosen by composition: functions' deps, lib/local and the CLI",
       from: {
         path: "^(lib|functions)/",
-        pathNot: ["^functions/[^/]+/deps\\.ts$", "^lib/(local|aws|cli)/"],
+        pathNot: ["^functions/deps\\.ts$", "^lib/(local|aws|cli)/"],
       },
       to: { path: "^lib/(aws|local)/" },
     },

@@ -1,0 +1,38 @@
+import middy from "@middy/core";
+import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { handleMessage, readMessage } from "../../lib/commands/message.ts";
+import { runBatch } from "../../lib/lambda/batch.ts";
+import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
+import { type FunctionDeps, getDeps } from "../deps.ts";
+
+/** Runs commands from the FIFO queue; answers which messages must come again. */
+export const createHandler = (deps: () => Promise<FunctionDeps>) =>
+  middy<SQSEvent, SQSBatchResponse>()
+    .use(errorBoundary(async () => (await deps()).log))
+    .handler(async (event, context) => {
+      const { commands, log, attemptTimeoutMs } = await deps();
+      log.bind(context);
+      const budget = startTimeBudget(context, commands.clock);
+      const hasAccount = (name: string) => commands.accountOf(name) !== undefined;
+      const items = event.Records.map(({ messageId, body }) => {
+        const message = readMessage(body, hasAccount);
+        const run = () => handleMessage(commands, message, body, budget.signal);
+        return { id: messageId, lane: message.lane, run };
+      });
+      const { failedIds, errors } = await runBatch(items, () => budget.has(attemptTimeoutMs));
+      budget.stop();
+      // So that it also shows as a failed invocation; SQS brings the whole batch again either way.
+      if (errors.length > 0 && failedIds.length === items.length) {
+        throw new AggregateError(errors, "no message of the batch could be handled");
+      }
+      for (const error of errors) {
+        log.error("message not handled, it comes again", {
+          errorKind: error instanceof Error ? error.name : "unknown",
+          errorMessage: error instanceof Error ? error.message : String(error),
+        });
+      }
+      return { batchItemFailures: failedIds.map((itemIdentifier) => ({ itemIdentifier })) };
+    });
+
+export const handler = createHandler(getDeps);

@@ -1,0 +1,55 @@
+/** One record of a batch. */
+export interface BatchItem {
+  readonly id: string;
+  /** Items of one lane are handled in order; without a lane an item stands alone. */
+  readonly lane: string | undefined;
+  /** When it resolves, the record is done; when it rejects, the record must come again. */
+  readonly run: () => Promise<void>;
+}
+
+export interface BatchOutcome {
+  /** Ids of the records that must come again. */
+  readonly failedIds: readonly string[];
+  readonly errors: readonly unknown[];
+}
+
+interface LaneOutcome {
+  readonly unfinished: readonly BatchItem[];
+  readonly error?: unknown;
+}
+
+/** In order, up to the first failure or until the time is short; the rest stays for later. */
+const runLane = async (
+  items: readonly BatchItem[],
+  hasTime: () => boolean,
+): Promise<LaneOutcome> => {
+  for (const [index, item] of items.entries()) {
+    if (!hasTime()) return { unfinished: items.slice(index) };
+    try {
+      await item.run();
+    } catch (error) {
+      return { unfinished: items.slice(index), error };
+    }
+  }
+  return { unfinished: [] };
+};
+
+/**
+ * Works through a batch: lanes side by side, in order inside a lane. A lane stops at its first
+ * failure, so that what is behind is not overtaken, and no item starts when time is short.
+ */
+export const runBatch = async (
+  items: readonly BatchItem[],
+  hasTime: () => boolean,
+): Promise<BatchOutcome> => {
+  const lanes = new Map<string, BatchItem[]>();
+  for (const item of items) {
+    const lane = item.lane === undefined ? `item ${item.id}` : `lane ${item.lane}`;
+    lanes.set(lane, [...(lanes.get(lane) ?? []), item]);
+  }
+  const outcomes = await Promise.all([...lanes.values()].map((lane) => runLane(lane, hasTime)));
+  return {
+    failedIds: outcomes.flatMap(({ unfinished }) => unfinished.map(({ id }) => id)),
+    errors: outcomes.flatMap((outcome) => ("error" in outcome ? [outcome.error] : [])),
+  };
+};
