@@ -1,0 +1,150 @@
+import { PROJECT_A, PROJECT_B, REGION_NAMES, SUBNET_OF_ROUTER } from "./built-in-networks.ts";
+import type { ContainerRecord, RecordOf, State } from "./state.ts";
+
+type Instance = RecordOf<"instances">;
+
+const NET1 = { network: "net1", subnet_name: "attached", subnet_id: SUBNET_OF_ROUTER } as const;
+
+const container = (
+  own: Pick<
+    ContainerRecord,
+    "project_id" | "region_id" | "name" | "image" | "address" | "created_at"
+  >,
+): ContainerRecord => ({
+  ...own,
+  task_id: null,
+  description: "",
+  flavor: "80mCPU-128MiB",
+  source: "cloud",
+  namespace: "default",
+  status: "Ready",
+  status_message: null,
+  commands: null,
+  listening_port: 80,
+  timeout: 120,
+  is_disabled: false,
+  is_api_key_auth: false,
+  envs: { LOG_LEVEL: "info" },
+  pull_secret: null,
+  scale: { min: 1, max: 3, cooldown_period: 60, triggers: { cpu: { threshold: 80 } } },
+  deploy_status: { total: 1, ready: 1 },
+  logging: {
+    destination_region_id: null,
+    enabled: false,
+    retention_policy: null,
+    topic_name: null,
+  },
+});
+
+const instance = (
+  own: Pick<
+    Instance,
+    "id" | "name" | "project_id" | "region_id" | "region" | "status" | "vm_state"
+  >,
+  volumeId: string,
+  ip: { network: string; subnet_name: string; subnet_id: string; addr: string },
+): Instance => ({
+  ...own,
+  instance_description: null,
+  created_at: "2025-11-29T10:56:49Z",
+  creator_task_id: null,
+  addresses: {
+    [ip.network]: [
+      {
+        addr: ip.addr,
+        type: "fixed",
+        interface_name: null,
+        subnet_name: ip.subnet_name,
+        subnet_id: ip.subnet_id,
+      },
+    ],
+  },
+  blackhole_ports: [],
+  ddos_profile: null,
+  fixed_ip_assignments: [{ external: false, ip_address: ip.addr, subnet_id: ip.subnet_id }],
+  flavor: {
+    flavor_id: "g1-standard-1-2",
+    flavor_name: "g1-standard-1-2",
+    vcpus: 1,
+    ram: 2048,
+    hardware_description: { vcpus: "1", ram: "2GiB" },
+    os_type: "linux",
+    architecture: "x86_64",
+  },
+  instance_isolation: null,
+  security_groups: [{ name: "default" }],
+  ssh_key_name: "my-key",
+  tags: [{ key: "my-tag", value: "my-tag-value", read_only: false }],
+  task_id: null,
+  task_state: null,
+  volumes: [{ id: volumeId, delete_on_termination: false }],
+});
+
+/** Containers with the images that can be pulled, and instances, suspended and active ones. */
+export const builtInCompute = (): Pick<State, "containers" | "images" | "instances"> => ({
+  containers: [
+    container({
+      ...PROJECT_A,
+      name: "my-container",
+      image: "nginx:latest",
+      address: "https://my-container-76-1234567.containers.example.com/",
+      created_at: "2025-11-20T09:00:00Z",
+    }),
+    container({
+      ...PROJECT_B,
+      name: "my-nginx",
+      image: "nginx:1.27",
+      address: "https://my-nginx-148-1186668.containers.example.com/",
+      created_at: "2025-11-21T09:00:00Z",
+    }),
+  ],
+  images: [
+    { reference: "nginx:latest" },
+    { reference: "nginx:1.27" },
+    { reference: "redis:7" },
+    { reference: "registry.example.com/team/app:1.0" },
+  ],
+  instances: [
+    instance(
+      {
+        ...PROJECT_A,
+        id: "6c6aa80f-7836-4dc2-a2ae-125e248be476",
+        name: "my-instance",
+        region: REGION_NAMES[76],
+        status: "SUSPENDED",
+        vm_state: "suspended",
+      },
+      "3ed9e2ce-f906-47fb-ba32-c25a3f63df4f",
+      { ...NET1, addr: "192.168.40.33" },
+    ),
+    instance(
+      {
+        ...PROJECT_A,
+        id: "6c6aa80f-7836-4dc2-a2ae-125e248be477",
+        name: "my-active-instance",
+        region: REGION_NAMES[76],
+        status: "ACTIVE",
+        vm_state: "active",
+      },
+      "3ed9e2ce-f906-47fb-ba32-c25a3f63df50",
+      { ...NET1, addr: "192.168.40.34" },
+    ),
+    instance(
+      {
+        ...PROJECT_B,
+        id: "6c6aa80f-7836-4dc2-a2ae-125e248be478",
+        name: "my-other-instance",
+        region: REGION_NAMES[148],
+        status: "SUSPENDED",
+        vm_state: "suspended",
+      },
+      "3ed9e2ce-f906-47fb-ba32-c25a3f63df51",
+      {
+        network: "net2",
+        subnet_name: "free-3",
+        subnet_id: "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03",
+        addr: "10.1.0.33",
+      },
+    ),
+  ],
+});

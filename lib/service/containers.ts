@@ -1,0 +1,104 @@
+import { updateContainer } from "../contract/containers.ts";
+import type { Body } from "../contract/operation.ts";
+import { conflict } from "./errors.ts";
+import { requireOwned } from "./ownership.ts";
+import { containerKey } from "./records.ts";
+import { route } from "./routing.ts";
+import type { ContainerRecord, Work } from "./state.ts";
+import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
+
+type ContainerUpdate = Body<typeof updateContainer>;
+type ContainerWork = Extract<Work, { kind: "update-container" }>;
+
+/** What the two nested objects are where an update leaves parts out (provider's public defaults). */
+const NO_LOGGING = {
+  destination_region_id: null,
+  enabled: false,
+  retention_policy: null,
+  topic_name: null,
+};
+const DEFAULT_SCALE = { cooldown_period: 60, triggers: null };
+
+/** The parameters as a task shows them: whoever may read tasks need not see variables or secret names. */
+const toTaskData = (name: string, update: ContainerUpdate): Record<string, unknown> => {
+  const { envs, pull_secret, ...shown } = update;
+  return { container_name: name, ...shown };
+};
+
+/** Accepts the change and locks the container; its record changes only when the task has finished. */
+export const updateContainerRoute = route(updateContainer, (call) => {
+  const { params, body, records, caller } = call;
+  const key = containerKey({ ...params, name: params.container_name });
+  const container = requireOwned(records.get("containers", key), params, caller, "container");
+  if (container.task_id !== null) throw conflict("a running task holds the container");
+
+  const taskId = startTask(call, {
+    taskType: "patch_caas_container",
+    projectId: params.project_id,
+    regionId: params.region_id,
+    data: toTaskData(container.name, body),
+    work: { kind: "update-container", container_name: container.name, update: body },
+  });
+  records.put("containers", { ...container, task_id: taskId });
+  return { tasks: [taskId] };
+});
+
+/** A container that is not disabled is ready as soon as its change is through. */
+const runningState = (isDisabled: boolean, scale: ContainerRecord["scale"]) =>
+  isDisabled
+    ? { status: "Disabled", deploy_status: { total: 0, ready: 0 } }
+    : { status: "Ready", deploy_status: { total: scale.min, ready: scale.min } };
+
+/** Given fields overwrite, null and absent ones keep; the three objects are replaced whole. */
+const applyUpdate = (container: ContainerRecord, update: ContainerUpdate): ContainerRecord => {
+  const scale = update.scale ? { ...DEFAULT_SCALE, ...update.scale } : container.scale;
+  const isDisabled = update.is_disabled ?? container.is_disabled;
+  return {
+    ...container,
+    commands: update.commands ?? container.commands,
+    description: update.description ?? container.description,
+    envs: update.envs ?? container.envs,
+    flavor: update.flavor ?? container.flavor,
+    image: update.image ?? container.image,
+    is_api_key_auth: update.is_api_key_auth ?? container.is_api_key_auth,
+    is_disabled: isDisabled,
+    listening_port: update.listening_port ?? container.listening_port,
+    logging: update.logging ? { ...NO_LOGGING, ...update.logging } : container.logging,
+    pull_secret: update.pull_secret ?? container.pull_secret,
+    scale,
+    timeout: update.timeout ?? container.timeout,
+    ...runningState(isDisabled, scale),
+  };
+};
+
+/** Why the new version cannot be deployed, if so. The secret's name is not repeated: it may be private. */
+const findObstacle = (
+  update: ContainerUpdate,
+  { records, task }: WorkContext,
+): string | undefined => {
+  const { image, pull_secret: secretName } = update;
+  if (image && records.get("images", image) === undefined) {
+    return `image ${image} is not in the registry`;
+  }
+  const isThere = records
+    .list("secrets")
+    .some(
+      ({ name, project_id, region_id }) =>
+        name === secretName && project_id === task.project_id && region_id === task.region_id,
+    );
+  return secretName && !isThere ? "the pull secret does not exist" : undefined;
+};
+
+/** The end of `patch_caas_container`: the change is made whole or, if it cannot be deployed, not at all. */
+export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): TaskEnd => {
+  const { records, task } = context;
+  const container = records.get("containers", containerKey({ ...task, name: work.container_name }));
+  if (container === undefined) return { kind: "failed", error: "the container is gone" };
+
+  const obstacle = findObstacle(work.update, context);
+  const next = obstacle === undefined ? applyUpdate(container, work.update) : container;
+  records.put("containers", { ...next, task_id: null });
+  return obstacle === undefined
+    ? { kind: "finished", createdResources: null }
+    : { kind: "failed", error: obstacle };
+};

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from "node:util";
+import { getPool, updatePool } from "../contract/load-balancer-pools.ts";
+import { conflict, invalid } from "./errors.ts";
+import { requireOwned } from "./ownership.ts";
+import { applyPoolUpdate, memberAddress, type PoolUpdate } from "./pool-update.ts";
+import { route } from "./routing.ts";
+import type { Work } from "./state.ts";
+import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
+
+type PoolWork = Extract<Work, { kind: "update-pool" }>;
+
+export const getPoolRoute = route(getPool, ({ params, records, caller }) =>
+  requireOwned(records.get("load_balancer_pools", params.pool_id), params, caller, "pool"),
+);
+
+/** Address and port are a member's identity, so a list with the same pair twice has no meaning. */
+const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
+  const addresses = (members ?? []).map(memberAddress);
+  const repeated = addresses.findIndex((address, index) => addresses.indexOf(address) < index);
+  if (repeated >= 0) {
+    throw invalid({
+      [`members.${repeated}`]: ["repeats the address and protocol_port of another"],
+    });
+  }
+};
+
+/**
+ * Accepts the change and locks the pool; its settings change only when the task has finished. A lock
+ * is answered before anything else about the pool's state: what would be equal now may differ then.
+ */
+export const updatePoolRoute = route(updatePool, (call) => {
+  const { params, body, records, caller, newId } = call;
+  refuseRepeatedMembers(body);
+  const found = records.get("load_balancer_pools", params.pool_id);
+  const pool = requireOwned(found, params, caller, "pool");
+  if (pool.task_id !== null) throw conflict("a running task holds the pool");
+  if (isDeepStrictEqual(applyPoolUpdate(pool, body, newId), pool)) return { tasks: [] };
+
+  const taskId = startTask(call, {
+    taskType: "patch_lbpool",
+    projectId: params.project_id,
+    regionId: params.region_id,
+    data: { pool_id: pool.id, ...body },
+    work: { kind: "update-pool", pool_id: pool.id, update: body },
+  });
+  records.put("load_balancer_pools", {
+    ...pool,
+    task_id: taskId,
+    provisioning_status: "PENDING_UPDATE",
+  });
+  return { tasks: [taskId] };
+});
+
+/** The first thing that the new settings refer to and that this project and region do not have. */
+const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string | undefined => {
+  const isHere = (place: { project_id: number | null; region_id: number } | undefined) =>
+    place?.project_id === task.project_id && place.region_id === task.region_id;
+  const subnetIds = records
+    .list("networks")
+    .flatMap((network) => (isHere(network) ? network.subnets : []))
+    .map(({ id }) => id);
+
+  const secretId = [update.ca_secret_id, update.crl_secret_id, update.secret_id].find(
+    (id) => id && !isHere(records.get("secrets", id)),
+  );
+  if (secretId) return `secret ${secretId}`;
+  for (const { subnet_id, instance_id } of update.members ?? []) {
+    if (subnet_id && !subnetIds.includes(subnet_id)) return `subnet ${subnet_id}`;
+    if (instance_id && !isHere(records.get("instances", instance_id))) {
+      return `instance ${instance_id}`;
+    }
+  }
+  return undefined;
+};
+
+/** The end of `patch_lbpool`: the change is made whole or, when something is missing, not at all. */
+export const finishPoolUpdate = (work: PoolWork, context: WorkContext): TaskEnd => {
+  const { records, newId } = context;
+  const pool = records.get("load_balancer_pools", work.pool_id);
+  if (pool === undefined) return { kind: "failed", error: "the pool is gone" };
+
+  const missing = findMissing(work.update, context);
+  const next = missing === undefined ? applyPoolUpdate(pool, work.update, newId) : pool;
+  records.put("load_balancer_pools", { ...next, task_id: null, provisioning_status: "ACTIVE" });
+  if (missing !== undefined) return { kind: "failed", error: `${missing} does not exist` };
+
+  const before = pool.members.map(({ id }) => id);
+  const members = next.members.map(({ id }) => id).filter((id) => !before.includes(id));
+  return { kind: "finished", createdResources: members.length > 0 ? { members } : null };
+};

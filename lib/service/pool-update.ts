@@ -1,0 +1,86 @@
+import type { updatePool } from "../contract/load-balancer-pools.ts";
+import type { Body } from "../contract/operation.ts";
+import type { MemberRecord, PoolRecord } from "./state.ts";
+
+export type PoolUpdate = Body<typeof updatePool>;
+type Monitor = PoolRecord["healthmonitor"];
+type MemberInput = NonNullable<PoolUpdate["members"]>[number];
+
+/** Null is a value here: it clears. Only what is left out is kept. */
+const kept = <T>(given: T | undefined, current: T): T => (given === undefined ? current : given);
+
+/** What the provider fills in where a monitor is given without them. */
+const withMonitorDefaults = (monitor: Monitor): Monitor =>
+  monitor && { max_retries_down: 3, admin_state_up: true, ...monitor };
+
+/** Without a monitor nobody knows how members are; with one, a member not yet seen counts as up. */
+const operatingStatus = (monitor: Monitor, current: string | undefined): string => {
+  if (monitor === null) return "NO_MONITOR";
+  return current === undefined || current === "NO_MONITOR" ? "ONLINE" : current;
+};
+
+const NEW_MEMBER = {
+  subnet_id: null,
+  instance_id: null,
+  weight: 1,
+  monitor_address: null,
+  monitor_port: null,
+  backup: false,
+  admin_state_up: true,
+  provisioning_status: "ACTIVE",
+};
+
+/** What tells members apart; the id that a request carries does not. */
+export const memberAddress = (member: Pick<MemberInput, "address" | "protocol_port">): string =>
+  `${member.address} ${member.protocol_port}`;
+
+const toMembers = (
+  given: readonly MemberInput[],
+  current: readonly MemberRecord[],
+  monitor: Monitor,
+  newId: () => string,
+): MemberRecord[] => {
+  const byAddress = new Map(current.map((member) => [memberAddress(member), member]));
+  return given.map((member) => {
+    const same = byAddress.get(memberAddress(member));
+    return {
+      ...NEW_MEMBER,
+      ...member,
+      id: same?.id ?? newId(),
+      operating_status: operatingStatus(monitor, same?.operating_status),
+    };
+  });
+};
+
+/**
+ * The pool with the update's settings: what is left out is kept, nested objects and the member list
+ * are replaced whole, null clears, and members with a known address and port keep their ids.
+ */
+export const applyPoolUpdate = (
+  pool: PoolRecord,
+  update: PoolUpdate,
+  newId: () => string,
+): PoolRecord => {
+  const healthmonitor = withMonitorDefaults(kept(update.healthmonitor, pool.healthmonitor));
+  return {
+    ...pool,
+    name: kept(update.name, pool.name),
+    lb_algorithm: kept(update.lb_algorithm, pool.lb_algorithm),
+    protocol: kept(update.protocol, pool.protocol),
+    admin_state_up: kept(update.admin_state_up, pool.admin_state_up),
+    ca_secret_id: kept(update.ca_secret_id, pool.ca_secret_id),
+    crl_secret_id: kept(update.crl_secret_id, pool.crl_secret_id),
+    secret_id: kept(update.secret_id, pool.secret_id),
+    session_persistence: kept(update.session_persistence, pool.session_persistence),
+    timeout_client_data: kept(update.timeout_client_data, pool.timeout_client_data),
+    timeout_member_connect: kept(update.timeout_member_connect, pool.timeout_member_connect),
+    timeout_member_data: kept(update.timeout_member_data, pool.timeout_member_data),
+    healthmonitor,
+    members: toMembers(
+      kept(update.members, pool.members) ?? [],
+      pool.members,
+      healthmonitor,
+      newId,
+    ),
+  };
+};

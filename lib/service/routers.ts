@@ -1,0 +1,22 @@
+import { createRouter, getRouter } from "../contract/routers.ts";
+import { requireLocation, requireOwned } from "./ownership.ts";
+import { route } from "./routing.ts";
+import { startTask } from "./task-engine.ts";
+
+export const getRouterRoute = route(getRouter, ({ params, records, caller }) =>
+  requireOwned(records.get("routers", params.router_id), params, caller, "router"),
+);
+
+/** Accepts the router; it comes into being when the task has finished. */
+export const createRouterRoute = route(createRouter, (call) => {
+  const { params, body, records, caller } = call;
+  requireLocation(params, caller, records);
+  const taskId = startTask(call, {
+    taskType: "create_router",
+    projectId: params.project_id,
+    regionId: params.region_id,
+    data: body,
+    work: { kind: "create-router", router: body },
+  });
+  return { tasks: [taskId] };
+});

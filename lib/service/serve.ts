@@ -1,0 +1,33 @@
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import type { Service } from "./service.ts";
+
+export interface ServedService {
+  /** Base URL with the port in use, without a slash at the end. */
+  readonly url: string;
+  /** Stops listening and drops open connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the interface on this machine only: its keys are no secret worth a network.
+ * @param port 0 takes any free one
+ * @throws when the port is taken
+ */
+export const serve = async ({ fetch }: Service, port: number): Promise<ServedService> => {
+  const server = createServer(getRequestListener(fetch, { overrideGlobalObjects: false }));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  const actualPort = typeof address === "object" ? address?.port : port;
+  return {
+    url: `http://127.0.0.1:${actualPort}`,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+};

@@ -1,0 +1,65 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
+import { createApp } from "./app.ts";
+import { openRecords } from "./records.ts";
+import { MOUNTED_ROUTES } from "./routes.ts";
+import type { State } from "./state.ts";
+import type { Store } from "./store.ts";
+import { settleTasks } from "./task-engine.ts";
+import { doWork } from "./task-work.ts";
+
+export interface ServiceOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Holds the records between runs. The service does not close it. */
+  readonly store: Store;
+  /** What an empty store is filled with; a store that has been used is left as it is. */
+  readonly initialState: State;
+  /** Time from a task's creation to its end; a fifth of it the task is NEW. */
+  readonly taskDurationMs: number;
+  /** Told of every fault of the service itself, which the caller sees as a bare 500. */
+  readonly onFault: (error: Error, requestId: string) => void;
+}
+
+export interface Service {
+  /** Answers one request. Never rejects. */
+  fetch(request: Request): Promise<Response>;
+}
+
+/** Runs one piece of work after the other in the order of asking, whether or not one fails. */
+const createQueue = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+};
+
+/**
+ * The provider's interface with its state. Requests take their turn one by one: first everything that
+ * is due by now happens to tasks, then the operation runs, and its answer is sent when its changes are
+ * in the store. Opens no port; see `serve`.
+ * @throws when the store cannot be read or holds something else than a state
+ */
+export const createService = async (options: ServiceOptions): Promise<Service> => {
+  const { clock, random, store, initialState, taskDurationMs, onFault } = options;
+  const records = await openRecords(store, initialState);
+  const inTurn = createQueue();
+  const newId = () => random.uuid();
+  const app = createApp({
+    routes: MOUNTED_ROUTES,
+    records,
+    newId,
+    onFault,
+    run: (route, raw, caller) =>
+      inTurn(async () => {
+        const at = clock.now();
+        await settleTasks(records, at, newId, doWork);
+        return records.change((draft) =>
+          route.answer(raw, { caller, records: draft, at, newId, taskDurationMs }),
+        );
+      }),
+  });
+  return { fetch: async (request) => app.fetch(request) };
+};

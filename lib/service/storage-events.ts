@@ -1,0 +1,77 @@
+import type { Body } from "../contract/operation.ts";
+import {
+  createStorageEvent,
+  listStorageEvents,
+  updateStorageEvent,
+} from "../contract/storage-events.ts";
+import { conflict, notFound } from "./errors.ts";
+import { storageEventKey } from "./records.ts";
+import { route } from "./routing.ts";
+import type { KeyRecord, StorageEventRecord } from "./state.ts";
+
+type StorageEvent = Body<typeof createStorageEvent>;
+
+/**
+ * The client whose event it is: the key's own unless the query names one. Naming another client is
+ * answered as if that client did not exist, like everything else that belongs to others.
+ * @throws RefusedError 404
+ */
+const clientOf = (
+  query: { readonly client_id?: number | undefined },
+  caller: KeyRecord,
+): number => {
+  const clientId = query.client_id ?? caller.client_id;
+  if (clientId !== caller.client_id) throw notFound("client");
+  return clientId;
+};
+
+/** The limits as decimal text, whichever of them the event has. */
+const limitsOf = ({ bytes, count }: StorageEvent) => ({
+  ...(bytes !== undefined && { bytes: String(bytes) }),
+  ...(count !== undefined && { count: String(count) }),
+});
+
+const targetOf = ({ storage_name, bucket_name }: StorageEvent) => ({
+  ...(storage_name !== undefined && { storage_name }),
+  ...(bucket_name !== undefined && { bucket_name }),
+});
+
+/** The uuid is given by the service; one in the request has no effect. */
+export const createStorageEventRoute = route(createStorageEvent, (call) => {
+  const { body, query, records, caller, newId } = call;
+  const client_id = clientOf(query, caller);
+  if (records.get("storage_events", storageEventKey({ ...body, client_id })) !== undefined) {
+    throw conflict("an event with this name, storage_name and bucket_name exists");
+  }
+
+  const created = { uuid: newId(), name: body.name, ...targetOf(body), ...limitsOf(body) };
+  records.put("storage_events", { client_id, ...created });
+  return created;
+});
+
+/** A PUT: the limit afterwards is the one in the body, also when the body has none. */
+export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
+  const { body, query, records, caller } = call;
+  const client_id = clientOf(query, caller);
+  const event = records.get("storage_events", storageEventKey({ ...body, client_id }));
+  // A uuid of some other event means that the caller is about to change the wrong one.
+  if (event === undefined || (body.uuid ?? event.uuid) !== event.uuid) throw notFound("event");
+
+  const { bytes, count, ...identity } = event;
+  records.put("storage_events", { ...identity, ...limitsOf(body) });
+  return undefined;
+});
+
+export const listStorageEventsRoute = route(listStorageEvents, ({ records, caller }) => {
+  const events = records
+    .list("storage_events")
+    .filter(({ client_id }) => client_id === caller.client_id);
+  const entriesOf = (wanted: StorageEventRecord["name"]) =>
+    events.filter(({ name }) => name === wanted).map(({ client_id, name, ...entry }) => entry);
+  return {
+    reaching_used_space: entriesOf("reaching_used_space"),
+    reaching_used_traffic: entriesOf("reaching_used_traffic"),
+    reaching_files_quantity: entriesOf("reaching_files_quantity"),
+    reaching_used_requests: entriesOf("reaching_used_requests"),
+  };
+});

@@ -1,0 +1,52 @@
+import type { Query } from "../contract/operation.ts";
+import { getTask, listTasks } from "../contract/tasks.ts";
+import { notFound } from "./errors.ts";
+import { route } from "./routing.ts";
+import type { KeyRecord, TaskRecord } from "./state.ts";
+
+/** The provider's public default. The maximum is the contract's. */
+const DEFAULT_LIMIT = 10;
+
+/** What another client or another project of the client started is as good as unknown. */
+const isVisible = (task: TaskRecord, caller: KeyRecord): boolean =>
+  task.client_id === caller.client_id && caller.project_ids.includes(task.project_id);
+
+const show = ({ plan, ...shown }: TaskRecord) => shown;
+
+export const getTaskRoute = route(getTask, ({ params, records, caller }) => {
+  const task = records.get("tasks", params.task_id);
+  if (task === undefined || !isVisible(task, caller)) throw notFound("task");
+  return show(task);
+});
+
+const isAmong = <T>(accepted: readonly T[] | undefined, value: T): boolean =>
+  accepted === undefined || accepted.includes(value);
+
+const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
+  const createdAt = Date.parse(task.created_on);
+  return (
+    isAmong(query.state, task.state) &&
+    isAmong(query.project_id, task.project_id) &&
+    isAmong(query.region_id, task.region_id) &&
+    (query.task_type ?? task.task_type) === task.task_type &&
+    createdAt >= Date.parse(query.from_timestamp ?? task.created_on) &&
+    createdAt <= Date.parse(query.to_timestamp ?? task.created_on)
+  );
+};
+
+/** Ids break ties: they grow with the time of making, so pages stay stable within one millisecond. */
+const byCreation = (a: TaskRecord, b: TaskRecord): number =>
+  Date.parse(a.created_on) - Date.parse(b.created_on) || (a.id < b.id ? -1 : 1);
+
+export const listTasksRoute = route(listTasks, ({ query, records, caller }) => {
+  const found = records
+    .list("tasks")
+    .filter((task) => isVisible(task, caller) && matches(task, query))
+    .toSorted(byCreation);
+  const ordered = query.order_by === "asc" ? found : found.toReversed();
+  const from = query.offset ?? 0;
+  return {
+    count: found.length,
+    results: ordered.slice(from, from + (query.limit ?? DEFAULT_LIMIT)).map(show),
+  };
+});

@@ -1,0 +1,199 @@
+import { expect, test } from "vitest";
+import { CONTAINER, CONTAINER_RECORD, startService } from "./harness.ts";
+
+test("an update answers one task, and the record changes when the task has finished", async () => {
+  const { send, stored, clock } = await startService();
+
+  const accepted = await send("PATCH", CONTAINER, {
+    body: { image: "redis:7", listening_port: 6379, timeout: 0, description: "cache" },
+  });
+
+  expect(accepted.status).toBe(200);
+  expect(accepted.body).toEqual({ tasks: [expect.any(String)] });
+  expect((await stored())[CONTAINER_RECORD]).toMatchObject({ image: "nginx:latest" });
+  await clock.advance(10_000);
+  const task = await send("GET", `/v1/tasks/${accepted.body.tasks[0]}`);
+  expect(task.body).toMatchObject({ state: "FINISHED", task_type: "patch_caas_container" });
+  expect((await stored())[CONTAINER_RECORD]).toMatchObject({
+    image: "redis:7",
+    listening_port: 6379,
+    timeout: 0,
+    description: "cache",
+    flavor: "80mCPU-128MiB",
+    task_id: null,
+  });
+});
+
+test("null leaves a field as it is", async () => {
+  const { runTask, stored } = await startService();
+
+  const task = await runTask("PATCH", CONTAINER, {
+    image: null,
+    description: null,
+    is_disabled: null,
+    listening_port: null,
+    timeout: null,
+    flavor: null,
+    commands: null,
+    pull_secret: null,
+    is_api_key_auth: null,
+  });
+
+  expect(task.state).toBe("FINISHED");
+  expect((await stored())[CONTAINER_RECORD]).toMatchObject({
+    image: "nginx:latest",
+    description: "",
+    is_disabled: false,
+    listening_port: 80,
+    timeout: 120,
+    flavor: "80mCPU-128MiB",
+    status: "Ready",
+  });
+});
+
+test("envs, scale and logging are replaced whole", async () => {
+  const { runTask, stored } = await startService();
+
+  await runTask("PATCH", CONTAINER, {
+    envs: { MODE: "fast" },
+    scale: { min: 2, max: 2 },
+    logging: { enabled: true, topic_name: "my-log-name", retention_policy: { period: 45 } },
+  });
+
+  expect((await stored())[CONTAINER_RECORD]).toMatchObject({
+    envs: { MODE: "fast" },
+    scale: { min: 2, max: 2, cooldown_period: 60, triggers: null },
+    deploy_status: { total: 2, ready: 2 },
+    logging: {
+      destination_region_id: null,
+      enabled: true,
+      topic_name: "my-log-name",
+      retention_policy: { period: 45 },
+    },
+  });
+  expect((await stored())[CONTAINER_RECORD].envs).toEqual({ MODE: "fast" });
+});
+
+test("disabling makes the status Disabled, enabling makes it Ready", async () => {
+  const { runTask, stored } = await startService();
+
+  await runTask("PATCH", CONTAINER, { is_disabled: true, description: "off" });
+  const disabled = (await stored())[CONTAINER_RECORD];
+  await runTask("PATCH", CONTAINER, { is_disabled: false });
+  const enabled = (await stored())[CONTAINER_RECORD];
+
+  expect(disabled).toMatchObject({
+    is_disabled: true,
+    status: "Disabled",
+    description: "off",
+    deploy_status: { total: 0, ready: 0 },
+  });
+  expect(enabled).toMatchObject({
+    is_disabled: false,
+    status: "Ready",
+    deploy_status: { total: 1, ready: 1 },
+  });
+});
+
+test("a container is held by its task until the task has ended", async () => {
+  const { send, clock } = await startService();
+  await send("PATCH", CONTAINER, { body: { timeout: 1 } });
+
+  const atOnce = await send("PATCH", CONTAINER, { body: { timeout: 2 } });
+  await clock.advance(9_999);
+  const justBefore = await send("PATCH", CONTAINER, { body: { timeout: 3 } });
+  await clock.advance(1);
+  const after = await send("PATCH", CONTAINER, { body: { timeout: 4 } });
+
+  expect([atOnce.status, justBefore.status, after.status]).toEqual([409, 409, 200]);
+  expect(atOnce.body).toMatchObject({
+    exception_class: "ConflictError",
+    message: "a running task holds the container",
+  });
+});
+
+test("the task fails and nothing changes when the image is not in the registry", async () => {
+  const { runTask, stored, send } = await startService();
+
+  const task = await runTask("PATCH", CONTAINER, { image: "nginx:never-built", timeout: 7 });
+
+  expect(task).toMatchObject({
+    state: "ERROR",
+    error: "image nginx:never-built is not in the registry",
+    created_resources: null,
+  });
+  expect((await stored())[CONTAINER_RECORD]).toMatchObject({
+    image: "nginx:latest",
+    timeout: 120,
+    task_id: null,
+  });
+  expect((await send("PATCH", CONTAINER, { body: { timeout: 8 } })).status).toBe(200);
+});
+
+test("the task fails without naming the pull secret when there is none of that name", async () => {
+  const { runTask, stored } = await startService();
+
+  const task = await runTask("PATCH", CONTAINER, { pull_secret: "not-there" });
+
+  expect(task).toMatchObject({ state: "ERROR", error: "the pull secret does not exist" });
+  expect((await stored())[CONTAINER_RECORD].pull_secret).toBeNull();
+});
+
+test("a pull secret is taken from the container's own project and region only", async () => {
+  const { runTask, stored } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      containers: builtIn.containers.flatMap((container) => [
+        container,
+        { ...container, project_id: 1186668, region_id: 76 },
+        { ...container, project_id: 1234567, region_id: 148 },
+      ]),
+    }),
+  });
+  const body = { pull_secret: "my-registry-secret" };
+
+  const here = await runTask("PATCH", CONTAINER, body);
+  const otherProject = await runTask("PATCH", CONTAINER.replace("1234567", "1186668"), body);
+  const otherRegion = await runTask("PATCH", CONTAINER.replace("/76/", "/148/"), body);
+
+  expect(here.state).toBe("FINISHED");
+  expect([otherProject.state, otherRegion.state]).toEqual(["ERROR", "ERROR"]);
+  expect((await stored())[CONTAINER_RECORD].pull_secret).toBe("my-registry-secret");
+});
+
+test("the task's data shows the parameters without variables and the pull secret", async () => {
+  const { runTask, stored } = await startService();
+
+  const task = await runTask("PATCH", CONTAINER, {
+    timeout: 9,
+    envs: { TOKEN: "hush-1" },
+    pull_secret: "my-registry-secret",
+  });
+
+  expect(task.data).toEqual({ container_name: "my-container", timeout: 9 });
+  expect(task).not.toHaveProperty("plan");
+  expect(JSON.stringify((await stored())[`tasks/${task.id}`])).not.toMatch(/hush-1|my-registry/);
+});
+
+test("an update needs a body", async () => {
+  const { send } = await startService();
+
+  const refused = await send("PATCH", CONTAINER);
+
+  expect(refused.status).toBe(400);
+  expect(refused.body.invalid_fields).toEqual({ body: ["required"] });
+});
+
+test.each([
+  ["an unknown name", "/cloud/v1/caas/1234567/76/containers/nobody"],
+  ["another region", "/cloud/v1/caas/1234567/148/containers/my-container"],
+  ["another project", "/cloud/v1/caas/1186668/76/containers/my-container"],
+  ["a foreign project", "/cloud/v1/caas/1337/76/containers/my-container"],
+])("updating by %s answers 404", async (_, path) => {
+  const { send } = await startService();
+
+  const refused = await send("PATCH", path, { body: { timeout: 5 } });
+
+  expect(refused.status).toBe(404);
+  expect(refused.body).toMatchObject({ message: "container not found" });
+});

@@ -1,0 +1,99 @@
+import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in-state.ts";
+import { createService } from "../../lib/service/service.ts";
+import type { State } from "../../lib/service/state.ts";
+import { createMemoryStore, type Store } from "../../lib/service/store.ts";
+import { createSeededRandom } from "../support/seeded-random.ts";
+import { createVirtualClock } from "../support/virtual-clock.ts";
+
+export const TASK_DURATION_MS = 10_000;
+
+export interface SentRequest {
+  /** Written as wire JSON: a bigint becomes a plain number. */
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: string;
+  /** On top of a valid key and, with a body, `application/json`; null removes one. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed wire JSON, whole numbers beyond 2^53 as bigint; undefined when there is no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read into answers of every shape
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+const toHeaders = (sent: SentRequest, hasBody: boolean): Headers => {
+  const headers = new Headers({ authorization: `apikey ${BUILT_IN_API_KEYS.first}` });
+  if (hasBody) headers.set("content-type", "application/json");
+  for (const [name, value] of Object.entries(sent.headers ?? {})) {
+    if (value === null) headers.delete(name);
+    else headers.set(name, value);
+  }
+  return headers;
+};
+
+export interface HarnessOptions {
+  readonly state?: (builtIn: State) => State;
+  readonly store?: Store;
+  readonly taskDurationMs?: number;
+  /** Another one than the first run's for a service that goes on with its store, or ids repeat. */
+  readonly seed?: number;
+}
+
+/** The service on a virtual clock with the built-in world, changed by the test where it needs to be. */
+export const startService = async (options: HarnessOptions = {}) => {
+  const { state = (builtIn: State) => builtIn, store = createMemoryStore() } = options;
+  const clock = createVirtualClock();
+  const faults: Error[] = [];
+  const service = await createService({
+    clock,
+    random: createSeededRandom(options.seed),
+    store,
+    initialState: state(builtInState()),
+    taskDurationMs: options.taskDurationMs ?? TASK_DURATION_MS,
+    onFault: (error) => faults.push(error),
+  });
+
+  const send = async (method: string, path: string, sent: SentRequest = {}): Promise<Answer> => {
+    const text = sent.text ?? (sent.body === undefined ? undefined : formatWireJson(sent.body));
+    const response = await service.fetch(
+      new Request(`http://service.test${path}`, {
+        method,
+        headers: toHeaders(sent, text !== undefined),
+        ...(text !== undefined && { body: text }),
+      }),
+    );
+    const answered = await response.text();
+    return {
+      status: response.status,
+      body: answered === "" ? undefined : parseWireJson(answered),
+      headers: response.headers,
+    };
+  };
+
+  /** Sends a request that answers `tasks`, lets its only task end and returns the task's record. */
+  const runTask = async (method: string, path: string, body: unknown): Promise<Answer["body"]> => {
+    const accepted = await send(method, path, { body });
+    await clock.advance(options.taskDurationMs ?? TASK_DURATION_MS);
+    const task = await send("GET", `/v1/tasks/${accepted.body.tasks[0]}`);
+    return task.body;
+  };
+
+  /** All committed records by collection and key, as the store has them. */
+  const stored = async (): Promise<Record<string, Answer["body"]>> =>
+    Object.fromEntries([...(await store.load())].map(([key, text]) => [key, JSON.parse(text)]));
+
+  return { service, clock, faults, send, runTask, stored };
+};
+
+export const CONTAINER = "/cloud/v1/caas/1234567/76/containers/my-container";
+export const CONTAINER_RECORD = 'containers/[1234567,76,"my-container"]';
+export const SUSPENDED = "/cloud/v1/instances/1234567/76/6c6aa80f-7836-4dc2-a2ae-125e248be476";
+export const ACTIVE = "/cloud/v1/instances/1234567/76/6c6aa80f-7836-4dc2-a2ae-125e248be477";
+export const POLICY = "/cloud/v1/lifecycle_policy/1234567/76/1";
+export const POOL = "/cloud/v1/lbpools/1234567/76/9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
+export const ROUTERS = "/cloud/v1/routers/1234567/76";
+export const EVENT = "/storage/notifications/v1/event";

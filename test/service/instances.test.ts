@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+import { ACTIVE, SUSPENDED, startService } from "./harness.ts";
+
+const SUSPENDED_RECORD = "instances/6c6aa80f-7836-4dc2-a2ae-125e248be476";
+
+test("a suspended instance is active in the answer to resume and in reads after it", async () => {
+  const { send } = await startService();
+
+  const resumed = await send("POST", `${SUSPENDED}/resume`);
+
+  expect(resumed.status).toBe(200);
+  expect(resumed.body).toMatchObject({
+    count: 1,
+    results: [
+      {
+        id: "6c6aa80f-7836-4dc2-a2ae-125e248be476",
+        name: "my-instance",
+        status: "ACTIVE",
+        vm_state: "active",
+        task_id: null,
+        ddos_profile: null,
+      },
+    ],
+  });
+  const read = await send("GET", SUSPENDED);
+  expect(read.body).toEqual(resumed.body.results[0]);
+});
+
+test("reading an instance answers all 22 documented fields", async () => {
+  const { send } = await startService();
+
+  const read = await send("GET", SUSPENDED);
+
+  expect(read.status).toBe(200);
+  expect(Object.keys(read.body).sort()).toEqual([
+    "addresses",
+    "blackhole_ports",
+    "created_at",
+    "creator_task_id",
+    "ddos_profile",
+    "fixed_ip_assignments",
+    "flavor",
+    "id",
+    "instance_description",
+    "instance_isolation",
+    "name",
+    "project_id",
+    "region",
+    "region_id",
+    "security_groups",
+    "ssh_key_name",
+    "status",
+    "tags",
+    "task_id",
+    "task_state",
+    "vm_state",
+    "volumes",
+  ]);
+});
+
+test("an instance that is not suspended cannot be resumed", async () => {
+  const { send } = await startService();
+
+  const refused = await send("POST", `${ACTIVE}/resume`);
+
+  expect(refused.status).toBe(400);
+  expect(refused.body).toMatchObject({
+    exception_class: "ValidationError",
+    message: "status: must be SUSPENDED to resume, is ACTIVE",
+    invalid_fields: { status: ["must be SUSPENDED to resume, is ACTIVE"] },
+  });
+});
+
+test("a second resume is refused, because the first one has made the instance active", async () => {
+  const { send } = await startService();
+  await send("POST", `${SUSPENDED}/resume`);
+
+  const second = await send("POST", `${SUSPENDED}/resume`);
+
+  expect(second.status).toBe(400);
+});
+
+test("a locked instance answers 409 whatever its state, and stays as it is", async () => {
+  const { send, stored } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      instances: builtIn.instances.map((instance) => ({ ...instance, task_id: "some-task" })),
+    }),
+  });
+
+  const suspended = await send("POST", `${SUSPENDED}/resume`);
+  const active = await send("POST", `${ACTIVE}/resume`);
+
+  expect([suspended.status, active.status]).toEqual([409, 409]);
+  expect(suspended.body).toMatchObject({
+    exception_class: "ConflictError",
+    message: "a running task holds the instance",
+  });
+  expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
+});
+
+test.each([
+  ["an unknown id", "/cloud/v1/instances/1234567/76/6c6aa80f-7836-4dc2-a2ae-000000000000"],
+  ["another region", "/cloud/v1/instances/1234567/148/6c6aa80f-7836-4dc2-a2ae-125e248be476"],
+  ["another project", "/cloud/v1/instances/1186668/76/6c6aa80f-7836-4dc2-a2ae-125e248be476"],
+  ["a foreign project", "/cloud/v1/instances/1337/76/6c6aa80f-7836-4dc2-a2ae-125e248be476"],
+])("resuming and reading by %s answers 404", async (_, path) => {
+  const { send } = await startService();
+
+  const resumed = await send("POST", `${path}/resume`);
+  const read = await send("GET", path);
+
+  expect([resumed.status, read.status]).toEqual([404, 404]);
+  expect(read.body).toMatchObject({
+    exception_class: "NotFoundError",
+    message: "instance not found",
+  });
+});
+
+test("resume takes no body", async () => {
+  const { send, stored } = await startService();
+
+  const refused = await send("POST", `${SUSPENDED}/resume`, { body: {} });
+
+  expect(refused.status).toBe(400);
+  expect(refused.body.invalid_fields).toEqual({ body: ["this operation takes no body"] });
+  expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
+import { EVENT, startService } from "./harness.ts";
+
+const EVENTS = "/storage/notifications/v1/events";
+const MAX_UINT64 = 18_446_744_073_709_551_615n;
+
+test.each([
+  ["bytes", "reaching_used_space"],
+  ["count", "reaching_files_quantity"],
+  ["bytes", "reaching_used_traffic"],
+  ["count", "reaching_used_traffic"],
+  ["bytes", "reaching_used_requests"],
+  ["count", "reaching_used_requests"],
+])("%s of %s passes through exactly up to 18446744073709551615", async (field, name) => {
+  const { send } = await startService();
+  const target = { name, storage_name: "big" };
+
+  const created = await send("POST", EVENT, { body: { ...target, [field]: MAX_UINT64 } });
+  const read = (await send("GET", EVENTS)).body[name];
+  const updated = await send("PUT", EVENT, { body: { ...target, [field]: MAX_UINT64 - 1n } });
+  const readAgain = (await send("GET", EVENTS)).body[name];
+
+  expect(created.body[field]).toBe(18_446_744_073_709_551_615n);
+  expect(read).toContainEqual(expect.objectContaining({ [field]: 18_446_744_073_709_551_615n }));
+  expect(updated.status).toBe(204);
+  expect(readAgain).toContainEqual(
+    expect.objectContaining({ [field]: 18_446_744_073_709_551_614n }),
+  );
+});
+
+test("the answer's text carries the number itself, not a rounded or quoted one", async () => {
+  const { service } = await startService();
+
+  const response = await service.fetch(
+    new Request(`http://service.test${EVENT}`, {
+      method: "POST",
+      headers: {
+        authorization: `apikey ${BUILT_IN_API_KEYS.first}`,
+        "content-type": "application/json",
+      },
+      body: '{"name":"reaching_used_space","bytes":18446744073709551615}',
+    }),
+  );
+
+  expect(await response.text()).toMatch(/"bytes":18446744073709551615[,}]/);
+});
+
+test.each([
+  ["one more than the maximum", "18446744073709551616"],
+  ["minus one", "-1"],
+  ["a fraction", "1.5"],
+  ["a decimal string", '"500"'],
+  ["null", "null"],
+])("a limit of %s is refused and changes nothing", async (_, bytes) => {
+  const { send, stored } = await startService();
+  const before = await stored();
+
+  const text = `{"name":"reaching_used_space","bytes":${bytes}}`;
+  const refused = await send("POST", EVENT, { text });
+
+  expect(refused.status).toBe(400);
+  expect(refused.body.error).toMatch(/^bytes: .*a whole number from 0 to 18446744073709551615$/);
+  expect(await stored()).toEqual(before);
+});
+
+test("the limit 0 is a limit", async () => {
+  const { send } = await startService();
+
+  const created = await send("POST", EVENT, { body: { name: "reaching_used_space", bytes: 0 } });
+
+  expect(created.body.bytes).toBe(0);
+});
