@@ -1,13 +1,12 @@
 import type { CommandDeps } from "../commands/deps.ts";
-import { leases } from "../ledger/lease.ts";
 import type { DueEntry } from "../ports/ledger.ts";
+import { type PollerLease, takePollerLease } from "./poller-lease.ts";
 import { createRunMemory, turnOf, workOff } from "./work-off.ts";
 
 /** More than a run can work off; what lies behind comes with the next query. */
 const MAX_DUE = 10_000;
 /** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
 const MAX_SLEEP_MS = 1_000;
-const LEASE_NAME = "poll-tasks";
 
 /** How long a run may go on. */
 export interface PollBudget {
@@ -21,6 +20,7 @@ const drain = async (
   deps: CommandDeps,
   { endsAt, signal }: PollBudget,
   first: readonly DueEntry[],
+  lease: PollerLease,
 ): Promise<void> => {
   const memory = createRunMemory();
   let entries = first;
@@ -38,16 +38,9 @@ const drain = async (
       const due = entries.filter((entry) => turnOf(entry, memory) <= now);
       await workOff(deps, memory, due, signal);
     }
+    await lease.renew();
     entries = await deps.ledger.listDue(endsAt, MAX_DUE);
   }
-};
-
-/** Takes the lease of the poller, unless another run holds it. */
-const takeLease = async (deps: CommandDeps, until: number): Promise<boolean> => {
-  const found = await leases.read(deps.ledger, LEASE_NAME);
-  if (found && found.value.until > deps.clock.now()) return false;
-  const taken = { by: deps.runner, until };
-  return (await leases.write(deps.ledger, LEASE_NAME, found, taken)) !== undefined;
 };
 
 /**
@@ -56,12 +49,12 @@ const takeLease = async (deps: CommandDeps, until: number): Promise<boolean> => 
  */
 export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
   const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
-  if (entries.length === 0 || !(await takeLease(deps, budget.endsAt))) return;
+  if (entries.length === 0) return;
+  const lease = await takePollerLease(deps);
+  if (!lease) return;
   try {
-    await drain(deps, budget, entries);
+    await drain(deps, budget, entries, lease);
   } finally {
-    await leases.update(deps.ledger, LEASE_NAME, (lease) =>
-      lease.by === deps.runner ? { ...lease, until: 0 } : lease,
-    );
+    await lease.release();
   }
 };

@@ -31,6 +31,7 @@ const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
     commandId: command.id,
     data: {
       operation: task.operation,
+      lane: command.lane,
       taskId: task.id,
       durationMs: state.endedAt - task.recordedAt,
       ...(state.status === "finished"

@@ -1,0 +1,124 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  type PutItemCommandInput,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
+import type { DueEntry, Ledger, LedgerItem } from "../ports/ledger.ts";
+import { DUE_INDEX, DUE_PARTITION, EXPIRY_ATTRIBUTE } from "./ledger-table.ts";
+
+export interface DynamodbLedgerOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+}
+
+type Attributes = Record<string, AttributeValue>;
+
+const toAttributes = (item: LedgerItem): Attributes => ({
+  pk: { S: item.key },
+  version: { N: String(item.version) },
+  // One JSON text, not a map: it takes every JSON value back exactly, however deep it is nested
+  // and however large its numbers are, and nothing queries inside it.
+  value: { S: JSON.stringify(item.value) },
+  ...(item.dueAt === undefined
+    ? {}
+    : { due: { S: DUE_PARTITION }, dueAt: { N: String(item.dueAt) } }),
+  ...(item.expiresAt === undefined
+    ? {}
+    : { [EXPIRY_ATTRIBUTE]: { N: String(Math.ceil(item.expiresAt / 1000)) } }),
+});
+
+const textOf = (attributes: Attributes, name: string): string => {
+  const text = attributes[name]?.S;
+  if (text === undefined) throw new Error(`a ledger item has no text attribute "${name}"`);
+  return text;
+};
+
+const numberOf = (attributes: Attributes, name: string): number | undefined => {
+  const text = attributes[name]?.N;
+  return text === undefined ? undefined : Number(text);
+};
+
+const requiredNumberOf = (attributes: Attributes, name: string): number => {
+  const number = numberOf(attributes, name);
+  if (number === undefined) throw new Error(`a ledger item has no number attribute "${name}"`);
+  return number;
+};
+
+const toItem = (attributes: Attributes): LedgerItem => {
+  const dueAt = numberOf(attributes, "dueAt");
+  const expiresAtSeconds = numberOf(attributes, EXPIRY_ATTRIBUTE);
+  return {
+    key: textOf(attributes, "pk"),
+    version: requiredNumberOf(attributes, "version"),
+    value: JSON.parse(textOf(attributes, "value")),
+    ...(dueAt === undefined ? {} : { dueAt }),
+    ...(expiresAtSeconds === undefined ? {} : { expiresAt: expiresAtSeconds * 1000 }),
+  };
+};
+
+const toDueEntry = (attributes: Attributes): DueEntry => ({
+  key: textOf(attributes, "pk"),
+  dueAt: requiredNumberOf(attributes, "dueAt"),
+});
+
+const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
+  item.version === 1
+    ? { ConditionExpression: "attribute_not_exists(pk)" }
+    : {
+        ConditionExpression: "#version = :previous",
+        ExpressionAttributeNames: { "#version": "version" },
+        ExpressionAttributeValues: { ":previous": { N: String(item.version - 1) } },
+      };
+
+/**
+ * The ledger in one DynamoDB table (see `LEDGER_TABLE`).
+ *
+ * `expiresAt` is kept in whole seconds, rounded up. DynamoDB removes an expired item up to days
+ * later; until then it is there as any other, for reads, conditions and the due index.
+ * `listDue` may answer fewer than `limit` although more is due: a page ends at 1 MB.
+ */
+export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOptions): Ledger => ({
+  async read(key) {
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: tableName, Key: { pk: { S: key } }, ConsistentRead: true }),
+    );
+    return Item === undefined ? undefined : toItem(Item);
+  },
+
+  async write(item) {
+    try {
+      await client.send(
+        new PutItemCommand({
+          TableName: tableName,
+          Item: toAttributes(item),
+          ...conditionOf(item),
+        }),
+      );
+      return "written";
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      // When the SDK sent again, the version it met may be the one its lost first attempt wrote.
+      if (error.$metadata.attempts === 1) return "conflict";
+      throw new Error(`whether version ${item.version} of ${item.key} was written is unknown`, {
+        cause: error,
+      });
+    }
+  },
+
+  async listDue(until, limit) {
+    const { Items } = await client.send(
+      new QueryCommand({
+        TableName: tableName,
+        IndexName: DUE_INDEX,
+        KeyConditionExpression: "due = :due AND dueAt <= :until",
+        ExpressionAttributeValues: { ":due": { S: DUE_PARTITION }, ":until": { N: String(until) } },
+        Limit: limit,
+      }),
+    );
+    return (Items ?? []).map(toDueEntry);
+  },
+});

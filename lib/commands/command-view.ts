@@ -1,0 +1,54 @@
+import type { Problem } from "../contract/problem.ts";
+import { type Command, isEnded } from "../ledger/command.ts";
+import type { JsonObject } from "../ports/ledger.ts";
+
+/** A command as people and scripts look at it: without its request and its housekeeping. */
+export interface CommandView {
+  readonly commandId: string;
+  readonly sender: string;
+  readonly account: string;
+  readonly operation: string;
+  readonly params: JsonObject;
+  readonly lane: string;
+  readonly status: Command["state"]["status"];
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly problems?: readonly Problem[];
+  /** Requests sent to the provider so far. */
+  readonly attempts: number;
+  /** How the last attempt ended, while the command goes on. */
+  readonly lastError?: string;
+  readonly taskIds: readonly string[];
+  readonly acceptedAt: string;
+  readonly deadline: string;
+  readonly endedAt?: string;
+}
+
+const instant = (at: number): string => new Date(at).toISOString();
+
+const taskIdsOf = ({ state }: Command): readonly string[] =>
+  "tasks" in state ? state.tasks.map(({ id }) => id) : [];
+
+export const viewOf = (command: Command): CommandView => {
+  const lastError = command.attempts.at(-1)?.code;
+  return {
+    commandId: command.id,
+    sender: command.sender,
+    account: command.account,
+    operation: command.operation,
+    params: command.params,
+    lane: command.lane,
+    status: command.state.status,
+    ...(isEnded(command) && {
+      endedAt: instant(command.state.endedAt),
+      ...(command.state.outcome !== undefined && { outcome: command.state.outcome }),
+      ...(command.state.reason !== undefined && { reason: command.state.reason }),
+      ...(command.state.problems && { problems: command.state.problems }),
+    }),
+    ...(!isEnded(command) && lastError !== undefined && { lastError }),
+    attempts: command.attemptCount,
+    taskIds: taskIdsOf(command),
+    acceptedAt: instant(command.acceptedAt),
+    deadline: instant(command.deadline),
+  };
+};

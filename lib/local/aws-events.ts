@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import type { ScheduledEvent, SQSEvent, SQSRecord } from "aws-lambda";
+import type { Random } from "../ports/random.ts";
+import type { Wake } from "./delay-queue.ts";
+import type { ReceivedMessage } from "./fifo-queue.ts";
+
+const REGION = "us-east-1";
+const AWS_ACCOUNT = "000000000000";
+
+const sqsRecord = (
+  queue: string,
+  record: Pick<SQSRecord, "messageId" | "receiptHandle" | "body" | "attributes">,
+): SQSRecord => ({
+  ...record,
+  messageAttributes: {},
+  md5OfBody: createHash("md5").update(record.body).digest("hex"),
+  eventSource: "aws:sqs",
+  eventSourceARN: `arn:aws:sqs:${REGION}:${AWS_ACCOUNT}:${queue}`,
+  awsRegion: REGION,
+});
+
+/**
+ * The event that Lambda gives a function for messages of an SQS FIFO queue.
+ * Shape: AWS Lambda developer guide, "Using Lambda with Amazon SQS", FIFO example event.
+ */
+export const fifoQueueEvent = (queue: string, messages: readonly ReceivedMessage[]): SQSEvent => ({
+  Records: messages.map(({ messageId, receiptHandle, body, attributes }) =>
+    sqsRecord(queue, { messageId, receiptHandle, body, attributes: { ...attributes } }),
+  ),
+});
+
+/**
+ * The event that Lambda gives a function for messages of a standard SQS queue.
+ * Shape: AWS Lambda developer guide, "Using Lambda with Amazon SQS", standard example event.
+ */
+export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent => ({
+  Records: wakes.map(({ wakeId, at }) =>
+    sqsRecord(queue, {
+      messageId: wakeId,
+      receiptHandle: wakeId,
+      body: JSON.stringify({ wakeAt: new Date(at).toISOString() }),
+      attributes: {
+        ApproximateReceiveCount: "1",
+        SentTimestamp: String(at),
+        SenderId: AWS_ACCOUNT,
+        ApproximateFirstReceiveTimestamp: String(at),
+      },
+    }),
+  ),
+});
+
+/**
+ * The event of a schedule.
+ * Shape: EventBridge Scheduler user guide, "Setting up a schedule": the default payload of a
+ * templated target is the event that a scheduled rule of EventBridge sends.
+ */
+export const scheduledEvent = (schedule: string, at: number, random: Random): ScheduledEvent => ({
+  version: "0",
+  id: random.uuid(),
+  "detail-type": "Scheduled Event",
+  source: "aws.scheduler",
+  account: AWS_ACCOUNT,
+  time: `${new Date(at).toISOString().slice(0, 19)}Z`,
+  region: REGION,
+  resources: [`arn:aws:scheduler:${REGION}:${AWS_ACCOUNT}:schedule/default/${schedule}`],
+  detail: {},
+});

@@ -1,0 +1,43 @@
+import type { EventBridgeEvent } from "aws-lambda";
+import * as z from "zod";
+import type { JsonObject } from "../ports/ledger.ts";
+import type { DurableMap, MapChange } from "./durable-map.ts";
+
+/** An event as EventBridge hands it to a target. */
+export type BusEvent = EventBridgeEvent<string, JsonObject>;
+
+/** One event that not every subscriber has had yet. */
+export interface BusRecord {
+  readonly sequence: string;
+  readonly event: BusEvent;
+}
+
+const recordSchema = z.object({
+  sequence: z.string(),
+  event: z.object({
+    version: z.string(),
+    id: z.string(),
+    "detail-type": z.string(),
+    source: z.string(),
+    account: z.string(),
+    time: z.string(),
+    region: z.string(),
+    resources: z.array(z.string()),
+    detail: z.record(z.string(), z.json()),
+  }),
+});
+
+export const puttingEvent = ({ sequence, event }: BusRecord): MapChange => ({
+  kind: "put",
+  key: sequence,
+  value: { sequence, event: { ...event } },
+});
+
+export const deletingEvent = ({ sequence }: BusRecord): MapChange => ({
+  kind: "delete",
+  key: sequence,
+});
+
+/** In the order of publishing. */
+export const loadBusRecords = async (map: DurableMap): Promise<readonly BusRecord[]> =>
+  (await map.load()).map(([, value]) => recordSchema.parse(value));

@@ -1,0 +1,193 @@
+import type { Clock } from "../ports/clock.ts";
+import type { CommandMessage, CommandQueue } from "../ports/queue.ts";
+import type { Random } from "../ports/random.ts";
+import type { DurableMap } from "./durable-map.ts";
+import {
+  type DeadLetter,
+  deleting,
+  loadFifoState,
+  putting,
+  type StoredMessage,
+} from "./fifo-records.ts";
+import { createOneAtATime } from "./one-at-a-time.ts";
+import { nextSequence } from "./sequence.ts";
+import { refusalOfMessage } from "./sqs-limits.ts";
+
+const DEDUPLICATION_MS = 5 * 60 * 1000;
+
+export interface FifoQueueOptions {
+  readonly map: DurableMap;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** A message received this often and not acknowledged becomes a dead letter. */
+  readonly maxReceiveCount: number;
+}
+
+/** A message as a Lambda event source hands it on; every attribute is text, as in SQS. */
+export interface ReceivedMessage {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: {
+    readonly ApproximateReceiveCount: string;
+    readonly SentTimestamp: string;
+    readonly SenderId: string;
+    readonly ApproximateFirstReceiveTimestamp: string;
+    readonly SequenceNumber: string;
+    readonly MessageDeduplicationId: string;
+    readonly MessageGroupId: string;
+  };
+}
+
+export interface FifoQueue extends CommandQueue {
+  /**
+   * At most `maxMessages`, in the order of sending, invisible from now on for `visibilityMs`.
+   * Several messages of one group may come together; while one of a group is invisible, later
+   * calls hand out none of that group.
+   */
+  receive(maxMessages: number, visibilityMs: number): Promise<readonly ReceivedMessage[]>;
+  /** Removes the message, unless its visibility ran out (`stale`): it is or will be handed out again. */
+  acknowledge(receiptHandle: string): Promise<"acknowledged" | "stale">;
+  /** In the order of their sending. */
+  deadLetters(): readonly DeadLetter[];
+}
+
+interface Flight {
+  readonly receiptHandle: string;
+  readonly visibleAt: number;
+}
+
+const toReceived = (message: StoredMessage, flight: Flight): ReceivedMessage => ({
+  messageId: message.messageId,
+  receiptHandle: flight.receiptHandle,
+  body: message.body,
+  attributes: {
+    ApproximateReceiveCount: String(message.receiveCount),
+    SentTimestamp: String(message.sentAt),
+    SenderId: "000000000000",
+    ApproximateFirstReceiveTimestamp: String(message.firstReceivedAt),
+    SequenceNumber: message.sequence,
+    MessageDeduplicationId: message.deduplicationId,
+    MessageGroupId: message.groupId,
+  },
+});
+
+/**
+ * An SQS FIFO queue in this process, with redrive to dead letters, and without retention.
+ *
+ * Messages outlive the process, with their receive counts; visibility does not: whatever was in
+ * flight is visible at the next start, because its only consumer died with the queue.
+ */
+export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueue> => {
+  const { map, clock, random } = options;
+  const { messages, deadLetters, duplicatesUntil } = await loadFifoState(map);
+  const flights = new Map<string, Flight>();
+  const oneAtATime = createOneAtATime();
+  let lastSequence = [...messages.keys(), ...deadLetters.map(({ sequence }) => sequence)]
+    .sort()
+    .at(-1);
+
+  const isInFlight = (sequence: string): boolean =>
+    (flights.get(sequence)?.visibleAt ?? 0) > clock.now();
+
+  const forgetOldDuplicates = async (now: number): Promise<void> => {
+    const ended = [...duplicatesUntil].filter(([, expiresAt]) => expiresAt <= now);
+    if (ended.length === 0) return;
+    await map.write(
+      ended.map(([id, expiresAt]) => deleting({ kind: "deduplication", id, expiresAt })),
+    );
+    for (const [id] of ended) duplicatesUntil.delete(id);
+  };
+
+  const add = async ({ body, groupId, deduplicationId }: CommandMessage): Promise<void> => {
+    const now = clock.now();
+    await forgetOldDuplicates(now);
+    if (duplicatesUntil.has(deduplicationId)) return;
+    const message: StoredMessage = {
+      kind: "message",
+      sequence: nextSequence(lastSequence, now),
+      messageId: random.uuid(),
+      body,
+      groupId,
+      deduplicationId,
+      sentAt: now,
+      receiveCount: 0,
+      firstReceivedAt: null,
+    };
+    const expiresAt = now + DEDUPLICATION_MS;
+    await map.write([
+      putting(message),
+      putting({ kind: "deduplication", id: deduplicationId, expiresAt }),
+    ]);
+    messages.set(message.sequence, message);
+    duplicatesUntil.set(deduplicationId, expiresAt);
+    lastSequence = message.sequence;
+  };
+
+  /** The messages that nothing holds back, in order. */
+  const available = (): readonly StoredMessage[] => {
+    const all = [...messages.values()];
+    const held = new Set(
+      all.filter(({ sequence }) => isInFlight(sequence)).map(({ groupId }) => groupId),
+    );
+    return all.filter(({ groupId }) => !held.has(groupId));
+  };
+
+  const isSpent = ({ receiveCount }: StoredMessage): boolean =>
+    receiveCount >= options.maxReceiveCount;
+
+  const buryTheSpent = async (): Promise<void> => {
+    const spent = available().filter(isSpent);
+    if (spent.length === 0) return;
+    const buried = spent.map((message): DeadLetter => ({ ...message, kind: "dead-letter" }));
+    await map.write([...spent.map(deleting), ...buried.map(putting)]);
+    for (const { sequence } of spent) messages.delete(sequence);
+    deadLetters.push(...buried);
+  };
+
+  const handOut = async (
+    maxMessages: number,
+    visibilityMs: number,
+  ): Promise<readonly ReceivedMessage[]> => {
+    await buryTheSpent();
+    const now = clock.now();
+    const received = available()
+      .slice(0, maxMessages)
+      .map((message) => ({
+        ...message,
+        receiveCount: message.receiveCount + 1,
+        firstReceivedAt: message.firstReceivedAt ?? now,
+      }));
+    if (received.length === 0) return [];
+    // The count is durable before the work starts, so a message that kills its consumer gets buried.
+    await map.write(received.map(putting));
+    return received.map((message) => {
+      const flight = { receiptHandle: random.uuid(), visibleAt: now + visibilityMs };
+      messages.set(message.sequence, message);
+      flights.set(message.sequence, flight);
+      return toReceived(message, flight);
+    });
+  };
+
+  return {
+    async send(message) {
+      const refusal = refusalOfMessage(message);
+      if (refusal !== undefined) throw new Error(`the queue takes no such message: ${refusal}`);
+      await oneAtATime(() => add(message));
+    },
+    receive: (maxMessages, visibilityMs) => oneAtATime(() => handOut(maxMessages, visibilityMs)),
+    acknowledge: (receiptHandle) =>
+      oneAtATime(async () => {
+        const message = [...messages.values()].find(
+          ({ sequence }) =>
+            isInFlight(sequence) && flights.get(sequence)?.receiptHandle === receiptHandle,
+        );
+        if (message === undefined) return "stale";
+        await map.write([deleting(message)]);
+        messages.delete(message.sequence);
+        flights.delete(message.sequence);
+        return "acknowledged";
+      }),
+    deadLetters: () => [...deadLetters].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
+  };
+};

@@ -1,0 +1,83 @@
+import { type Context, Hono } from "hono";
+import * as z from "zod";
+import { type CommandView, viewOf } from "../commands/command-view.ts";
+import { commandKey, commands } from "../ledger/command.ts";
+import { type ServedService, serve } from "../service/serve.ts";
+import { type Automation, LOCAL_SENDER } from "./automation.ts";
+import { sendRequest } from "./send-request.ts";
+
+/** A rejected request has no place in the ledger; the newest are remembered for whoever asks. */
+const MAX_REJECTIONS = 1_000;
+const MAX_BODY_BYTES = 256 * 1024;
+
+const rejectedEventSchema = z.object({
+  metadata: z.object({ causationId: z.string() }),
+  data: z.object({
+    operation: z.string(),
+    reason: z.string(),
+    problems: z.array(z.object({ path: z.string(), rule: z.string() })),
+  }),
+});
+
+/** What became of a request that was sent here. */
+export type SentRequest =
+  | ({ readonly kind: "command" } & CommandView)
+  | ({ readonly kind: "rejected" } & z.output<typeof rejectedEventSchema>["data"]);
+
+const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentRequest> => {
+  const rejections = new Map<string, SentRequest>();
+  bus.subscribe(async (event) => {
+    if (event["detail-type"] !== "CommandRejected") return;
+    const { metadata, data } = rejectedEventSchema.parse(event.detail);
+    rejections.set(metadata.causationId, { kind: "rejected", ...data });
+    const [oldest] = rejections.keys();
+    if (rejections.size > MAX_REJECTIONS && oldest !== undefined) rejections.delete(oldest);
+  });
+  return rejections;
+};
+
+/** A page in a browser must not reach this by a name that it resolves to 127.0.0.1. */
+const isLocalHost = (host: string | undefined): boolean =>
+  host !== undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
+
+const createApp = (automation: Automation): Hono => {
+  const { deps } = automation;
+  const rejections = rememberRejections(automation);
+  const app = new Hono();
+  const refuse = (context: Context, status: 400 | 403 | 404 | 413 | 415, error: string) =>
+    context.json({ error }, status);
+
+  app.use(async (context, next) =>
+    isLocalHost(context.req.header("host")) ? next() : refuse(context, 403, "not a local address"),
+  );
+  app.post("/commands", async (context) => {
+    if (!context.req.header("content-type")?.startsWith("application/json")) {
+      return refuse(context, 415, "content-type must be application/json");
+    }
+    const body = await context.req.text();
+    if (Buffer.byteLength(body) > MAX_BODY_BYTES) return refuse(context, 413, "at most 256 KiB");
+    const sent = await sendRequest(deps, body);
+    return sent ? context.json(sent, 202) : refuse(context, 400, "not a request");
+  });
+  app.get("/commands/:id", async (context) => {
+    const rejection = rejections.get(context.req.query("event") ?? "");
+    if (rejection) return context.json(rejection);
+    const key = commandKey({ sender: LOCAL_SENDER, id: context.req.param("id") });
+    const stored = await commands.read(deps.ledger, key);
+    return stored
+      ? context.json({ kind: "command", ...viewOf(stored.value) } satisfies SentRequest)
+      : refuse(context, 404, "no such command");
+  });
+  return app;
+};
+
+/**
+ * Where the `skyhook` command reaches a local run: the command queue's way in, and the ledger's
+ * answers. Listens on this machine only.
+ * @param port 0 takes any free one
+ * @throws Error when the port is taken
+ */
+export const openGateway = (automation: Automation, port: number): Promise<ServedService> => {
+  const app = createApp(automation);
+  return serve({ fetch: async (request) => app.fetch(request) }, port);
+};

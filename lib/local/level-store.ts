@@ -1,0 +1,30 @@
+import { Level } from "level";
+import type { DurableStore } from "./durable-map.ts";
+
+/**
+ * Maps in one LevelDB folder, which is created when it is missing. LevelDB hands each write to the
+ * operating system before it answers, so the death of the process loses nothing.
+ *
+ * @throws Error with code LEVEL_DATABASE_NOT_OPEN when another process has the folder open
+ */
+export const openLevelStore = async (directory: string): Promise<DurableStore> => {
+  const level = new Level<string, unknown>(directory, { valueEncoding: "json" });
+  await level.open();
+  return {
+    map(name) {
+      const sublevel = level.sublevel<string, unknown>(name, { valueEncoding: "json" });
+      return {
+        load: () => sublevel.iterator().all(),
+        write: (changes) =>
+          sublevel.batch(
+            changes.map((change) =>
+              change.kind === "put"
+                ? { type: "put", key: change.key, value: change.value }
+                : { type: "del", key: change.key },
+            ),
+          ),
+      };
+    },
+    close: () => level.close(),
+  };
+};

@@ -1,0 +1,109 @@
+import { eventBytes, MAX_EVENT_BYTES } from "../aws/event-size.ts";
+import type { BusEntry, EventBus, PublishOutcome } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Random } from "../ports/random.ts";
+import { type BusRecord, deletingEvent, loadBusRecords, puttingEvent } from "./bus-records.ts";
+import type { DurableMap } from "./durable-map.ts";
+import { type BusHandler, createEventDelivery } from "./event-delivery.ts";
+import { createOneAtATime } from "./one-at-a-time.ts";
+import { nextSequence } from "./sequence.ts";
+
+export interface LocalBusOptions {
+  readonly map: DurableMap;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The `source` of every event. */
+  readonly source: string;
+}
+
+export interface LocalBus extends EventBus {
+  /** The handler gets what is published from now on; before `start`, also what is still stored. */
+  subscribe(handler: BusHandler): void;
+  /** Begins to deliver. Until then whatever is published is only stored. To be called once. */
+  start(): void;
+  /** Resolves when every subscriber has got whatever is published so far. */
+  delivered(): Promise<void>;
+  /** Ends delivery; resolves when no handler runs any more. What is undelivered stays stored. */
+  stop(): Promise<void>;
+}
+
+/** What EventBridge answers to it. */
+const TOO_LARGE: PublishOutcome = {
+  kind: "failed",
+  code: "ValidationException",
+  message: "Total size of the entries in the request is over the limit.",
+};
+
+const failureOf = (error: unknown): PublishOutcome => ({
+  kind: "failed",
+  code: "InternalFailure",
+  message: error instanceof Error ? error.message : "the event cannot be stored",
+});
+
+/**
+ * An EventBridge bus in this process. Each subscriber gets the events one after the other in the
+ * order of publishing, and at least once: an event is stored until every handler has resolved, and
+ * delivered again after a restart. An event whose handler rejected is tried again later; it does
+ * not hold up the events behind it.
+ */
+export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> => {
+  const { map, clock, random, source } = options;
+  const delivery = createEventDelivery(options);
+  const oneAtATime = createOneAtATime();
+  let waitingForStart: BusRecord[] | undefined = [...(await loadBusRecords(map))];
+  let lastSequence = waitingForStart.at(-1)?.sequence;
+
+  const deliver = (record: BusRecord): void =>
+    delivery.deliver(record.event, () => map.write([deletingEvent(record)]));
+
+  const toRecord = (entry: BusEntry): BusRecord => {
+    lastSequence = nextSequence(lastSequence, clock.now());
+    return {
+      sequence: lastSequence,
+      event: {
+        version: "0",
+        id: random.uuid(),
+        "detail-type": entry.detailType,
+        source,
+        account: "000000000000",
+        time: `${new Date(entry.time).toISOString().slice(0, 19)}Z`,
+        region: "us-east-1",
+        resources: [],
+        detail: entry.detail,
+      },
+    };
+  };
+
+  const storeAll = async (entries: readonly BusEntry[]): Promise<PublishOutcome> => {
+    try {
+      const records = entries.map(toRecord);
+      await map.write(records.map(puttingEvent));
+      if (waitingForStart === undefined) records.forEach(deliver);
+      else waitingForStart.push(...records);
+      return { kind: "published" };
+    } catch (error) {
+      return failureOf(error);
+    }
+  };
+
+  return {
+    publish: (entries) =>
+      oneAtATime(async () => {
+        const fits = entries.map(
+          ({ detailType, detail }) =>
+            eventBytes(source, detailType, JSON.stringify(detail)) <= MAX_EVENT_BYTES,
+        );
+        const stored = await storeAll(entries.filter((_, index) => fits[index]));
+        return fits.map((isStored) => (isStored ? stored : TOO_LARGE));
+      }),
+    subscribe: delivery.subscribe,
+    start() {
+      waitingForStart?.forEach(deliver);
+      waitingForStart = undefined;
+    },
+    delivered: delivery.delivered,
+    stop: delivery.stop,
+  };
+};

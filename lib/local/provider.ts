@@ -1,0 +1,82 @@
+import { type PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Random } from "../ports/random.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in-state.ts";
+import { openLevelStore } from "../service/level-store.ts";
+import { serve } from "../service/serve.ts";
+import { createService } from "../service/service.ts";
+import { createMemoryStore } from "../service/store.ts";
+
+/** Which provider the account `local` belongs to. */
+export type ProviderChoice =
+  | {
+      readonly kind: "embedded";
+      readonly port: number;
+      readonly taskDurationMs: number;
+    }
+  | {
+      readonly kind: "remote";
+      readonly baseUrl: string;
+      readonly apiKey: () => Promise<string>;
+      readonly taskPath: typeof TASK_PATH | typeof PUBLISHED_TASK_PATH;
+      readonly canList: boolean;
+    };
+
+/** A provider that commands can be sent to, with the times that fit it. */
+export interface Provider {
+  readonly baseUrl: string;
+  readonly apiKey: () => Promise<string>;
+  readonly taskPath: string;
+  readonly canList: boolean;
+  readonly attemptTimeoutMs: number;
+  readonly settleMs: number;
+  close(): Promise<void>;
+}
+
+interface Surroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Where the embedded service keeps its state; absent: in memory. */
+  readonly directory: string | undefined;
+}
+
+const openEmbedded = async (
+  choice: Extract<ProviderChoice, { kind: "embedded" }>,
+  { clock, random, log, directory }: Surroundings,
+): Promise<Provider> => {
+  const store = directory === undefined ? createMemoryStore() : await openLevelStore(directory);
+  const service = await createService({
+    clock,
+    random,
+    store,
+    initialState: builtInState(),
+    taskDurationMs: choice.taskDurationMs,
+    onFault: (error, requestId) =>
+      log.error("fault of the service", { requestId, errorMessage: error.message }),
+  });
+  const served = await serve(service, choice.port);
+  return {
+    baseUrl: served.url,
+    apiKey: async () => BUILT_IN_API_KEYS.first,
+    taskPath: TASK_PATH,
+    canList: true,
+    attemptTimeoutMs: 3_000,
+    // It lives in this process: a request that is stalled dies with its sender.
+    settleMs: 5_000,
+    async close() {
+      await served.close();
+      await store.close();
+    },
+  };
+};
+
+/** Starts the embedded service, or points at a provider elsewhere. */
+export const openProvider = async (
+  choice: ProviderChoice,
+  surroundings: Surroundings,
+): Promise<Provider> =>
+  choice.kind === "embedded"
+    ? openEmbedded(choice, surroundings)
+    : { ...choice, attemptTimeoutMs: 10_000, settleMs: 300_000, close: async () => {} };

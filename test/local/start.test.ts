@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MUTATIONS } from "../../lib/contract/operations.ts";
+import { eventsIn, type PublishedEvent, runSkyhook } from "../support/skyhook-process.ts";
+
+describe("skyhook start --exit --json", () => {
+  let exitCode: unknown;
+  let stderr: string;
+  let events: readonly PublishedEvent[];
+
+  const of = (commandId: string): readonly string[] =>
+    events
+      .filter(({ detail }) => detail.metadata.commandId === commandId)
+      .map((event) => event["detail-type"]);
+
+  beforeAll(async () => {
+    const run = await runSkyhook(["start", "--exit", "--json"]);
+    exitCode = run.exitCode;
+    stderr = run.stderr;
+    events = eventsIn(run.stdout);
+  });
+
+  it("ends with status 0 when every demo command ended as expected", () => {
+    expect(stderr).toContain("12 of 12 demo commands ended as expected");
+    expect(exitCode).toBe(0);
+  });
+
+  it("prints only events of our source on stdout", () => {
+    expect(new Set(events.map(({ source }) => source))).toEqual(new Set(["skyhook"]));
+  });
+
+  it.each(MUTATIONS.map(({ id }) => id))("accepts %s and lets it succeed", (operation) => {
+    const typesOf = (commandId: string | undefined) => of(commandId ?? "");
+    const succeeded = events.filter(
+      (event) =>
+        event["detail-type"] === "CommandSucceeded" && event.detail.data.operation === operation,
+    );
+
+    expect(succeeded.length).toBeGreaterThan(0);
+    for (const { detail } of succeeded) {
+      const types = typesOf(detail.metadata.commandId);
+      expect(types[0]).toBe("CommandAccepted");
+      expect(types.at(-1)).toBe("CommandSucceeded");
+      expect(types.filter((type) => type === "CommandSucceeded")).toHaveLength(1);
+    }
+  });
+
+  it.each(["demo-scale-container", "demo-balance-pool", "demo-create-router"])(
+    "tells that the task of %s finished before the command's success",
+    (commandId) => {
+      expect(of(commandId)).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+    },
+  );
+
+  it("tells of a failing task and of its command", () => {
+    expect(of("demo-image-not-in-registry")).toEqual([
+      "CommandAccepted",
+      "TaskFailed",
+      "CommandFailed",
+    ]);
+  });
+
+  it("lets an update that changes nothing succeed without a task", () => {
+    const [succeeded] = events.filter(
+      (event) =>
+        event["detail-type"] === "CommandSucceeded" &&
+        event.detail.metadata.commandId === "demo-balance-pool-again",
+    );
+
+    expect(succeeded?.detail.data.outcome).toBe("no-op");
+    expect(succeeded?.detail.data.taskIds).toEqual([]);
+  });
+
+  it("rejects the invalid command and names every offending field", () => {
+    const [rejected] = events.filter((event) => event["detail-type"] === "CommandRejected");
+
+    expect(of("demo-invalid-port")).toEqual(["CommandRejected"]);
+    expect(rejected?.detail.data.problems).toEqual([
+      { path: "body.listening_port", rule: "at most 65535" },
+      { path: "body.colour", rule: "unknown field" },
+    ]);
+  });
+
+  it("runs two commands on one container one after the other", () => {
+    const ofContainer = events
+      .filter(({ detail }) => String(detail.data.lane).endsWith("/my-container"))
+      .map((event) => [event.detail.metadata.commandId, event["detail-type"]])
+      .filter(([, type]) => type !== "CommandAccepted");
+
+    expect(ofContainer).toEqual([
+      ["demo-scale-container", "TaskFinished"],
+      ["demo-scale-container", "CommandSucceeded"],
+      ["demo-disable-container", "TaskFinished"],
+      ["demo-disable-container", "CommandSucceeded"],
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import * as z from "zod";
+
+const PROGRAM = new URL("../../dist/skyhook.mjs", import.meta.url).pathname;
+
+const eventSchema = z.object({
+  source: z.string(),
+  "detail-type": z.string(),
+  detail: z.object({
+    metadata: z.looseObject({
+      id: z.string(),
+      causationId: z.string(),
+      commandId: z.string().optional(),
+    }),
+    data: z.looseObject({ operation: z.string() }),
+  }),
+});
+
+export type PublishedEvent = z.output<typeof eventSchema>;
+
+export interface SkyhookProcess {
+  readonly child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when stderr or stdout holds the text; rejects when the program ends first. */
+  printed(text: string): Promise<void>;
+  /** Resolves with the exit status, or the signal that ended it. */
+  ended(): Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts the built program, as its `bin` does. */
+export const startSkyhook = (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): SkyhookProcess => {
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { PATH, NO_COLOR: "1", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const exit = once(child, "close").then(([code, signal]) => code ?? signal);
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    printed: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => (stdout + stderr).includes(text) && resolve();
+        child.stdout.on("data", look);
+        child.stderr.on("data", look);
+        look();
+        void exit.then((code) =>
+          reject(new Error(`ended with ${code} before "${text}": ${stderr}`)),
+        );
+      }),
+    ended: () => exit,
+  };
+};
+
+/** Runs the program to its end. */
+export const runSkyhook = async (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+) => {
+  const program = startSkyhook(args, environment);
+  const exitCode = await program.ended();
+  return { exitCode, stdout: program.stdout(), stderr: program.stderr() };
+};
+
+/** The events of `--json`; every line of stdout must be one. A killed program may cut the last. */
+export const eventsIn = (stdout: string, isCut = false): readonly PublishedEvent[] => {
+  const lines = stdout.split("\n");
+  const whole = isCut ? lines.slice(0, -1) : lines.filter((line) => line !== "");
+  return whole.map((line) => eventSchema.parse(JSON.parse(line)));
+};
