@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import type { Mutation } from "../contract/operation.ts";
+import { EXIT, ExitError } from "./exit-code.ts";
+import { type FieldPlace, fieldsOf, type OperationField } from "./operation-fields.ts";
+
+/** A field that a flag can fill, and the name of the flag. */
+export interface FieldFlag extends OperationField {
+  readonly flag: string;
+}
+
+/** Top-level fields get a flag each; nested ones are given as JSON. */
+export const flagsOf = (operation: Mutation): readonly FieldFlag[] =>
+  fieldsOf(operation)
+    .filter(({ name }) => !/[.[]/.test(name))
+    .map((field) => ({ ...field, flag: field.name.replaceAll("_", "-") }));
+
+const readText = (source: string): string => {
+  const path = source.slice(1);
+  try {
+    return readFileSync(path === "-" ? 0 : path, "utf8");
+  } catch {
+    throw new ExitError(EXIT.refused, `cannot read ${path}`);
+  }
+};
+
+/** JSON text as given, or from a file (`@file`, `@-` for standard input). */
+const readJson = (source: string, option: string): unknown => {
+  const text = source.startsWith("@") ? readText(source) : source;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExitError(EXIT.refused, `${option}: not readable JSON`);
+  }
+};
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+const readObject = (source: string | undefined, option: string): Record<string, unknown> => {
+  if (source === undefined) return {};
+  const object = objectSchema.safeParse(readJson(source, option));
+  if (object.success) return object.data;
+  throw new ExitError(EXIT.refused, `${option}: must be a JSON object`);
+};
+
+const placeIn = (data: Record<string, unknown>, place: FieldPlace): Record<string, unknown> => {
+  const object = objectSchema.optional().safeParse(data[place]);
+  if (object.success) return object.data ?? {};
+  throw new ExitError(EXIT.refused, `--data: ${place} must be a JSON object`);
+};
+
+const fieldSchema = (operation: Mutation, { place, name }: FieldFlag): z.ZodType => {
+  const schema = operation[place];
+  const field = schema instanceof z.ZodObject ? schema.shape[name] : undefined;
+  return field instanceof z.ZodType ? field : z.unknown();
+};
+
+const jsonOrText = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Text where the field takes it as it stands, else what it says as JSON: numbers, lists, objects. */
+const flagValue = (schema: z.ZodType, text: string): unknown =>
+  z.safeEncode(schema, text).success ? text : jsonOrText(text);
+
+export interface CommandInput {
+  /** Whole data of the request, or its body, as JSON or `@file`. */
+  readonly data?: string | undefined;
+  readonly body?: string | undefined;
+  readonly flags: ReadonlyMap<FieldFlag, string>;
+}
+
+/** Puts a request together; a flag wins over `--body`, and that over `--data`. */
+export const requestData = (operation: Mutation, input: CommandInput): Record<string, unknown> => {
+  const data = readObject(input.data, "--data");
+  const places: Record<FieldPlace, Record<string, unknown>> = {
+    params: placeIn(data, "params"),
+    query: placeIn(data, "query"),
+    body: { ...placeIn(data, "body"), ...readObject(input.body, "--body") },
+  };
+  for (const [field, text] of input.flags) {
+    places[field.place][field.name] = flagValue(fieldSchema(operation, field), text);
+  }
+  const hasBody = operation.body instanceof z.ZodObject || Object.keys(places.body).length > 0;
+  const { params, query, body } = places;
+  return { ...data, operation: operation.id, params, query, ...(hasBody && { body }) };
+};

@@ -1,0 +1,110 @@
+import * as z from "zod";
+import { commandKey, commands, isEnded } from "../ledger/command.ts";
+import { type Automation, LOCAL_SENDER } from "../local/automation.ts";
+import { DEMO_COMMANDS, type DemoCommand } from "../local/demo.ts";
+import { sendRequest } from "../local/send-request.ts";
+
+/** Far more than the demo needs, even after a kill in its middle. */
+const MAX_DEMO_MS = 120_000;
+const LOOK_MS = 100;
+
+/** What became of one demo command, in the words of its expectation. */
+interface DemoEnd {
+  readonly command: DemoCommand;
+  /** Undefined while it has not ended. */
+  readonly end: string | undefined;
+  readonly isExpected: boolean;
+}
+
+const words = (end: {
+  status: string;
+  outcome?: string | undefined;
+  reason?: string | undefined;
+}) => [end.status, end.outcome ?? end.reason].filter(Boolean).join(": ");
+
+const rejectedSchema = z.object({
+  metadata: z.object({ commandId: z.string().optional() }),
+  data: z.object({ reason: z.string() }),
+});
+
+/** Collects the rejections of this run: a rejected request leaves nothing in the ledger. */
+const watchRejections = ({ bus }: Automation): ReadonlyMap<string, string> => {
+  const reasons = new Map<string, string>();
+  bus.subscribe(async (event) => {
+    if (event["detail-type"] !== "CommandRejected") return;
+    const { metadata, data } = rejectedSchema.parse(event.detail);
+    if (metadata.commandId !== undefined) reasons.set(metadata.commandId, data.reason);
+  });
+  return reasons;
+};
+
+/** How a command has ended, or undefined while it goes on or has something left to publish. */
+const endOf = async (
+  { deps }: Automation,
+  id: string,
+  rejections: ReadonlyMap<string, string>,
+): Promise<string | undefined> => {
+  const reason = rejections.get(id);
+  if (reason !== undefined) return words({ status: "rejected", reason });
+  const stored = await commands.read(deps.ledger, commandKey({ sender: LOCAL_SENDER, id }));
+  const command = stored?.value;
+  return command && isEnded(command) && command.state.settled ? words(command.state) : undefined;
+};
+
+const lookAtAll = (
+  automation: Automation,
+  rejections: ReadonlyMap<string, string>,
+): Promise<readonly DemoEnd[]> =>
+  Promise.all(
+    DEMO_COMMANDS.map(async (command) => {
+      const end = await endOf(automation, command.id, rejections);
+      return { command, end, isExpected: end === words(command.expect) };
+    }),
+  );
+
+const sendAll = async ({ deps }: Automation): Promise<void> => {
+  for (const { id, operation, params, body } of DEMO_COMMANDS) {
+    const data = { operation, params, ...(body !== undefined && { body }) };
+    // A new event each run: the queue drops an event that it has seen, and with it the answer.
+    const metadata = { id: deps.random.uuid(), commandId: id };
+    await sendRequest(deps, JSON.stringify({ metadata, data }));
+  }
+};
+
+export interface Demo {
+  /** Sends every demo command at once and waits until each has ended and told so. */
+  run(signal: AbortSignal): Promise<readonly DemoEnd[]>;
+}
+
+/** To be made before the automation starts, so that no rejection is missed. */
+export const prepareDemo = (automation: Automation): Demo => {
+  const rejections = watchRejections(automation);
+  const { clock } = automation.deps;
+  return {
+    async run(signal) {
+      const endsAt = clock.now() + MAX_DEMO_MS;
+      await sendAll(automation);
+      for (;;) {
+        const ends = await lookAtAll(automation, rejections);
+        const isOver = ends.every(({ end }) => end !== undefined);
+        if (isOver || clock.now() >= endsAt || signal.aborted) {
+          await automation.bus.delivered();
+          return ends;
+        }
+        await clock.sleep(LOOK_MS, signal);
+      }
+    },
+  };
+};
+
+/** The demo's result in words: one line, and one more for every command that surprised. */
+export const demoSummary = (ends: readonly DemoEnd[]): string => {
+  const surprising = ends.filter(({ isExpected }) => !isExpected);
+  return [
+    `${ends.length - surprising.length} of ${ends.length} demo commands ended as expected`,
+    ...surprising.map(
+      ({ command, end }) =>
+        `  ${command.id}: expected ${words(command.expect)}, was ${end ?? "not ended"}`,
+    ),
+  ].join("\n");
+};

@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { EXIT, ExitError } from "./exit-code.ts";
+
+const viewSchema = z.looseObject({
+  commandId: z.string(),
+  operation: z.string(),
+  status: z.string(),
+  lane: z.string(),
+  attempts: z.int(),
+  lastError: z.string().optional(),
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
+  taskIds: z.array(z.string()),
+  acceptedAt: z.string(),
+  endedAt: z.string().optional(),
+  deadline: z.string(),
+});
+
+const sentRequestSchema = z.discriminatedUnion("kind", [
+  viewSchema.extend({ kind: z.literal("command") }),
+  z.looseObject({
+    kind: z.literal("rejected"),
+    operation: z.string(),
+    reason: z.string(),
+    problems: z.array(z.object({ path: z.string(), rule: z.string() })),
+  }),
+]);
+
+export type RequestState = z.output<typeof sentRequestSchema>;
+export type CommandState = Extract<RequestState, { kind: "command" }>;
+
+/** The running Skyhook at an address. */
+export interface GatewayClient {
+  /** @throws ExitError when it is not reached or does not take the request */
+  send(detail: unknown): Promise<void>;
+  /** @param eventId tells a rejection of this very request from the command that has the id */
+  look(commandId: string, eventId?: string): Promise<RequestState | undefined>;
+}
+
+const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
+  try {
+    return await fetch(url, init);
+  } catch {
+    throw new ExitError(
+      EXIT.unreachable,
+      `nothing answers at ${url.origin}; start it with \`skyhook start\`, and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,
+    );
+  }
+};
+
+const unexpected = async (response: Response): Promise<ExitError> =>
+  new ExitError(EXIT.unreachable, `${response.status} from Skyhook: ${await response.text()}`);
+
+export const createGatewayClient = (endpoint: string): GatewayClient => ({
+  async send(detail) {
+    const response = await ask(new URL("/commands", endpoint), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(detail),
+    });
+    if (response.status !== 202) throw await unexpected(response);
+  },
+  async look(commandId, eventId) {
+    const url = new URL(`/commands/${encodeURIComponent(commandId)}`, endpoint);
+    if (eventId !== undefined) url.searchParams.set("event", eventId);
+    const response = await ask(url);
+    if (response.status === 404) return undefined;
+    if (response.status !== 200) throw await unexpected(response);
+    return sentRequestSchema.parse(await response.json());
+  },
+});

@@ -1,0 +1,35 @@
+import type { Problem } from "../contract/problem.ts";
+import type { Log, LogFields } from "../ports/log.ts";
+
+/** Results go to stdout, everything else to stderr, so that pipes see results only. */
+export const printResult = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+export const printNote = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};
+
+export const problemLines = (problems: readonly Problem[]): readonly string[] =>
+  problems.map(({ path, rule }) => `  ${path === "" ? rule : `${path}: ${rule}`}`);
+
+const fieldText = (fields: LogFields): string =>
+  Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join("; ") : value}`)
+    .join(" ");
+
+const line =
+  (level: string) =>
+  (message: string, fields: LogFields = {}): void =>
+    printNote(`${level}: ${message} ${fieldText(fields)}`.trimEnd());
+
+const silent = (): void => {};
+
+/** A log for a person at a terminal: what needs attention, on stderr. */
+export const terminalLog: Log = {
+  debug: silent,
+  info: silent,
+  warn: line("warning"),
+  error: line("error"),
+};

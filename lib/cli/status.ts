@@ -1,0 +1,53 @@
+import pc from "picocolors";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { createGatewayClient, type RequestState } from "./gateway-client.ts";
+import { printResult, problemLines } from "./output.ts";
+
+/** The exit status that a state of a request stands for; a command that goes on is no failure. */
+export const exitCodeOf = (state: RequestState): ExitCode => {
+  if (state.kind === "rejected") return EXIT.refused;
+  return state.status === "failed" || state.status === "cancelled" ? EXIT.failed : EXIT.ok;
+};
+
+const seconds = (from: string, to: string): string =>
+  `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
+
+const headline = (state: RequestState): string => {
+  if (state.kind === "rejected") {
+    return `${state.operation} ${pc.yellow("rejected")} (${state.reason})`;
+  }
+  const { status, outcome, reason, endedAt, acceptedAt } = state;
+  const paint = status === "failed" ? pc.red : status === "succeeded" ? pc.green : pc.cyan;
+  const why = reason ?? (outcome === "no-op" ? "nothing to do" : undefined);
+  return [
+    `${state.operation} ${state.commandId} ${paint(status)}`,
+    why === undefined ? "" : ` (${why})`,
+    endedAt === undefined ? "" : ` after ${seconds(acceptedAt, endedAt)}`,
+  ].join("");
+};
+
+/** A request's state in a few lines for people. */
+export const stateText = (state: RequestState): string => {
+  const details =
+    state.kind === "rejected"
+      ? []
+      : [
+          `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
+          ...state.taskIds.map((id) => `  task ${id}`),
+          ...(state.lastError === undefined ? [] : [`  last trouble: ${state.lastError}`]),
+        ];
+  return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");
+};
+
+/** Prints where a command stands. @throws ExitError when nobody knows it */
+export const showStatus = async (
+  commandId: string,
+  options: { readonly endpoint: string; readonly json?: boolean },
+): Promise<ExitCode> => {
+  const state = await createGatewayClient(options.endpoint).look(commandId);
+  if (!state) {
+    throw new ExitError(EXIT.refused, `no command ${commandId}: not taken up yet, or rejected`);
+  }
+  printResult(options.json ? JSON.stringify(state) : stateText(state));
+  return exitCodeOf(state);
+};
