@@ -1,0 +1,22 @@
+/** The settings of functions/settings.ts; a test compares the two. Secrets come by their names. */
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
+module.exports = {
+  TABLE_NAME: { Ref: "LedgerTable" },
+  COMMAND_QUEUE_URL: { Ref: "CommandQueue" },
+  WAKE_QUEUE_URL: { Ref: "WakeQueue" },
+  EVENT_BUS_NAME: { Ref: "EventBus" },
+  EVENT_SOURCE: "${param:eventSource}",
+  OWN_SENDER: { Ref: "AWS::AccountId" },
+  PROVIDER_BASE_URL: "${param:providerBaseUrl}",
+  API_KEY_PARAMETER: "${param:apiKeyParameter}",
+  FINGERPRINT_KEY_PARAMETER: "${param:fingerprintKeyParameter}",
+  TASK_PATH: "${param:taskPath}",
+  PROVIDER_HAS_LISTS: "${param:providerHasLists}",
+  // Slow replies of the API are ambiguous sends, so rather wait; twice this fits into a run.
+  ATTEMPT_TIMEOUT_MS: "10000",
+  // How long after a lost reply an effect may still appear at the provider.
+  SETTLE_SECONDS: "300",
+  // Stack traces in logs then name our files. Costs about 20 ms of a cold start.
+  NODE_OPTIONS: "--enable-source-maps",
+};
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above

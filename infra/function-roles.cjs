@@ -1,0 +1,76 @@
+/**
+ * One role for each function, with what it calls and nothing else. Roles have no names of their own:
+ * IAM is global, and a name would keep a stage out of a second region.
+ *
+ * No statement for KMS: DynamoDB, SQS and SSM decrypt with AWS managed keys, which every principal
+ * of the account may use through the service. Parameters under a key of your own need
+ * `kms:Decrypt` on that key here.
+ */
+const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
+
+const allow = (actions, ...resources) => ({
+  Effect: "Allow",
+  Action: actions,
+  Resource: resources,
+});
+
+/** @param parameter an osls variable that holds the name of an SSM parameter, with its slash */
+const parameterArn = (parameter) => ({
+  "Fn::Sub": `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${parameter}`,
+});
+
+/** What both do, because both advance commands. */
+const SHARED = [
+  // Every item is read and written whole; nothing is updated in place or deleted.
+  allow(["dynamodb:GetItem", "dynamodb:PutItem"], arnOf("LedgerTable")),
+  // run-commands hands a lane over, poll-tasks sends commands back.
+  allow(["sqs:SendMessage"], arnOf("CommandQueue"), arnOf("WakeQueue")),
+  allow(["events:PutEvents"], arnOf("EventBus")),
+  allow(
+    ["ssm:GetParameter"],
+    // biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
+    parameterArn("${param:apiKeyParameter}"),
+    parameterArn("${param:fingerprintKeyParameter}"),
+    // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
+  ),
+];
+
+const consume = (queue) =>
+  allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], arnOf(queue));
+
+/** osls makes the log group; its Arn ends in `:*`, which are its streams. */
+const log = (logGroup) => allow(["logs:CreateLogStream", "logs:PutLogEvents"], arnOf(logGroup));
+
+const roleOf = (...statements) => ({
+  Type: "AWS::IAM::Role",
+  Properties: {
+    AssumeRolePolicyDocument: {
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Effect: "Allow",
+          Principal: { Service: "lambda.amazonaws.com" },
+          Action: "sts:AssumeRole",
+        },
+      ],
+    },
+    Policies: [
+      {
+        PolicyName: "function",
+        PolicyDocument: { Version: "2012-10-17", Statement: statements },
+      },
+    ],
+  },
+});
+
+module.exports = {
+  RunCommandsRole: roleOf(log("RunDashcommandsLogGroup"), consume("CommandQueue"), ...SHARED),
+  PollTasksRole: roleOf(
+    log("PollDashtasksLogGroup"),
+    consume("WakeQueue"),
+    allow(["dynamodb:Query"], {
+      "Fn::Sub": [`\${table}/index/due`, { table: arnOf("LedgerTable") }],
+    }),
+    ...SHARED,
+  ),
+};
