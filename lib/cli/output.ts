@@ -6,6 +6,12 @@ export const printResult = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
+/** Resolves when the line has left this process, so that a kill cannot take it back. */
+export const printLine = (text: string): Promise<void> =>
+  new Promise((resolve) => {
+    process.stdout.write(`${text}\n`, () => resolve());
+  });
+
 export const printNote = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };

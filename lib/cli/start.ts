@@ -6,7 +6,7 @@ import { createSystemRandom } from "../system/system-random.ts";
 import { type Demo, demoSummary, prepareDemo } from "./demo-run.ts";
 import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
-import { printNote, printResult, terminalLog } from "./output.ts";
+import { printLine, printNote, terminalLog } from "./output.ts";
 import { readStartSettings, type StartFlags, type StartSettings } from "./start-settings.ts";
 import { stopSignal, untilAborted } from "./stop-signal.ts";
 
@@ -53,8 +53,8 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
     log: terminalLog,
   });
   const gateway = await openGateway(automation, settings.gatewayPort);
-  automation.bus.subscribe(async (event) =>
-    printResult(flags.json ? JSON.stringify(event) : eventLine(event)),
+  automation.bus.subscribe((event) =>
+    printLine(flags.json ? JSON.stringify(event) : eventLine(event)),
   );
   // The demo's resources exist in the embedded service only; nobody's real ones are touched.
   const hasDemo = flags.demo && settings.provider.kind === "embedded";

@@ -1,4 +1,8 @@
-/** One message for the command queue (SQS FIFO in the cloud). */
+/**
+ * One message for the command queue (SQS FIFO in the cloud). Both ids are 1 to 128 ASCII letters,
+ * digits and punctuation marks; the body is 1 byte to 1 MiB, without U+FFFE, U+FFFF and the control
+ * characters other than tab, line feed and carriage return.
+ */
 export interface CommandMessage {
   readonly body: string;
   /** Messages of one group are handed out in order, the next only when the former is settled. */

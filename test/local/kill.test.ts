@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { DEMO_COMMANDS } from "../../lib/local/demo.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
 import { eventsIn, type PublishedEvent, startSkyhook } from "../support/skyhook-process.ts";
@@ -14,6 +15,9 @@ const KILLS = [
   [500, 100, 1_100, 45, 2_600],
   [300, 1_800, 80, 200, 600],
 ] as const;
+
+const taskListSchema = z.object({ count: z.number() });
+const thresholdsSchema = z.object({ reaching_used_requests: z.array(z.unknown()) });
 
 const TERMINAL = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled"]);
 
@@ -30,12 +34,13 @@ const runToTheEnd = async (directory: string) => {
   const program = startSkyhook(["start", "--json", "--data", directory]);
   await program.printed("demo commands ended as expected");
   const [, url] = /provider: (\S+)/.exec(program.stderr()) ?? [];
-  const ask = async (path: string) => {
+  const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
     const authorization = `apikey ${BUILT_IN_API_KEYS.first}`;
-    return (await fetch(`${url}${path}`, { headers: { authorization } })).json();
+    const response = await fetch(`${url}${path}`, { headers: { authorization } });
+    return schema.parse(await response.json());
   };
-  const routerTasks = await ask("/cloud/v1/tasks?task_type=create_router&limit=1000");
-  const thresholds = await ask("/storage/notifications/v1/events");
+  const routerTasks = await ask("/cloud/v1/tasks?task_type=create_router", taskListSchema);
+  const thresholds = await ask("/storage/notifications/v1/events", thresholdsSchema);
   program.child.kill("SIGINT");
   await program.ended();
   const events = eventsIn(program.stdout());

@@ -1,0 +1,185 @@
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { JsonObject, Ledger, LedgerItem } from "../../lib/ports/ledger.ts";
+
+export interface OpenedLedger {
+  readonly ledger: Ledger;
+  close(): Promise<void>;
+}
+
+const item = (key: string, version: number, rest: Partial<LedgerItem> = {}): LedgerItem => ({
+  key,
+  version,
+  value: { status: "accepted" },
+  ...rest,
+});
+
+const anyText = fc.string({ unit: "binary" });
+const anyData = fc.dictionary(anyText, fc.jsonValue({ stringUnit: "binary" }));
+
+/** Every law of the ledger port, for one adapter. `open` gives an empty ledger. */
+export const describeLedgerContract = (name: string, open: () => Promise<OpenedLedger>): void => {
+  const openForTest = async (): Promise<Ledger> => {
+    const { ledger, close } = await open();
+    onTestFinished(close);
+    return ledger;
+  };
+
+  describe(`a ledger (${name})`, () => {
+    test("reads nothing where nothing was written", async () => {
+      const ledger = await openForTest();
+
+      expect(await ledger.read("command#1")).toBeUndefined();
+    });
+
+    test("reads an item as it was written", async () => {
+      const ledger = await openForTest();
+      const written = {
+        key: "command#1",
+        version: 1,
+        dueAt: 1_767_225_600_123,
+        expiresAt: 1_767_312_000_000,
+        value: { status: "following", taskIds: ["a", "b"], outcome: null, attempts: 0.1 },
+      };
+
+      expect(await ledger.write(written)).toBe("written");
+
+      expect(await ledger.read("command#1")).toEqual(written);
+    });
+
+    test("gives every JSON value back exactly", async () => {
+      const ledger = await openForTest();
+      let made = 0;
+
+      await fc.assert(
+        fc.asyncProperty(anyData, async (data) => {
+          made += 1;
+          // Text first: what JSON cannot express, such as -0, is not part of the promise.
+          const value: JsonObject = JSON.parse(JSON.stringify(data));
+          await ledger.write(item(`any#${made}`, 1, { value }));
+          expect((await ledger.read(`any#${made}`))?.value).toEqual(value);
+        }),
+      );
+    });
+
+    test("gives back what is nested deeper than DynamoDB's own maps allow", async () => {
+      const ledger = await openForTest();
+      const value = JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`);
+
+      await ledger.write(item("deep", 1, { value }));
+
+      expect((await ledger.read("deep"))?.value).toEqual(value);
+    });
+
+    test("does not change with the object that was written", async () => {
+      const ledger = await openForTest();
+      const value = { status: "accepted" };
+
+      await ledger.write(item("command#1", 1, { value }));
+      value.status = "succeeded";
+
+      expect((await ledger.read("command#1"))?.value).toEqual({ status: "accepted" });
+    });
+
+    test.each([
+      { case: "version 1 of an item that is there", stored: 2, version: 1 },
+      { case: "the stored version once more", stored: 2, version: 2 },
+      { case: "a version with a gap before it", stored: 2, version: 4 },
+    ])("answers conflict and changes nothing for $case", async ({ stored, version }) => {
+      const ledger = await openForTest();
+      for (let each = 1; each <= stored; each += 1) {
+        await ledger.write(item("lane#1", each, { value: { holder: each }, dueAt: 100 }));
+      }
+
+      expect(await ledger.write(item("lane#1", version, { value: { holder: 9 } }))).toBe(
+        "conflict",
+      );
+
+      expect(await ledger.read("lane#1")).toEqual({
+        key: "lane#1",
+        version: 2,
+        value: { holder: 2 },
+        dueAt: 100,
+      });
+      await expect.poll(() => ledger.listDue(100, 10)).toEqual([{ key: "lane#1", dueAt: 100 }]);
+    });
+
+    test("answers conflict for version 2 of an item that is not there", async () => {
+      const ledger = await openForTest();
+
+      expect(await ledger.write(item("lane#1", 2))).toBe("conflict");
+
+      expect(await ledger.read("lane#1")).toBeUndefined();
+    });
+
+    test("lets exactly one of many writers of the same version win", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("lane#1", 1));
+      const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`);
+
+      const answers = await Promise.all(
+        holders.map((holder) => ledger.write(item("lane#1", 2, { value: { holder } }))),
+      );
+
+      expect(answers.filter((answer) => answer === "written")).toHaveLength(1);
+      expect(await ledger.read("lane#1")).toEqual({
+        key: "lane#1",
+        version: 2,
+        value: { holder: holders[answers.indexOf("written")] },
+      });
+    });
+
+    test("lists what is due at or before an instant, the longest due first", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("late", 1, { dueAt: 3000 }));
+      await ledger.write(item("soon", 1, { dueAt: 1000 }));
+      await ledger.write(item("exact", 1, { dueAt: 2000 }));
+      await ledger.write(item("zero", 1, { dueAt: 0 }));
+      await ledger.write(item("never", 1));
+
+      await expect
+        .poll(() => ledger.listDue(2000, 10))
+        .toEqual([
+          { key: "zero", dueAt: 0 },
+          { key: "soon", dueAt: 1000 },
+          { key: "exact", dueAt: 2000 },
+        ]);
+    });
+
+    test("lists no more than the limit, and the longest due of all", async () => {
+      const ledger = await openForTest();
+      for (const dueAt of [5, 3, 1, 4, 2]) await ledger.write(item(`task#${dueAt}`, 1, { dueAt }));
+
+      await expect
+        .poll(() => ledger.listDue(10, 2))
+        .toEqual([
+          { key: "task#1", dueAt: 1 },
+          { key: "task#2", dueAt: 2 },
+        ]);
+    });
+
+    test("no longer lists an item whose new version has no due time", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("task#1", 1, { dueAt: 1000, expiresAt: 9_000_000 }));
+      await ledger.write(item("task#1", 2));
+
+      await expect.poll(() => ledger.listDue(5000, 10)).toEqual([]);
+      expect(await ledger.read("task#1")).toEqual({
+        key: "task#1",
+        version: 2,
+        value: { status: "accepted" },
+      });
+    });
+
+    test("lists an item once, at its latest due time", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("task#1", 1, { dueAt: 1000 }));
+      await ledger.write(item("task#1", 2, { dueAt: 1_767_225_600_000 }));
+
+      await expect
+        .poll(() => ledger.listDue(1_767_225_600_000, 10))
+        .toEqual([{ key: "task#1", dueAt: 1_767_225_600_000 }]);
+      await expect.poll(() => ledger.listDue(1_767_225_599_999, 10)).toEqual([]);
+    });
+  });
+};

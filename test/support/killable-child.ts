@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { build } from "esbuild";
+
+/** A TypeScript file made runnable for every Node version that the project supports. */
+export interface Program {
+  /** Starts it and kills it, with SIGKILL, after it has printed so many lines; answers all it printed. */
+  runUntilKilled(args: readonly string[], afterLines: number): Promise<readonly string[]>;
+  remove(): Promise<void>;
+}
+
+export const buildProgram = async (entry: string): Promise<Program> => {
+  // Below node_modules, so that the packages that stay outside of the bundle are found.
+  const directory = await mkdtemp(join("node_modules", ".skyhook-test-"));
+  const outfile = join(directory, "program.mjs");
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "error",
+  });
+
+  return {
+    async runUntilKilled(args, afterLines) {
+      const child = spawn(process.execPath, [outfile, ...args], {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
+      });
+      const exited = once(child, "exit");
+      const lines: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) {
+        lines.push(line);
+        if (lines.length === afterLines) child.kill("SIGKILL");
+      }
+      await exited;
+      return lines;
+    },
+    remove: () => rm(directory, { recursive: true }),
+  };
+};

@@ -1,0 +1,43 @@
+import * as z from "zod";
+import type { SentRequest, StubReply } from "./stub-aws.ts";
+
+const requestSchema = z.object({
+  Entries: z.array(
+    z.object({
+      EventBusName: z.string(),
+      Source: z.string(),
+      DetailType: z.string(),
+      Detail: z.string(),
+      Time: z.number(),
+    }),
+  ),
+});
+
+type PutEntry = z.infer<typeof requestSchema>["Entries"][number];
+
+const refusal = (message: string): StubReply => ({
+  status: 400,
+  body: { __type: "ValidationException", message },
+});
+
+const bytesOf = (entry: PutEntry): number =>
+  14 + Buffer.byteLength(entry.Source + entry.DetailType + entry.Detail);
+
+/** PutEvents with its two limits, as its documentation has them; `accept` gets what passes. */
+export const answerPutEvents = (
+  request: SentRequest,
+  accept: (entry: PutEntry) => void,
+): StubReply => {
+  const { Entries } = requestSchema.parse(request.body);
+  if (Entries.length < 1 || Entries.length > 10) {
+    return refusal("Entries must have length between 1 and 10");
+  }
+  if (Entries.reduce((sum, entry) => sum + bytesOf(entry), 0) > 262_144) {
+    return refusal("Total size of the entries in the request is over the limit.");
+  }
+  Entries.forEach(accept);
+  return {
+    status: 200,
+    body: { FailedEntryCount: 0, Entries: Entries.map((_, index) => ({ EventId: `id-${index}` })) },
+  };
+};

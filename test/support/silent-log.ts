@@ -1,0 +1,9 @@
+import type { Log } from "../../lib/ports/log.ts";
+
+/** For tests in which nothing that is logged matters. */
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

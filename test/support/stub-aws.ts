@@ -1,0 +1,55 @@
+import { TextDecoder } from "node:util";
+
+export interface StubReply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface SentRequest {
+  /** From the target header: `SendMessage`. */
+  readonly operation: string;
+  readonly body: unknown;
+}
+
+/** An `Error` is a connection that broke. */
+export type StubAnswer = (request: SentRequest) => StubReply | Error;
+
+/** The replies one after the other, the last one for ever. */
+export const inTurn = (...replies: readonly [StubReply | Error, ...(StubReply | Error)[]]) => {
+  let asked = 0;
+  return (): StubReply | Error => {
+    asked += 1;
+    return replies[Math.min(asked, replies.length) - 1] ?? replies[0];
+  };
+};
+
+/** Stands where the AWS SDK's HTTP handler stands, and records what would leave. */
+export const createStubAws = (answer: StubAnswer) => {
+  const requests: SentRequest[] = [];
+  const handle = async (sent: { headers: Record<string, string>; body?: Uint8Array }) => {
+    const request = {
+      operation: sent.headers["x-amz-target"]?.split(".")[1] ?? "none",
+      body: JSON.parse(new TextDecoder().decode(sent.body)),
+    };
+    requests.push(request);
+    const reply = answer(request);
+    if (reply instanceof Error) throw reply;
+    const { status, body } = reply;
+    return {
+      response: {
+        statusCode: status,
+        headers: { "content-type": "application/x-amz-json-1.0" },
+        body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+      },
+    };
+  };
+
+  return {
+    requests,
+    clientConfig: {
+      region: "eu-central-1",
+      credentials: { accessKeyId: "test", secretAccessKey: "test" },
+      requestHandler: { handle },
+    },
+  };
+};
