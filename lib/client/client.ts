@@ -4,19 +4,24 @@ import type { Operation, Reply } from "../contract/operation.ts";
 import { problemsOf } from "../contract/problem.ts";
 import { getTask } from "../contract/tasks.ts";
 import type { Clock } from "../ports/clock.ts";
-import { failureOf } from "./failure.ts";
+import { readApiKey } from "./api-key.ts";
+import { failureOf, type StoppedBy } from "./failure.ts";
 import { ProviderError } from "./provider-error.ts";
 import { refusalOf } from "./refusal.ts";
 import { buildRequest, type OperationRequest } from "./request.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export interface ClientOptions {
   readonly baseUrl: string;
-  /** Called for every request, so that a rotated key is used without a restart. */
+  /**
+   * Called for every request, so that a rotated key is used without a restart. The error of a
+   * rejection becomes a cause: it must not hold the key.
+   */
   readonly apiKey: () => Promise<string>;
   /** `fetch`, or an app that answers in this process. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly clock: Clock;
-  /** How long one attempt may take, from sending to the last byte of the reply. */
+  /** How long one attempt may take, from asking for the key to the last byte of the reply. */
   readonly attemptTimeoutMs: number;
   /** Path template of get-task: the document's, or the published one. */
   readonly taskPath: string;
@@ -59,51 +64,47 @@ const readReply = <O extends Operation>(operation: O, text: string): Reply<O> =>
   });
 };
 
+const notSent = (operation: Operation): ProviderError =>
+  new ProviderError({
+    disposition: "transient",
+    code: "aborted",
+    message: `${operation.id}: not sent, no time left`,
+  });
+
 /** Typed calls to the provider. One call is one request: when to try again is the caller's decision. */
 export const createClient = (options: ClientOptions): Client => {
   const { clock } = options;
 
-  const send = async (operation: Operation, request: Request, timedOut: () => boolean) => {
-    try {
-      const response = await options.fetch(request);
-      const isRefusal = response.status >= 400 && response.status < 500;
-      // A refusal is clear from its status, even when its text is cut off.
-      const text = isRefusal ? await response.text().catch(() => "") : await response.text();
-      return { response, text };
-    } catch (error) {
-      throw failureOf(operation, error, timedOut());
-    }
+  const send = async (request: Request, ended: AbortSignal) => {
+    const response = await unlessAborted(options.fetch(request), ended);
+    const text = unlessAborted(response.text(), ended);
+    // A refusal is clear from its status, even when its text is cut off.
+    return { response, text: response.ok ? await text : await text.catch(() => "") };
   };
 
   return {
     async call(operation, request, signal) {
-      const apiKey = await options.apiKey();
-      if (signal?.aborted) {
-        throw new ProviderError({
-          disposition: "transient",
-          code: "aborted",
-          message: `${operation.id}: not sent, no time left`,
-        });
-      }
       const answered = new AbortController();
       const deadline = new AbortController();
-      const path = operation.id === getTask.id ? options.taskPath : operation.path;
-      const httpRequest = buildRequest(operation, path, request, {
-        baseUrl: options.baseUrl,
-        apiKey,
-        signal: signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal,
-      });
       void clock
         .sleep(options.attemptTimeoutMs, answered.signal)
         .then(() => answered.signal.aborted || deadline.abort());
+      const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+      const stoppedBy = (): StoppedBy => {
+        if (deadline.signal.aborted) return "deadline";
+        return signal?.aborted ? "caller" : "nobody";
+      };
       try {
-        const { response, text } = await send(
-          operation,
-          httpRequest,
-          () => deadline.signal.aborted,
-        );
-        if (response.status >= 200 && response.status < 300) return readReply(operation, text);
-        throw refusalOf(operation, response, text, clock.now());
+        if (signal?.aborted) throw notSent(operation);
+        const apiKey = await readApiKey(operation, options.apiKey, ended);
+        const path = operation.id === getTask.id ? options.taskPath : operation.path;
+        const { baseUrl } = options;
+        const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });
+        const { response, text } = await send(http, ended).catch((error: unknown) => {
+          throw failureOf(operation, error, stoppedBy());
+        });
+        if (response.ok) return readReply(operation, text);
+        throw refusalOf(operation, response, { text, apiKey, now: clock.now() });
       } finally {
         answered.abort();
       }

@@ -5,8 +5,9 @@ import type { Problem } from "../contract/problem.ts";
  * - `transient`: nothing took effect (or it was a read); the same call may pass later.
  * - `throttled`: as transient; the provider asked for a pause.
  * - `permanent`: clearly refused; the same call will be refused again.
- * - `ambiguous`: the mutation left, and whether it took effect is unknown.
- * - `contract`: the provider said yes in a form that breaks our schema.
+ * - `ambiguous`: the mutation left, and whether it took effect is unknown, or which tasks it started.
+ * - `contract`: the provider said yes, in a form that breaks our schema: a read is of no use, a
+ *   mutation that is done with its answer has taken effect.
  */
 export type Disposition = "transient" | "throttled" | "permanent" | "ambiguous" | "contract";
 
@@ -18,6 +19,7 @@ export type ProviderErrorCode =
   | "connection-lost"
   | "forbidden"
   | "key-refused"
+  | "key-unavailable"
   | "locked"
   | "not-found"
   | "refused"

@@ -7,43 +7,69 @@ import { type Disposition, ProviderError, type ProviderErrorCode } from "./provi
 /** Tasks hold a resource for seconds to minutes; the provider's own clients retry a lock every 10 s. */
 export const LOCK_RETRY_MS = 10_000;
 
+/** A longer pause than any provider means; what is far beyond it would not fit into a date. */
+const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
+/** A longer text is quoted unread: reading JSON without loss takes about a second for 10 MB. */
+const MAX_READ_CHARACTERS = 100_000;
+const MAX_QUOTED_CHARACTERS = 500;
+const MAX_PROBLEMS = 100;
+
+const rulesSchema = z.union([z.string().transform((rule) => [rule]), z.array(z.string())]);
 /** The three families' error bodies at once; every key may be missing. */
 const errorBodySchema = z.looseObject({
   message: z.string().optional().catch(undefined),
   error: z.string().optional().catch(undefined),
-  invalid_fields: z.record(z.string(), z.array(z.string())).optional().catch(undefined),
+  invalid_fields: z.record(z.string(), rulesSchema).optional().catch(undefined),
 });
 
-const MAX_QUOTED_CHARACTERS = 500;
+/** Text of the provider in one line of bounded length, whole characters only. */
+const quote = (text: string): string =>
+  text
+    .slice(0, MAX_QUOTED_CHARACTERS)
+    .replaceAll(/\p{Surrogate}/gu, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 
-const readErrorBody = (text: string): { message: string; problems: readonly Problem[] } => {
+interface ErrorBody {
+  readonly message: string;
+  readonly problems: readonly Problem[];
+}
+
+/** @param redact removes what must not be quoted */
+const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorBody => {
   let json: unknown;
   try {
-    json = parseWireJson(text);
+    json = text.length > MAX_READ_CHARACTERS ? undefined : parseWireJson(text);
   } catch {
-    return { message: text.slice(0, MAX_QUOTED_CHARACTERS), problems: [] };
+    return { message: quote(redact(text)), problems: [] };
   }
-  const body = errorBodySchema.safeParse(json);
-  if (!body.success) {
-    return { message: text.slice(0, MAX_QUOTED_CHARACTERS), problems: [] };
-  }
-  const { message, error, invalid_fields = {} } = body.data;
-  return {
-    message: (message ?? error ?? "").slice(0, MAX_QUOTED_CHARACTERS),
-    problems: Object.entries(invalid_fields).map(([path, rules]) => ({
-      path,
-      rule: rules.join("; "),
-    })),
-  };
+  const { message, error, invalid_fields = {} } = errorBodySchema.safeParse(json).data ?? {};
+  const problems = Object.entries(invalid_fields)
+    .slice(0, MAX_PROBLEMS)
+    .map(([path, rules]) => ({ path: quote(redact(path)), rule: quote(redact(rules.join("; "))) }));
+  // A body of another shape still says more than its status.
+  const said = message || error || (problems.length > 0 ? "" : text);
+  return { message: quote(redact(said)), problems };
 };
 
-/** `Retry-After` in both of its forms, seconds or an HTTP date. */
+/** Removes the key, also in the form that it has inside JSON. */
+const redactorOf =
+  (apiKey: string) =>
+  (quoted: string): string =>
+    [apiKey, JSON.stringify(apiKey).slice(1, -1)].reduce(
+      (text, form) => text.replaceAll(form, "[redacted]"),
+      quoted,
+    );
+
+/** RFC 9110 dates; Date.parse alone also reads `1.5` or `soon 5` as dates of 2001. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
+
+/** `Retry-After` in both of its forms, seconds or an HTTP date; nothing when it asks for no pause. */
 const retryAfterMs = (response: Response, now: number): number | undefined => {
-  const header = response.headers.get("retry-after")?.trim();
-  if (!header) return undefined;
-  if (/^\d+$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  const header = response.headers.get("retry-after")?.trim() ?? "";
+  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
+  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : at - now;
+  return pause > 0 ? Math.min(pause, MAX_PAUSE_MS) : undefined;
 };
 
 const isClearRefusal = (status: number): boolean => status >= 400 && status < 500;
@@ -79,18 +105,17 @@ const meaningOf = (
 
 /**
  * Turns an answer that is not the operation's success into an error with its disposition.
- * @param text the body, or what could be read of it
- * @param now epoch ms, to which a date in `Retry-After` is relative
+ * @param answer `text`: the body, or what could be read of it; `apiKey`: never quoted, even if the
+ * provider does; `now`: epoch ms, to which a date in `Retry-After` is relative
  */
 export const refusalOf = (
   operation: Operation,
   response: Response,
-  text: string,
-  now: number,
+  answer: { readonly text: string; readonly apiKey: string; readonly now: number },
 ): ProviderError => {
   const { disposition, code } = meaningOf(operation, response.status);
-  const { message, problems } = readErrorBody(text);
-  const asked = retryAfterMs(response, now);
+  const { message, problems } = readErrorBody(answer.text, redactorOf(answer.apiKey));
+  const asked = retryAfterMs(response, answer.now);
   return new ProviderError({
     disposition,
     code,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation } from "./operation.ts";
-import { nothing, pathText, projectAndRegion, tasksReply, text } from "./values.ts";
+import { nothing, pathText, projectAndRegion, tasksReply, text, unlimitedText } from "./values.ts";
 
 const isTopicName = (value: string): boolean =>
   value.length >= 1 &&
@@ -55,9 +55,16 @@ export const scaleSchema = z
 
 /** Every field is optional; null leaves the field as it is. */
 export const containerUpdateSchema = z.strictObject({
-  commands: z.string().nullable().optional(),
+  commands: unlimitedText.nullable().optional(),
   description: text(255).nullable().optional(),
-  envs: z.record(z.string(), z.string()).optional(),
+  envs: z
+    .record(unlimitedText, unlimitedText)
+    // zod drops the key when it reads the wire form; a sender must not find it silently gone.
+    .refine((envs) => !Object.hasOwn(envs, "__proto__"), {
+      path: ["__proto__"],
+      error: "cannot be a variable's name",
+    })
+    .optional(),
   flavor: z
     .string()
     .regex(/^[0-9]{0,12}mCPU-[0-9]{0,12}Mi?B$/, { error: "a size such as 250mCPU-512MiB" })
@@ -72,7 +79,7 @@ export const containerUpdateSchema = z.strictObject({
   is_disabled: z.boolean().nullable().optional(),
   listening_port: z.int().min(1).max(65535).nullable().optional(),
   logging: loggingSchema.optional(),
-  pull_secret: z.string().nullable().optional(),
+  pull_secret: unlimitedText.nullable().optional(),
   scale: scaleSchema.optional(),
   timeout: z.int().min(0).max(180).nullable().optional(),
 });

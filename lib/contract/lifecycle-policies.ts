@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation } from "./operation.ts";
-import { nothing, pathInteger, projectAndRegion, resourceName } from "./values.ts";
+import { nothing, pathInteger, projectAndRegion, resourceName, unlimitedText } from "./values.ts";
 
 const count = z.int().nullable().optional();
 const cronPart = z.string().nullable().optional();
@@ -72,7 +72,7 @@ export const removePolicyVolumes = mutation({
   path: "/cloud/v1/lifecycle_policy/{project_id}/{region_id}/{policy_id}/remove_volumes_from_policy",
   params: policyParams,
   query: nothing,
-  body: z.strictObject({ volume_ids: z.array(z.string()) }),
+  body: z.strictObject({ volume_ids: z.array(unlimitedText) }),
   response: policySchema,
   successStatus: 200,
   answers: "immediate",

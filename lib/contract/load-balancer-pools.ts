@@ -4,10 +4,12 @@ import {
   ipAddress,
   noBody,
   nothing,
+  oneOf,
   pathUuid,
   projectAndRegion,
   resourceName,
   tasksReply,
+  unlimitedText,
   uuid,
 } from "./values.ts";
 
@@ -35,7 +37,7 @@ export const healthMonitorSchema = z
       .regex(/^\/([^/?#%][^?#%]*)?$/, { error: "a path such as /health, without ?, # or %" })
       .nullable()
       .optional(),
-    expected_codes: z.string().nullable().optional(),
+    expected_codes: unlimitedText.nullable().optional(),
     domain_name: z
       .string()
       .regex(/^[A-Za-z0-9._-]{1,253}$/, { error: "a host name" })
@@ -49,9 +51,9 @@ export const healthMonitorSchema = z
   });
 
 export const sessionPersistenceSchema = z.strictObject({
-  type: z.enum(["APP_COOKIE", "HTTP_COOKIE", "SOURCE_IP"]),
+  type: oneOf(["APP_COOKIE", "HTTP_COOKIE", "SOURCE_IP"]),
   cookie_name: resourceName.nullable().optional(),
-  persistence_granularity: z.string().nullable().optional(),
+  persistence_granularity: unlimitedText.nullable().optional(),
   persistence_timeout: z.int().nullable().optional(),
 });
 
@@ -68,7 +70,7 @@ export const poolMemberSchema = z
     backup: z.boolean().optional(),
     admin_state_up: z.boolean().optional(),
     // Listed by the document, read-only at the provider: accepted, without effect.
-    operating_status: z.string().optional(),
+    operating_status: unlimitedText.optional(),
   })
   .refine((member) => !(member.subnet_id && member.instance_id), {
     path: ["instance_id"],

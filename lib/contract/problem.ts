@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { isOwnText, ruleOf } from "./problem-rule.ts";
 
 /** One thing that is wrong with an input: where, and the rule it breaks. Never the value itself. */
 export interface Problem {
@@ -7,22 +8,34 @@ export interface Problem {
   readonly rule: string;
 }
 
-const fieldRule = (issue: z.core.$ZodIssue): string =>
-  issue.code === "invalid_type" && issue.message.endsWith("received undefined")
-    ? "required"
-    : issue.message;
+type Issue = z.core.$ZodIssue;
+
+/** Field names are the sender's: what has no UTF-8 form would spoil the event that carries it. */
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map(String)
+    .join(".")
+    .replaceAll(/\p{Surrogate}/gu, "\ufffd");
+
+const countMissing = (issues: readonly Issue[]): number =>
+  issues.filter((issue) => issue.path.length === 1 && ruleOf(issue) === "required").length;
+
+/** Of several allowed shapes the one that was most likely meant: least of it is missing. */
+const closestOf = (shapes: readonly (readonly Issue[])[]): readonly Issue[] =>
+  [...shapes].sort((a, b) => countMissing(a) - countMissing(b) || a.length - b.length)[0] ?? [];
 
 /** Names every offending field of a failed parse, unknown fields one by one. */
 export const problemsOf = (
-  issues: readonly z.core.$ZodIssue[],
+  issues: readonly Issue[],
   prefix: readonly PropertyKey[] = [],
 ): readonly Problem[] =>
   issues.flatMap((issue): readonly Problem[] => {
     const path = [...prefix, ...issue.path];
-    return issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({
-          path: [...path, key].map(String).join("."),
-          rule: "unknown field",
-        }))
-      : [{ path: path.map(String).join("."), rule: fieldRule(issue) }];
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: pathText([...path, key]), rule: "unknown field" }));
+    }
+    const isUnion = issue.code === "invalid_union" && issue.errors.length > 0;
+    return isUnion && !isOwnText(issue.message)
+      ? problemsOf(closestOf(issue.errors), path)
+      : [{ path: pathText(path), rule: ruleOf(issue) }];
   });

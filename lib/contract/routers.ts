@@ -12,11 +12,14 @@ import {
   uuid,
 } from "./values.ts";
 
+const gatewayType = <const Type extends string>(type: Type) =>
+  z.literal(type, { error: "one of default, manual" });
+
 /** Both gateway variants: `default` takes the region's external network, `manual` names one. */
 export const externalGatewaySchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("default"), enable_snat: z.boolean().optional() }),
+  z.strictObject({ type: gatewayType("default"), enable_snat: z.boolean().optional() }),
   z.strictObject({
-    type: z.literal("manual"),
+    type: gatewayType("manual"),
     network_id: uuid,
     enable_snat: z.boolean().optional(),
   }),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import { noBody, nothing, uint64 } from "./values.ts";
+import { noBody, nothing, oneOf, uint64, unlimitedText } from "./values.ts";
 
 export const STORAGE_EVENT_NAMES = [
   "reaching_used_space",
@@ -16,12 +16,12 @@ const FOREIGN_LIMIT: Partial<Record<(typeof STORAGE_EVENT_NAMES)[number], "bytes
 };
 
 const eventFields = {
-  name: z.enum(STORAGE_EVENT_NAMES),
-  bucket_name: z.string().optional(),
-  storage_name: z.string().optional(),
+  name: oneOf(STORAGE_EVENT_NAMES),
+  bucket_name: unlimitedText.optional(),
+  storage_name: unlimitedText.optional(),
   bytes: uint64.optional(),
   count: uint64.optional(),
-  uuid: z.string().optional(),
+  uuid: unlimitedText.optional(),
 };
 
 export const storageEventSchema = z.strictObject(eventFields).check((context) => {

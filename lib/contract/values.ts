@@ -2,10 +2,24 @@ import * as z from "zod";
 
 const MAX_UINT64 = 18_446_744_073_709_551_615n;
 
+/** The word for a missing value, before any rule about the value itself. */
+const orRequired =
+  (rule: string) =>
+  ({ input }: { readonly input?: unknown }): string =>
+    input === undefined ? "required" : rule;
+
+/** One of the given words. */
+export const oneOf = <const Word extends string>(words: readonly Word[]) =>
+  z.enum(words, { error: orRequired(`one of ${words.join(", ")}`) });
+
+/** Text that has a UTF-8 form; half an emoji has none, and stores and URLs refuse it or change it. */
+export const unlimitedText = z
+  .string()
+  .refine((value) => !/\p{Surrogate}/u.test(value), { error: "must be well-formed Unicode" });
+
 /** Text limited in characters as people count them: an emoji outside the BMP is one, not two. */
 export const text = (maxCharacters: number) =>
-  z
-    .string()
+  unlimitedText
     .refine((value) => [...value].length <= maxCharacters, {
       error: `at most ${maxCharacters} characters`,
     })
@@ -15,14 +29,14 @@ export const text = (maxCharacters: number) =>
  * A path parameter that is text. `.` and `..` are refused: URL parsers resolve them, so the request
  * would reach another resource.
  */
-export const pathText = z
-  .string()
+export const pathText = unlimitedText
   .min(1)
   .refine((value) => value !== "." && value !== "..", { error: "must not be . or .." });
 
 /** An identifier in UUID form, of any version; the provider's own samples are not all RFC 9562. */
 export const uuid = z.guid();
-export const pathUuid = uuid;
+/** In one spelling, because a path parameter names a lane: one resource must not have two. */
+export const pathUuid = uuid.toLowerCase();
 export const pathInteger = z.int();
 
 /** Resource names of policies, routers and pools: 3 to 63 characters (provider's public pattern). */
@@ -31,39 +45,51 @@ export const resourceName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z 0-9._-]{1,61}[
     "3 to 63 letters, digits, spaces, dots, underscores or hyphens; starts with a letter or digit, does not end with a space or hyphen",
 });
 
-export const ipAddress = z.union([z.ipv4(), z.ipv6()], { error: "an IPv4 or IPv6 address" });
+export const ipAddress = z.union([z.ipv4(), z.ipv6()], {
+  error: orRequired("an IPv4 or IPv6 address"),
+});
 export const cidr = z.union([z.cidrv4(), z.cidrv6()], {
-  error: "an IPv4 or IPv6 network in CIDR form",
+  error: orRequired("an IPv4 or IPv6 network in CIDR form"),
 });
 
 const UINT64_RULE = `a whole number from 0 to ${MAX_UINT64}`;
+const DECIMAL_RULE = `${UINT64_RULE}, as a decimal string (or a number up to 9007199254740991, the largest that JSON readers keep exact)`;
+const DECIMAL = /^(0|[1-9]\d{0,19})$/;
 
-const wireUint64 = z
-  .union([z.int().nonnegative(), z.bigint()], { error: UINT64_RULE })
-  .refine((value) => value >= 0 && BigInt(value) <= MAX_UINT64, { error: UINT64_RULE });
+const exactUint64 = (value: string | number | bigint): bigint | undefined => {
+  const isExact = typeof value === "number" ? Number.isSafeInteger(value) : true;
+  const isDecimal = typeof value === "string" ? DECIMAL.test(value) : true;
+  if (!isExact || !isDecimal) return undefined;
+  const exact = BigInt(value);
+  return exact >= 0n && exact <= MAX_UINT64 ? exact : undefined;
+};
 
-const domainUint64 = z.union(
-  [
-    z
-      .string()
-      .regex(/^(0|[1-9]\d{0,19})$/)
-      .refine((value) => BigInt(value) <= MAX_UINT64),
-    z.int().nonnegative(),
-  ],
-  {
-    error: `${UINT64_RULE}, as a decimal string (or a number up to 9007199254740991, the largest that JSON readers keep exact)`,
-  },
-);
+const jsonInteger = z.number().meta({ type: "integer", minimum: 0 });
 
 /**
  * Unsigned 64-bit integer. On the wire a JSON number (read and written without loss); everywhere
  * inside, and in our events, a decimal string, because JSON parsers round numbers of that size.
+ * The rule is checked in the conversion itself: zod converts once before it runs any check.
  */
 export const uint64 = z
-  .codec(wireUint64, domainUint64, {
-    decode: (wire) => String(wire),
-    encode: (value) => BigInt(value),
-  })
+  .codec(
+    z.union([jsonInteger, z.bigint()], { error: UINT64_RULE }),
+    z.union([z.string().meta({ pattern: DECIMAL.source }), jsonInteger], { error: DECIMAL_RULE }),
+    {
+      decode: (wire, context) => {
+        const exact = exactUint64(wire);
+        if (exact !== undefined) return String(exact);
+        context.issues.push({ code: "custom", message: UINT64_RULE, input: wire });
+        return z.NEVER;
+      },
+      encode: (value, context) => {
+        const exact = exactUint64(value);
+        if (exact !== undefined) return exact;
+        context.issues.push({ code: "custom", message: DECIMAL_RULE, input: value });
+        return z.NEVER;
+      },
+    },
+  )
   .meta({ format: "uint64" });
 
 /** For operations without path parameters or query. */

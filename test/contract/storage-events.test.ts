@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import {
+  createStorageEvent,
+  storageEventListSchema,
+  storageEventSchema,
+  updateStorageEvent,
+} from "../../lib/contract/storage-events.ts";
+import { bothWays, received, refused, taken, written } from "./both-ways.ts";
+
+const WIRE_RULE = "a whole number from 0 to 18446744073709551615";
+const DECIMAL_RULE =
+  "a whole number from 0 to 18446744073709551615, as a decimal string (or a number up to 9007199254740991, the largest that JSON readers keep exact)";
+const NAMES =
+  "reaching_used_space, reaching_files_quantity, reaching_used_traffic, reaching_used_requests";
+
+const MUTATIONS = [createStorageEvent, updateStorageEvent];
+
+describe.each([
+  { field: "bytes", name: "reaching_used_space" },
+  { field: "bytes", name: "reaching_used_traffic" },
+  { field: "bytes", name: "reaching_used_requests" },
+  { field: "count", name: "reaching_files_quantity" },
+  { field: "count", name: "reaching_used_requests" },
+  { field: "count", name: "reaching_used_traffic" },
+])("$field of $name", ({ field, name }) => {
+  test.each([
+    { decimal: "0", wire: 0n },
+    { decimal: "1", wire: 1n },
+    { decimal: "9007199254740991", wire: 9007199254740991n },
+    { decimal: "9007199254740992", wire: 9007199254740992n },
+    { decimal: "9007199254740993", wire: 9007199254740993n },
+    { decimal: "18446744073709551615", wire: 18446744073709551615n },
+  ])("passes $decimal through exactly", ({ decimal, wire }) => {
+    expect(written(storageEventSchema, { name, [field]: decimal })).toEqual({
+      name,
+      [field]: wire,
+    });
+    expect(received(storageEventSchema, `{"name":"${name}","${field}":${decimal}}`)).toEqual({
+      name,
+      [field]: decimal,
+    });
+  });
+
+  test.each([
+    "18446744073709551616",
+    "99999999999999999999999999",
+    "-1",
+    "1.5",
+    "1e3",
+    "01",
+    "0x10",
+    "+1",
+    " 1",
+    "1\n",
+    "1_000",
+    "",
+    "lots",
+    "٣",
+    -1,
+    0.5,
+    9007199254740992,
+    1e300,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    true,
+    null,
+    [],
+    ["5"],
+    5n,
+  ])("refuses a sender's %s and never rounds it", (value) => {
+    expect(written(storageEventSchema, { name, [field]: value })).toEqual([
+      `${field}: ${DECIMAL_RULE}`,
+    ]);
+  });
+
+  test.each([
+    "18446744073709551616",
+    "-1",
+    "-9007199254740993",
+    "0.5",
+    "1e300",
+    "1e400",
+    "18446744073709551615.0",
+    '"5"',
+    "null",
+    "true",
+    "[5]",
+  ])("refuses %s from the wire and never rounds it", (json) => {
+    expect(received(storageEventSchema, `{"name":"${name}","${field}":${json}}`)).toEqual([
+      `${field}: ${WIRE_RULE}`,
+    ]);
+  });
+
+  test("takes a number that is exact from a sender", () => {
+    expect(written(storageEventSchema, { name, [field]: 9007199254740991 })).toEqual({
+      name,
+      [field]: 9007199254740991n,
+    });
+    expect(written(storageEventSchema, { name, [field]: -0 })).toEqual({ name, [field]: 0n });
+  });
+});
+
+test.each([
+  [{ name: "reaching_used_space", count: 1 }, "count: reaching_used_space is limited by bytes"],
+  [
+    { name: "reaching_used_space", bytes: 1, count: 1 },
+    "count: reaching_used_space is limited by bytes",
+  ],
+  [
+    { name: "reaching_files_quantity", bytes: 1 },
+    "bytes: reaching_files_quantity is limited by count",
+  ],
+])("%j is refused: the limit belongs to another name", (event, problem) => {
+  expect(bothWays(storageEventSchema, event)).toEqual(refused(problem));
+});
+
+test.each([
+  { name: "reaching_used_space" },
+  { name: "reaching_used_requests", bucket_name: "", storage_name: "", uuid: "" },
+  { name: "reaching_used_traffic", bucket_name: "b", storage_name: "1-s", uuid: "not a uuid" },
+])("%j is taken", (event) => {
+  expect(bothWays(storageEventSchema, event)).toEqual(taken(event));
+});
+
+test.each([
+  [{}, "name: required"],
+  [{ name: null }, `name: one of ${NAMES}`],
+  [{ name: "reaching_the_moon" }, `name: one of ${NAMES}`],
+  [{ name: "reaching_used_space", limit: 5 }, "limit: unknown field"],
+  [{ name: "reaching_used_space", bucket_name: null }, "bucket_name: a string, not null"],
+  [{ name: "reaching_used_space", storage_name: null }, "storage_name: a string, not null"],
+  [{ name: "reaching_used_space", uuid: null }, "uuid: a string, not null"],
+  [
+    { name: "reaching_used_space", storage_name: "\ud800" },
+    "storage_name: must be well-formed Unicode",
+  ],
+  [
+    { name: "reaching_used_space", bucket_name: "\udfff" },
+    "bucket_name: must be well-formed Unicode",
+  ],
+])("%j is refused: %s", (event, problem) => {
+  expect(bothWays(storageEventSchema, event)).toEqual(refused(problem));
+});
+
+test("one answer names the wrong name, the wrong limits and the unknown field of an event", () => {
+  const event = { name: "nothing", bytes: "1.5", count: -1, colour: "red" };
+
+  expect(written(storageEventSchema, event)).toEqual([
+    `name: one of ${NAMES}`,
+    `bytes: ${DECIMAL_RULE}`,
+    `count: ${DECIMAL_RULE}`,
+    "colour: unknown field",
+  ]);
+});
+
+test.each(MUTATIONS)("$id takes a client id in the query or none", ({ query }) => {
+  expect(bothWays(query, {})).toEqual(taken({}));
+  expect(bothWays(query, { client_id: 9007199254740991 })).toEqual(
+    taken({ client_id: 9007199254740991 }),
+  );
+  expect(bothWays(query, { client_id: null })).toEqual(refused("client_id: a number, not null"));
+  expect(bothWays(query, { client_id: 1.5, client: 1 })).toEqual(
+    refused("client_id: a whole number", "client: unknown field"),
+  );
+});
+
+test("a change of an event has no answer, the creation of one answers with the event", () => {
+  const json = '{"name":"reaching_used_space","bytes":18446744073709551615,"uuid":"u","owner":5}';
+
+  expect(written(updateStorageEvent.response, undefined)).toBeUndefined();
+  expect(received(updateStorageEvent.response, "{}")).toEqual([": this operation takes no body"]);
+  expect(received(createStorageEvent.response, json)).toEqual({
+    name: "reaching_used_space",
+    bytes: "18446744073709551615",
+    uuid: "u",
+    owner: 5,
+  });
+});
+
+test("the list of events keeps limits exact and takes absent, null and empty groups", () => {
+  const json =
+    '{"reaching_used_space":[{"uuid":"u","storage_name":null,"bytes":9007199254740993}],"reaching_used_traffic":null,"reaching_files_quantity":[]}';
+
+  expect(received(storageEventListSchema, json)).toEqual({
+    reaching_used_space: [{ uuid: "u", storage_name: null, bytes: "9007199254740993" }],
+    reaching_used_traffic: null,
+    reaching_files_quantity: [],
+  });
+});
