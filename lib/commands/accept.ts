@@ -69,6 +69,10 @@ const refusalOfNew = async (
   if (askedAt !== undefined && askedAt < now - MAX_REQUEST_AGE_MS) {
     return rejected("too-old", "metadata.time", "at most 30 days ago: a replay runs nothing again");
   }
+  if (askedAt !== undefined && askedAt > now + MAX_REQUEST_AGE_MS) {
+    const rule = "at most 30 days ahead: later, a replay could not be told from a new request";
+    return rejected("invalid", "metadata.time", rule);
+  }
   if (deadline !== undefined && deadline <= now) {
     return rejected("too-late", "deadline", "has passed");
   }

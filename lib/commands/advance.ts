@@ -3,6 +3,7 @@ import {
   commandKey,
   commands,
   isEnded,
+  loseLease,
   markPublished,
   waitInLane,
 } from "../ledger/command.ts";
@@ -64,7 +65,8 @@ const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
 
 /** Ends a command whose deadline has passed, unless somebody moved it in the meantime. */
 export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
-  const expired = expire(stored.value, deps.clock.now());
+  const now = deps.clock.now();
+  const expired = expire(loseLease(stored.value, now), now);
   const ended = await commands.write(deps.ledger, commandKey(expired), stored, expired);
   if (ended) await finishCommand(deps, ended.value);
 };
@@ -86,12 +88,15 @@ export const advanceCommand = async (
     return found.value.state.settled ? undefined : finishCommand(deps, found.value);
   }
   if (found.value.state.status === "following") return recordTasks(deps, found.value);
-  const stored = await publishOutbox(deps, found);
-  const command = stored.value;
+  if (found.value.outbox.length > 0) {
+    // Publishing takes time: somebody else may have taken the command further, even to its end.
+    return advanceCommand(deps, await publishOutbox(deps, found), signal);
+  }
+  const { value: command } = found;
   const now = deps.clock.now();
   if (!isReady(command, now)) return;
-  if (now >= command.deadline) return expireCommand(deps, stored);
+  if (now >= command.deadline) return expireCommand(deps, found);
   if ((await takePlace(deps, command)) !== "holder") return;
-  const attempted = await attemptCommand(deps, stored, signal);
+  const attempted = await attemptCommand(deps, found, signal);
   if (attempted) await carryOn(deps, attempted);
 };

@@ -13,7 +13,7 @@ import {
 } from "../ledger/command.ts";
 import type { Stored } from "../ledger/record.ts";
 import { taskKey, tasks } from "../ledger/task.ts";
-import { backoffMs } from "./backoff.ts";
+import { pauseAfterWaitMs } from "./backoff.ts";
 import type { Account, CommandDeps } from "./deps.ts";
 import { fail } from "./end.ts";
 import { commandOperation } from "./operations/by-id.ts";
@@ -93,8 +93,9 @@ const nextStep = async (context: AttemptContext, command: Command): Promise<Next
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { clock, random } = context.deps;
-    const pause = error.retryAfterMs ?? backoffMs(command.attemptCount, random);
-    return { kind: "wait", until: clock.now() + pause };
+    const now = clock.now();
+    const pause = error.retryAfterMs || pauseAfterWaitMs(now - uncertainty.lastSentAt, random);
+    return { kind: "wait", until: now + pause };
   }
 };
 
@@ -146,7 +147,7 @@ export const attemptCommand = async (
     case "send":
       return sendOnce(context, stored, command);
     case "wait":
-      return record(waitBeforeSending(command, step.until));
+      return record(waitBeforeSending(command, Math.min(step.until, command.deadline)));
     case "adopt":
       return record(followTasks(command, step.taskIds));
     case "unknown": {

@@ -10,8 +10,10 @@ import {
 } from "../ledger/command.ts";
 import type { JsonObject, JsonValue } from "../ports/ledger.ts";
 
-/** Keeps every event far below the bus's limit, whatever a sender writes. */
+/** These keep every event far below the bus's limit, whatever a sender or the provider writes. */
 const MAX_PROBLEMS = 100;
+const MAX_PROBLEM_CHARACTERS = 500;
+const MAX_PROBLEMS_BYTES = 100_000;
 /** An answer that is longer as JSON text is left out of the event: it can be read at the provider. */
 const MAX_RESULT_CHARACTERS = 64_000;
 
@@ -41,8 +43,22 @@ const aboutCommand = (command: Command) => ({
   commandId: command.id,
 });
 
-export const listedProblems = (problems: readonly Problem[]): JsonObject[] =>
-  problems.slice(0, MAX_PROBLEMS).map(({ path, rule }) => ({ path, rule }));
+/** As much of a text as belongs into an event or a record. */
+export const clipped = (text: string): string =>
+  text.length > MAX_PROBLEM_CHARACTERS ? `${text.slice(0, MAX_PROBLEM_CHARACTERS)}…` : text;
+
+/** The first problems, as many and as much of each as an event has room for. */
+export const listedProblems = (problems: readonly Problem[]) => {
+  const listed: { path: string; rule: string }[] = [];
+  let bytes = 0;
+  for (const { path, rule } of problems.slice(0, MAX_PROBLEMS)) {
+    const problem = { path: clipped(path), rule: clipped(rule) };
+    bytes += Buffer.byteLength(JSON.stringify(problem));
+    if (bytes > MAX_PROBLEMS_BYTES) break;
+    listed.push(problem);
+  }
+  return listed;
+};
 
 export const commandAccepted = (command: Command): OutboxEvent =>
   outboxEvent({
@@ -60,10 +76,12 @@ export const commandAccepted = (command: Command): OutboxEvent =>
 const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask[]) => ({
   operation: command.operation,
   params: command.params,
+  lane: command.lane,
   attempts: command.attemptCount,
   lostReplies: command.lostReplies,
   taskIds: tasks.map(({ id }) => id),
-  durationMs: endedAt - command.acceptedAt,
+  // Two machines' clocks may differ by more than a fast command takes.
+  durationMs: Math.max(0, endedAt - command.acceptedAt),
 });
 
 /** Lists of one kind from several tasks become one list. */

@@ -1,5 +1,11 @@
 import { type Command, endCommand } from "../ledger/command.ts";
-import { commandFailed, commandSucceeded, type Failure, type Success } from "./command-events.ts";
+import {
+  commandFailed,
+  commandSucceeded,
+  type Failure,
+  listedProblems,
+  type Success,
+} from "./command-events.ts";
 
 /** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
 export const succeed = (command: Command, success: Success): Command =>
@@ -17,7 +23,7 @@ export const fail = (command: Command, failure: Failure): Command =>
       status: "failed",
       endedAt: failure.now,
       reason: failure.reason,
-      problems: failure.problems.map(({ path, rule }) => ({ path, rule })),
+      problems: listedProblems(failure.problems),
     },
     commandFailed(command, failure),
   );

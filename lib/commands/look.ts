@@ -10,10 +10,14 @@ import { confirmHolder, lanes, renewGrant } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { expireCommand, publishOutbox, takePlace } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
-import { finishCommand } from "./finish.ts";
+import { finishCommand, handOver } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
 import { resumeMessage } from "./resume-message.ts";
 
+/**
+ * Has the command taken up by the other function. The last thing done about it: a write after this
+ * would come between the attempt that follows and its reply.
+ */
 const callAgain = (deps: CommandDeps, command: Command): Promise<void> =>
   deps.queue.send(resumeMessage(commandKey(command), command.lane, deps.random));
 
@@ -22,10 +26,10 @@ const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void
   const { value } = await publishOutbox(deps, stored);
   const place = await takePlace(deps, value);
   if (place === "behind") return;
-  if (place === "holder") await callAgain(deps, value);
   await commands.update(deps.ledger, commandKey(value), (current) =>
     lookAgain(current, deps.clock.now()),
   );
+  if (place === "holder") await callAgain(deps, value);
 };
 
 const lookByStatus = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
@@ -37,12 +41,11 @@ const lookByStatus = async (deps: CommandDeps, stored: Stored<Command>): Promise
     case "waiting":
       return;
     case "running": {
-      await callAgain(deps, command);
       const now = deps.clock.now();
       await commands.update(deps.ledger, commandKey(command), (current) =>
         lookAgain(loseLease(current, now), now),
       );
-      return;
+      return callAgain(deps, command);
     }
     case "following":
       return recordTasks(deps, command);
@@ -62,14 +65,12 @@ const lookByStatus = async (deps: CommandDeps, stored: Stored<Command>): Promise
 export const lookAtCommand = async (deps: CommandDeps, key: string): Promise<void> => {
   const stored = await commands.read(deps.ledger, key);
   if (!stored) return;
-  const { version, value: command } = stored;
+  const { value: command } = stored;
   const now = deps.clock.now();
   // The index may lag behind: only what the item itself says counts.
   if ((commands.dueAt(command) ?? Number.POSITIVE_INFINITY) > now) return;
   const isOver = !isEnded(command) && now >= command.deadline;
-  return isOver
-    ? expireCommand(deps, { version, value: loseLease(command, now) })
-    : lookByStatus(deps, stored);
+  return isOver ? expireCommand(deps, stored) : lookByStatus(deps, stored);
 };
 
 /** Looks at a lane whose grant was not yet seen to be taken up. */
@@ -79,7 +80,12 @@ export const lookAtLane = async (deps: CommandDeps, lane: string): Promise<void>
   if (!found || holder === undefined) return;
   if ((lanes.dueAt(found) ?? Number.POSITIVE_INFINITY) > deps.clock.now()) return;
   const command = (await commands.read(deps.ledger, holder))?.value;
-  if (!command) throw new Error(`the lane is held by a command that is not in the ledger`);
+  if (!command) {
+    deps.log.error("lane held by a command that is not in the ledger, it is passed on", {
+      commandKey: holder,
+    });
+    return handOver(deps, lane, holder);
+  }
   if (isEnded(command)) return finishCommand(deps, command);
   const { status } = command.state;
   const isAtWork = status === "running" || status === "following";

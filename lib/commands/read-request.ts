@@ -12,6 +12,7 @@ import {
   type RejectionReason,
   type requestDataSchema,
 } from "./request.ts";
+import { nameProblems, sizeProblems } from "./request-limits.ts";
 
 type Identity = Pick<Rejection, "operation" | "commandId" | "eventId" | "correlationId">;
 type Data = z.output<typeof requestDataSchema>;
@@ -116,6 +117,8 @@ export const readRequest = (raw: unknown, hasAccount: (name: string) => boolean)
     rejection: { reason, problems, ...identity },
   });
 
+  const size = sizeProblems(raw);
+  if (size.length > 0) return reject("invalid", size);
   const shape = shapeProblems(raw);
   const operation = MUTATIONS.find(({ id }) => id === identity.operation);
   if (!operation) {
@@ -128,6 +131,8 @@ export const readRequest = (raw: unknown, hasAccount: (name: string) => boolean)
   const strict = commandRequestedSchema.safeParse(raw);
   const { commandId } = identity;
   if (!request || !strict.success) return reject("invalid", problems);
+  const names = nameProblems(operation, request);
+  if (names.length > 0) return reject("invalid", names);
   if (!commandId) return reject("invalid", [{ path: "metadata.commandId", rule: "required" }]);
   const refusal = refusalOf(strict.data.data, hasAccount);
   if (refusal) return reject(refusal.reason, refusal.problems);

@@ -24,7 +24,7 @@ export const rejectRequest = async (
   const fields = {
     reason,
     commandId,
-    problems: rejection.problems.map(({ path, rule }) => `${path}: ${rule}`),
+    problems: listedProblems(rejection.problems).map(({ path, rule }) => `${path}: ${rule}`),
   };
   if (commandId === undefined) {
     deps.log.warn("request rejected, and its sender cannot be told: it has no id", fields);

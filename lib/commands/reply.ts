@@ -46,7 +46,8 @@ const postpone = (command: Command, error: ProviderError, { now, random }: Attem
     now,
     // At the deadline the poller ends the command; no attempt may start after it.
     until: Math.min(
-      now + (error.retryAfterMs ?? backoffMs(command.attemptCount, random)),
+      // `Retry-After: 0` names no pause.
+      now + (error.retryAfterMs || backoffMs(command.attemptCount, random)),
       Math.max(now, command.deadline),
     ),
     disposition: error.disposition,

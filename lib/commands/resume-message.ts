@@ -11,8 +11,15 @@ export const resumeSchema = z.strictObject({
   resume: z.strictObject({ command: z.string(), lane: z.string() }),
 });
 
+/** SQS refuses some characters that a command id may have; JSON can say all of them in ASCII. */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
 export const resumeMessage = (command: string, lane: string, random: Random): CommandMessage => ({
-  body: JSON.stringify({ resume: { command, lane } }),
+  body: asciiJson({ resume: { command, lane } }),
   groupId: groupIdOf(lane),
   // Always a new id: a FIFO queue drops an id that it saw in the last 5 minutes.
   deduplicationId: random.uuid(),

@@ -7,6 +7,7 @@ const problems = z
 const commandFacts = {
   operation: z.string(),
   params: z.record(z.string(), z.json()),
+  lane: z.string(),
 };
 
 const endFacts = {
@@ -24,7 +25,7 @@ const createdResources = z.record(z.string(), z.array(z.union([z.string(), z.int
 
 /** Data of every event that this system publishes, by its detail-type. */
 export const EVENT_DATA = {
-  CommandAccepted: z.looseObject({ ...commandFacts, lane: z.string(), deadline: z.iso.datetime() }),
+  CommandAccepted: z.looseObject({ ...commandFacts, deadline: z.iso.datetime() }),
   CommandRejected: z.looseObject({
     operation: z.string().describe("as requested, which may be no operation at all"),
     reason: z.enum([
@@ -57,12 +58,14 @@ export const EVENT_DATA = {
   CommandCancelled: z.looseObject({ ...endFacts, reason: z.string(), problems }),
   TaskFinished: z.looseObject({
     operation: z.string(),
+    lane: z.string(),
     taskId: z.string(),
     durationMs: z.int().nonnegative(),
     createdResources: createdResources.optional(),
   }),
   TaskFailed: z.looseObject({
     operation: z.string(),
+    lane: z.string(),
     taskId: z.string(),
     durationMs: z.int().nonnegative(),
     reason: z.enum(["task-failed", "task-unknown"]),

@@ -116,11 +116,11 @@ export type OutboxEvent = z.output<typeof eventSchema>;
 const dueAt = ({ state, deadline }: Command): number | undefined => {
   switch (state.status) {
     case "accepted":
-      return state.lookAt;
+      return Math.min(state.lookAt, deadline);
     case "waiting":
       return deadline;
     case "running":
-      return state.lease ? state.lease.until : state.lookAt;
+      return state.lease ? state.lease.until : Math.min(state.lookAt, deadline);
     case "following":
       return state.tasksRecorded ? deadline : 0;
     default:
@@ -147,17 +147,23 @@ export const isEnded = (command: Command): command is Command & { state: EndedSt
 const unlessEnded = (command: Command, change: () => Command): Command =>
   isEnded(command) ? command : change();
 
+/** Once the tasks are known there is nothing to send: a command that follows them only ends. */
+const unlessFollowing = (command: Command, change: () => Command): Command =>
+  command.state.status === "following" ? command : unlessEnded(command, change);
+
 export const waitInLane = (command: Command): Command =>
   unlessEnded(command, () =>
     command.state.status === "accepted" ? { ...command, state: { status: "waiting" } } : command,
   );
 
-/** Nobody has taken it further: called again, and looked at again later. */
+/**
+ * Nobody has taken it further: called again, and looked at again later. While an attempt runs only
+ * its owner writes, or its reply could not be recorded.
+ */
 export const lookAgain = (command: Command, now: number): Command => {
   const { state } = command;
-  return state.status === "accepted" || state.status === "running"
-    ? { ...command, state: { ...state, lookAt: now + LOOK_AGAIN_MS } }
-    : command;
+  const isAtRest = state.status === "accepted" || (state.status === "running" && !state.lease);
+  return isAtRest ? { ...command, state: { ...state, lookAt: now + LOOK_AGAIN_MS } } : command;
 };
 
 /** The intent, recorded before the request leaves. */
@@ -165,7 +171,7 @@ export const startAttempt = (
   command: Command,
   attempt: { readonly by: string; readonly now: number; readonly leaseUntil: number },
 ): Command =>
-  unlessEnded(command, () => ({
+  unlessFollowing(command, () => ({
     ...command,
     attempts: [...command.attempts, { startedAt: attempt.now }].slice(-MAX_ATTEMPTS_KEPT),
     attemptCount: command.attemptCount + 1,
@@ -187,7 +193,7 @@ export const postponeAttempt = (
     readonly code: string;
   },
 ): Command =>
-  unlessEnded(command, () => {
+  unlessFollowing(command, () => {
     const { now, until, disposition, code } = attempt;
     const last = command.attempts.at(-1);
     return {
@@ -201,7 +207,7 @@ export const postponeAttempt = (
 
 /** Waits without having sent anything: an uncertain send is still being looked into. */
 export const waitBeforeSending = (command: Command, until: number): Command =>
-  unlessEnded(command, () => ({
+  unlessFollowing(command, () => ({
     ...command,
     state: { status: "running", notBefore: until, lookAt: until },
   }));
@@ -217,7 +223,7 @@ export const loseLease = (command: Command, now: number): Command =>
 
 /** The last send may have taken effect: its reply was lost, or its sender died. */
 export const markUncertain = (command: Command): Command =>
-  unlessEnded(command, () => {
+  unlessFollowing(command, () => {
     const sentAt = command.attempts.at(-1)?.startedAt ?? command.acceptedAt;
     return {
       ...command,
@@ -227,7 +233,7 @@ export const markUncertain = (command: Command): Command =>
   });
 
 export const followTasks = (command: Command, taskIds: readonly string[]): Command =>
-  unlessEnded(command, () => ({
+  unlessFollowing(command, () => ({
     ...command,
     state: {
       status: "following",

@@ -1,13 +1,16 @@
+import pLimit from "p-limit";
 import type { Account, CommandDeps } from "../commands/deps.ts";
 import { commands, isEnded } from "../ledger/command.ts";
 import { abandonTask, noteMissing, type Task, taskKey, tasks } from "../ledger/task.ts";
 import { pauseBeforeLook } from "./look-schedule.ts";
-import { readTasks } from "./read-many.ts";
+import { type ManyReports, readTasks } from "./read-many.ts";
 import { settleTask } from "./settle.ts";
 import type { TaskReport } from "./task-report.ts";
 
 /** The provider may show a new task late; one that it has not known for so long is gone. */
 const MISSING_FOR_MS = 5 * 60 * 1000;
+const MAX_AT_ONCE = 8;
+const NOTHING_SEEN: ManyReports = { reports: new Map(), isListed: false };
 
 const lookMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
   const now = deps.clock.now();
@@ -51,29 +54,32 @@ export type Look = { readonly nextLookAt: number } | { readonly error: unknown }
 
 /**
  * Looks at open tasks of one account and acts on what is seen. A look that finds nothing new writes
- * nothing.
+ * nothing. Without the account nothing can be seen, and the tasks rest until their deadline.
  * @returns what came of each look, by task id
  */
 export const lookAtTasks = async (
   deps: CommandDeps,
-  account: Account,
+  account: Account | undefined,
   open: readonly Task[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Look>> => {
-  const reports = await readTasks(account, open, signal);
+  const { reports, isListed } = account ? await readTasks(account, open, signal) : NOTHING_SEEN;
+  const now = deps.clock.now();
+  const pauseOf = ({ recordedAt }: Task) => pauseBeforeLook(now - recordedAt, deps.random);
+  // Tasks that one list tells of stay together, or each would soon be due, and read, by itself.
+  const common = isListed ? Math.min(...open.map(pauseOf)) : undefined;
   const lookAt = async (task: Task): Promise<Look> => {
     const report = reports.get(task.id) ?? { kind: "open" };
-    const now = deps.clock.now();
     const asked = report.kind === "unreadable" ? (report.retryAfterMs ?? 0) : 0;
-    const pause = pauseBeforeLook(now - task.recordedAt, deps.random);
+    const nextLookAt = now + Math.max(common ?? pauseOf(task), asked);
     try {
       await actOn(deps, task, report);
-      return { nextLookAt: now + Math.max(pause, asked) };
+      return { nextLookAt };
     } catch (error) {
       return { error };
     }
   };
-  return new Map(
-    await Promise.all(open.map(async (task) => [task.id, await lookAt(task)] as const)),
-  );
+  const limit = pLimit(MAX_AT_ONCE);
+  const looks = open.map((task) => limit(async () => [task.id, await lookAt(task)] as const));
+  return new Map(await Promise.all(looks));
 };

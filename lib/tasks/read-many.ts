@@ -13,10 +13,17 @@ const MAX_PAGES = 10;
 const CLOCK_SKEW_MS = 60_000;
 const MAX_READS_AT_ONCE = 5;
 
-/** Answers of an interface that has no list, or not for this key. */
-const NO_LIST = new Set(["forbidden", "refused"]);
+/** Answers of an interface that has no list, or not for this key, or none that can be read. */
+const NO_LIST = new Set(["forbidden", "refused", "reply-unexpected", "reply-unreadable"]);
 
 type Reports = ReadonlyMap<string, TaskReport>;
+
+/** What was seen of many tasks, by task id. */
+export interface ManyReports {
+  readonly reports: Reports;
+  /** Whether one list told of them, so that looking at all of them costs no more than at one. */
+  readonly isListed: boolean;
+}
 
 /** Every task of the account that still runs, by id; the list has no filter for ids. */
 const listOpen = async (account: Account, since: number, signal: AbortSignal): Promise<Reports> => {
@@ -47,15 +54,15 @@ const tryToList = async (
   account: Account,
   tasks: readonly Task[],
   signal: AbortSignal,
-): Promise<Reports | Extract<TaskReport, { kind: "unreadable" }>> => {
-  if (!account.canList || tasks.length < MIN_TASKS_TO_LIST) return new Map();
+): Promise<Reports | Extract<TaskReport, { kind: "unreadable" }> | undefined> => {
+  if (!account.canList || tasks.length < MIN_TASKS_TO_LIST) return undefined;
   const since = Math.min(...tasks.map(({ recordedAt }) => recordedAt)) - CLOCK_SKEW_MS;
   try {
     return await listOpen(account, since, signal);
   } catch (error) {
     const report = reportOfError(error);
     // An interface without the list is read task by task; one that is in trouble is left alone.
-    return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : new Map();
+    return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : undefined;
   }
 };
 
@@ -64,14 +71,16 @@ export const readTasks = async (
   account: Account,
   tasks: readonly Task[],
   signal: AbortSignal,
-): Promise<Reports> => {
+): Promise<ManyReports> => {
   const listed = await tryToList(account, tasks, signal);
-  if ("kind" in listed) return new Map(tasks.map(({ id }) => [id, listed]));
+  if (listed && "kind" in listed) {
+    return { reports: new Map(tasks.map(({ id }) => [id, listed])), isListed: true };
+  }
   const limit = pLimit(MAX_READS_AT_ONCE);
   const reports = await Promise.all(
     tasks.map(({ id }) =>
-      limit(async () => [id, listed.get(id) ?? (await readTask(account, id, signal))] as const),
+      limit(async () => [id, listed?.get(id) ?? (await readTask(account, id, signal))] as const),
     ),
   );
-  return new Map(reports);
+  return { reports: new Map(reports), isListed: listed !== undefined };
 };

@@ -1,4 +1,4 @@
-import { listedProblems } from "../commands/command-events.ts";
+import { clipped, listedProblems } from "../commands/command-events.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { tellTaskEnd } from "../commands/follow.ts";
 import { commandOperation } from "../commands/operations/by-id.ts";
@@ -33,7 +33,7 @@ const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
       operation: task.operation,
       lane: command.lane,
       taskId: task.id,
-      durationMs: state.endedAt - task.recordedAt,
+      durationMs: Math.max(0, state.endedAt - task.recordedAt),
       ...(state.status === "finished"
         ? created && { createdResources: created }
         : {
@@ -69,10 +69,8 @@ export const tellOfTask = async (deps: CommandDeps, task: Task): Promise<void> =
 export const settleTask = async (deps: CommandDeps, task: Task, end: TaskEnd): Promise<void> => {
   const command = await commands.read(deps.ledger, task.command);
   // The provider may quote the request in its error text.
-  const redact = command
-    ? redactorOf(commandOperation(task.operation).operation, command.value.request)
-    : (text: string) => text;
-  const message = end.message === undefined ? undefined : redact(end.message);
+  const redact = redactorOf(commandOperation(task.operation).operation, command?.value.request);
+  const message = end.message === undefined ? undefined : clipped(redact(end.message));
   const { value } = await tasks.update(deps.ledger, taskKey(task), (current) =>
     endTask(current, { ...end, ...(message !== undefined && { message }) }, deps.clock.now()),
   );

@@ -5,11 +5,13 @@ import { commands } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
 import { type Task, tasks } from "../ledger/task.ts";
 import type { DueEntry } from "../ports/ledger.ts";
-import { lookAtTasks } from "./look-at-tasks.ts";
+import { type Look, lookAtTasks } from "./look-at-tasks.ts";
 import { tellOfTask } from "./settle.ts";
 
 /** An entry that could not be worked off stays due; this run leaves it alone for a while. */
 const PAUSE_AFTER_ERROR_MS = 5_000;
+/** The index may show an entry for a while after it was worked off; nothing is due again so soon. */
+const PAUSE_AFTER_WORK_MS = 1_000;
 const MAX_AT_ONCE = 8;
 
 /**
@@ -51,11 +53,11 @@ const onEach = async (
   work: (key: string) => Promise<void>,
 ): Promise<void> => {
   const limit = pLimit(MAX_AT_ONCE);
-  await Promise.all(
-    keys.map((key) =>
-      limit(() => work(key).catch((error) => leaveForNow(deps, memory, key, error))),
-    ),
-  );
+  const workOn = async (key: string): Promise<void> => {
+    memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
+    await work(key).catch((error) => leaveForNow(deps, memory, key, error));
+  };
+  await Promise.all(keys.map((key) => limit(() => workOn(key))));
 };
 
 const workOffOther = async (deps: CommandDeps, entryKey: string): Promise<void> => {
@@ -85,6 +87,24 @@ const readOpenTasks = async (
   return byAccount;
 };
 
+/** An account that is in trouble keeps its tasks waiting, and nobody else's. */
+const lookAtAccount = async (
+  deps: CommandDeps,
+  name: string,
+  open: readonly OpenTask[],
+  signal: AbortSignal,
+): Promise<(task: Task) => Look> => {
+  const account = deps.accountOf(name);
+  if (!account) deps.log.warn("tasks of an account that does not exist", { account: name });
+  const tasksOfAccount = open.map(({ task }) => task);
+  try {
+    const looks = await lookAtTasks(deps, account, tasksOfAccount, signal);
+    return (task) => looks.get(task.id) ?? { error: new Error("the task was not looked at") };
+  } catch (error) {
+    return () => ({ error });
+  }
+};
+
 const workOffTasks = async (
   deps: CommandDeps,
   memory: RunMemory,
@@ -92,19 +112,10 @@ const workOffTasks = async (
   signal: AbortSignal,
 ): Promise<void> => {
   for (const [name, open] of await readOpenTasks(deps, memory, keys)) {
-    const account = deps.accountOf(name);
-    const looks =
-      account &&
-      (await lookAtTasks(
-        deps,
-        account,
-        open.map(({ task }) => task),
-        signal,
-      ));
+    const lookOf = await lookAtAccount(deps, name, open, signal);
     for (const { key, task } of open) {
-      const look = looks?.get(task.id);
-      if (!look) leaveForNow(deps, memory, key, new Error(`no account ${name}`));
-      else if ("error" in look) leaveForNow(deps, memory, key, look.error);
+      const look = lookOf(task);
+      if ("error" in look) leaveForNow(deps, memory, key, look.error);
       else memory.notBefore.set(key, look.nextLookAt);
     }
   }

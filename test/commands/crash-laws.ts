@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { lanes } from "../../lib/ledger/lane.ts";
+import type { FaultKind } from "../support/faults.ts";
+import type { World } from "../support/world.ts";
+import { runScenario, type Scenario } from "./crash-scenarios.ts";
+
+const ENDS = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled", "CommandRejected"]);
+
+const isRead = (call: string | undefined): boolean =>
+  call !== undefined && /^ledger\.(read|listDue)/.test(call);
+
+/** Whether the fault makes sense for a call; reading changes nothing, so one read stands for many. */
+const applies = (kind: FaultKind, call: string, previous: string | undefined): boolean => {
+  if (kind === "killed") return !isRead(call) || !isRead(previous);
+  // A read that fails ends the invocation where one that is killed does.
+  if (isRead(call) || call === "queue.acknowledge") return false;
+  return !kind.endsWith("half-way") || call === "bus.publish";
+};
+
+const expectSoundEnd = async (world: World, scenario: Scenario): Promise<void> => {
+  const events = world.bus.published();
+  for (const [id, end] of Object.entries(scenario.ends)) {
+    const ends = events.filter((e) => e.metadata.commandId === id && ENDS.has(e.detailType));
+    expect(new Set(ends.map(({ detailType }) => detailType))).toEqual(new Set([end]));
+    expect(new Set(ends.map((event) => event.id)).size).toBe(1);
+    const told = [...new Set(world.told(id))];
+    expect(told.at(-1)).toBe(end);
+    if (end !== "CommandRejected") {
+      expect(told[0]).toBe("CommandAccepted");
+      const command = await world.command(id);
+      expect(command).not.toHaveProperty("request");
+      expect(command).toMatchObject({ outbox: [], state: { settled: true } });
+      const lane = await lanes.read(world.ledger, command!.lane);
+      expect(lane?.value).not.toHaveProperty("holder");
+      expect(lane?.value.waiting).toEqual([]);
+    }
+  }
+  expect(await world.dueEntries()).toEqual([]);
+  expect(world.queue.deadLetters()).toEqual([]);
+};
+
+const expectOrder = (world: World, scenario: Scenario): void => {
+  const order = world.told().filter((type) => type === "CommandSucceeded");
+  if (order.length === 0) return;
+  const seen = world.bus.published().filter(({ detailType }) => detailType === "CommandSucceeded");
+  const firsts = [...new Set(seen.map(({ metadata }) => metadata.commandId))];
+  expect(firsts).toEqual(Object.keys(scenario.ends));
+};
+
+const KINDS = [
+  "killed",
+  "killed half-way",
+  "fails before",
+  "fails after",
+  "fails half-way",
+] as const;
+
+/**
+ * Runs each scenario once for every call of a port and every way in which it can go wrong, and lets
+ * messages come again and time pass: the end must be the one it has when nothing goes wrong.
+ */
+export const describeCrashes = (scenarios: readonly Scenario[]): void => {
+  describe.each(scenarios)("$name", (scenario) => {
+    test("ends well when nothing goes wrong", async () => {
+      const { world, check } = await runScenario(scenario);
+
+      await expectSoundEnd(world, scenario);
+      expect(world.errors).toEqual([]);
+      await check();
+    });
+
+    test.each(KINDS)("ends the same when any one call of a port is %s", async (kind) => {
+      const { faults: clean } = await runScenario(scenario);
+      const steps = clean.calls.flatMap((call, index) =>
+        applies(kind, call, clean.calls[index - 1]) ? [{ nth: index + 1, call }] : [],
+      );
+
+      for (const { nth, call } of steps) {
+        const { world, check } = await runScenario(scenario, { nth, kind });
+        try {
+          await expectSoundEnd(world, scenario);
+          expectOrder(world, scenario);
+          await check();
+        } catch (error) {
+          throw new Error(`${kind} at call ${nth}, ${call}`, { cause: error });
+        }
+      }
+    });
+  });
+};

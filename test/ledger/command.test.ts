@@ -1,0 +1,222 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import * as machine from "../../lib/ledger/command.ts";
+import { commandOf } from "../support/commands.ts";
+import { createMemoryLedger } from "../support/memory-ledger.ts";
+
+type Command = machine.Command;
+type Step = (command: Command, now: number) => Command;
+
+const event = (id: string): machine.OutboxEvent => ({
+  detailType: "CommandFailed",
+  detail: {},
+  time: 1,
+  groupId: "g",
+  deduplicationId: id,
+});
+
+const TASK_IDS = ["t1", "t2", "t3"];
+const STEPS: Readonly<Record<string, Step>> = {
+  waitInLane: machine.waitInLane,
+  lookAgain: machine.lookAgain,
+  startAttempt: (command, now) =>
+    machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 }),
+  postponeAttempt: (command, now) =>
+    machine.postponeAttempt(command, {
+      now,
+      until: now + 5_000,
+      disposition: "transient",
+      code: "locked",
+    }),
+  waitBeforeSending: (command, now) => machine.waitBeforeSending(command, now + 5_000),
+  loseLease: machine.loseLease,
+  markUncertain: machine.markUncertain,
+  followTasks: (command) => machine.followTasks(command, ["t1", "t2", "t1"]),
+  followOthers: (command) => machine.followTasks(command, ["t3"]),
+  tasksRecorded: machine.tasksRecorded,
+  finishFirst: (command) => machine.recordTaskEnd(command, "t1", { kind: "finished" }),
+  failFirst: (command) => machine.recordTaskEnd(command, "t1", { kind: "failed", message: "no" }),
+  succeed: (command, now) =>
+    machine.endCommand(command, { status: "succeeded", endedAt: now }, event("succeeded")),
+  fail: (command, now) =>
+    machine.endCommand(command, { status: "failed", endedAt: now, reason: "r" }, event("failed")),
+  publish: (command) =>
+    machine.markPublished(command, new Set(["accepted", "succeeded", "failed"])),
+  settle: machine.settle,
+};
+
+const course = fc.array(
+  fc.record({
+    step: fc.constantFrom(...Object.keys(STEPS)),
+    pass: fc.constantFrom(-5_000, 0, 1_000, 61_000),
+  }),
+  { maxLength: 25 },
+);
+
+/** Runs a course and answers every command on the way, with the step that led to it. */
+const walk = (steps: typeof course extends fc.Arbitrary<infer T> ? T : never) => {
+  let now = 1_000;
+  let command = commandOf({ deadline: 40_000, outbox: [event("accepted")] });
+  return steps.map(({ step, pass }) => {
+    now += pass;
+    const before = command;
+    command = STEPS[step]!(command, now);
+    return { step, now, before, after: command };
+  });
+};
+
+test("an end is final: nothing later changes what it says", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      const ended = walk(steps).filter(({ before }) => machine.isEnded(before));
+      for (const { before, after } of ended) {
+        const { settled: _, ...saidBefore } = before.state as machine.EndedState;
+        expect(after.state).toMatchObject(saidBefore);
+        expect(after.outbox.length).toBeLessThanOrEqual(before.outbox.length);
+      }
+    }),
+  );
+});
+
+test("the request is there until the end and erased at the end", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        expect("request" in after).toBe(!machine.isEnded(after));
+      }
+    }),
+  );
+});
+
+test("somebody is due to look at a command until it is settled, and nobody after", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        const isSettled = machine.isEnded(after) && after.state.settled;
+        expect(machine.commands.dueAt(after) === undefined).toBe(isSettled);
+      }
+    }),
+  );
+});
+
+test("a command is looked at no later than its deadline, unless somebody is sending", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        const isSending = after.state.status === "running" && after.state.lease !== undefined;
+        if (machine.isEnded(after) || isSending) continue;
+        expect(machine.commands.dueAt(after)).toBeLessThanOrEqual(after.deadline);
+      }
+    }),
+  );
+});
+
+test("only an ended command with everything published settles, and it always can", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        if (!machine.isEnded(after)) continue;
+        expect(after.state.settled && after.outbox.length > 0).toBe(false);
+        const settled = machine.settle(STEPS.publish!(after, 0));
+        expect(settled.state).toMatchObject({ settled: true });
+      }
+    }),
+  );
+});
+
+test("a command that follows tasks never sends again and keeps every task id", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { before, after } of walk(steps)) {
+        if (before.state.status !== "following") continue;
+        expect(["following", "succeeded", "failed"]).toContain(after.state.status);
+        const kept = "tasks" in after.state ? after.state.tasks.map(({ id }) => id) : [];
+        expect(kept).toEqual(before.state.tasks.map(({ id }) => id));
+        expect(TASK_IDS).toEqual(expect.arrayContaining(kept));
+      }
+    }),
+  );
+});
+
+test("the first recorded end of a task stays", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { before, after } of walk(steps)) {
+        if (before.state.status !== "following") continue;
+        const known = before.state.tasks.filter(({ end }) => end);
+        expect("tasks" in after.state && after.state.tasks).toEqual(expect.arrayContaining(known));
+      }
+    }),
+  );
+});
+
+test("while an attempt runs, nobody but its owner changes the command", () => {
+  const others = ["waitInLane", "lookAgain", "loseLease", "tasksRecorded", "finishFirst"];
+  const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
+
+  const after = others.map((name) => STEPS[name]!(running, 61_999));
+
+  expect(after.every((command) => command === running)).toBe(true);
+});
+
+test("a sender that died leaves a send behind whose outcome is unknown", () => {
+  const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
+
+  const lost = machine.loseLease(running, 62_000);
+
+  expect(lost).toMatchObject({
+    lostReplies: 1,
+    uncertain: { firstSentAt: 2_000, lastSentAt: 2_000 },
+    state: { status: "running", notBefore: 62_000 },
+  });
+  expect(lost.state).not.toHaveProperty("lease");
+});
+
+test("the first of several uncertain sends is remembered beside the last", () => {
+  const send = (command: Command, now: number) =>
+    machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 });
+
+  const once = machine.markUncertain(send(commandOf(), 2_000));
+  const twice = machine.markUncertain(send(once, 9_000));
+
+  expect(twice.uncertain).toEqual({ firstSentAt: 2_000, lastSentAt: 9_000 });
+});
+
+test("only the newest twenty attempts are kept, and all are counted", () => {
+  let command = commandOf();
+
+  for (let now = 1; now <= 25; now++) command = STEPS.startAttempt!(command, now);
+
+  expect(command.attempts).toHaveLength(20);
+  expect(command.attempts[0]?.startedAt).toBe(6);
+  expect(command.attemptCount).toBe(25);
+});
+
+test("whatever a command has become, the ledger gives back what was written", async () => {
+  await fc.assert(
+    fc.asyncProperty(course, async (steps) => {
+      const command = walk(steps).at(-1)?.after ?? commandOf();
+      const ledger = createMemoryLedger();
+
+      await machine.commands.write(ledger, "own/c1", undefined, command);
+
+      expect((await machine.commands.read(ledger, "own/c1"))?.value).toEqual(command);
+    }),
+  );
+});
+
+test("a settled command is kept for 60 days, longer than any request for it can still be taken", async () => {
+  const ledger = createMemoryLedger();
+  const ended = STEPS.succeed!(commandOf(), 5_000);
+
+  await machine.commands.write(ledger, "open", undefined, ended);
+  await machine.commands.write(
+    ledger,
+    "settled",
+    undefined,
+    machine.settle(STEPS.publish!(ended, 0)),
+  );
+
+  expect((await ledger.read("command#open"))?.expiresAt).toBeUndefined();
+  expect((await ledger.read("command#settled"))?.expiresAt).toBe(5_184_005_000);
+});

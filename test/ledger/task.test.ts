@@ -1,0 +1,67 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import * as machine from "../../lib/ledger/task.ts";
+
+type Task = machine.Task;
+
+const open: Task = {
+  account: "local",
+  id: "t1",
+  command: "own/c1",
+  operation: "update-container",
+  recordedAt: 1_000,
+  deadline: 7_201_000,
+  lookAt: 3_000,
+  state: { status: "open" },
+};
+
+const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
+  finish: (task, now) => machine.endTask(task, { status: "finished" }, now),
+  fail: (task, now) => machine.endTask(task, { status: "failed", message: "no" }, now),
+  lose: (task, now) => machine.endTask(task, { status: "unknown" }, now),
+  tell: machine.markTold,
+  abandon: machine.abandonTask,
+  miss: (task, now) => machine.noteMissing(task, now),
+  meet: (task) => machine.noteMissing(task, undefined),
+};
+
+const course = fc.array(fc.constantFrom(...Object.keys(STEPS)), { maxLength: 12 });
+
+test("the first end of a task is its end, and it stays due until it was told", () => {
+  void fc.assert(
+    fc.property(course, (names) => {
+      let task = open;
+      for (const [index, name] of names.entries()) {
+        const before = task;
+        task = STEPS[name]!(task, 5_000 + index);
+        if (before.state.status !== "open") {
+          expect({ ...task.state, told: 0 }).toEqual({ ...before.state, told: 0 });
+        }
+        const { state } = task;
+        const isOver = state.status === "abandoned" || ("told" in state && state.told);
+        expect(machine.tasks.dueAt(task) === undefined).toBe(isOver);
+      }
+    }),
+  );
+});
+
+test("a task that was missing and is seen again starts anew", () => {
+  const missing = machine.noteMissing(open, 4_000);
+
+  const seen = machine.noteMissing(missing, undefined);
+
+  expect(missing.state).toEqual({ status: "open", missingSince: 4_000 });
+  expect(seen.state).toEqual({ status: "open" });
+});
+
+test("noting what is known already changes nothing", () => {
+  const missing = machine.noteMissing(open, 4_000);
+
+  expect(machine.noteMissing(missing, 4_000)).toBe(missing);
+  expect(machine.noteMissing(open, undefined)).toBe(open);
+});
+
+test("two accounts may have tasks of the same id", () => {
+  expect(machine.taskKey({ account: "a", id: "t1" })).toBe("a/t1");
+  expect(machine.taskKey({ account: "b", id: "t1" })).toBe("b/t1");
+});

@@ -1,0 +1,23 @@
+import type { Command } from "../../lib/ledger/command.ts";
+
+/** An accepted command as the ledger holds it; `fields` go on top. */
+export const commandOf = (fields: Partial<Command> = {}): Command => ({
+  sender: "own",
+  id: "c1",
+  account: "local",
+  operation: "update-container",
+  lane: "local/container/1/2/web",
+  fingerprint: "f",
+  correlationId: "c1",
+  causationId: "event-c1",
+  acceptedAt: 1_000,
+  deadline: 7_201_000,
+  params: { project_id: 1, region_id: 2, container_name: "web" },
+  request: { params: {}, query: {}, body: { envs: { TOKEN: "hush" } } },
+  attempts: [],
+  attemptCount: 0,
+  lostReplies: 0,
+  outbox: [],
+  state: { status: "accepted", lookAt: 31_000 },
+  ...fields,
+});

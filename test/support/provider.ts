@@ -1,0 +1,98 @@
+import { formatWireJson } from "../../lib/contract/json.ts";
+import type { Clock } from "../../lib/ports/clock.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in-state.ts";
+import { createService } from "../../lib/service/service.ts";
+import { createMemoryStore } from "../../lib/service/store.ts";
+import { createSeededRandom } from "./seeded-random.ts";
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+export interface Provider {
+  readonly fetch: Fetch;
+  readonly apiKey: string;
+}
+
+/**
+ * The embedded service with the built-in world, its records open to the test.
+ * @param taskDurationMs how long a background task takes
+ */
+export const startProvider = async (clock: Clock, taskDurationMs = 10_000) => {
+  const store = createMemoryStore();
+  const service = await createService({
+    clock,
+    random: createSeededRandom(7),
+    store,
+    initialState: builtInState(),
+    taskDurationMs,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  return {
+    apiKey: BUILT_IN_API_KEYS.first,
+    fetch: service.fetch,
+    /** The committed records of one collection. */
+    // biome-ignore lint/suspicious/noExplicitAny: tests read into records of every shape
+    async records(collection: string): Promise<readonly any[]> {
+      return [...(await store.load())]
+        .filter(([key]) => key.startsWith(`${collection}/`))
+        .map(([, text]) => JSON.parse(text));
+    },
+  };
+};
+
+export const json = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  new Response(body === undefined ? null : formatWireJson(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
+
+/** A network error after the request has left, as fetch tells of it. */
+export const connectionLost = (): TypeError =>
+  new TypeError("fetch failed", {
+    cause: Object.assign(new Error("reset"), { code: "ECONNRESET" }),
+  });
+
+export interface SeenRequest {
+  /** Method and path without query: `PATCH /cloud/v1/…`. */
+  readonly target: string;
+  readonly query: URLSearchParams;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read into bodies of every shape
+  readonly body: any;
+}
+
+type Answer = (request: SeenRequest) => Response | Error | Promise<Response>;
+
+/**
+ * A provider that answers what the test says, for states that the service does not reach: by the
+ * beginning of method and path, the longest that fits. Everything else is 404.
+ */
+export const scriptProvider = (answers: Readonly<Record<string, Answer>>) => {
+  const requests: SeenRequest[] = [];
+  const script = new Map(Object.entries(answers));
+  return {
+    apiKey: "none",
+    requests,
+    /** How often requests that begin so have come. */
+    count: (prefix: string): number =>
+      requests.filter(({ target }) => target.startsWith(prefix)).length,
+    answer(prefix: string, answer: Answer): void {
+      script.set(prefix, answer);
+    },
+    async fetch(request: Request): Promise<Response> {
+      const { pathname, searchParams } = new URL(request.url);
+      const text = await request.text();
+      const seen = {
+        target: `${request.method} ${pathname}`,
+        query: searchParams,
+        body: text === "" ? undefined : JSON.parse(text),
+      };
+      requests.push(seen);
+      const fitting = [...script.keys()].filter((prefix) => seen.target.startsWith(prefix));
+      const best = fitting.sort((a, b) => b.length - a.length)[0];
+      const answer = best === undefined ? undefined : await script.get(best)?.(seen);
+      if (answer instanceof Error) throw answer;
+      return answer ?? json(404, { message: "not found" });
+    },
+  };
+};

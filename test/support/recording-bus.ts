@@ -1,0 +1,126 @@
+import * as z from "zod";
+import { EVENT_DATA } from "../../lib/events/catalogue.ts";
+import { metadataSchema } from "../../lib/events/event.ts";
+import type { BusEntry, PublishOutcome } from "../../lib/ports/bus.ts";
+import type { JsonObject, Ledger } from "../../lib/ports/ledger.ts";
+
+/** EventBridge takes 256 kB an entry; ours stay below this. */
+const MAX_EVENT_BYTES = 200_000;
+
+export interface PublishedEvent {
+  readonly detailType: string;
+  readonly id: string;
+  readonly metadata: z.output<typeof metadataSchema>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read into data of every shape
+  readonly data: any;
+}
+
+export interface RecordingBus {
+  publish(entries: readonly BusEntry[]): Promise<readonly PublishOutcome[]>;
+  /**
+   * Everything that was taken, in order, each publication by itself.
+   * @throws Error when any of it broke the catalogue or told of something that was not durable
+   */
+  published(): readonly PublishedEvent[];
+  /** Entries of which this is true fail until it is set again. */
+  refuse(isRefused: (entry: BusEntry) => boolean): void;
+}
+
+const detailSchema = z.strictObject({
+  metadata: metadataSchema,
+  data: z.record(z.string(), z.json()),
+});
+
+const stateOf = async (ledger: Ledger, key: string): Promise<JsonObject | undefined> => {
+  const state = (await ledger.read(key))?.value.state;
+  return state !== null && typeof state === "object" && !Array.isArray(state)
+    ? (state as JsonObject)
+    : undefined;
+};
+
+const DURABLE_STATUS: Record<string, string> = {
+  CommandSucceeded: "succeeded",
+  CommandFailed: "failed",
+  CommandCancelled: "cancelled",
+};
+
+/** What the event says must be in the ledger already. */
+const liesAbout = async (
+  ledger: Ledger,
+  sender: string,
+  event: PublishedEvent,
+): Promise<string | undefined> => {
+  const { detailType, metadata, data } = event;
+  const command = await stateOf(ledger, `command#${sender}/${metadata.commandId}`);
+  if (detailType === "CommandAccepted") return command ? undefined : "a command not in the ledger";
+  const wanted = DURABLE_STATUS[detailType];
+  if (wanted !== undefined) {
+    return command?.status === wanted ? undefined : `a ${command?.status} command`;
+  }
+  if (detailType !== "TaskFinished" && detailType !== "TaskFailed") return undefined;
+  const task = await stateOf(ledger, `task#${metadata.account}/${data.taskId}`);
+  const isTrue = (task?.status === "finished") === (detailType === "TaskFinished");
+  return task && task.status !== "open" && isTrue ? undefined : `a ${task?.status} task`;
+};
+
+/** Why the catalogue would not know the event, or undefined. */
+const breaksCatalogue = (entry: BusEntry): string | undefined => {
+  const detail = detailSchema.safeParse(entry.detail);
+  if (!detail.success) return z.prettifyError(detail.error);
+  const schema = (EVENT_DATA as Record<string, z.ZodType>)[entry.detailType];
+  if (!schema) return "not in the catalogue";
+  const data = schema.safeParse(detail.data.data);
+  if (!data.success) return z.prettifyError(data.error);
+  if (detail.data.metadata.id !== entry.deduplicationId) return "two ids";
+  if (Date.parse(detail.data.metadata.time) !== entry.time) return "two times";
+  return Buffer.byteLength(JSON.stringify(entry)) > MAX_EVENT_BYTES
+    ? "larger than 200 kB"
+    : undefined;
+};
+
+/** A bus that keeps what it takes, and checks each event against the catalogue and the ledger. */
+export const createRecordingBus = (ledger: Ledger, sender: string): RecordingBus => {
+  const taken: PublishedEvent[] = [];
+  const texts = new Map<string, string>();
+  const broken: string[] = [];
+  let isRefused = (_entry: BusEntry): boolean => false;
+
+  const take = async (entry: BusEntry): Promise<void> => {
+    const problem = breaksCatalogue(entry);
+    if (problem !== undefined) {
+      broken.push(`${entry.detailType}: ${problem}`);
+      return;
+    }
+    const { metadata, data } = detailSchema.parse(entry.detail);
+    const event = { detailType: entry.detailType, id: metadata.id, metadata, data };
+    const lie = await liesAbout(ledger, sender, event);
+    if (lie !== undefined) broken.push(`${entry.detailType} tells of ${lie}`);
+    // One id is one fact: it is told in the same words every time.
+    const text = JSON.stringify([entry.detailType, data]);
+    if ((texts.get(event.id) ?? text) !== text) broken.push(`${event.id} has two contents`);
+    texts.set(event.id, text);
+    taken.push(event);
+  };
+
+  return {
+    async publish(entries) {
+      const outcomes: PublishOutcome[] = [];
+      for (const entry of entries) {
+        if (isRefused(entry)) {
+          outcomes.push({ kind: "failed", code: "InternalFailure", message: "try again" });
+        } else {
+          await take(entry);
+          outcomes.push({ kind: "published" });
+        }
+      }
+      return outcomes;
+    },
+    published() {
+      if (broken.length > 0) throw new Error(broken.join("\n"));
+      return [...taken];
+    },
+    refuse(next) {
+      isRefused = next;
+    },
+  };
+};

@@ -1,0 +1,239 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
+import { createClient } from "../../lib/client/client.ts";
+import type { Account, CommandDeps } from "../../lib/commands/deps.ts";
+import { groupIdOf } from "../../lib/commands/lane-id.ts";
+import { handleMessage, readMessage } from "../../lib/commands/message.ts";
+import { TASK_PATH } from "../../lib/contract/tasks.ts";
+import { commandKey, commands } from "../../lib/ledger/command.ts";
+import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
+import { createMemoryStore } from "../../lib/local/memory-store.ts";
+import type { Clock } from "../../lib/ports/clock.ts";
+import type { Ledger } from "../../lib/ports/ledger.ts";
+import { pollDue } from "../../lib/tasks/poll.ts";
+import { type Around, untouched } from "./faults.ts";
+import { createMemoryLedger } from "./memory-ledger.ts";
+import type { Provider } from "./provider.ts";
+import { createRecordingBus } from "./recording-bus.ts";
+import { createRecordingLog } from "./recording-log.ts";
+import { createSeededRandom } from "./seeded-random.ts";
+import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+
+export const SENDER = "own";
+export const LEASE_MS = 60_000;
+const VISIBILITY_MS = 180_000;
+const POLL_MS = 50_000;
+const ROUND_MS = 15_000;
+/** A poller that asks so often without letting time pass would never stop. */
+const MAX_QUERIES_AT_ONCE = 100;
+
+export interface WorldOptions {
+  readonly provider: (clock: VirtualClock) => Provider | Promise<Provider>;
+  readonly around?: Around;
+  /** Accounts beside or instead of `local`; what is not given is as in `local`. */
+  readonly accounts?: Readonly<Record<string, Partial<Account>>>;
+}
+
+/** Everything that the automation stands on, in memory and on virtual time. */
+export const createWorld = async (options: WorldOptions) => {
+  const { around = untouched, accounts = { local: {} } } = options;
+  const clock = createVirtualClock();
+  const random = createSeededRandom();
+  const ledger = createMemoryLedger();
+  const bus = createRecordingBus(ledger, SENDER);
+  const log = createRecordingLog();
+  const provider = await options.provider(clock);
+  const map = createMemoryStore().map("queue");
+  const queue = await openFifoQueue({ map, clock, random, maxReceiveCount: 10 });
+  const wakes: number[] = [];
+  const errors: unknown[] = [];
+  let invocations = 0;
+  let outstanding = 0;
+  let queries = { at: 0, count: 0 };
+
+  const countQuery = (): void => {
+    const at = clock.now();
+    queries = { at, count: queries.at === at ? queries.count + 1 : 1 };
+    if (queries.count > MAX_QUERIES_AT_ONCE) throw new Error("the poller spins");
+  };
+
+  /** What one invocation of a function has: its own name and its own way to every port. */
+  const newInvocation = () => {
+    invocations += 1;
+    const invocation = invocations;
+    const call = <T>(name: string, effect: (limit?: number) => Promise<T>) =>
+      around({ name, invocation }, effect);
+    const guarded: Ledger = {
+      read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
+      write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
+      listDue: (until, limit) =>
+        call("ledger.listDue", async () => {
+          countQuery();
+          return ledger.listDue(until, limit);
+        }),
+    };
+    // An attempt has no time limit of its own here; the clock stands still while it runs.
+    const patient: Clock = {
+      now: clock.now,
+      sleep: (_ms, signal) =>
+        new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
+    };
+    const client = createClient({
+      baseUrl: "http://provider.test",
+      apiKey: async () => provider.apiKey,
+      fetch: (request) =>
+        call(`fetch ${request.method} ${new URL(request.url).pathname}`, () =>
+          provider.fetch(request),
+        ),
+      clock: patient,
+      attemptTimeoutMs: 10_000,
+      taskPath: TASK_PATH,
+    });
+    const deps: CommandDeps = {
+      ledger: guarded,
+      queue: {
+        send: (message) =>
+          call("queue.send", async () => {
+            await queue.send(message);
+            outstanding += 1;
+          }),
+      },
+      bus: {
+        // The port never rejects: what goes wrong is an outcome of each entry, unless we are dead.
+        publish: async (entries) => {
+          const failed = { kind: "failed", code: "fault", message: "" } as const;
+          try {
+            return await call("bus.publish", (limit) => bus.publish(entries.slice(0, limit)));
+          } catch (error) {
+            if (error instanceof Error && error.name === "Killed") throw error;
+            const isHalf = error instanceof Error && error.message === "fails half-way";
+            return entries.map((_, index) =>
+              isHalf && index === 0 ? ({ kind: "published" } as const) : failed,
+            );
+          }
+        },
+      },
+      waker: {
+        wakeAt: (at) =>
+          call("waker.wakeAt", async () => {
+            wakes.push(at);
+          }),
+      },
+      clock: {
+        now: clock.now,
+        // While the poller sleeps, the other function handles what has come.
+        sleep: async (ms) => {
+          await clock.advance(ms);
+          await deliver();
+        },
+      },
+      random,
+      log,
+      accountOf: (name) =>
+        accounts[name] && { name, client, settleMs: 300_000, canList: true, ...accounts[name] },
+      ownSender: SENDER,
+      fingerprintKey: "fingerprint-key",
+      runner: `runner-${invocation}`,
+      leaseMs: LEASE_MS,
+    };
+    return { deps, call };
+  };
+
+  const handle = async (body: string, invocation = newInvocation()): Promise<void> => {
+    const message = readMessage(body, (name) => accounts[name] !== undefined);
+    await handleMessage(invocation.deps, message, body, new AbortController().signal);
+  };
+
+  /** Handles one visible message as the command function does; false when there is none. */
+  const deliverOne = async (): Promise<boolean> => {
+    const [received] = await queue.receive(1, VISIBILITY_MS);
+    if (!received) return false;
+    const invocation = newInvocation();
+    try {
+      await handle(received.body, invocation);
+      await invocation.call("queue.acknowledge", async () => {
+        if ((await queue.acknowledge(received.receiptHandle)) === "acknowledged") outstanding -= 1;
+      });
+    } catch (error) {
+      errors.push(error);
+    }
+    return true;
+  };
+
+  const deliver = async (): Promise<void> => {
+    while (await deliverOne());
+    await letOthersRun();
+  };
+
+  const poll = async (durationMs = POLL_MS): Promise<void> => {
+    const { deps } = newInvocation();
+    const budget = { endsAt: clock.now() + durationMs, signal: new AbortController().signal };
+    try {
+      await pollDue(deps, budget);
+    } catch (error) {
+      errors.push(error);
+    }
+  };
+
+  const dueEntries = () => ledger.listDue(Number.MAX_SAFE_INTEGER, 1000);
+
+  return {
+    clock,
+    ledger,
+    bus,
+    log,
+    queue,
+    provider,
+    wakes,
+    /** What escaped from invocations, in order. */
+    errors,
+    newInvocation,
+    dueEntries,
+    /** Puts a request into the queue as the intake does; text is sent as it is. */
+    async send(detail: unknown): Promise<void> {
+      const body = typeof detail === "string" ? detail : JSON.stringify(detail);
+      const { lane } = readMessage(body, (name) => accounts[name] !== undefined);
+      const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
+      await queue.send({ body, groupId, deduplicationId: random.uuid() });
+      outstanding += 1;
+    },
+    /** Handles a request at once, without the queue. */
+    handle: (detail: unknown): Promise<void> =>
+      handle(typeof detail === "string" ? detail : JSON.stringify(detail)),
+    deliver,
+    /** Lets time pass with both functions at work, as often as they want to. */
+    async pass(durationMs: number): Promise<void> {
+      const endsAt = clock.now() + durationMs;
+      while (clock.now() < endsAt) {
+        await deliver();
+        await poll(Math.min(POLL_MS, endsAt - clock.now()));
+        await deliver();
+        await clock.advance(Math.min(1_000, endsAt - clock.now()));
+      }
+    },
+    /** One run of the poller, of 50 s unless told. */
+    poll,
+    /** Lets messages and poller runs alternate until nobody has anything left to do. */
+    async untilQuiet(maxMs = 3 * 60 * 60 * 1000): Promise<void> {
+      const endsAt = clock.now() + maxMs;
+      while (clock.now() < endsAt) {
+        await deliver();
+        if (outstanding === 0 && (await dueEntries()).length === 0) return;
+        await poll();
+        await clock.advance(ROUND_MS);
+      }
+      throw new Error(`not quiet: ${outstanding} messages, ${JSON.stringify(await dueEntries())}`);
+    },
+    /** The command as the ledger has it. */
+    async command(id: string) {
+      return (await commands.read(ledger, commandKey({ sender: SENDER, id })))?.value;
+    },
+    /** The published events of one command, or of all, by detail-type. */
+    told: (commandId?: string): readonly string[] =>
+      bus
+        .published()
+        .filter(({ metadata }) => commandId === undefined || metadata.commandId === commandId)
+        .map(({ detailType }) => detailType),
+  };
+};
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
