@@ -5,6 +5,12 @@ import { LEDGER_RETENTION_MS } from "./retention.ts";
 /** An accepted command that nobody took further is looked at again after this time. */
 export const LOOK_AGAIN_MS = 30_000;
 
+/**
+ * Whoever ends a command hands its lane over and publishes in the same breath; the poller joins in
+ * only when that did not happen, or everything would be published twice.
+ */
+const FINISH_GRACE_MS = 5_000;
+
 /** The newest attempts are kept whole; older ones only counted. */
 const MAX_ATTEMPTS_KEPT = 20;
 
@@ -124,7 +130,7 @@ const dueAt = ({ state, deadline }: Command): number | undefined => {
     case "following":
       return state.tasksRecorded ? deadline : 0;
     default:
-      return state.settled ? undefined : state.endedAt;
+      return state.settled ? undefined : state.endedAt + FINISH_GRACE_MS;
   }
 };
 

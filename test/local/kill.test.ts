@@ -6,7 +6,12 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { DEMO_COMMANDS } from "../../lib/local/demo.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
-import { eventsIn, type PublishedEvent, startSkyhook } from "../support/skyhook-process.ts";
+import {
+  distinct,
+  eventsIn,
+  type PublishedEvent,
+  startSkyhook,
+} from "../support/skyhook-process.ts";
 
 /** Milliseconds after the first sign of life at which a run is killed; twenty moments in all. */
 const KILLS = [
@@ -46,10 +51,6 @@ const runToTheEnd = async (directory: string) => {
   const events = eventsIn(program.stdout());
   return { events, summary: program.stderr(), routerTasks, thresholds };
 };
-
-const distinct = (events: readonly PublishedEvent[]) => [
-  ...new Map(events.map((event) => [event.detail.metadata.id, event])).values(),
-];
 
 describe("a local run with --data that is killed", () => {
   it.concurrent.each(KILLS.map((moments) => [moments]))(

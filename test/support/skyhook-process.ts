@@ -82,3 +82,10 @@ export const eventsIn = (stdout: string, isCut = false): readonly PublishedEvent
   const whole = isCut ? lines.slice(0, -1) : lines.filter((line) => line !== "");
   return whole.map((line) => eventSchema.parse(JSON.parse(line)));
 };
+
+/** Each fact once, in the order of first being told. */
+export const distinct = (events: readonly PublishedEvent[]): readonly PublishedEvent[] =>
+  events.filter(
+    ({ detail }, index) =>
+      events.findIndex((other) => other.detail.metadata.id === detail.metadata.id) === index,
+  );
