@@ -11,8 +11,8 @@ import { createClient } from "../lib/client/client.ts";
 import type { CommandDeps } from "../lib/commands/deps.ts";
 import { DEFAULT_ACCOUNT } from "../lib/commands/request.ts";
 import { createInvocationLog, type InvocationLog } from "../lib/lambda/invocation-log.ts";
-import { readSettings } from "../lib/lambda/settings.ts";
-import { once } from "../lib/lambda/start-up.ts";
+import { readEnvironment } from "../lib/lambda/settings.ts";
+import { keptFor, once } from "../lib/lambda/start-up.ts";
 import { createSystemClock } from "../lib/system/system-clock.ts";
 import { createSystemRandom } from "../lib/system/system-random.ts";
 import { functionSettingsSchema } from "./settings.ts";
@@ -28,8 +28,11 @@ export interface FunctionDeps {
 /** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
 const LEASE_MS = 45_000;
 
+/** So soon a sandbox uses a key that was rotated; until then it may be refused. */
+const KEY_MAX_AGE_MS = 60_000;
+
 const loadDeps = async (): Promise<FunctionDeps> => {
-  const settings = readSettings(functionSettingsSchema, process.env);
+  const settings = readEnvironment(functionSettingsSchema, process.env);
   const clock = createSystemClock();
   const random = createSystemRandom();
   const log = createInvocationLog();
@@ -41,7 +44,7 @@ const loadDeps = async (): Promise<FunctionDeps> => {
     canList: settings.PROVIDER_HAS_LISTS,
     client: createClient({
       baseUrl: settings.PROVIDER_BASE_URL,
-      apiKey: once(() => secrets.read(settings.API_KEY_PARAMETER)),
+      apiKey: keptFor(KEY_MAX_AGE_MS, clock, () => secrets.read(settings.API_KEY_PARAMETER)),
       fetch,
       clock,
       attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,

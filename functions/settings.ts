@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../lib/contract/tasks.ts";
+import { oneOf } from "../lib/contract/values.ts";
 import { baseUrl, wholeNumber } from "../lib/lambda/settings.ts";
 
 /** What the functions read from their environment; `serverless.yml` sets it. */
@@ -17,7 +18,7 @@ export const functionSettingsSchema = z.object({
   API_KEY_PARAMETER: z.string(),
   /** Name of the SSM parameter that holds the key of the fingerprints. */
   FINGERPRINT_KEY_PARAMETER: z.string(),
-  TASK_PATH: z.enum([TASK_PATH, PUBLISHED_TASK_PATH]),
+  TASK_PATH: oneOf([TASK_PATH, PUBLISHED_TASK_PATH]),
   /** Whether the provider's interface lists tasks and notification events. */
   PROVIDER_HAS_LISTS: z.stringbool({ truthy: ["true"], falsy: ["false"] }),
   ATTEMPT_TIMEOUT_MS: wholeNumber(1_000, 20_000),

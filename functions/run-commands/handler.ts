@@ -22,15 +22,15 @@ export const createHandler = (deps: () => Promise<FunctionDeps>) =>
       });
       const { failedIds, errors } = await runBatch(items, () => budget.has(attemptTimeoutMs));
       budget.stop();
-      // So that it also shows as a failed invocation; SQS brings the whole batch again either way.
-      if (errors.length > 0 && failedIds.length === items.length) {
-        throw new AggregateError(errors, "no message of the batch could be handled");
-      }
       for (const error of errors) {
         log.error("message not handled, it comes again", {
           errorKind: error instanceof Error ? error.name : "unknown",
           errorMessage: error instanceof Error ? error.message : String(error),
         });
+      }
+      // So that it also shows as a failed invocation; SQS brings the whole batch again either way.
+      if (errors.length > 0 && failedIds.length === items.length) {
+        throw new Error("no message of the batch could be handled");
       }
       return { batchItemFailures: failedIds.map((itemIdentifier) => ({ itemIdentifier })) };
     });

@@ -15,22 +15,23 @@ export const flagsOf = (operation: Mutation): readonly FieldFlag[] =>
     .filter(({ name }) => !/[.[]/.test(name))
     .map((field) => ({ ...field, flag: field.name.replaceAll("_", "-") }));
 
-const readText = (source: string): string => {
+const readText = (source: string, option: string): string => {
   const path = source.slice(1);
   try {
     return readFileSync(path === "-" ? 0 : path, "utf8");
   } catch {
-    throw new ExitError(EXIT.refused, `cannot read ${path}`);
+    const name = path === "-" ? "standard input" : path;
+    throw new ExitError(EXIT.refused, `${option}: cannot read ${name}`);
   }
 };
 
 /** JSON text as given, or from a file (`@file`, `@-` for standard input). */
 const readJson = (source: string, option: string): unknown => {
-  const text = source.startsWith("@") ? readText(source) : source;
+  const text = source.startsWith("@") ? readText(source, option) : source;
   try {
     return JSON.parse(text);
   } catch {
-    throw new ExitError(EXIT.refused, `${option}: not readable JSON`);
+    throw new ExitError(EXIT.refused, `${option}: not readable as JSON`);
   }
 };
 
@@ -64,8 +65,10 @@ const jsonOrText = (text: string): unknown => {
 };
 
 /** Text where the field takes it as it stands, else what it says as JSON: numbers, lists, objects. */
-const flagValue = (schema: z.ZodType, text: string): unknown =>
-  z.safeEncode(schema, text).success ? text : jsonOrText(text);
+const flagValue = (operation: Mutation, field: FieldFlag, text: string): unknown => {
+  if (field.type === "json") return readJson(text, `--${field.flag}`);
+  return z.safeEncode(fieldSchema(operation, field), text).success ? text : jsonOrText(text);
+};
 
 export interface CommandInput {
   /** Whole data of the request, or its body, as JSON or `@file`. */
@@ -83,7 +86,7 @@ export const requestData = (operation: Mutation, input: CommandInput): Record<st
     body: { ...placeIn(data, "body"), ...readObject(input.body, "--body") },
   };
   for (const [field, text] of input.flags) {
-    places[field.place][field.name] = flagValue(fieldSchema(operation, field), text);
+    places[field.place][field.name] = flagValue(operation, field, text);
   }
   const hasBody = operation.body instanceof z.ZodObject || Object.keys(places.body).length > 0;
   const { params, query, body } = places;

@@ -10,9 +10,11 @@ export const endpointOption = (): Option =>
 
 /** @throws ExitError when no address, or none that can be one, was given */
 export const checkedEndpoint = (endpoint: string | undefined): string => {
-  if (endpoint !== undefined && URL.canParse(endpoint)) return endpoint;
+  if (endpoint !== undefined && /^https?:\/\//.test(endpoint) && URL.canParse(endpoint)) {
+    return endpoint;
+  }
   throw new ExitError(
     EXIT.refused,
-    "--endpoint or SKYHOOK_ENDPOINT: the address that `skyhook start` prints is required",
+    "--endpoint or SKYHOOK_ENDPOINT: give the address that `skyhook start` prints, such as http://127.0.0.1:4000",
   );
 };

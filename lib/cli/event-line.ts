@@ -21,16 +21,25 @@ const detailSchema = z.object({
 
 type Data = z.output<typeof detailSchema>["data"];
 
-/** The first group of a UUID is enough to tell one resource of a run from another. */
-const shortened = (part: string): string =>
-  part.replace(/^([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, "$1");
+/** So that a line with a short command id fits 120 columns. */
+const LANE_COLUMNS = 36;
+const COMMAND_COLUMNS = 26;
+
+const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})\b/g;
+
+/** Ids of our own begin with the time, so those of one minute differ in their ends only. */
+const shortened = (text: string): string => text.replace(UUID, "$1…$2");
+
+/** Its end is what tells one resource from the next. */
+const clipped = (text: string): string =>
+  text.length > LANE_COLUMNS ? `…${text.slice(1 - LANE_COLUMNS)}` : text;
 
 /** Without the account, which is the same for every line of a local run. */
 const laneText = (lane: string | undefined): string => {
   const [, resource, ...parts] = lane?.split("/").map(decodeURIComponent) ?? [];
   return resource === undefined
     ? "-"
-    : [resource, parts.filter(Boolean).map(shortened).join("/")].join(" ");
+    : clipped([resource, parts.filter(Boolean).map(shortened).join("/")].join(" "));
 };
 
 const problemText = ({ problems = [] }: Data): string =>
@@ -41,6 +50,12 @@ const createdText = ({ createdResources = {} }: Data): string =>
     .map(([kind, ids]) => `, ${kind} ${(ids ?? []).join(" ")}`)
     .join("");
 
+const failureText = (data: Data): string => {
+  // The lines of the tasks have said why.
+  const isToldAlready = data.reason === "task-failed" || data.reason === "task-unknown";
+  return isToldAlready ? `failed (${data.reason})` : `failed (${data.reason}) ${problemText(data)}`;
+};
+
 const happened = (detailType: string, data: Data): string => {
   switch (detailType) {
     case "CommandAccepted":
@@ -48,15 +63,17 @@ const happened = (detailType: string, data: Data): string => {
     case "CommandRejected":
       return pc.yellow(`rejected (${data.reason}) ${problemText(data)}`);
     case "TaskFinished":
-      return `task ${data.taskId} finished${createdText(data)}`;
+      return shortened(`task ${data.taskId} finished`);
     case "TaskFailed":
-      return pc.red(`task ${data.taskId} failed: ${problemText(data)}`);
+      return pc.red(shortened(`task ${data.taskId} failed: ${problemText(data)}`));
     case "CommandSucceeded":
       return pc.green(
-        data.outcome === "no-op" ? "succeeded, there was nothing to do" : "succeeded",
+        data.outcome === "no-op"
+          ? "succeeded, there was nothing to do"
+          : shortened(`succeeded${createdText(data)}`),
       );
     case "CommandFailed":
-      return pc.red(`failed (${data.reason}) ${problemText(data)}`);
+      return pc.red(failureText(data));
     default:
       return detailType;
   }
@@ -70,8 +87,9 @@ export const eventLine = (event: BusEvent): string => {
     data.durationMs === undefined ? "" : pc.dim(` ${(data.durationMs / 1000).toFixed(1)} s`);
   return [
     pc.dim(metadata.time.slice(11, 23)),
-    laneText(data.lane).padEnd(40),
-    pc.bold(command.padEnd(26)),
+    laneText(data.lane).padEnd(LANE_COLUMNS),
+    // Never cut: it is what `skyhook status` asks for.
+    pc.bold(command.padEnd(COMMAND_COLUMNS)),
     happened(event["detail-type"], data) + took,
   ].join("  ");
 };

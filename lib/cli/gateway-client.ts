@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { EXIT, ExitError } from "./exit-code.ts";
 
@@ -38,35 +39,54 @@ export interface GatewayClient {
   look(commandId: string, eventId?: string): Promise<RequestState | undefined>;
 }
 
+/** A running Skyhook answers at once. */
+const ANSWER_MS = 30_000;
+
 const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
   try {
-    return await fetch(url, init);
+    return await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
   } catch {
     throw new ExitError(
       EXIT.unreachable,
-      `nothing answers at ${url.origin}; start it with \`skyhook start\`, and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,
+      `nothing answers at ${url.origin}; run \`skyhook start\` and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,
     );
   }
 };
 
-const unexpected = async (response: Response): Promise<ExitError> =>
-  new ExitError(EXIT.unreachable, `${response.status} from Skyhook: ${await response.text()}`);
+const refusalSchema = z.object({ error: z.string() });
+
+const refusedBy = async (response: Response, url: URL): Promise<ExitError> => {
+  const body = refusalSchema.safeParse(await response.json().catch(() => undefined));
+  return body.success
+    ? new ExitError(EXIT.refused, `Skyhook answers ${response.status}: ${body.data.error}`)
+    : new ExitError(
+        EXIT.unreachable,
+        `${url.origin} is not a running Skyhook; look at the address`,
+      );
+};
+
+const NO_SUCH_COMMAND = { error: "no such command" };
 
 export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async send(detail) {
-    const response = await ask(new URL("/commands", endpoint), {
+    const url = new URL("/commands", endpoint);
+    const response = await ask(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(detail),
     });
-    if (response.status !== 202) throw await unexpected(response);
+    if (response.status !== 202) throw await refusedBy(response, url);
   },
   async look(commandId, eventId) {
     const url = new URL(`/commands/${encodeURIComponent(commandId)}`, endpoint);
     if (eventId !== undefined) url.searchParams.set("event", eventId);
     const response = await ask(url);
-    if (response.status === 404) return undefined;
-    if (response.status !== 200) throw await unexpected(response);
-    return sentRequestSchema.parse(await response.json());
+    if (response.status === 200) return sentRequestSchema.parse(await response.json());
+    const answer: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    if (isDeepStrictEqual(answer, NO_SUCH_COMMAND)) return undefined;
+    throw await refusedBy(response, url);
   },
 });

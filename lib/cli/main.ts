@@ -1,52 +1,70 @@
 import { Command, CommanderError } from "commander";
-import { SettingsError } from "../lambda/settings.ts";
+import { TASK_PATH } from "../contract/tasks.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
 import { checkedEndpoint, endpointOption } from "./endpoint-option.ts";
-import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { programEnd } from "./error-text.ts";
+import { EXIT, type ExitCode } from "./exit-code.ts";
 import { showOperations } from "./operations.ts";
-import { printNote } from "./output.ts";
+import { endWithoutReader, printNote } from "./output.ts";
 import { addSendCommands } from "./send-commands.ts";
 import { type ServiceFlags, serveService } from "./service.ts";
 import { start } from "./start.ts";
 import type { StartFlags } from "./start-settings.ts";
 import { showStatus } from "./status.ts";
 
-const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Command => {
-  const program = new Command("skyhook")
-    .description("Runs operations of a cloud provider by events, and follows them to their end.")
-    .exitOverride();
+const EXAMPLES = `
+First steps:
+  skyhook start                          everything on this machine, with a demo
+  skyhook operations                     what can be sent
+  skyhook operations update-container    its fields and their limits
+  skyhook send resume-instance --help    how to send one
+
+Exit status:
+  ${EXIT.ok}  done
+  ${EXIT.failed}  the command failed, or the demo did not end as expected
+  ${EXIT.refused}  refused: wrong usage, wrong settings or a rejected request
+  ${EXIT.unreachable}  no running Skyhook at the given address
+  ${EXIT.timedOut}  waited long enough; the command goes on`;
+
+const addStart = (program: Command): Command =>
   program
     .command("start")
-    .description("run service and automation on this machine, with a demo")
+    .description("run the provider's service and the automation on this machine, with a demo")
     .option("--exit", "end after the demo; status 0 only if every command ended as expected")
     .option("--json", "print each published event as one JSON line on stdout")
-    .option("--no-demo", "send nothing by itself")
-    .option("--data <dir>", "keep everything there across runs (otherwise in memory)")
-    .option("--port <n>", "port to listen on for commands (otherwise a free one)")
-    .option("--service-port <n>", "port of the embedded service (otherwise a free one)")
-    .option("--task-seconds <n>", "how long the embedded service's tasks take (otherwise 1.5)")
-    .option("--event-source <name>", "source of the events (otherwise skyhook)")
-    .option(
-      "--base-url <url>",
-      "a real provider instead of the embedded service; key in SKYHOOK_API_KEY",
-    )
-    .option("--api-key-parameter <name>", "SSM parameter with the key, instead of SKYHOOK_API_KEY")
-    .option("--task-path <path>", "path of get-task at the provider")
-    .option("--no-lists", "the provider's interface lists neither tasks nor notification events")
-    .action((flags: StartFlags) => end(start(flags)));
+    .option("--no-demo", "start without the demo's commands")
+    .option("--data <dir>", "keep everything in this folder across runs (default: in memory)")
+    .option("--port <n>", "port that takes commands (default: a free one)")
+    .option("--event-source <name>", "`source` of the published events (default: skyhook)")
+    .optionsGroup("The embedded service:")
+    .option("--service-port <n>", "its port (default: a free one)")
+    .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
+    .optionsGroup("A real provider instead; the key is read from SKYHOOK_API_KEY:")
+    .option("--base-url <url>", "address of its API, such as https://api.example.com")
+    .option("--api-key-parameter <name>", "AWS SSM parameter with the key")
+    .option("--task-path <path>", `path of one task there (default: ${TASK_PATH})`)
+    .option("--no-lists", "its API can list neither tasks nor storage notification events");
+
+const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Command => {
+  const program = new Command("skyhook")
+    .description("Sends commands to a cloud provider's API and follows them to their end.")
+    .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 110) })
+    .addHelpText("after", EXAMPLES)
+    .exitOverride();
+  addStart(program).action((flags: StartFlags) => end(start(flags)));
   program
     .command("service")
-    .description("run the provider's interface alone")
-    .option("--port <n>", "port to listen on (otherwise a free one)")
-    .option("--data <dir>", "keep the state there across runs (otherwise in memory)")
-    .option("--task-seconds <n>", "how long tasks take (otherwise 1.5)")
+    .description("run the provider's service alone")
+    .option("--port <n>", "port to listen on (default: a free one)")
+    .option("--data <dir>", "keep its state in this folder across runs (default: in memory)")
+    .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
     .action((flags: ServiceFlags) => end(serveService(flags)));
   addSendCommands(program, { clock: createSystemClock(), random: createSystemRandom() }, end);
   program
     .command("status")
     .description("show where a command stands")
-    .argument("<command id>")
+    .argument("<command-id>", "as `skyhook send` printed it, or as given by --id")
     .option("--json", "print JSON")
     .addOption(endpointOption())
     .action((id: string, flags: { readonly endpoint?: string; readonly json?: boolean }) =>
@@ -55,7 +73,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   program
     .command("operations")
     .description("show what can be sent, with every field and limit")
-    .argument("[operation]")
+    .argument("[operation]", "only this one, with all its fields")
     .option("--json", "print JSON")
     .action((id: string | undefined, flags: { readonly json?: boolean }) =>
       showOperations(id, flags),
@@ -66,17 +84,15 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
 const exitCodeOf = (error: unknown): ExitCode => {
   // Commander has already said what is wrong, or shown the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.refused;
-  if (error instanceof ExitError) {
-    printNote(error.message);
-    return error.exitCode;
-  }
-  printNote(error instanceof Error ? error.message : String(error));
-  return error instanceof SettingsError ? EXIT.refused : EXIT.failed;
+  const { exitCode, text } = programEnd(error);
+  printNote(text);
+  return exitCode;
 };
 
 const main = async (): Promise<void> => {
   // The SDK's advice to upgrade Node is for who chooses its version; that is us, for the functions.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
+  endWithoutReader();
   const program = createProgram(async (exitCode) => {
     process.exitCode = await exitCode;
   });

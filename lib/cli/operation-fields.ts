@@ -1,7 +1,9 @@
-import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
+import { nodeOf, type SchemaNode } from "./field-schema.ts";
 
 export type FieldPlace = "params" | "query" | "body";
+/** How a person writes a value. */
+export type FieldType = "text" | "number" | "true|false" | "json";
 
 /** One field of an operation as a person fills it in. */
 export interface OperationField {
@@ -9,78 +11,114 @@ export interface OperationField {
   /** Name inside its place; dotted for a field of a nested object, `[]` for an element of a list. */
   readonly name: string;
   readonly required: boolean;
-  /** Type and limits in words. */
+  readonly type: FieldType;
+  /** What it is and its limits, in words. */
   readonly rule: string;
 }
 
-interface SchemaNode {
-  /** Several when null is one of them. */
-  readonly type?: string | readonly string[] | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly format?: string | undefined;
-  readonly pattern?: string | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly items?: SchemaNode | undefined;
-  readonly anyOf?: readonly SchemaNode[] | undefined;
-  readonly oneOf?: readonly SchemaNode[] | undefined;
-  readonly properties?: Readonly<Record<string, SchemaNode>> | undefined;
-  readonly required?: readonly string[] | undefined;
-}
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "whole number",
+  boolean: "true or false",
+};
 
-const nodeSchema: z.ZodType<SchemaNode> = z.lazy(() =>
-  z.looseObject({
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    format: z.string().optional(),
-    pattern: z.string().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    minLength: z.number().optional(),
-    maxLength: z.number().optional(),
-    items: nodeSchema.optional(),
-    anyOf: z.array(nodeSchema).optional(),
-    oneOf: z.array(nodeSchema).optional(),
-    properties: z.record(z.string(), nodeSchema).optional(),
-    required: z.array(z.string()).optional(),
-  }),
-);
-
-const rangeOf = (min: number | undefined, max: number | undefined, unit: string): string => {
+const rangeOf = (min: number | undefined, max: number | undefined): string => {
   const low = min === undefined || min === Number.MIN_SAFE_INTEGER ? undefined : min;
   const high = max === undefined || max === Number.MAX_SAFE_INTEGER ? undefined : max;
   if (low === undefined && high === undefined) return "";
-  if (low === undefined) return ` at most ${high}${unit}`;
-  return high === undefined ? ` at least ${low}${unit}` : ` ${low} to ${high}${unit}`;
+  if (low === undefined) return ` up to ${high}`;
+  return high === undefined ? ` from ${low}` : ` ${low} to ${high}`;
 };
 
 const variantsOf = (node: SchemaNode): readonly SchemaNode[] => node.anyOf ?? node.oneOf ?? [];
 
+const choice = (values: readonly unknown[]): string =>
+  values.length === 1 ? `always ${values[0]}` : `one of ${values.join(", ")}`;
+
+const plainRule = (node: SchemaNode): string => {
+  if (node.format === "uint64") return "whole number 0 to 18446744073709551615";
+  if (node.enum) return choice(node.enum);
+  if (node.const !== undefined) return choice([node.const]);
+  if (node.format === "uuid" || node.format === "guid") return "a UUID";
+  if (node.type === "array") return `list of ${node.items ? ruleOf(node.items) : "values"}`;
+  if (node.type === "object" && node.additionalProperties) {
+    return `object of ${ruleOf(node.additionalProperties)} values`;
+  }
+  const word = TYPE_WORDS[String(node.type)] ?? String(node.type ?? "any JSON");
+  return word + rangeOf(node.minimum, node.maximum) + (node.minLength === 1 ? ", not empty" : "");
+};
+
+/** What a value has to be: the contract's own words where it has some. */
 const ruleOf = (node: SchemaNode): string => {
   if (Array.isArray(node.type)) {
-    return node.type
-      .map((type) => ruleOf(type === "null" ? { type } : { ...node, type }))
-      .join(" or ");
+    const [type] = node.type.filter((name) => name !== "null");
+    return `${ruleOf({ ...node, type })}, or null`;
   }
-  if (node.format === "uint64") return "integer 0 to 18446744073709551615";
-  const variants = variantsOf(node);
-  if (variants.length > 0) {
-    return [
-      ...new Set(variants.map((part) => (part.type === "null" ? "null" : ruleOf(part)))),
-    ].join(" or ");
+  const variants = [...new Set(variantsOf(node).map(ruleOf))];
+  const own = (node.ownRules ?? []).filter(({ field }) => field === undefined);
+  const whole = own.find(({ isWhole }) => isWhole && node.format !== "uint64")?.text;
+  const basis = variants.length > 0 && node.format !== "uint64" ? inWords(variants) : undefined;
+  const more = own.filter(({ isWhole }) => !isWhole).map(({ text }) => text);
+  return [whole ?? basis ?? plainRule(node), ...more].join("; ");
+};
+
+const inWords = (variants: readonly string[]): string => {
+  const others = variants.filter((variant) => variant !== "null");
+  return others.join(" or ") + (others.length < variants.length ? ", or null" : "");
+};
+
+const typeOf = (node: SchemaNode): FieldType => {
+  const types = [node, ...variantsOf(node)].flatMap(({ type }) => type ?? []);
+  if (types.includes("object") || types.includes("array")) return "json";
+  if (variantsOf(node).some((variant) => typeOf(variant) === "json")) return "json";
+  if (types.includes("boolean")) return "true|false";
+  return types.includes("integer") || node.format === "uint64" ? "number" : "text";
+};
+
+/** Rules of an object about one of its fields, such as a minimum that must not exceed a maximum. */
+const crossRules = (node: SchemaNode, key: string): readonly string[] =>
+  (node.ownRules ?? []).filter(({ field }) => field === key).map(({ text }) => text);
+
+/** The variant of a union, as its discriminating field says it: `type manual`. */
+const variantName = (node: SchemaNode): string | undefined => {
+  const found = Object.entries(node.properties ?? {}).find(
+    ([key, child]) => child.const !== undefined && node.required?.includes(key),
+  );
+  return found && `${found[0]} ${String(found[1].const)}`;
+};
+
+const ownFields = (
+  node: SchemaNode,
+  place: FieldPlace,
+  prefix: string,
+): readonly OperationField[] =>
+  Object.entries(node.properties ?? {}).flatMap(([key, child]) => {
+    const name = `${prefix}${key}`;
+    const required = node.required?.includes(key) ?? false;
+    const rule = [ruleOf(child), ...crossRules(node, key)].join("; ");
+    const field = { place, name, required, type: typeOf(child), rule };
+    return [field, ...fieldsIn(child, place, `${name}.`)];
+  });
+
+/** The fields of all variants; what only some of them have says so. */
+const variantFields = (
+  variants: readonly SchemaNode[],
+  place: FieldPlace,
+  prefix: string,
+): readonly OperationField[] => {
+  const objects = variants.filter(({ type }) => type !== "null");
+  const fields = new Map<string, OperationField>();
+  for (const variant of objects) {
+    for (const field of fieldsIn(variant, place, prefix)) {
+      const key = field.name.slice(prefix.length).split(".")[0] ?? "";
+      const isShared = objects.every(({ properties }) => !properties || key in properties);
+      const only = `${field.required ? "required" : "only"} with ${variantName(variant)}`;
+      const rule = isShared ? field.rule : `${field.rule}; ${only}`;
+      if (fields.has(field.name)) continue;
+      fields.set(field.name, { ...field, required: field.required && isShared, rule });
+    }
   }
-  if (node.enum) return `one of ${node.enum.join(", ")}`;
-  if (node.const !== undefined) return String(node.const);
-  if (node.type === "array") return `list of ${node.items ? ruleOf(node.items) : "values"}`;
-  const range = rangeOf(node.minimum, node.maximum, "");
-  const length = rangeOf(node.minLength, node.maxLength, " characters");
-  const format = node.format ? ` (${node.format})` : "";
-  const pattern = node.pattern && !node.format ? ` like ${node.pattern}` : "";
-  return `${node.type ?? "value"}${range}${length}${format}${pattern}`;
+  return [...fields.values()];
 };
 
 /** The fields of a node and of everything inside it, outer before inner. */
@@ -88,25 +126,20 @@ const fieldsIn = (
   node: SchemaNode,
   place: FieldPlace,
   prefix: string,
-): readonly OperationField[] => {
-  const own = Object.entries(node.properties ?? {}).flatMap(([key, child]) => {
-    const name = `${prefix}${key}`;
-    const required = node.required?.includes(key) ?? false;
-    return [{ place, name, required, rule: ruleOf(child) }, ...fieldsIn(child, place, `${name}.`)];
-  });
-  const inner = [
-    ...variantsOf(node).flatMap((variant) => fieldsIn(variant, place, prefix)),
-    ...(node.items ? fieldsIn(node.items, place, `${prefix.replace(/\.$/, "")}[].`) : []),
-  ];
-  const seen = new Set(own.map(({ name }) => name));
-  return [...own, ...inner.filter(({ name }) => !seen.has(name) && seen.add(name))];
-};
+): readonly OperationField[] => [
+  ...ownFields(node, place, prefix),
+  ...variantFields(variantsOf(node), place, prefix),
+  ...(node.items ? fieldsIn(node.items, place, `${prefix.replace(/\.$/, "")}[].`) : []),
+];
 
 const PLACES = ["params", "query", "body"] as const;
 
 /** Every field of an operation with its limits, as the contract has them. */
-export const fieldsOf = (operation: Mutation): readonly OperationField[] =>
-  PLACES.flatMap((place) => {
-    const json = z.toJSONSchema(operation[place], { io: "output", unrepresentable: "any" });
-    return fieldsIn(nodeSchema.parse(json), place, "");
-  });
+export const fieldsOf = (operation: Mutation): readonly OperationField[] => {
+  const secrets = new Set<string>(operation.secrets);
+  return PLACES.flatMap((place) => fieldsIn(nodeOf(operation[place]), place, "")).map((field) =>
+    secrets.has(`${field.place}.${field.name}`)
+      ? { ...field, rule: `${field.rule}; secret, so never shown` }
+      : field,
+  );
+};

@@ -1,5 +1,6 @@
 import type { Problem } from "../contract/problem.ts";
 import type { Log, LogFields } from "../ports/log.ts";
+import { EXIT } from "./exit-code.ts";
 
 /** Results go to stdout, everything else to stderr, so that pipes see results only. */
 export const printResult = (text: string): void => {
@@ -14,6 +15,14 @@ export const printLine = (text: string): Promise<void> =>
 
 export const printNote = (text: string): void => {
   process.stderr.write(`${text}\n`);
+};
+
+/** Ends the program when nobody reads any more what it prints, as after `| head`. */
+export const endWithoutReader = (): void => {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(EXIT.failed);
+  });
 };
 
 export const problemLines = (problems: readonly Problem[]): readonly string[] =>

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { DEFAULT_ACCOUNT } from "../commands/request.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { MUTATIONS } from "../contract/operations.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -31,21 +32,34 @@ const waitSeconds = (text: string): number => {
 
 const addCommonOptions = (command: Command): Command =>
   command
-    .option("--data <json>", "whole request (params, query, body), as JSON or @file")
-    .option("--body <json>", "request body, as JSON or @file")
-    .option("--id <id>", "the command's id; the same id again is the same command")
-    .option("--account <name>", "cloud account to use")
-    .option("--deadline <time>", "ISO 8601 time at which the command is given up")
-    .option("--wait", "follow the command to its end")
-    .option("--wait-seconds <n>", "give up waiting after so long", DEFAULT_WAIT_SECONDS)
-    .option("--json", "print JSON")
-    .addOption(endpointOption());
+    .optionsGroup("Several fields at once:")
+    .option("--body <json>", "body as JSON, or from a file: @file, @- for standard input")
+    .option("--data <json>", "params, query and body in one object, as JSON, @file or @-")
+    .optionsGroup("How it is sent:")
+    .addOption(endpointOption())
+    .option("--id <id>", "id of the command; sent twice with one id, it runs once (default: new)")
+    .option("--account <name>", `cloud account to use (default: ${DEFAULT_ACCOUNT})`)
+    .option("--deadline <time>", "when to give up, such as 2026-01-31T12:00:00Z (default: in 2 h)")
+    .option("--wait", "wait for the end of the command")
+    .option("--wait-seconds <n>", "wait so long at most", DEFAULT_WAIT_SECONDS)
+    .option("--json", "print JSON");
 
 const fieldOption = (field: FieldFlag): Option =>
   new Option(
-    `--${field.flag} <value>`,
-    `${field.place}: ${field.rule}${field.required ? " (required)" : ""}`,
-  );
+    `--${field.flag} <${field.type}>`,
+    `${field.required ? "required: " : ""}${field.rule}`,
+  ).helpGroup(field.place === "body" ? "Fields of the body:" : "Which one:");
+
+const hintOf = (operation: Mutation): string => {
+  const hasJson = flagsOf(operation).some(({ type }) => type === "json");
+  const hasSecrets = (operation.secrets ?? []).length > 0;
+  return [
+    "",
+    ...(hasJson ? ["A <json> value may also be @file or @-."] : []),
+    ...(hasSecrets ? ["Secrets are best given that way: a command line is seen by others."] : []),
+    `All fields, nested ones too: skyhook operations ${operation.id}`,
+  ].join("\n");
+};
 
 /** Adds `send <operation>` with a flag for every field of the contract. */
 export const addSendCommands = (
@@ -53,13 +67,18 @@ export const addSendCommands = (
   ports: { readonly clock: Clock; readonly random: Random },
   end: (exitCode: Promise<ExitCode>) => Promise<void>,
 ): void => {
-  const send = program.command("send").description("send a command; --wait follows it to its end");
+  const send = program
+    .command("send")
+    .description("send a command to a running Skyhook")
+    .usage("<operation> [options]")
+    .addHelpText("after", "\nThe fields of an operation: skyhook send <operation> --help");
   const add = (operation: Mutation): void => {
-    const command = addCommonOptions(
-      send.command(operation.id).description(`${operation.summary} (${operation.reference})`),
-    );
+    const command = send
+      .command(operation.id)
+      .description(`${operation.summary} (${operation.reference})`);
     const fields = flagsOf(operation).map((field) => ({ field, option: fieldOption(field) }));
     for (const { option } of fields) command.addOption(option);
+    addCommonOptions(command).addHelpText("after", hintOf(operation));
     command.action(() => {
       const options = command.opts<CommonOptions & Record<string, string | undefined>>();
       const flags = new Map(

@@ -1,14 +1,13 @@
 import pc from "picocolors";
 import { readRequest } from "../commands/read-request.ts";
-import { DEFAULT_ACCOUNT } from "../commands/request.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { type CommandInput, requestData } from "./command-input.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient, type GatewayClient, type RequestState } from "./gateway-client.ts";
-import { printNote, printResult, problemLines } from "./output.ts";
-import { exitCodeOf, stateText } from "./status.ts";
+import { printNote, printResult } from "./output.ts";
+import { exitCodeOf, stateText, waitsFor } from "./status.ts";
 
 const LOOK_MS = 300;
 
@@ -61,7 +60,11 @@ const waitForEnd = async (
       clearProgress();
       throw new ExitError(
         EXIT.timedOut,
-        `${commandId} has not ended after ${timeoutSeconds} s; it goes on: skyhook status ${commandId}`,
+        [
+          `${commandId} has not ended after ${timeoutSeconds} s and goes on`,
+          ...(waitsFor(state) === undefined ? [] : [`  last attempt: ${waitsFor(state)}`]),
+          `  look again: skyhook status ${commandId}`,
+        ].join("\n"),
       );
     }
     showProgress(state, waitedMs);
@@ -69,43 +72,51 @@ const waitForEnd = async (
   }
 };
 
-/** The detail of a `CommandRequested`; refused here already when the contract refuses it. */
-const requestDetail = (operation: Mutation, options: SendOptions, { commandId, eventId }: Sent) => {
-  const detail = {
-    metadata: {
-      id: eventId,
-      commandId,
-      correlationId: commandId,
-      time: new Date(options.clock.now()).toISOString(),
-    },
-    data: {
-      ...requestData(operation, options.input),
-      ...(options.account !== undefined && { account: options.account }),
-      ...(options.deadline !== undefined && { deadline: options.deadline }),
-    },
-  };
-  // Which accounts exist is known where the command runs.
+type Detail = Readonly<Record<"metadata" | "data", Readonly<Record<string, unknown>>>>;
+
+/** The detail of a `CommandRequested`. */
+const requestDetail = (
+  operation: Mutation,
+  options: SendOptions,
+  { commandId, eventId }: Sent,
+): Detail => ({
+  metadata: {
+    id: eventId,
+    commandId,
+    correlationId: commandId,
+    time: new Date(options.clock.now()).toISOString(),
+  },
+  data: {
+    ...requestData(operation, options.input),
+    ...(options.account !== undefined && { account: options.account }),
+    ...(options.deadline !== undefined && { deadline: options.deadline }),
+  },
+});
+
+/** What the contract has against a request; which accounts exist is known where the command runs. */
+const refusalOf = (detail: Detail): RequestState | undefined => {
   const read = readRequest(detail, () => true);
-  if (read.kind === "valid") return detail;
-  const lines = problemLines(read.rejection.problems).join("\n");
-  throw new ExitError(
-    EXIT.refused,
-    `${operation.id} not sent (${read.rejection.reason}):\n${lines}`,
-  );
+  if (read.kind === "valid") return undefined;
+  const { operation, reason, problems } = read.rejection;
+  return { kind: "rejected", operation, reason, problems: [...problems] };
 };
 
 /** Sends a command, and with `wait` follows it to its end. */
 export const sendCommand = async (operation: Mutation, options: SendOptions): Promise<ExitCode> => {
   const { random, json } = options;
   const sent = { commandId: options.id ?? random.uuid(), eventId: random.uuid() };
+  const detail = requestDetail(operation, options, sent);
+  const refusal = refusalOf(detail);
+  if (refusal) {
+    if (json) printResult(JSON.stringify(refusal));
+    else printNote(`not sent: ${stateText(refusal)}`);
+    return exitCodeOf(refusal);
+  }
   const gateway = createGatewayClient(options.endpoint);
-  await gateway.send(requestDetail(operation, options, sent));
+  await gateway.send(detail);
   if (!options.wait) {
     printResult(json ? JSON.stringify(sent) : sent.commandId);
-    if (!json)
-      printNote(
-        `sent to account ${options.account ?? DEFAULT_ACCOUNT}; skyhook status ${sent.commandId}`,
-      );
+    if (!json) printNote(`sent; how it goes: skyhook status ${sent.commandId}`);
     return EXIT.ok;
   }
   const state = await waitForEnd(gateway, sent, options);

@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { readSettings } from "../lambda/settings.ts";
+import { openDataDirectory, withDataError } from "../local/data-directory.ts";
 import { openProvider } from "../local/provider.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { printNote, printResult, terminalLog } from "./output.ts";
-import { portSetting, taskSecondsSetting } from "./setting-values.ts";
+import { directorySetting, portSetting, taskSecondsSetting } from "./setting-values.ts";
 import { stopSignal, untilAborted } from "./stop-signal.ts";
 
 export interface ServiceFlags {
@@ -15,6 +16,7 @@ export interface ServiceFlags {
 }
 
 const settingsSchema = z.object({
+  "--data": directorySetting,
   "--port": portSetting,
   "--task-seconds": taskSecondsSetting,
 });
@@ -22,26 +24,26 @@ const settingsSchema = z.object({
 /**
  * Runs the provider's interface alone, until it is stopped.
  * @throws SettingsError when a setting is wrong
+ * @throws DataDirectoryError when the data directory cannot be used
+ * @throws Error with code EADDRINUSE when the port is taken
  */
 export const serveService = async (flags: ServiceFlags): Promise<ExitCode> => {
   const settings = readSettings(settingsSchema, {
+    "--data": flags.data,
     "--port": flags.port,
     "--task-seconds": flags.taskSeconds,
   });
-  const signal = stopSignal();
-  const provider = await openProvider(
-    {
-      kind: "embedded",
-      port: settings["--port"],
-      taskDurationMs: Math.round(settings["--task-seconds"] * 1000),
-    },
-    {
-      clock: createSystemClock(),
-      random: createSystemRandom(),
-      log: terminalLog,
-      directory: flags.data,
-    },
-  );
+  const { "--data": directory, "--port": port, "--task-seconds": taskSeconds } = settings;
+  const clock = createSystemClock();
+  const signal = stopSignal(clock);
+  const random = createSystemRandom();
+  const provider = await withDataError(directory, async () => {
+    const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
+    return openProvider(
+      { kind: "embedded", port, taskDurationMs: Math.round(taskSeconds * 1000) },
+      { clock, random, log: terminalLog, directory: data?.service },
+    );
+  });
   printResult(provider.baseUrl);
   const key = await provider.apiKey();
   printNote(

@@ -1,6 +1,9 @@
 import * as z from "zod";
 import { wholeNumber } from "../lambda/settings.ts";
 
+/** A folder to keep data in. Empty is a mistake, such as a shell variable that is not set. */
+export const directorySetting = z.string().min(1).optional();
+
 /** 0 takes any free port. */
 export const portSetting = wholeNumber(0, 65_535).default(0);
 

@@ -1,11 +1,16 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
+import type { Problem } from "../contract/problem.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { baseUrl, readSettings } from "../lambda/settings.ts";
-import { once } from "../lambda/start-up.ts";
+import { keptFor } from "../lambda/start-up.ts";
 import type { ProviderChoice } from "../local/provider.ts";
-import { portSetting, taskSecondsSetting } from "./setting-values.ts";
+import { createSystemClock } from "../system/system-clock.ts";
+import { directorySetting, portSetting, taskSecondsSetting } from "./setting-values.ts";
+
+/** So soon a key that was rotated in SSM is used. */
+const KEY_MAX_AGE_MS = 60_000;
 
 /** Options of `skyhook start` as commander reads them. */
 export interface StartFlags {
@@ -23,40 +28,53 @@ export interface StartFlags {
   readonly lists: boolean;
 }
 
-const settingsSchema = z
-  .object({
-    "--data": z.string().optional(),
-    "--port": portSetting,
-    "--service-port": portSetting,
-    "--task-seconds": taskSecondsSetting,
-    "--event-source": z
-      .string()
-      .regex(/^[\w./-]{1,256}$/, { error: "a source name such as skyhook" })
-      .default("skyhook"),
-    "--base-url": baseUrl.optional(),
-    "--api-key-parameter": z.string().optional(),
-    "--task-path": z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH),
-    SKYHOOK_API_KEY: z
-      .string()
-      .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" })
-      .optional(),
-  })
-  .check((context) => {
-    const settings = context.value;
-    const problem = (path: string, message: string) =>
-      context.issues.push({ code: "custom", path: [path], message, input: settings });
-    const keys = [settings.SKYHOOK_API_KEY, settings["--api-key-parameter"]].filter(Boolean);
-    if (settings["--base-url"] !== undefined && keys.length === 0) {
-      problem(
-        "SKYHOOK_API_KEY",
-        "required with --base-url, unless --api-key-parameter names an SSM parameter",
-      );
-    }
-    if (settings["--base-url"] === undefined && settings["--api-key-parameter"] !== undefined) {
-      problem("--base-url", "required with --api-key-parameter");
-    }
-    if (keys.length === 2) problem("--api-key-parameter", "not together with SKYHOOK_API_KEY");
-  });
+const settingsSchema = z.object({
+  "--data": directorySetting,
+  "--port": portSetting,
+  "--service-port": portSetting,
+  "--task-seconds": taskSecondsSetting,
+  "--event-source": z
+    .string()
+    .regex(/^[\w./-]{1,256}$/, { error: "a source name such as skyhook" })
+    .default("skyhook"),
+  "--base-url": baseUrl.optional(),
+  "--api-key-parameter": z.string().min(1).optional(),
+  "--task-path": z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH),
+  SKYHOOK_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" })
+    .optional(),
+});
+
+const KEY = "SKYHOOK_API_KEY";
+const KEY_PARAMETER = "--api-key-parameter";
+const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--no-lists"] as const;
+const EMBEDDED_ONLY = ["--service-port", "--task-seconds"] as const;
+
+/** Half a provider, or settings of the other one, are a mistake that would show much later. */
+const problemsBetween = (
+  given: Readonly<Record<string, string | undefined>>,
+): readonly Problem[] => {
+  const isGiven = (name: string): boolean => given[name] !== undefined;
+  if (!isGiven("--base-url")) {
+    const rule = "only together with --base-url";
+    return REMOTE_ONLY.filter(isGiven).map((path) => ({ path, rule }));
+  }
+  const rule = "not together with --base-url: it is the embedded service's";
+  const foreign = EMBEDDED_ONLY.filter(isGiven).map((path) => ({ path, rule }));
+  if (isGiven(KEY) && isGiven(KEY_PARAMETER)) {
+    return [...foreign, { path: KEY_PARAMETER, rule: `not together with ${KEY}` }];
+  }
+  return isGiven(KEY) || isGiven(KEY_PARAMETER)
+    ? foreign
+    : [
+        ...foreign,
+        {
+          path: KEY,
+          rule: `required with --base-url (or name an SSM parameter: ${KEY_PARAMETER})`,
+        },
+      ];
+};
 
 export interface StartSettings {
   readonly provider: ProviderChoice;
@@ -73,17 +91,20 @@ export const readStartSettings = (
   flags: StartFlags,
   environment: Readonly<Record<string, string | undefined>>,
 ): StartSettings => {
-  const settings = readSettings(settingsSchema, {
+  const given = {
     "--data": flags.data,
     "--port": flags.port,
     "--service-port": flags.servicePort,
     "--task-seconds": flags.taskSeconds,
     "--event-source": flags.eventSource,
     "--base-url": flags.baseUrl,
-    "--api-key-parameter": flags.apiKeyParameter,
+    [KEY_PARAMETER]: flags.apiKeyParameter,
     "--task-path": flags.taskPath,
-    SKYHOOK_API_KEY: environment.SKYHOOK_API_KEY,
-  });
+    "--no-lists": flags.lists ? undefined : "",
+    // It may be in the environment for other runs; empty counts as missing.
+    [KEY]: flags.baseUrl === undefined ? undefined : environment.SKYHOOK_API_KEY || undefined,
+  };
+  const settings = readSettings(settingsSchema, given, problemsBetween);
   return {
     directory: settings["--data"],
     gatewayPort: settings["--port"],
@@ -102,8 +123,10 @@ const providerOf = (
     const taskDurationMs = Math.round(settings["--task-seconds"] * 1000);
     return { kind: "embedded", port: settings["--service-port"], taskDurationMs };
   }
-  const readParameter = (name: string) =>
-    once(() => createSsmSecrets({ client: new SSMClient() }).read(name));
+  const readParameter = (name: string) => {
+    const secrets = createSsmSecrets({ client: new SSMClient() });
+    return keptFor(KEY_MAX_AGE_MS, createSystemClock(), () => secrets.read(name));
+  };
   return {
     kind: "remote",
     baseUrl: remote,

@@ -22,52 +22,74 @@ const whereItListens = (settings: StartSettings, automation: Automation, url: st
   ].join("\n");
 };
 
-const howToSend = (url: string): string =>
-  [
+/** A command that changes something everybody has: the embedded service's built-in resources. */
+const EXAMPLE =
+  "update-policy --project-id 1234567 --region-id 76 --policy-id 1 --status active --wait";
+
+const howToSend = (settings: StartSettings, url: string): string => {
+  const embedded = settings.provider.kind === "embedded";
+  return [
     "",
     "Send the next command from another terminal:",
     pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
-    pc.cyan(
-      "  npx skyhook send update-policy --project-id 1234567 --region-id 76 --policy-id 1 --status active --wait",
-    ),
+    pc.cyan(`  npx skyhook send ${embedded ? EXAMPLE : "OPERATION --help"}`),
     "What can be sent: npx skyhook operations      End: Ctrl-C",
   ].join("\n");
+};
 
 const runDemo = async (demo: Demo, signal: AbortSignal): Promise<ExitCode> => {
   const ends = await demo.run(signal);
-  printNote(`\n${demoSummary(ends)}`);
+  if (!signal.aborted) printNote(`\n${demoSummary(ends)}`);
   return ends.every(({ isExpected }) => isExpected) ? EXIT.ok : EXIT.failed;
 };
 
-/**
- * Runs service and automation in this process: the demo first, then whatever is sent.
- * @throws SettingsError when a setting is missing or wrong
- */
-export const start = async (flags: StartFlags): Promise<ExitCode> => {
-  const settings = readStartSettings(flags, process.env);
-  const signal = stopSignal();
-  const automation = await openAutomation({
-    ...settings,
-    clock: createSystemClock(),
-    random: createSystemRandom(),
-    log: terminalLog,
-  });
-  const gateway = await openGateway(automation, settings.gatewayPort);
-  automation.bus.subscribe((event) =>
+/** Runs until the demo has ended, with `exit`, or until somebody stops it. */
+const run = async (
+  settings: StartSettings,
+  flags: StartFlags,
+  automation: Automation,
+  url: string,
+  signal: AbortSignal,
+): Promise<ExitCode> => {
+  automation.bus.subscribe(async (event) =>
     printLine(flags.json ? JSON.stringify(event) : eventLine(event)),
   );
   // The demo's resources exist in the embedded service only; nobody's real ones are touched.
   const hasDemo = flags.demo && settings.provider.kind === "embedded";
   const demo = hasDemo ? prepareDemo(automation) : undefined;
-  printNote(`${whereItListens(settings, automation, gateway.url)}\n`);
+  printNote(`${whereItListens(settings, automation, url)}\n`);
   automation.start();
-  let exitCode: ExitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
-  if (!flags.exit) {
-    printNote(howToSend(gateway.url));
-    await untilAborted(signal);
-    exitCode = EXIT.ok;
+  const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
+  if (flags.exit) return exitCode;
+  if (!signal.aborted) printNote(howToSend(settings, url));
+  await untilAborted(signal);
+  return EXIT.ok;
+};
+
+/**
+ * Runs service and automation in this process: the demo first, then whatever is sent.
+ * @throws SettingsError when a setting is missing or wrong
+ * @throws DataDirectoryError when the data directory cannot be used
+ * @throws Error with code EADDRINUSE when a port is taken
+ */
+export const start = async (flags: StartFlags): Promise<ExitCode> => {
+  const settings = readStartSettings(flags, process.env);
+  const clock = createSystemClock();
+  const signal = stopSignal(clock);
+  const automation = await openAutomation({
+    ...settings,
+    clock,
+    random: createSystemRandom(),
+    log: terminalLog,
+  });
+  try {
+    const gateway = await openGateway(automation, settings.gatewayPort);
+    try {
+      return await run(settings, flags, automation, gateway.url, signal);
+    } finally {
+      await gateway.close();
+    }
+  } finally {
+    await automation.stop();
   }
-  await gateway.close();
-  await automation.stop();
-  return exitCode;
 };

@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
-import { createGatewayClient, type RequestState } from "./gateway-client.ts";
+import { type CommandState, createGatewayClient, type RequestState } from "./gateway-client.ts";
 import { printResult, problemLines } from "./output.ts";
 
 /** The exit status that a state of a request stands for; a command that goes on is no failure. */
@@ -26,6 +26,28 @@ const headline = (state: RequestState): string => {
   ].join("");
 };
 
+/** Why a command that goes on has not ended, in words for whoever runs it. */
+const TROUBLE: Readonly<Record<string, string>> = {
+  "key-refused": "the provider refuses the API key",
+};
+
+const troubleOf = (code: string): string => TROUBLE[code] ?? code;
+
+/** What keeps a command that goes on, or undefined when nothing is known. */
+export const waitsFor = (state: RequestState | undefined): string | undefined =>
+  state?.kind === "command" && state.lastError !== undefined
+    ? troubleOf(state.lastError)
+    : undefined;
+
+const progressLines = (state: CommandState): readonly string[] => {
+  if (state.endedAt !== undefined) return [];
+  const trouble = waitsFor(state);
+  return [
+    ...(trouble === undefined ? [] : [`  last attempt: ${trouble}`]),
+    `  goes on until ${state.deadline} at the latest`,
+  ];
+};
+
 /** A request's state in a few lines for people. */
 export const stateText = (state: RequestState): string => {
   const details =
@@ -34,7 +56,7 @@ export const stateText = (state: RequestState): string => {
       : [
           `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
           ...state.taskIds.map((id) => `  task ${id}`),
-          ...(state.lastError === undefined ? [] : [`  last trouble: ${state.lastError}`]),
+          ...progressLines(state),
         ];
   return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");
 };
@@ -46,7 +68,10 @@ export const showStatus = async (
 ): Promise<ExitCode> => {
   const state = await createGatewayClient(options.endpoint).look(commandId);
   if (!state) {
-    throw new ExitError(EXIT.refused, `no command ${commandId}: not taken up yet, or rejected`);
+    throw new ExitError(
+      EXIT.refused,
+      `no command ${commandId} here: never sent, still queued, or rejected`,
+    );
   }
   printResult(options.json ? JSON.stringify(state) : stateText(state));
   return exitCodeOf(state);

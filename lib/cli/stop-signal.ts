@@ -1,9 +1,24 @@
+import type { Clock } from "../ports/clock.ts";
+
+const NAMES = ["SIGINT", "SIGTERM"] as const;
+/** npm hands one Ctrl-C on although the terminal has sent it already: that is no second one. */
+const SAME_PRESS_MS = 500;
+
 /** Aborts at the first Ctrl-C or termination; a second one ends the process at once. */
-export const stopSignal = (): AbortSignal => {
+export const stopSignal = (clock: Clock): AbortSignal => {
   const stopping = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) {
-    process.once(name, () => stopping.abort());
-  }
+  let stoppedAt: number | undefined;
+  const stop = (name: NodeJS.Signals): void => {
+    if (stoppedAt === undefined) {
+      stoppedAt = clock.now();
+      stopping.abort();
+    } else if (clock.now() - stoppedAt >= SAME_PRESS_MS) {
+      for (const each of NAMES) process.off(each, stop);
+      // With nobody listening it does what it does to every process.
+      process.kill(process.pid, name);
+    }
+  };
+  for (const name of NAMES) process.on(name, stop);
   return stopping.signal;
 };
 

@@ -1,29 +1,46 @@
 import * as z from "zod";
-import { problemsOf } from "../contract/problem.ts";
+import { type Problem, problemsOf } from "../contract/problem.ts";
 
-/** Settings that are missing or wrong; the message names every one and no value. */
+/** Settings that are missing or wrong; the message names every one once and no value. */
 export class SettingsError extends Error {
-  constructor(problems: readonly { readonly path: string; readonly rule: string }[]) {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
     super(`wrong settings: ${problems.map(({ path, rule }) => `${path} (${rule})`).join(", ")}`);
     this.name = "SettingsError";
+    this.problems = problems;
   }
 }
 
+type Given = Readonly<Record<string, string | undefined>>;
+
 /**
- * Reads settings from an environment. An empty variable counts as missing.
- * @throws SettingsError naming every bad setting, never its value
+ * Reads settings as they are given.
+ * @param between rules between settings; they are looked at even when a setting by itself is wrong
+ * @throws SettingsError naming every bad setting once, never its value
  */
 export const readSettings = <S extends z.ZodType>(
   schema: S,
-  environment: Readonly<Record<string, string | undefined>>,
+  given: Given,
+  between: (given: Given) => readonly Problem[] = () => [],
 ): z.output<S> => {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
-  );
   const parsed = z.safeParse(schema, given);
-  if (parsed.success) return parsed.data;
-  throw new SettingsError(problemsOf(parsed.error.issues));
+  const problems = [...(parsed.success ? [] : problemsOf(parsed.error.issues)), ...between(given)];
+  if (parsed.success && problems.length === 0) return parsed.data;
+  throw new SettingsError(
+    problems.filter(({ path }, at) => problems.findIndex((each) => each.path === path) === at),
+  );
 };
+
+/**
+ * Reads settings from an environment, in which an empty variable counts as missing.
+ * @throws SettingsError naming every bad setting once, never its value
+ */
+export const readEnvironment = <S extends z.ZodType>(schema: S, environment: Given): z.output<S> =>
+  readSettings(
+    schema,
+    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")),
+  );
 
 /** A whole number of milliseconds or seconds as an environment variable holds it. */
 export const wholeNumber = (min: number, max: number) =>
@@ -34,10 +51,16 @@ export const wholeNumber = (min: number, max: number) =>
     .pipe(z.int().min(min).max(max));
 
 /** An http or https URL without credentials, query or fragment. */
-export const baseUrl = z.url({ protocol: /^https?$/, error: "an http or https URL" }).refine(
-  (value) => {
-    const { username, password, search, hash } = new URL(value);
-    return username === "" && password === "" && search === "" && hash === "";
-  },
-  { error: "a URL without user, password, query or fragment" },
-);
+export const baseUrl = z
+  .url({
+    protocol: /^https?$/,
+    error: ({ input }) => (input === undefined ? "required" : "an http or https URL"),
+  })
+  .refine(
+    (value) => {
+      if (!URL.canParse(value)) return true;
+      const { username, password, search, hash } = new URL(value);
+      return username === "" && password === "" && search === "" && hash === "";
+    },
+    { error: "a URL without user, password, query or fragment" },
+  );

@@ -9,8 +9,10 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import { breakPollerLease } from "../tasks/poller-lease.ts";
-import { openDataDirectory } from "./data-directory.ts";
+import { createClosing } from "./closing.ts";
+import { openDataDirectory, withDataError } from "./data-directory.ts";
 import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
+import { createDoorbell, type Doorbell } from "./doorbell.ts";
 import type { DurableStore } from "./durable-map.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLevelStore } from "./level-store.ts";
@@ -18,6 +20,7 @@ import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
+import { deduplicationIdOf } from "./send-request.ts";
 import { startTriggers } from "./triggers.ts";
 
 const TABLE_NAME = "skyhook-local";
@@ -42,35 +45,47 @@ export interface Automation {
   readonly deps: CommandDeps;
   readonly bus: LocalBus;
   readonly provider: Provider;
+  /** Whether the message of that event still waits, or is being handled. */
+  isQueued(eventId: string): boolean;
   /** Begins to run functions and to deliver events. To be called once. */
   start(): void;
   stop(): Promise<void>;
 }
 
 interface Parts {
-  readonly store: DurableStore;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
   readonly bus: LocalBus;
 }
 
-const openParts = async (
-  options: AutomationOptions,
-  directory: string | undefined,
-): Promise<Parts> => {
-  const store = directory === undefined ? createMemoryStore() : await openLevelStore(directory);
-  const queueMap = store.map("commands.fifo");
-  return {
-    store,
-    commandQueue: await openFifoQueue({
-      ...options,
-      map: queueMap,
-      maxReceiveCount: MAX_RECEIVE_COUNT,
-    }),
-    wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
-    bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
-  };
-};
+const openParts = async (options: AutomationOptions, store: DurableStore): Promise<Parts> => ({
+  commandQueue: await openFifoQueue({
+    ...options,
+    map: store.map("commands.fifo"),
+    maxReceiveCount: MAX_RECEIVE_COUNT,
+  }),
+  wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
+  bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
+});
+
+/** The ports of the two queues, which tell the triggers of whatever is sent. */
+const ringing = (
+  { commandQueue, wakeQueue }: Parts,
+  doorbell: Doorbell,
+): Pick<CommandDeps, "queue" | "waker"> => ({
+  queue: {
+    async send(message) {
+      await commandQueue.send(message);
+      doorbell.ring();
+    },
+  },
+  waker: {
+    async wakeAt(at) {
+      await wakeQueue.wakeAt(at);
+      doorbell.ring();
+    },
+  },
+});
 
 /** A clock whose sleeps end when the signal aborts, so that a waiting function ends with its process. */
 const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
@@ -89,61 +104,76 @@ const accountOf = (provider: Provider, clock: Clock) => {
   return (name: string) => (name === account.name ? account : undefined);
 };
 
+/** Everything that has to be open before a function can run, and how it is closed again. */
+const openAll = async (options: AutomationOptions) => {
+  const { clock, random, log, directory } = options;
+  const closing = createClosing();
+  try {
+    const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
+    const store = data ? await openLevelStore(data.messages) : createMemoryStore();
+    closing.add(() => store.close());
+    const parts = await openParts(options, store);
+    const table = await openLocalTable({ tableName: TABLE_NAME, directory: data?.ledger, clock });
+    closing.add(() => table.close());
+    const surroundings = { clock, random, log, directory: data?.service };
+    const provider = await openProvider(options.provider, surroundings);
+    closing.add(() => provider.close());
+    const dynamodb = new DynamoDBClient(table.clientConfig);
+    closing.add(async () => dynamodb.destroy());
+    const ledger = createDynamodbLedger({ client: dynamodb, tableName: TABLE_NAME });
+    // The folder is open in this process only, so whoever held the lease is gone.
+    await breakPollerLease(ledger);
+    return { parts, provider, ledger, closing, fingerprintKey: data?.fingerprintKey };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+};
+
 /**
  * Opens service, ledger, queues and bus on this machine, and composes the functions with them.
- * @throws Error when a port is taken or the data directory is in use by another run
+ * @throws DataDirectoryError when the data directory cannot be used, for instance by a second run
+ * @throws Error with code EADDRINUSE when a port is taken
  */
 export const openAutomation = async (options: AutomationOptions): Promise<Automation> => {
   const { clock, random, log } = options;
-  const data =
-    options.directory === undefined
-      ? undefined
-      : await openDataDirectory(options.directory, random);
-  const parts = await openParts(options, data?.messages);
-  const table = await openLocalTable({ tableName: TABLE_NAME, directory: data?.ledger, clock });
-  const provider = await openProvider(options.provider, {
-    clock,
-    random,
-    log,
-    directory: data?.service,
-  });
-  const dynamodb = new DynamoDBClient(table.clientConfig);
+  const { parts, provider, ledger, closing, fingerprintKey } = await withDataError(
+    options.directory,
+    () => openAll(options),
+  );
+  const doorbell = createDoorbell();
   const deps: CommandDeps = {
-    ledger: createDynamodbLedger({ client: dynamodb, tableName: TABLE_NAME }),
-    queue: parts.commandQueue,
-    waker: parts.wakeQueue,
+    ledger,
+    ...ringing(parts, doorbell),
     bus: parts.bus,
     clock,
     random,
     log,
     accountOf: accountOf(provider, clock),
     ownSender: LOCAL_SENDER,
-    fingerprintKey: data?.fingerprintKey ?? random.uuid(),
+    fingerprintKey: fingerprintKey ?? random.uuid(),
     runner: random.uuid(),
     // An attempt sends once and may read once; after both timeouts its holder is gone.
     leaseMs: 2 * provider.attemptTimeoutMs + 1_000,
   };
+  // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };
   const functionDeps = { log: functionLog, attemptTimeoutMs: provider.attemptTimeoutMs };
   const stopping = new AbortController();
   const pollDeps = { ...deps, clock: untilStopped(clock, stopping.signal) };
   let triggers: ReturnType<typeof startTriggers> | undefined;
 
-  // The folder is open in this process only, so whoever held the lease is gone.
-  await breakPollerLease(deps.ledger);
-
   return {
     deps,
     bus: parts.bus,
     provider,
+    isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       parts.bus.start();
       triggers = startTriggers({
-        clock,
-        random,
-        log,
-        commandQueue: parts.commandQueue,
-        wakeQueue: parts.wakeQueue,
+        ...options,
+        ...parts,
+        doorbell,
         runCommands: createRunCommands(async () => ({ ...functionDeps, commands: deps })),
         pollTasks: createPollTasks(async () => ({ ...functionDeps, commands: pollDeps })),
       });
@@ -152,10 +182,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
       stopping.abort();
       await triggers?.stop();
       await parts.bus.stop();
-      dynamodb.destroy();
-      await table.close();
-      await provider.close();
-      await parts.store.close();
+      await closing.close();
     },
   };
 };

@@ -50,11 +50,14 @@ export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent 
 });
 
 /**
- * The event of a schedule.
- * Shape: EventBridge Scheduler user guide, "Setting up a schedule": the default payload of a
- * templated target is the event that a scheduled rule of EventBridge sends.
+ * The event of an EventBridge Scheduler schedule whose target has no input of its own. It is the
+ * event of a scheduled rule, but `detail` is text, as recorded events show.
  */
-export const scheduledEvent = (schedule: string, at: number, random: Random): ScheduledEvent => ({
+export const scheduledEvent = (
+  schedule: string,
+  at: number,
+  random: Random,
+): ScheduledEvent<string> => ({
   version: "0",
   id: random.uuid(),
   "detail-type": "Scheduled Event",
@@ -63,5 +66,5 @@ export const scheduledEvent = (schedule: string, at: number, random: Random): Sc
   time: `${new Date(at).toISOString().slice(0, 19)}Z`,
   region: REGION,
   resources: [`arn:aws:scheduler:${REGION}:${AWS_ACCOUNT}:schedule/default/${schedule}`],
-  detail: {},
+  detail: "{}",
 });

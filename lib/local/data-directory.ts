@@ -1,6 +1,11 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as z from "zod";
 import type { Random } from "../ports/random.ts";
+
+/** Grows when an older program could not read what a newer one keeps, or the other way round. */
+const FORMAT = 1;
+const MARK = "skyhook.json";
 
 /** Where a local run keeps what outlives it. */
 export interface DataDirectory {
@@ -11,33 +16,108 @@ export interface DataDirectory {
   readonly fingerprintKey: string;
 }
 
-const readKey = async (path: string): Promise<string | undefined> => {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    return undefined;
+/** A data directory that cannot be used as it is; the message says why. */
+export class DataDirectoryError extends Error {
+  constructor(directory: string, why: string, cause?: unknown) {
+    super(`data directory ${directory}: ${why}`, { cause });
+    this.name = "DataDirectoryError";
+  }
+}
+
+const markSchema = z.object({ format: z.int() });
+const currentMarkSchema = z.object({ format: z.literal(FORMAT), fingerprintKey: z.string() });
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
+/** Why a step on the way into the folder failed, as far as its owner can do something about it. */
+const reasonOf = (error: unknown): string | undefined => {
+  switch (codeOf(error)) {
+    case "EEXIST":
+    case "ENOTDIR":
+      return "is not a folder";
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return "cannot be written to";
+    case "ENOSPC":
+      return "has no space left";
+    case "LEVEL_DATABASE_NOT_OPEN": {
+      const cause = error instanceof Error ? error.cause : undefined;
+      if (codeOf(cause) === "LEVEL_LOCKED") return "in use by another run";
+      return `damaged: ${cause instanceof Error ? cause.message : "LevelDB cannot open it"}`;
+    }
+    default:
+      return undefined;
   }
 };
 
-/** Makes the folder when it is missing. @throws Error when it cannot be written to */
-export const openDataDirectory = async (
-  directory: string,
-  random: Random,
-): Promise<DataDirectory> => {
-  // Requests wait here with whatever secrets they carry: for the owner's eyes only.
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const keyFile = join(directory, "fingerprint-key");
-  const known = await readKey(keyFile);
-  const fingerprintKey = known ?? random.uuid() + random.uuid();
-  if (known === undefined) {
-    // Written beside and renamed: a kill leaves the whole key or none.
-    await writeFile(`${keyFile}.new`, fingerprintKey, { mode: 0o600 });
-    await rename(`${keyFile}.new`, keyFile);
+/**
+ * Runs the work that opens a data directory.
+ * @throws DataDirectoryError instead of what the file system and LevelDB say
+ */
+export const withDataError = async <T>(
+  directory: string | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (directory === undefined || reason === undefined) throw error;
+    throw new DataDirectoryError(directory, reason, error);
   }
-  return {
-    service: join(directory, "service"),
-    ledger: join(directory, "ledger"),
-    messages: join(directory, "messages"),
-    fingerprintKey,
-  };
 };
+
+/** The mark of an earlier run; undefined for a folder that is new. */
+const readMark = async (directory: string): Promise<unknown> => {
+  const names = (await readdir(directory)).filter((name) => name !== `${MARK}.new`);
+  if (names.length === 0) return undefined;
+  if (!names.includes(MARK)) {
+    throw new DataDirectoryError(directory, "is not empty and holds no Skyhook data");
+  }
+  try {
+    return JSON.parse(await readFile(join(directory, MARK), "utf8"));
+  } catch (error) {
+    throw new DataDirectoryError(directory, `damaged: ${MARK} is not readable`, error);
+  }
+};
+
+const writeMark = async (directory: string, random: Random) => {
+  const mark = { format: FORMAT, fingerprintKey: random.uuid() + random.uuid() } as const;
+  const path = join(directory, MARK);
+  // Written beside and renamed: a kill leaves the whole mark or none.
+  await writeFile(`${path}.new`, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+  return mark;
+};
+
+const knownMark = (directory: string, mark: unknown) => {
+  const current = currentMarkSchema.safeParse(mark);
+  if (current.success) return current.data;
+  const { format = FORMAT } = markSchema.safeParse(mark).data ?? {};
+  const why =
+    format === FORMAT
+      ? `damaged: ${MARK} is not readable`
+      : `has format ${format}, this version of Skyhook reads format ${FORMAT}`;
+  throw new DataDirectoryError(directory, why);
+};
+
+/**
+ * Makes the folder when it is missing.
+ * @throws DataDirectoryError when it is not ours, of another version, or cannot be written to
+ */
+export const openDataDirectory = (directory: string, random: Random): Promise<DataDirectory> =>
+  withDataError(directory, async () => {
+    // Requests wait here with whatever secrets they carry: for the owner's eyes only.
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const found = await readMark(directory);
+    const { fingerprintKey } =
+      found === undefined ? await writeMark(directory, random) : knownMark(directory, found);
+    return {
+      service: join(directory, "service"),
+      ledger: join(directory, "ledger"),
+      messages: join(directory, "messages"),
+      fingerprintKey,
+    };
+  });

@@ -48,6 +48,8 @@ export interface FifoQueue extends CommandQueue {
   receive(maxMessages: number, visibilityMs: number): Promise<readonly ReceivedMessage[]>;
   /** Removes the message, unless its visibility ran out (`stale`): it is or will be handed out again. */
   acknowledge(receiptHandle: string): Promise<"acknowledged" | "stale">;
+  /** Whether a message with this id waits or is being handled. */
+  holds(deduplicationId: string): boolean;
   /** In the order of their sending. */
   deadLetters(): readonly DeadLetter[];
 }
@@ -188,6 +190,8 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
         flights.delete(message.sequence);
         return "acknowledged";
       }),
+    holds: (deduplicationId) =>
+      [...messages.values()].some((message) => message.deduplicationId === deduplicationId),
     deadLetters: () => [...deadLetters].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
   };
 };

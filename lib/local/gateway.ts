@@ -36,6 +36,27 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
   return rejections;
 };
 
+/**
+ * What became of a request. A command that has the id may be another one's: that is known when the
+ * request has been handled, and has been rejected or not.
+ */
+const lookUp = async (
+  automation: Automation,
+  rejections: ReadonlyMap<string, SentRequest>,
+  id: string,
+  eventId: string | undefined,
+): Promise<SentRequest | undefined> => {
+  const { deps, bus } = automation;
+  const stored = await commands.read(deps.ledger, commandKey({ sender: LOCAL_SENDER, id }));
+  if (eventId !== undefined && stored?.value.causationId !== eventId) {
+    if (automation.isQueued(eventId)) return undefined;
+    await bus.delivered();
+    const rejection = rejections.get(eventId);
+    if (rejection) return rejection;
+  }
+  return stored && { kind: "command", ...viewOf(stored.value) };
+};
+
 /** A page in a browser must not reach this by a name that it resolves to 127.0.0.1. */
 const isLocalHost = (host: string | undefined): boolean =>
   host !== undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
@@ -44,7 +65,7 @@ const createApp = (automation: Automation): Hono => {
   const { deps } = automation;
   const rejections = rememberRejections(automation);
   const app = new Hono();
-  const refuse = (context: Context, status: 400 | 403 | 404 | 413 | 415, error: string) =>
+  const refuse = (context: Context, status: 400 | 403 | 404 | 413 | 415 | 500, error: string) =>
     context.json({ error }, status);
 
   app.use(async (context, next) =>
@@ -56,17 +77,18 @@ const createApp = (automation: Automation): Hono => {
     }
     const body = await context.req.text();
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) return refuse(context, 413, "at most 256 KiB");
-    const sent = await sendRequest(deps, body);
+    const sent = body === "" ? undefined : await sendRequest(deps, body);
     return sent ? context.json(sent, 202) : refuse(context, 400, "not a request");
   });
   app.get("/commands/:id", async (context) => {
-    const rejection = rejections.get(context.req.query("event") ?? "");
-    if (rejection) return context.json(rejection);
-    const key = commandKey({ sender: LOCAL_SENDER, id: context.req.param("id") });
-    const stored = await commands.read(deps.ledger, key);
-    return stored
-      ? context.json({ kind: "command", ...viewOf(stored.value) } satisfies SentRequest)
-      : refuse(context, 404, "no such command");
+    const { id } = context.req.param();
+    const state = await lookUp(automation, rejections, id, context.req.query("event"));
+    return state ? context.json(state) : refuse(context, 404, "no such command");
+  });
+  app.notFound((context) => refuse(context, 404, "no such path"));
+  app.onError((error, context) => {
+    deps.log.error("request not answered", { errorMessage: error.message });
+    return refuse(context, 500, "fault of Skyhook, its log says more");
   });
   return app;
 };

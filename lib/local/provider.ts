@@ -7,6 +7,7 @@ import { openLevelStore } from "../service/level-store.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";
 import { createMemoryStore } from "../service/store.ts";
+import { createClosing } from "./closing.ts";
 
 /** Which provider the account `local` belongs to. */
 export type ProviderChoice =
@@ -46,30 +47,35 @@ const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
   { clock, random, log, directory }: Surroundings,
 ): Promise<Provider> => {
-  const store = directory === undefined ? createMemoryStore() : await openLevelStore(directory);
-  const service = await createService({
-    clock,
-    random,
-    store,
-    initialState: builtInState(),
-    taskDurationMs: choice.taskDurationMs,
-    onFault: (error, requestId) =>
-      log.error("fault of the service", { requestId, errorMessage: error.message }),
-  });
-  const served = await serve(service, choice.port);
-  return {
-    baseUrl: served.url,
-    apiKey: async () => BUILT_IN_API_KEYS.first,
-    taskPath: TASK_PATH,
-    canList: true,
-    attemptTimeoutMs: 3_000,
-    // It lives in this process: a request that is stalled dies with its sender.
-    settleMs: 5_000,
-    async close() {
-      await served.close();
-      await store.close();
-    },
-  };
+  const closing = createClosing();
+  try {
+    const store = directory === undefined ? createMemoryStore() : await openLevelStore(directory);
+    closing.add(() => store.close());
+    const service = await createService({
+      clock,
+      random,
+      store,
+      initialState: builtInState(),
+      taskDurationMs: choice.taskDurationMs,
+      onFault: (error, requestId) =>
+        log.error("fault of the service", { requestId, errorMessage: error.message }),
+    });
+    const served = await serve(service, choice.port);
+    closing.add(() => served.close());
+    return {
+      baseUrl: served.url,
+      apiKey: async () => BUILT_IN_API_KEYS.first,
+      taskPath: TASK_PATH,
+      canList: true,
+      attemptTimeoutMs: 3_000,
+      // It lives in this process: a request that is stalled dies with its sender.
+      settleMs: 5_000,
+      close: closing.close,
+    };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
 };
 
 /** Starts the embedded service, or points at a provider elsewhere. */

@@ -4,6 +4,7 @@ import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import { fifoQueueEvent, scheduledEvent, wakeQueueEvent } from "./aws-events.ts";
 import type { DelayQueue } from "./delay-queue.ts";
+import type { Doorbell } from "./doorbell.ts";
 import type { FifoQueue } from "./fifo-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 
@@ -19,8 +20,8 @@ const VISIBILITY_MS = 35_000;
 /** Groups are worked on side by side by this many invocations. */
 const MAX_INVOCATIONS = 4;
 const SCHEDULE_MS = 60_000;
-/** How often the queues are looked at: soon enough for a person, cheap enough for a laptop. */
-const IDLE_MS = 20;
+/** The doorbell tells of what is sent; only what becomes visible again is found by looking. */
+const LOOK_MS = 1_000;
 
 export interface TriggerOptions {
   readonly clock: Clock;
@@ -28,6 +29,8 @@ export interface TriggerOptions {
   readonly log: Log;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
+  /** Rung by whoever sends to one of the queues. */
+  readonly doorbell: Doorbell;
   readonly runCommands: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
   readonly pollTasks: (event: SQSEvent | ScheduledEvent, context: Context) => Promise<void>;
 }
@@ -49,6 +52,8 @@ const invokeRunCommands = async (options: TriggerOptions): Promise<boolean> => {
     const failed = new Set(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const handled = messages.filter(({ messageId }) => !failed.has(messageId));
     for (const { receiptHandle } of handled) await commandQueue.acknowledge(receiptHandle);
+    // What waited behind them in their groups is free now.
+    options.doorbell.ring();
   } catch (error) {
     // The whole batch stays and comes again, as it would in the cloud.
     log.warn("batch not handled, it comes again", { errorMessage: String(error) });
@@ -77,29 +82,50 @@ const invokeByWake = async (options: TriggerOptions): Promise<boolean> => {
 
 /** Does for the functions what Lambda's event sources and the scheduler do in the cloud. */
 export const startTriggers = (options: TriggerOptions): Triggers => {
-  const { clock, random } = options;
+  const { clock, random, log, wakeQueue, doorbell } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const repeat = async (work: () => Promise<boolean>, pauseMs: number): Promise<void> => {
-    while (!signal.aborted) {
-      const isBusy = await work();
-      if (!isBusy) await clock.sleep(pauseMs, signal);
+
+  /** Ends no loop: a queue that cannot be read now may be readable a moment later. */
+  const isBusy = async (work: () => Promise<boolean>): Promise<boolean> => {
+    try {
+      return await work();
+    } catch (error) {
+      log.error("queue not readable, it is tried again", { errorMessage: String(error) });
+      return false;
     }
   };
-  const schedule = async (): Promise<boolean> => {
-    await invokePollTasks(options, scheduledEvent("poll-tasks", clock.now(), random));
-    return false;
+  const repeat = async (work: () => Promise<boolean>, pauseMs: () => number): Promise<void> => {
+    while (!signal.aborted) {
+      const rung = doorbell.next();
+      if (!(await isBusy(work))) await clock.sleep(pauseMs(), rung);
+    }
   };
+  const untilNextWake = (): number => {
+    const nextAt = wakeQueue.nextAt() ?? Number.POSITIVE_INFINITY;
+    return Math.min(LOOK_MS, nextAt - clock.now());
+  };
+  const schedule = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await invokePollTasks(options, scheduledEvent("poll-tasks", clock.now(), random));
+      await clock.sleep(SCHEDULE_MS, signal);
+    }
+  };
+
   const loops = [
     ...Array.from({ length: MAX_INVOCATIONS }, () =>
-      repeat(() => invokeRunCommands(options), IDLE_MS),
+      repeat(
+        () => invokeRunCommands(options),
+        () => LOOK_MS,
+      ),
     ),
-    repeat(() => invokeByWake(options), IDLE_MS),
-    repeat(schedule, SCHEDULE_MS),
+    repeat(() => invokeByWake(options), untilNextWake),
+    schedule(),
   ];
   return {
     async stop() {
       stopping.abort();
+      doorbell.ring();
       await Promise.all(loops);
     },
   };

@@ -48,6 +48,17 @@ describe("a pause that the provider asks for", () => {
     expect([before, asked]).toEqual([1, 2]);
   });
 
+  test("is kept also when the message comes again", async () => {
+    const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "7" }) });
+    const world = await createWorld({ provider: () => provider });
+    await world.handle(requests.updateContainer("c1"));
+
+    await world.clock.advance(6_999);
+    await world.handle(requests.updateContainer("c1"));
+
+    expect(provider.count("PATCH ")).toBe(1);
+  });
+
   test("of no time at all is still a pause", async () => {
     const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "0" }) });
     const world = await createWorld({ provider: () => provider });

@@ -33,12 +33,14 @@ export interface SkyhookProcess {
 export const startSkyhook = (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  input = "",
 ): SkyhookProcess => {
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { PATH, NO_COLOR: "1", ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  child.stdin.end(input);
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => {
@@ -70,8 +72,9 @@ export const startSkyhook = (
 export const runSkyhook = async (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  input = "",
 ) => {
-  const program = startSkyhook(args, environment);
+  const program = startSkyhook(args, environment, input);
   const exitCode = await program.ended();
   return { exitCode, stdout: program.stdout(), stderr: program.stderr() };
 };

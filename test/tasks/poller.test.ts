@@ -50,7 +50,7 @@ test("whoever makes something due soon asks for a run at that time", async () =>
 test("a run whose time is over while something is due asks for another one at once", async () => {
   const world = await createWorld({ provider: running });
   await world.handle(updateContainer("c1"));
-  await world.clock.advance(2_000);
+  await world.clock.advance(3_000);
   const now = world.clock.now();
 
   const budget = { endsAt: now, signal: new AbortController().signal };

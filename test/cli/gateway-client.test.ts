@@ -1,0 +1,68 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { checkedEndpoint } from "../../lib/cli/endpoint-option.ts";
+import { createGatewayClient } from "../../lib/cli/gateway-client.ts";
+
+let close = (): void => undefined;
+afterEach(() => close());
+
+/** A program that answers every request the same. */
+const serverAnswering = async (status: number, body: string): Promise<string> => {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  close = () => server.close();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+describe("the client of a running Skyhook", () => {
+  it("knows nothing of a command that Skyhook does not know", async () => {
+    const url = await serverAnswering(404, '{"error":"no such command"}');
+
+    expect(await createGatewayClient(url).look("c1")).toBeUndefined();
+  });
+
+  it.each([
+    [404, "not found"],
+    [404, '{"message":"no such path"}'],
+    [401, '{"exception_class":"not_authenticated","message":"hush"}'],
+    [500, "<html>"],
+  ])("says that %i %j is no answer of a Skyhook", async (status, body) => {
+    const url = await serverAnswering(status, body);
+    const message = `${url} is not a running Skyhook; look at the address`;
+
+    await expect(createGatewayClient(url).look("c1")).rejects.toMatchObject({
+      exitCode: 3,
+      message,
+    });
+    await expect(createGatewayClient(url).send({})).rejects.toMatchObject({ exitCode: 3, message });
+  });
+
+  it("passes on why Skyhook does not take a request", async () => {
+    const url = await serverAnswering(413, '{"error":"at most 256 KiB"}');
+
+    await expect(createGatewayClient(url).send({})).rejects.toMatchObject({
+      exitCode: 2,
+      message: "Skyhook answers 413: at most 256 KiB",
+    });
+  });
+});
+
+describe("the address of a running Skyhook", () => {
+  it.each(["http://127.0.0.1:4000", "https://skyhook.example/"])("may be %s", (address) => {
+    expect(checkedEndpoint(address)).toBe(address);
+  });
+
+  it.each([undefined, "", "localhost:4000", "127.0.0.1:4000", "ftp://a.example", "http://"])(
+    "cannot be %j",
+    (address) => {
+      expect(() => checkedEndpoint(address)).toThrow(
+        expect.objectContaining({
+          exitCode: 2,
+          message:
+            "--endpoint or SKYHOOK_ENDPOINT: give the address that `skyhook start` prints, such as http://127.0.0.1:4000",
+        }),
+      );
+    },
+  );
+});

@@ -1,0 +1,159 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  eventsIn,
+  runSkyhook,
+  type SkyhookProcess,
+  startSkyhook,
+} from "../support/skyhook-process.ts";
+
+const CONTAINER = ["--project-id", "1234567", "--region-id", "76", "--container-name"];
+const POLICY = ["--project-id", "1234567", "--region-id", "76", "--policy-id", "1"];
+const EVENT = ["--storage-name", "my-storage-prod", "--bucket-name", "my-bucket"];
+
+let skyhook: SkyhookProcess;
+let endpoint: string;
+let directory: string;
+const outputs: string[] = [];
+
+/** Runs a command of the program against the running Skyhook. */
+const run = async (args: readonly string[], input = "", at = endpoint) => {
+  const ended = await runSkyhook(args, { SKYHOOK_ENDPOINT: at }, input);
+  outputs.push(ended.stdout, ended.stderr);
+  return ended;
+};
+
+const eventsOf = (commandId: string) =>
+  eventsIn(skyhook.stdout(), true).filter(({ detail }) => detail.metadata.commandId === commandId);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "skyhook-send-"));
+  skyhook = startSkyhook(["start", "--no-demo", "--json", "--task-seconds", "0.2"]);
+  await skyhook.printed("What can be sent");
+  endpoint = /listens at (\S+)/.exec(skyhook.stderr())?.[1] ?? "none";
+});
+
+afterAll(async () => {
+  skyhook.child.kill("SIGTERM");
+  await skyhook.ended();
+  await rm(directory, { recursive: true });
+});
+
+describe("skyhook send", { timeout: 30_000 }, () => {
+  it.concurrent("follows a command with flags of every kind to its end", async () => {
+    const envs = join(directory, "envs.json");
+    await writeFile(envs, '{"TOKEN":"hush-in-a-file"}');
+    const flags = ["--description", "7", "--timeout", "30", "--scale", '{"min":1,"max":2}'];
+
+    const args = [...CONTAINER, "my-container", ...flags, "--envs", `@${envs}`];
+    const ended = await run(["send", "update-container", ...args, "--id", "all", "--wait"]);
+
+    expect(ended.stderr).toBe("");
+    expect(ended.stdout).toMatch(
+      /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36}\n$/,
+    );
+    expect(ended.exitCode).toBe(0);
+  });
+
+  it.concurrent("passes the largest unsigned 64-bit integer through exactly", async () => {
+    const limit = ["--name", "reaching_used_space", "--bytes", "18446744073709551615"];
+
+    const args = ["send", "update-storage-event", ...EVENT, ...limit, "--id", "uint64", "--wait"];
+    const ended = await run([...args, "--json"]);
+
+    expect(JSON.parse(ended.stdout)).toMatchObject({ status: "succeeded", commandId: "uint64" });
+    expect(ended.exitCode).toBe(0);
+  });
+
+  it.concurrent("reads a body from standard input, and shows none of its secrets", async () => {
+    const body = '{"pull_secret":"hush-in-the-body","envs":{"KEY":"hush-in-envs"}}';
+    const args = ["send", "update-container", ...CONTAINER, "lost", "--body", "@-", "--wait"];
+
+    const ended = await run(args, body);
+
+    expect(ended.stdout).toContain("failed (refused)");
+    expect(ended.exitCode).toBe(1);
+  });
+
+  it.concurrent("prints the id without --wait, by which the status is asked for", async () => {
+    const sent = await run(["send", "update-policy", ...POLICY, "--status", "active"]);
+    const id = sent.stdout.trim();
+    await skyhook.printed(`"commandId":"${id}"`);
+
+    const status = await run(["status", id, "--json"]);
+
+    expect(sent.exitCode).toBe(0);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+    expect(sent.stderr).toBe(`sent; how it goes: skyhook status ${id}\n`);
+    expect(JSON.parse(status.stdout)).toMatchObject({ commandId: id, operation: "update-policy" });
+    expect(status.exitCode).toBe(0);
+  });
+
+  it.concurrent("takes the same command again for what it is, and another one with its id not", async () => {
+    const send = (status: string) =>
+      run(["send", "update-policy", ...POLICY, "--status", status, "--id", "twice", "--wait"]);
+
+    const first = await send("paused");
+    const [again, other] = await Promise.all([send("paused"), send("active")]);
+
+    expect([first.exitCode, again.exitCode, other.exitCode]).toEqual([0, 0, 2]);
+    expect(other.stdout).toBe(
+      "update-policy rejected (id-reused)\n  metadata.commandId: belongs to a command with another payload\n",
+    );
+    expect(eventsOf("twice").map((event) => event["detail-type"])).toEqual([
+      "CommandAccepted",
+      "CommandSucceeded",
+    ]);
+  });
+
+  it.concurrent("does not send what the contract refuses, and names every reason", async () => {
+    const bad = ["--timeout", "500", "--scale", '{"min":3,"max":1}', "--id", "never"];
+    const args = ["send", "update-container", ...CONTAINER, "my-container", ...bad];
+
+    const ended = await run(args);
+
+    expect(ended.stderr).toBe(
+      "not sent: update-container rejected (invalid)\n  body.scale.min: must not exceed max\n  body.timeout: at most 180\n",
+    );
+    expect(ended.exitCode).toBe(2);
+    expect(eventsOf("never")).toEqual([]);
+  });
+
+  it.concurrent("is refused with an option that no operation has", async () => {
+    const ended = await run(["send", "update-policy", ...POLICY, "--statu", "active"]);
+
+    expect(ended.stderr).toBe("error: unknown option '--statu'\n(Did you mean --status?)\n");
+    expect(ended.exitCode).toBe(2);
+  });
+});
+
+describe("skyhook status", { timeout: 30_000 }, () => {
+  it.concurrent("knows nothing of an id that was never sent", async () => {
+    const ended = await run(["status", "no/such?id"]);
+
+    expect(ended.stderr).toBe(
+      "no command no/such?id here: never sent, still queued, or rejected\n",
+    );
+    expect(ended.exitCode).toBe(2);
+  });
+
+  it.concurrent("says that nothing answers, with a status of its own", async () => {
+    const ended = await run(["status", "c1"], "", "http://127.0.0.1:1");
+
+    expect(ended.stderr).toMatch(
+      /^nothing answers at http:\/\/127\.0\.0\.1:1; run `skyhook start`/,
+    );
+    expect(ended.exitCode).toBe(3);
+  });
+});
+
+describe("whatever the program printed so far", () => {
+  it("holds no secret of a request", () => {
+    const printed = [...outputs, skyhook.stdout(), skyhook.stderr()].join("\n");
+
+    expect(printed.length).toBeGreaterThan(1_000);
+    expect(printed).not.toContain("hush");
+  });
+});

@@ -1,0 +1,144 @@
+import type { SQSEvent } from "aws-lambda";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createHandler } from "../../functions/run-commands/handler.ts";
+import example from "../fixtures/sqs-fifo-event.json" with { type: "json" };
+import { resumeInstance, updateContainer, updatePolicy } from "../support/requests.ts";
+import { createFunctionWorld, failing } from "./function-world.ts";
+
+/** The documented event with as many records as there are bodies; their ids are m1, m2, … */
+const eventOf = (...bodies: readonly unknown[]): SQSEvent => ({
+  Records: bodies.map((body, index) => {
+    const [record] = example.Records;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return { ...record!, messageId: `m${index + 1}`, body: text };
+  }),
+});
+
+const failures = (...ids: readonly string[]) => ({
+  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+});
+
+describe("run-commands", () => {
+  it("runs what the queue brings and acknowledges all of it", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const context = world.contextOf(30_000);
+
+    const answer = await handler(eventOf(resumeInstance("r1"), updatePolicy("p1")), context);
+
+    expect(answer).toEqual(failures());
+    expect(world.told("r1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.bound).toEqual([context]);
+  });
+
+  it("reports the failed message and what is behind it in its lane, and nothing else", async () => {
+    const world = await createFunctionWorld(failing("command#own/broken"));
+    const handler = createHandler(world.deps);
+    const event = eventOf(
+      updatePolicy("first"),
+      updatePolicy("broken"),
+      resumeInstance("beside"),
+      updatePolicy("behind"),
+    );
+
+    const answer = await handler(event, world.contextOf(30_000));
+
+    expect(answer).toEqual(failures("m2", "m4"));
+    expect(world.told("behind")).toEqual([]);
+    expect(world.told("first")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([
+      {
+        level: "error",
+        message: "message not handled, it comes again",
+        fields: { errorKind: "Error", errorMessage: "command#own/broken is away" },
+      },
+    ]);
+  });
+
+  it("fails as a whole when no message could be handled, and logs why each was not", async () => {
+    const world = await createFunctionWorld(failing("command#"));
+    const handler = createHandler(world.deps);
+    const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
+
+    await expect(handler(event, world.contextOf(30_000))).rejects.toThrow(
+      "no message of the batch could be handled",
+    );
+
+    expect(world.log.lines.map(({ message }) => message)).toEqual([
+      "message not handled, it comes again",
+      "message not handled, it comes again",
+      "invocation failed",
+    ]);
+  });
+
+  it("starts nothing when an attempt does not fit into the time, and gives everything back", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
+
+    const answer = await handler(event, world.contextOf(12_999));
+
+    expect(answer).toEqual(failures("m1", "m2"));
+    expect(world.calls).toEqual([]);
+    expect(world.log.lines).toEqual([]);
+  });
+
+  it("acknowledges and logs a message that it does not understand", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+
+    const answer = await handler(eventOf("Test message."), world.contextOf(30_000));
+
+    expect(answer).toEqual(failures());
+    expect(world.told()).toEqual([]);
+    expect(world.log.lines).toMatchObject([
+      { level: "warn", message: "request rejected, and its sender cannot be told: it has no id" },
+    ]);
+  });
+
+  it("rejects an invalid command once, and lets its neighbours run", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const invalid = updateContainer("bad", { listening_port: 70_000 });
+
+    const answer = await handler(eventOf(invalid, updatePolicy("p1")), world.contextOf(30_000));
+
+    expect(answer).toEqual(failures());
+    expect(world.told("bad")).toEqual(["CommandRejected"]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("runs two commands of one lane one after the other, in the order of their messages", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+
+    await handler(eventOf(updatePolicy("p1"), updatePolicy("p2")), world.contextOf(30_000));
+
+    expect(
+      world.bus.published().map(({ detailType, metadata }) => [metadata.commandId, detailType]),
+    ).toEqual([
+      ["p1", "CommandAccepted"],
+      ["p1", "CommandSucceeded"],
+      ["p2", "CommandAccepted"],
+      ["p2", "CommandSucceeded"],
+    ]);
+  });
+
+  it("acknowledges a batch of any bodies at all, because none of them gets better by coming again", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const body = fc.oneof(fc.string(), fc.json(), fc.json({ maxDepth: 60, depthSize: "large" }));
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(body, { maxLength: 10 }), async (bodies) => {
+        const answer = await handler(eventOf(...bodies), world.contextOf(30_000));
+
+        expect(answer).toEqual(failures());
+      }),
+    );
+    expect(world.told()).toEqual([]);
+  });
+});

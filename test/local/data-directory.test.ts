@@ -1,0 +1,112 @@
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openDataDirectory, withDataError } from "../../lib/local/data-directory.ts";
+import { openLevelStore } from "../../lib/local/level-store.ts";
+import { createSeededRandom } from "../support/seeded-random.ts";
+
+let parent: string;
+let directory: string;
+
+const open = (seed = 1) => openDataDirectory(directory, createSeededRandom(seed));
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), "skyhook-data-"));
+  directory = join(parent, "deep", "state");
+});
+
+afterEach(() => rm(parent, { recursive: true }));
+
+describe("a data directory", () => {
+  it("is made when it is missing, for its owner's eyes only", async () => {
+    const data = await open();
+
+    expect(data).toEqual({
+      service: join(directory, "service"),
+      ledger: join(directory, "ledger"),
+      messages: join(directory, "messages"),
+      fingerprintKey: expect.stringMatching(/^[0-9a-f-]{72}$/),
+    });
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(directory, "skyhook.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps its fingerprint key from run to run", async () => {
+    const first = await open(1);
+
+    expect((await open(2)).fingerprintKey).toBe(first.fingerprintKey);
+  });
+
+  it("does not mind what a kill left of its making", async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "skyhook.json.new"), '{"form');
+
+    await open();
+
+    expect(await readdir(directory)).toEqual(["skyhook.json"]);
+  });
+
+  it("refuses a folder that holds something else, and leaves it as it was", async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "thesis.txt"), "years of work");
+
+    await expect(open()).rejects.toThrow(
+      `data directory ${directory}: is not empty and holds no Skyhook data`,
+    );
+
+    expect(await readdir(directory)).toEqual(["thesis.txt"]);
+  });
+
+  it.each([
+    ['{"format":2,"key":"x"}', "has format 2, this version of Skyhook reads format 1"],
+    ['{"format":1}', "damaged: skyhook.json is not readable"],
+    ['{"for', "damaged: skyhook.json is not readable"],
+  ])("of another version or with damage is refused: %s", async (mark, why) => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "skyhook.json"), mark);
+
+    await expect(open()).rejects.toThrow(`data directory ${directory}: ${why}`);
+  });
+
+  it("that is a file, or lies in one, is refused", async () => {
+    const file = join(parent, "file");
+    await writeFile(file, "");
+    const random = createSeededRandom();
+
+    for (const path of [file, join(file, "state")]) {
+      await expect(openDataDirectory(path, random)).rejects.toThrow(
+        `data directory ${path}: is not a folder`,
+      );
+    }
+  });
+});
+
+describe("what LevelDB says of a data directory", () => {
+  it("is told as a second run", async () => {
+    const { messages } = await open();
+    const first = await openLevelStore(messages);
+
+    await expect(withDataError(directory, () => openLevelStore(messages))).rejects.toThrow(
+      `data directory ${directory}: in use by another run`,
+    );
+
+    await first.close();
+  });
+
+  it("is told as damage", async () => {
+    const { messages } = await open();
+    await (await openLevelStore(messages)).close();
+    await writeFile(join(messages, "CURRENT"), "junk");
+
+    await expect(withDataError(directory, () => openLevelStore(messages))).rejects.toThrow(
+      `data directory ${directory}: damaged: Corruption: CURRENT file does not end with newline`,
+    );
+  });
+
+  it("leaves every other error as it is", async () => {
+    const failure = new Error("something else");
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+});
