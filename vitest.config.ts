@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // dynalite and spawned local runs start in well under a second; a hang must not eat the run.
     testTimeout: 20_000,
+    // Vitest leaves one core idle by default; on two cores that doubles the time.
+    maxWorkers: "100%",
     // The SDK's advice to upgrade Node would stand in the output of every file that uses it.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
   },

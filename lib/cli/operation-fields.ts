@@ -3,7 +3,7 @@ import { nodeOf, type SchemaNode } from "./field-schema.ts";
 
 export type FieldPlace = "params" | "query" | "body";
 /** How a person writes a value. */
-export type FieldType = "text" | "number" | "true|false" | "json";
+type FieldType = "text" | "number" | "true|false" | "json";
 
 /** One field of an operation as a person fills it in. */
 export interface OperationField {

@@ -5,7 +5,7 @@ import type { Problem } from "../contract/problem.ts";
 import { type Disposition, ProviderError, type ProviderErrorCode } from "./provider-error.ts";
 
 /** Tasks hold a resource for seconds to minutes; the provider's own clients retry a lock every 10 s. */
-export const LOCK_RETRY_MS = 10_000;
+const LOCK_RETRY_MS = 10_000;
 
 /** A longer pause than any provider means; what is far beyond it would not fit into a date. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;

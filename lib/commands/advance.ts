@@ -1,12 +1,5 @@
-import {
-  type Command,
-  commandKey,
-  commands,
-  isEnded,
-  loseLease,
-  markPublished,
-  waitInLane,
-} from "../ledger/command.ts";
+import { type Command, commandKey, commands, isEnded } from "../ledger/command.ts";
+import { loseLease, markPublished, waitInLane } from "../ledger/command-transitions.ts";
 import { enterLane, type Lane, lanes } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";

@@ -1,16 +1,13 @@
 import * as z from "zod";
 import { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { type Command, type CommandRequestBody, commandKey, commands } from "../ledger/command.ts";
 import {
-  type Command,
-  type CommandRequestBody,
-  commandKey,
-  commands,
   followTasks,
   markUncertain,
   startAttempt,
   waitBeforeSending,
-} from "../ledger/command.ts";
+} from "../ledger/command-transitions.ts";
 import type { Stored } from "../ledger/record.ts";
 import { taskKey, tasks } from "../ledger/task.ts";
 import { pauseAfterWaitMs } from "./backoff.ts";

@@ -1,4 +1,5 @@
-import { type Command, endCommand } from "../ledger/command.ts";
+import type { Command } from "../ledger/command.ts";
+import { endCommand } from "../ledger/command-transitions.ts";
 import {
   commandFailed,
   commandSucceeded,

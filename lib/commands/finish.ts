@@ -1,4 +1,5 @@
-import { type Command, commandKey, commands, markPublished, settle } from "../ledger/command.ts";
+import { type Command, commandKey, commands } from "../ledger/command.ts";
+import { markPublished, settle } from "../ledger/command-transitions.ts";
 import { lanes, leaveLane } from "../ledger/lane.ts";
 import type { CommandDeps } from "./deps.ts";
 import { publish } from "./publish.ts";

@@ -1,18 +1,12 @@
-import {
-  type Command,
-  commandKey,
-  commands,
-  type FollowedTask,
-  recordTaskEnd,
-  tasksRecorded,
-} from "../ledger/command.ts";
+import { type Command, commandKey, commands, type FollowedTask } from "../ledger/command.ts";
+import { recordTaskEnd, tasksRecorded } from "../ledger/command-transitions.ts";
 import { type Task, taskKey, tasks } from "../ledger/task.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail, succeed } from "./end.ts";
 import { finishCommand } from "./finish.ts";
 
 /** The shortest background work takes seconds; looking earlier would find nothing. */
-export const FIRST_LOOK_MS = 2_000;
+const FIRST_LOOK_MS = 2_000;
 
 /**
  * Gives every task of a following command its own item, then lets the command rest until its

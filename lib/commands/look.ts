@@ -1,11 +1,5 @@
-import {
-  type Command,
-  commandKey,
-  commands,
-  isEnded,
-  lookAgain,
-  loseLease,
-} from "../ledger/command.ts";
+import { type Command, commandKey, commands, isEnded } from "../ledger/command.ts";
+import { lookAgain, loseLease } from "../ledger/command-transitions.ts";
 import { confirmHolder, lanes, renewGrant } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { expireCommand, publishOutbox, takePlace } from "./advance.ts";

@@ -7,7 +7,7 @@ export type Family = "cloud" | "storage" | "streaming";
 export type RequestField = `params.${string}` | `query.${string}` | `body.${string}`;
 
 /** The resource whose changes must not overlap, and the request fields that name it. */
-export interface LaneRule {
+interface LaneRule {
   readonly resource: "container" | "instance" | "policy" | "pool" | "storage-event" | "router";
   readonly by: readonly RequestField[];
 }

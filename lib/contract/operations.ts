@@ -18,14 +18,7 @@ export const MUTATIONS = [
   createStorageEvent,
 ] as const;
 
-export const READS = [
-  getTask,
-  listTasks,
-  getInstance,
-  getPool,
-  getRouter,
-  listStorageEvents,
-] as const;
+const READS = [getTask, listTasks, getInstance, getPool, getRouter, listStorageEvents] as const;
 
 export const OPERATIONS = [...MUTATIONS, ...READS] as const;
 

@@ -16,7 +16,7 @@ const gatewayType = <const Type extends string>(type: Type) =>
   z.literal(type, { error: "one of default, manual" });
 
 /** Both gateway variants: `default` takes the region's external network, `manual` names one. */
-export const externalGatewaySchema = z.discriminatedUnion("type", [
+const externalGatewaySchema = z.discriminatedUnion("type", [
   z.strictObject({ type: gatewayType("default"), enable_snat: z.boolean().optional() }),
   z.strictObject({
     type: gatewayType("manual"),
@@ -25,7 +25,7 @@ export const externalGatewaySchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-export const routeSchema = z.strictObject({ destination: cidr, nexthop: ipAddress });
+const routeSchema = z.strictObject({ destination: cidr, nexthop: ipAddress });
 
 export const routerCreateSchema = z.strictObject({
   name: resourceName,

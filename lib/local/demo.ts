@@ -1,7 +1,7 @@
 import type { MutationId } from "../contract/operations.ts";
 
 /** How a demo command is expected to end. */
-export type ExpectedEnd =
+type ExpectedEnd =
   | { readonly status: "succeeded"; readonly outcome: "done" | "no-op" }
   | { readonly status: "failed"; readonly reason: string }
   | { readonly status: "rejected"; readonly reason: string };

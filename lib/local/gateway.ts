@@ -20,7 +20,7 @@ const rejectedEventSchema = z.object({
 });
 
 /** What became of a request that was sent here. */
-export type SentRequest =
+type SentRequest =
   | ({ readonly kind: "command" } & CommandView)
   | ({ readonly kind: "rejected" } & z.output<typeof rejectedEventSchema>["data"]);
 

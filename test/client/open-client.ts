@@ -12,7 +12,7 @@ import { createVirtualClock } from "../support/virtual-clock.ts";
 
 export const API_KEY = "1234$abcdef";
 /** 2026-01-01T00:00:00Z, where the virtual clock stands. */
-export const NOW = Date.UTC(2026, 0, 1);
+const NOW = Date.UTC(2026, 0, 1);
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** A clock that knows how many of its sleepers are still asleep. */

@@ -1,13 +1,18 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import * as machine from "../../lib/ledger/command.ts";
+import * as record from "../../lib/ledger/command.ts";
+import * as transitions from "../../lib/ledger/command-transitions.ts";
+
 import { commandOf } from "../support/commands.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
 
-type Command = machine.Command;
+/** The record and everything that can happen to it. */
+const machine = { ...record, ...transitions };
+
+type Command = record.Command;
 type Step = (command: Command, now: number) => Command;
 
-const event = (id: string): machine.OutboxEvent => ({
+const event = (id: string): record.OutboxEvent => ({
   detailType: "CommandFailed",
   detail: {},
   time: 1,
@@ -70,7 +75,7 @@ test("an end is final: nothing later changes what it says", () => {
     fc.property(course, (steps) => {
       const ended = walk(steps).filter(({ before }) => machine.isEnded(before));
       for (const { before, after } of ended) {
-        const { settled: _, ...saidBefore } = before.state as machine.EndedState;
+        const { settled: _, ...saidBefore } = before.state as record.EndedState;
         expect(after.state).toMatchObject(saidBefore);
         expect(after.outbox.length).toBeLessThanOrEqual(before.outbox.length);
       }

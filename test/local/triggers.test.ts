@@ -124,6 +124,32 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["first"], ["second"]]);
   });
 
+  it("share out at once what several lanes hold back until a batch is done", async () => {
+    const run = await createRun();
+    await run.send("a1", "a");
+    await run.send("b1", "b");
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const never = new Promise<SQSBatchResponse>(() => undefined);
+    run.answerWith(async () => {
+      await opened;
+      run.answerWith(() => never);
+      return { batchItemFailures: [] };
+    });
+    run.start();
+    await run.clock.advance(0);
+    const tail = Array.from({ length: 10 }, (_, index) => `a${index + 2}`);
+    for (const body of tail) await run.send(body, "a");
+    await run.send("b2", "b");
+
+    open();
+    await run.clock.advance(0);
+
+    expect(run.batches).toEqual([["a1", "b1"], tail, ["b2"]]);
+  });
+
   it("bring a message that was not handled again, and only that one", async () => {
     const run = await createRun();
     await run.send("good", "a");

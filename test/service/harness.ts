@@ -6,7 +6,7 @@ import { createMemoryStore, type Store } from "../../lib/service/store.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
-export const TASK_DURATION_MS = 10_000;
+const TASK_DURATION_MS = 10_000;
 
 export interface SentRequest {
   /** Written as wire JSON: a bigint becomes a plain number. */

@@ -1,5 +1,5 @@
 /** One call of a port, by one invocation of a function. */
-export interface PortCall {
+interface PortCall {
   readonly name: string;
   readonly invocation: number;
 }
@@ -23,12 +23,12 @@ export type FaultKind =
   | "fails half-way";
 
 /** What a call of an invocation that was killed ends with; none of them has an effect. */
-export class Killed extends Error {
+class Killed extends Error {
   override readonly name = "Killed";
 }
 
 /** What a call that was made to fail ends with. */
-export class InjectedFault extends Error {
+class InjectedFault extends Error {
   override readonly name = "InjectedFault";
 }
 

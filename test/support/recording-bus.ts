@@ -7,7 +7,7 @@ import type { JsonObject, Ledger } from "../../lib/ports/ledger.ts";
 /** EventBridge takes 256 kB an entry; ours stay below this. */
 const MAX_EVENT_BYTES = 200_000;
 
-export interface PublishedEvent {
+interface PublishedEvent {
   readonly detailType: string;
   readonly id: string;
   readonly metadata: z.output<typeof metadataSchema>;

@@ -2,7 +2,7 @@
 
 export const PLACE = { project_id: 1234567, region_id: 76 };
 export const SUBNET = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d01";
-export const POOL = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
+const POOL = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
 export const SUSPENDED_INSTANCE = "6c6aa80f-7836-4dc2-a2ae-125e248be476";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,0 +1,164 @@
+import {
+  type Command,
+  type EndedState,
+  type FollowedTask,
+  isEnded,
+  LOOK_AGAIN_MS,
+  type OutboxEvent,
+} from "./command.ts";
+
+/*
+ * What can happen to a command. Every function is pure: from the command as it is to the command as
+ * it will be, or the very same when that cannot happen to it.
+ */
+
+/** The newest attempts are kept whole; older ones only counted. */
+const MAX_ATTEMPTS_KEPT = 20;
+
+/** Every transition of an ended command answers the command unchanged: an end is final. */
+const unlessEnded = (command: Command, change: () => Command): Command =>
+  isEnded(command) ? command : change();
+
+/** Once the tasks are known there is nothing to send: a command that follows them only ends. */
+const unlessFollowing = (command: Command, change: () => Command): Command =>
+  command.state.status === "following" ? command : unlessEnded(command, change);
+
+export const waitInLane = (command: Command): Command =>
+  unlessEnded(command, () =>
+    command.state.status === "accepted" ? { ...command, state: { status: "waiting" } } : command,
+  );
+
+/**
+ * Nobody has taken it further: called again, and looked at again later. While an attempt runs only
+ * its owner writes, or its reply could not be recorded.
+ */
+export const lookAgain = (command: Command, now: number): Command => {
+  const { state } = command;
+  const isAtRest = state.status === "accepted" || (state.status === "running" && !state.lease);
+  return isAtRest ? { ...command, state: { ...state, lookAt: now + LOOK_AGAIN_MS } } : command;
+};
+
+/** The intent, recorded before the request leaves. */
+export const startAttempt = (
+  command: Command,
+  attempt: { readonly by: string; readonly now: number; readonly leaseUntil: number },
+): Command =>
+  unlessFollowing(command, () => ({
+    ...command,
+    attempts: [...command.attempts, { startedAt: attempt.now }].slice(-MAX_ATTEMPTS_KEPT),
+    attemptCount: command.attemptCount + 1,
+    state: {
+      status: "running",
+      lease: { by: attempt.by, until: attempt.leaseUntil },
+      notBefore: attempt.now,
+      lookAt: attempt.leaseUntil,
+    },
+  }));
+
+/** Notes how the running attempt ended, and when the next one may start. */
+export const postponeAttempt = (
+  command: Command,
+  attempt: {
+    readonly now: number;
+    readonly until: number;
+    readonly disposition: string;
+    readonly code: string;
+  },
+): Command =>
+  unlessFollowing(command, () => {
+    const { now, until, disposition, code } = attempt;
+    const last = command.attempts.at(-1);
+    return {
+      ...command,
+      attempts: last
+        ? [...command.attempts.slice(0, -1), { ...last, endedAt: now, disposition, code }]
+        : command.attempts,
+      state: { status: "running", notBefore: until, lookAt: until },
+    };
+  });
+
+/** Waits without having sent anything: an uncertain send is still being looked into. */
+export const waitBeforeSending = (command: Command, until: number): Command =>
+  unlessFollowing(command, () => ({
+    ...command,
+    state: { status: "running", notBefore: until, lookAt: until },
+  }));
+
+/** The lease ran out, so its holder died while sending: what became of the send is unknown. */
+export const loseLease = (command: Command, now: number): Command =>
+  command.state.status === "running" && command.state.lease && command.state.lease.until <= now
+    ? {
+        ...markUncertain(command),
+        state: { status: "running", notBefore: now, lookAt: now + LOOK_AGAIN_MS },
+      }
+    : command;
+
+/** The last send may have taken effect: its reply was lost, or its sender died. */
+export const markUncertain = (command: Command): Command =>
+  unlessFollowing(command, () => {
+    const sentAt = command.attempts.at(-1)?.startedAt ?? command.acceptedAt;
+    return {
+      ...command,
+      lostReplies: command.lostReplies + 1,
+      uncertain: { firstSentAt: command.uncertain?.firstSentAt ?? sentAt, lastSentAt: sentAt },
+    };
+  });
+
+export const followTasks = (command: Command, taskIds: readonly string[]): Command =>
+  unlessFollowing(command, () => ({
+    ...command,
+    state: {
+      status: "following",
+      tasks: [...new Set(taskIds)].map((id) => ({ id })),
+      tasksRecorded: false,
+    },
+  }));
+
+export const tasksRecorded = (command: Command): Command =>
+  command.state.status === "following" && !command.state.tasksRecorded
+    ? { ...command, state: { ...command.state, tasksRecorded: true } }
+    : command;
+
+export const recordTaskEnd = (
+  command: Command,
+  taskId: string,
+  end: NonNullable<FollowedTask["end"]>,
+): Command =>
+  command.state.status === "following"
+    ? {
+        ...command,
+        state: {
+          ...command.state,
+          tasks: command.state.tasks.map((task) =>
+            task.id === taskId && !task.end ? { ...task, end } : task,
+          ),
+        },
+      }
+    : command;
+
+/** Ends the command for good, erases the request, and queues the event that tells of it. */
+export const endCommand = (
+  command: Command,
+  end: Omit<EndedState, "settled" | "tasks">,
+  event: OutboxEvent,
+): Command =>
+  unlessEnded(command, () => {
+    const { request: _, uncertain: __, ...kept } = command;
+    const tasks = command.state.status === "following" ? command.state.tasks : [];
+    return {
+      ...kept,
+      outbox: [...command.outbox, event],
+      state: { ...end, settled: false, tasks },
+    };
+  });
+
+export const markPublished = (command: Command, ids: ReadonlySet<string>): Command =>
+  command.outbox.some((event) => ids.has(event.deduplicationId))
+    ? { ...command, outbox: command.outbox.filter((event) => !ids.has(event.deduplicationId)) }
+    : command;
+
+/** The lane was passed on; with an empty outbox nothing is left to do. */
+export const settle = (command: Command): Command =>
+  isEnded(command) && command.outbox.length === 0
+    ? { ...command, state: { ...command.state, settled: true } }
+    : command;

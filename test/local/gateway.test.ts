@@ -1,0 +1,140 @@
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { type Automation, openAutomation } from "../../lib/local/automation.ts";
+import { openGateway } from "../../lib/local/gateway.ts";
+import type { ServedService } from "../../lib/service/serve.ts";
+import { createSystemClock } from "../../lib/system/system-clock.ts";
+import { createSystemRandom } from "../../lib/system/system-random.ts";
+import { updatePolicy } from "../support/requests.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+let automation: Automation;
+let gateway: ServedService;
+
+beforeEach(async () => {
+  automation = await openAutomation({
+    provider: { kind: "embedded", port: 0, taskDurationMs: 10 },
+    directory: undefined,
+    eventSource: "skyhook",
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+    log: silentLog,
+  });
+  gateway = await openGateway(automation, 0);
+});
+
+afterEach(async () => {
+  await gateway.close();
+  await automation.stop();
+});
+
+const post = (body: string, contentType = "application/json"): Promise<Response> =>
+  fetch(`${gateway.url}/commands`, {
+    method: "POST",
+    headers: { "content-type": contentType },
+    body,
+  });
+
+const send = (detail: unknown): Promise<Response> => post(JSON.stringify(detail));
+
+const answerSchema = z.looseObject({
+  kind: z.string().optional(),
+  endedAt: z.string().optional(),
+});
+
+const look = async (commandId: string, eventId: string) => {
+  const url = `${gateway.url}/commands/${commandId}?event=${encodeURIComponent(eventId)}`;
+  const response = await fetch(url);
+  return { status: response.status, body: answerSchema.parse(await response.json()) };
+};
+
+/** What became of a request, when something has. */
+const outcomeOf = async (commandId: string, eventId: string) => {
+  for (;;) {
+    const { status, body } = await look(commandId, eventId);
+    if (status === 200 && (body.kind === "rejected" || body.endedAt)) return body;
+    await sleep(10);
+  }
+};
+
+describe("the gateway of a local run", () => {
+  it("takes a command, and tells what became of it", async () => {
+    automation.start();
+
+    const answer = await send(updatePolicy("p1"));
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toEqual({ commandId: "p1", eventId: "event-p1" });
+    expect(await outcomeOf("p1", "event-p1")).toMatchObject({
+      kind: "command",
+      status: "succeeded",
+    });
+  });
+
+  it("does not take another command's success for an answer to a request with its id", async () => {
+    automation.start();
+    await send(updatePolicy("p1"));
+    await outcomeOf("p1", "event-p1");
+    const other = updatePolicy("p1", { status: "active" });
+
+    await send({ ...other, metadata: { ...other.metadata, id: "event-other" } });
+
+    expect(await outcomeOf("p1", "event-other")).toMatchObject({
+      kind: "rejected",
+      reason: "id-reused",
+    });
+  });
+
+  it("knows nothing of a request that still waits", async () => {
+    await send(updatePolicy("p1"));
+
+    expect(await look("p1", "event-p1")).toEqual({
+      status: 404,
+      body: { error: "no such command" },
+    });
+  });
+
+  it.each([
+    ["is as long as an id may be", "x".repeat(256)],
+    ["has letters that a queue does not take", "événement 1"],
+  ])("takes an event whose id %s", async (_what, id) => {
+    automation.start();
+    const detail = updatePolicy("p1");
+
+    const answer = await send({ ...detail, metadata: { ...detail.metadata, id } });
+
+    expect(answer.status).toBe(202);
+    expect(await outcomeOf("p1", id)).toMatchObject({ status: "succeeded" });
+  });
+
+  it("takes characters that a queue does not take", async () => {
+    automation.start();
+
+    const answer = await send(updatePolicy("p1", { name: "a\ufffe\uffffb" }));
+
+    expect(answer.status).toBe(202);
+    expect(await outcomeOf("p1", "event-p1")).toMatchObject({ reason: "invalid" });
+  });
+
+  it.each([
+    ["a page's form", "{}", "text/plain", 415],
+    ["nothing", "", "application/json", 400],
+    ["one of our own messages", '{"resume":{"command":"c","lane":"l"}}', "application/json", 400],
+    ["more than an event may hold", " ".repeat(262_145), "application/json", 413],
+  ])("refuses %s", async (_what, body, contentType, status) => {
+    expect((await post(body, contentType)).status).toBe(status);
+  });
+
+  it("refuses a browser that was led here by another name", async () => {
+    const status = await new Promise((resolve, reject) => {
+      request(`${gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })
+        .on("response", (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+
+    expect(status).toBe(403);
+  });
+});
