@@ -8,8 +8,7 @@ import { EXIT, type ExitCode } from "./exit-code.ts";
 import { showOperations } from "./operations.ts";
 import { endWithoutReader, printNote } from "./output.ts";
 import { addSendCommands } from "./send-commands.ts";
-import { type ServiceFlags, serveService } from "./service.ts";
-import { start } from "./start.ts";
+import type { ServiceFlags } from "./service.ts";
 import type { StartFlags } from "./start-settings.ts";
 import { showStatus } from "./status.ts";
 
@@ -52,14 +51,19 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 110) })
     .addHelpText("after", EXAMPLES)
     .exitOverride();
-  addStart(program).action((flags: StartFlags) => end(start(flags)));
+  // What runs here is loaded only when it runs: a send must not wait for a database to load.
+  addStart(program).action((flags: StartFlags) =>
+    end(import("./start.ts").then(({ start }) => start(flags))),
+  );
   program
     .command("service")
     .description("run the provider's service alone")
     .option("--port <n>", "port to listen on (default: a free one)")
     .option("--data <dir>", "keep its state in this folder across runs (default: in memory)")
     .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
-    .action((flags: ServiceFlags) => end(serveService(flags)));
+    .action((flags: ServiceFlags) =>
+      end(import("./service.ts").then(({ serveService }) => serveService(flags))),
+    );
   addSendCommands(program, { clock: createSystemClock(), random: createSystemRandom() }, end);
   program
     .command("status")

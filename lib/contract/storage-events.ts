@@ -9,12 +9,6 @@ export const STORAGE_EVENT_NAMES = [
   "reaching_used_requests",
 ] as const;
 
-/** The two names whose limit field the document fixes, with the field that does not belong to each. */
-const FOREIGN_LIMIT: Partial<Record<(typeof STORAGE_EVENT_NAMES)[number], "bytes" | "count">> = {
-  reaching_used_space: "count",
-  reaching_files_quantity: "bytes",
-};
-
 const eventFields = {
   name: oneOf(STORAGE_EVENT_NAMES),
   bucket_name: unlimitedText.optional(),
@@ -24,17 +18,16 @@ const eventFields = {
   uuid: unlimitedText.optional(),
 };
 
-export const storageEventSchema = z.strictObject(eventFields).check((context) => {
-  const foreign = FOREIGN_LIMIT[context.value.name];
-  if (foreign !== undefined && context.value[foreign] !== undefined) {
-    context.issues.push({
-      code: "custom",
-      message: `${context.value.name} is limited by ${foreign === "bytes" ? "count" : "bytes"}`,
-      path: [foreign],
-      input: context.value,
-    });
-  }
-});
+export const storageEventSchema = z
+  .strictObject(eventFields)
+  .refine(({ name, count }) => name !== "reaching_used_space" || count === undefined, {
+    path: ["count"],
+    error: "reaching_used_space is limited by bytes",
+  })
+  .refine(({ name, bytes }) => name !== "reaching_files_quantity" || bytes === undefined, {
+    path: ["bytes"],
+    error: "reaching_files_quantity is limited by count",
+  });
 
 const clientQuery = z.strictObject({ client_id: z.int().optional() });
 /** One lane for both operations: an event's identity is client, name, storage_name and bucket_name. */

@@ -47,7 +47,10 @@ describe("the fields of an operation", () => {
       updatePool,
       "body.healthmonitor.timeout | required | number | whole number 0 to 2147483; must be below delay",
     ],
-    [updateStorageEvent, "body.bytes | optional | number | whole number 0 to 18446744073709551615"],
+    [
+      updateStorageEvent,
+      "body.bytes | optional | number | whole number 0 to 18446744073709551615; reaching_files_quantity is limited by count",
+    ],
     [updateStorageEvent, "query.client_id | optional | number | whole number"],
   ] as const)("of $id hold the limit: %s", (operation, row) => {
     expect(rows(operation)).toContain(row);

@@ -69,6 +69,18 @@ const createRun = async () => {
     answerWith(next: typeof answer) {
       answer = next;
     },
+    /** Lets the function run until the answer is called. */
+    hold(): () => void {
+      let open = (): void => undefined;
+      const opened = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      answer = async () => {
+        await opened;
+        return { batchItemFailures: [] };
+      };
+      return () => open();
+    },
     receiveWith(next: typeof receive) {
       receive = next;
     },
@@ -102,14 +114,7 @@ describe("the local triggers", () => {
   it("hand the next message of a lane over when the one before is done", async () => {
     const run = await createRun();
     await run.send("first");
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    run.answerWith(async () => {
-      await opened;
-      return { batchItemFailures: [] };
-    });
+    const open = run.hold();
     const triggers = run.start();
     await run.clock.advance(0);
 
@@ -128,22 +133,14 @@ describe("the local triggers", () => {
     const run = await createRun();
     await run.send("a1", "a");
     await run.send("b1", "b");
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const never = new Promise<SQSBatchResponse>(() => undefined);
-    run.answerWith(async () => {
-      await opened;
-      run.answerWith(() => never);
-      return { batchItemFailures: [] };
-    });
+    const open = run.hold();
     run.start();
     await run.clock.advance(0);
     const tail = Array.from({ length: 10 }, (_, index) => `a${index + 2}`);
     for (const body of tail) await run.send(body, "a");
     await run.send("b2", "b");
 
+    run.hold();
     open();
     await run.clock.advance(0);
 
@@ -234,14 +231,7 @@ describe("the local triggers", () => {
   it("let what runs end before they have stopped", async () => {
     const run = await createRun();
     await run.send("first");
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    run.answerWith(async () => {
-      await opened;
-      return { batchItemFailures: [] };
-    });
+    const open = run.hold();
     const triggers = run.start();
     await run.clock.advance(0);
     let hasStopped = false;
