@@ -13,6 +13,7 @@ const viewSchema = z.looseObject({
   reason: z.string().optional(),
   problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
   taskIds: z.array(z.string()),
+  createdResources: z.record(z.string(), z.array(z.union([z.string(), z.int()]))).optional(),
   acceptedAt: z.string(),
   endedAt: z.string().optional(),
   deadline: z.string(),

@@ -56,6 +56,9 @@ export const stateText = (state: RequestState): string => {
       : [
           `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
           ...state.taskIds.map((id) => `  task ${id}`),
+          ...Object.entries(state.createdResources ?? {}).map(
+            ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,
+          ),
           ...progressLines(state),
         ];
   return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");

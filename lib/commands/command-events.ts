@@ -85,7 +85,7 @@ const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask
 });
 
 /** Lists of one kind from several tasks become one list. */
-const mergeCreated = (tasks: readonly FollowedTask[]): JsonObject | undefined => {
+export const createdBy = (tasks: readonly FollowedTask[]): JsonObject | undefined => {
   const merged: Record<string, JsonValue[]> = {};
   for (const { end } of tasks) {
     for (const [kind, ids] of Object.entries(end?.createdResources ?? {})) {
@@ -105,7 +105,7 @@ export interface Success {
 
 export const commandSucceeded = (command: Command, success: Success): OutboxEvent => {
   const tasks = success.tasks ?? [];
-  const created = mergeCreated(tasks);
+  const created = createdBy(tasks);
   const result = success.result === undefined ? undefined : plainJson(success.result);
   const isSmall = JSON.stringify(result ?? null).length <= MAX_RESULT_CHARACTERS;
   return outboxEvent({

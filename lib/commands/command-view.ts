@@ -1,6 +1,7 @@
 import type { Problem } from "../contract/problem.ts";
 import { type Command, isEnded } from "../ledger/command.ts";
 import type { JsonObject } from "../ports/ledger.ts";
+import { createdBy } from "./command-events.ts";
 
 /** A command as people and scripts look at it: without its request and its housekeeping. */
 export interface CommandView {
@@ -19,6 +20,8 @@ export interface CommandView {
   /** How the last attempt ended, while the command goes on. */
   readonly lastError?: string;
   readonly taskIds: readonly string[];
+  /** Ids of what the tasks created, by kind. */
+  readonly createdResources?: JsonObject;
   readonly acceptedAt: string;
   readonly deadline: string;
   readonly endedAt?: string;
@@ -26,10 +29,10 @@ export interface CommandView {
 
 const instant = (at: number): string => new Date(at).toISOString();
 
-const taskIdsOf = ({ state }: Command): readonly string[] =>
-  "tasks" in state ? state.tasks.map(({ id }) => id) : [];
+const tasksOf = ({ state }: Command) => ("tasks" in state ? state.tasks : []);
 
 export const viewOf = (command: Command): CommandView => {
+  const created = createdBy(tasksOf(command));
   const lastError = command.attempts.at(-1)?.code;
   return {
     commandId: command.id,
@@ -47,7 +50,8 @@ export const viewOf = (command: Command): CommandView => {
     }),
     ...(!isEnded(command) && lastError !== undefined && { lastError }),
     attempts: command.attemptCount,
-    taskIds: taskIdsOf(command),
+    taskIds: tasksOf(command).map(({ id }) => id),
+    ...(created && { createdResources: created }),
     acceptedAt: instant(command.acceptedAt),
     deadline: instant(command.deadline),
   };

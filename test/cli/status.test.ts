@@ -39,6 +39,14 @@ describe("the status of a request in words", () => {
     );
   });
 
+  it("names what the tasks created", () => {
+    const created = { taskIds: ["t1"], createdResources: { routers: ["r1"] } };
+
+    expect(textOf(ended({ outcome: "done", ...created }))).toContain(
+      "\n  task t1\n  created routers: r1",
+    );
+  });
+
   it("says that there was nothing to do", () => {
     expect(textOf(ended({ outcome: "no-op" }))).toContain("succeeded (nothing to do) after 2.5 s");
   });
