@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 20_000,
     // Vitest leaves one core idle by default; on two cores that doubles the time.
     maxWorkers: "100%",
+    // No module of ours has state of its own, so files may share what they import; a fifth faster.
+    isolate: false,
     // The SDK's advice to upgrade Node would stand in the output of every file that uses it.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
   },
