@@ -26,7 +26,7 @@ export interface FunctionDeps {
 }
 
 /** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
-const LEASE_MS = 45_000;
+export const LEASE_MS = 45_000;
 
 /** So soon a sandbox uses a key that was rotated; until then it may be refused. */
 const KEY_MAX_AGE_MS = 60_000;

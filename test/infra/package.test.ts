@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { LEASE_MS } from "../../functions/deps.ts";
 import { functionSettingsSchema } from "../../functions/settings.ts";
 import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/aws/ledger-table.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
@@ -51,6 +52,10 @@ const functionOf = (id: string) => {
   const { Timeout, Environment } = functionSchema.parse(resource(id).Properties);
   return { timeoutMs: Timeout * 1000, variables: Environment.Variables };
 };
+
+test("the lease of a command outlives the function that holds it", () => {
+  expect(LEASE_MS).toBeGreaterThan(functionOf("RunDashcommandsLambdaFunction").timeoutMs);
+});
 
 describe.each(FUNCTIONS)("the package of $name", ({ name, id }) => {
   test("holds only the function's own bundle and its source map", async () => {
