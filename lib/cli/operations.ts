@@ -1,6 +1,6 @@
 import pc from "picocolors";
+import { MUTATIONS } from "../contract/mutations.ts";
 import type { AfterAmbiguousSend, Mutation } from "../contract/operation.ts";
-import { MUTATIONS } from "../contract/operations.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { fieldsOf } from "./operation-fields.ts";
 import { printResult } from "./output.ts";

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { DEFAULT_ACCOUNT } from "../commands/request.ts";
+import { MUTATIONS } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
-import { MUTATIONS } from "../contract/operations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { type FieldFlag, flagsOf } from "./command-input.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { MUTATIONS } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
-import { MUTATIONS } from "../contract/operations.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import { type CommandRequestBody, requestSchema } from "../ledger/command.ts";
 import { laneIdOf } from "./lane-id.ts";

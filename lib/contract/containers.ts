@@ -1,6 +1,14 @@
 import * as z from "zod";
-import { mutation } from "./operation.ts";
-import { nothing, pathText, projectAndRegion, tasksReply, text, unlimitedText } from "./values.ts";
+import { mutation, read } from "./operation.ts";
+import {
+  noBody,
+  nothing,
+  pathText,
+  projectAndRegion,
+  tasksReply,
+  text,
+  unlimitedText,
+} from "./values.ts";
 
 const isTopicName = (value: string): boolean =>
   value.length >= 1 &&
@@ -84,6 +92,8 @@ export const containerUpdateSchema = z.strictObject({
   timeout: z.int().min(0).max(180).nullable().optional(),
 });
 
+const containerParams = z.strictObject({ ...projectAndRegion, container_name: pathText });
+
 export const updateContainer = mutation({
   id: "update-container",
   reference: "E1",
@@ -91,7 +101,7 @@ export const updateContainer = mutation({
   family: "cloud",
   method: "PATCH",
   path: "/cloud/v1/caas/{project_id}/{region_id}/containers/{container_name}",
-  params: z.strictObject({ ...projectAndRegion, container_name: pathText }),
+  params: containerParams,
   query: nothing,
   body: containerUpdateSchema,
   response: tasksReply,
@@ -104,4 +114,42 @@ export const updateContainer = mutation({
   conflictMeansLocked: true,
   afterAmbiguousSend: "send-again",
   secrets: ["body.envs", "body.pull_secret"],
+});
+
+/** The published record. Values are as free as a reader can bear; the service keeps them strict. */
+export const containerSchema = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  image: z.string(),
+  flavor: z.string(),
+  source: z.string(),
+  namespace: z.string(),
+  address: z.string(),
+  status: z.string(),
+  status_message: z.string().nullable(),
+  commands: z.string().nullable().optional(),
+  listening_port: z.int(),
+  timeout: z.int(),
+  is_disabled: z.boolean(),
+  is_api_key_auth: z.boolean(),
+  envs: z.record(z.string(), z.string()),
+  pull_secret: z.string().nullable(),
+  scale: z.looseObject({ max: z.int(), min: z.int() }),
+  deploy_status: z.looseObject({ total: z.int(), ready: z.int() }),
+  logging: z.looseObject({ enabled: z.boolean() }).nullable().optional(),
+  created_at: z.string(),
+});
+
+export const getContainer = read({
+  id: "get-container",
+  reference: "GET container",
+  summary: "Read one container",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/caas/{project_id}/{region_id}/containers/{container_name}",
+  params: containerParams,
+  query: nothing,
+  body: noBody,
+  response: containerSchema,
+  successStatus: 200,
 });

@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { ddosProfileSchema } from "./ddos-profile.ts";
 import { mutation, read } from "./operation.ts";
-import { noBody, nothing, pathText, projectAndRegion } from "./values.ts";
+import { tagSchema } from "./tags.ts";
+import { noBody, openWord, pathText, projectAndRegion } from "./values.ts";
 
 export const INSTANCE_STATUSES = [
   "ACTIVE",
@@ -40,6 +42,55 @@ export const VM_STATES = [
   "suspended",
 ] as const;
 
+const BLACKHOLE_STATES = [
+  "ACK_REQ",
+  "ALARM",
+  "ARCHIVED",
+  "CLEAR",
+  "CLEARING",
+  "CLEARING_FAIL",
+  "END_GRACE",
+  "END_WAIT",
+  "MANUAL_CLEAR",
+  "MANUAL_CLEARING",
+  "MANUAL_CLEARING_FAIL",
+  "MANUAL_MITIGATING",
+  "MANUAL_STARTING",
+  "MANUAL_STARTING_FAIL",
+  "MITIGATING",
+  "STARTING",
+  "STARTING_FAIL",
+  "START_WAIT",
+] as const;
+/** Both spellings are allowed. The published list has grown since, so others are read too. */
+export const ALARM_STATES = [
+  ...BLACKHOLE_STATES,
+  ...BLACKHOLE_STATES.map((state) => state.toLowerCase()),
+];
+
+/** An address of the instance that DDoS mitigation has taken off the network. */
+const blackholePort = z
+  .looseObject({
+    AlarmEnd: z.string().describe("0001-01-01T00:00:00Z while the alarm has not ended"),
+    AlarmStart: z.string(),
+    AlarmState: openWord(ALARM_STATES),
+    AlertDuration: z.string(),
+    DestinationIP: z.string(),
+    ID: z.int(),
+  })
+  .partial();
+
+/** Bare metal and GPU flavors describe their hardware with other keys (public difference 8). */
+const flavorSchema = z.looseObject({
+  flavor_id: z.string(),
+  flavor_name: z.string(),
+  architecture: z.string().nullable().optional(),
+  hardware_description: z.record(z.string(), z.string()).optional(),
+  os_type: z.string().nullable().optional(),
+  ram: z.int().describe("MiB").optional(),
+  vcpus: z.int().optional(),
+});
+
 /** An instance as reads return it. Nullable where newer servers send null (public differences 7, 8). */
 export const instanceSchema = z.looseObject({
   id: z.string(),
@@ -51,22 +102,25 @@ export const instanceSchema = z.looseObject({
   created_at: z.string(),
   creator_task_id: z.string().nullable(),
   addresses: z.record(z.string(), z.array(z.looseObject({}))),
-  blackhole_ports: z.array(z.looseObject({})),
-  ddos_profile: z.looseObject({}).nullable(),
+  blackhole_ports: z.array(blackholePort),
+  ddos_profile: ddosProfileSchema.nullable(),
   fixed_ip_assignments: z
     .array(z.looseObject({ external: z.boolean(), ip_address: z.string(), subnet_id: z.string() }))
     .nullable(),
-  flavor: z.looseObject({ flavor_id: z.string(), flavor_name: z.string() }),
+  flavor: flavorSchema,
   instance_isolation: z.looseObject({ reason: z.string().nullable() }).nullable(),
   security_groups: z.array(z.looseObject({ name: z.string() })),
   ssh_key_name: z.string().nullable(),
   status: z.enum(INSTANCE_STATUSES),
-  tags: z.array(z.looseObject({ key: z.string(), read_only: z.boolean(), value: z.string() })),
+  tags: z.array(tagSchema),
   task_id: z.string().nullable(),
   task_state: z.string().nullable(),
   vm_state: z.enum(VM_STATES),
   volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
 });
+
+/** The profile is shown only to who asks; otherwise `ddos_profile` is null. */
+const instanceQuery = z.strictObject({ with_ddos: z.boolean().optional() });
 
 const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathText });
 
@@ -78,7 +132,7 @@ export const resumeInstance = mutation({
   method: "POST",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}/resume",
   params: instanceParams,
-  query: nothing,
+  query: instanceQuery,
   body: noBody,
   // The document wraps the instance in a list; servers since 2026-08 send it bare.
   response: z.union([
@@ -103,7 +157,7 @@ export const getInstance = read({
   method: "GET",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}",
   params: instanceParams,
-  query: nothing,
+  query: instanceQuery,
   body: noBody,
   response: instanceSchema,
   successStatus: 200,

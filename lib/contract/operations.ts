@@ -1,25 +1,35 @@
-import { updateContainer } from "./containers.ts";
-import { getInstance, resumeInstance } from "./instances.ts";
-import { removePolicyVolumes, updatePolicy } from "./lifecycle-policies.ts";
-import { getPool, updatePool } from "./load-balancer-pools.ts";
-import { createRouter, getRouter } from "./routers.ts";
-import { createStorageEvent, listStorageEvents, updateStorageEvent } from "./storage-events.ts";
+import { listAiTasks } from "./ai-tasks.ts";
+import { getContainer } from "./containers.ts";
+import { previewInstancePrice } from "./instance-price.ts";
+import { getInstance } from "./instances.ts";
+import { getPolicy } from "./lifecycle-policies.ts";
+import { getPool } from "./load-balancer-pools.ts";
+import { MUTATIONS } from "./mutations.ts";
+import { getDdosPrice, getGpuClusterPrice, getK8sClusterPrice } from "./prices.ts";
+import { getRouter } from "./routers.ts";
+import { deleteStorageEvent, listStorageEvents, listStorageEventTypes } from "./storage-events.ts";
+import { getFloatingIpTag, getNetworkTag } from "./tags.ts";
 import { getTask, listTasks } from "./tasks.ts";
 
-/** The operations that a command may name, in the order of the interface document. */
-export const MUTATIONS = [
-  updateContainer,
-  resumeInstance,
-  removePolicyVolumes,
-  updatePolicy,
-  updatePool,
-  updateStorageEvent,
-  createRouter,
-  createStorageEvent,
+/** The document's reads in its order, then the neighbours that make changes visible. */
+export const READS = [
+  listAiTasks,
+  previewInstancePrice,
+  getK8sClusterPrice,
+  getDdosPrice,
+  getGpuClusterPrice,
+  getFloatingIpTag,
+  getNetworkTag,
+  getTask,
+  listTasks,
+  getContainer,
+  getInstance,
+  getPolicy,
+  getPool,
+  getRouter,
+  listStorageEvents,
+  listStorageEventTypes,
 ] as const;
 
-const READS = [getTask, listTasks, getInstance, getPool, getRouter, listStorageEvents] as const;
-
-export const OPERATIONS = [...MUTATIONS, ...READS] as const;
-
-export type MutationId = (typeof MUTATIONS)[number]["id"];
+/** Everything that the interface has; a change that no command may name yet stands at the end. */
+export const OPERATIONS = [...MUTATIONS, ...READS, deleteStorageEvent] as const;

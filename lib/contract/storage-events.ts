@@ -72,6 +72,25 @@ export const createStorageEvent = mutation({
   afterAmbiguousSend: "conflict-means-created",
 });
 
+/** Not in the document. A body on DELETE is the published form: the same identity as the others. */
+export const deleteStorageEvent = mutation({
+  id: "delete-storage-event",
+  reference: "DELETE event",
+  summary: "Delete a storage notification event",
+  family: "storage",
+  method: "DELETE",
+  path: "/storage/notifications/v1/event",
+  params: nothing,
+  query: clientQuery,
+  body: storageEventSchema,
+  response: noBody,
+  successStatus: 204,
+  answers: "immediate",
+  lane: eventLane,
+  conflictMeansLocked: false,
+  afterAmbiguousSend: "send-again-unless-done",
+});
+
 /** Both limits on every name: the document fixes only two of the four pairings of name and limit. */
 const listedEvent = z.looseObject({
   uuid: z.string().nullable().optional(),
@@ -101,5 +120,26 @@ export const listStorageEvents = read({
   query: nothing,
   body: noBody,
   response: storageEventListSchema,
+  successStatus: 200,
+});
+
+export const listStorageEventTypes = read({
+  id: "list-storage-event-types",
+  reference: "GET event types",
+  summary: "List the names of storage notification events and the fields of each",
+  family: "storage",
+  method: "GET",
+  path: "/storage/notifications/v1/events/configurator",
+  params: nothing,
+  query: nothing,
+  body: noBody,
+  response: z.looseObject({
+    structure: z.array(
+      z.looseObject({
+        name: z.string(),
+        fields: z.array(z.looseObject({ name: z.string(), type: z.string() })),
+      }),
+    ),
+  }),
   successStatus: 200,
 });

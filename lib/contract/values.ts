@@ -12,6 +12,9 @@ const orRequired =
 export const oneOf = <const Word extends string>(words: readonly Word[]) =>
   z.enum(words, { error: orRequired(`one of ${words.join(", ")}`) });
 
+/** A word of an answer: the known ones are listed for readers, an unknown one is taken as it is. */
+export const openWord = (words: readonly string[]) => z.string().meta({ examples: [...words] });
+
 /** Text that has a UTF-8 form; half an emoji has none, and stores and URLs refuse it or change it. */
 export const unlimitedText = z
   .string()

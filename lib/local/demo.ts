@@ -1,4 +1,4 @@
-import type { MutationId } from "../contract/operations.ts";
+import type { MutationId } from "../contract/mutations.ts";
 
 /** How a demo command is expected to end. */
 type ExpectedEnd =
@@ -102,10 +102,10 @@ export const DEMO_COMMANDS: readonly DemoCommand[] = [
     expect: done,
   },
   {
-    id: "demo-image-not-in-registry",
+    id: "demo-unreachable-registry",
     operation: "update-container",
     params: { project_id: 1186668, region_id: 148, container_name: "my-nginx" },
-    body: { image: "nginx:no-such-tag" },
+    body: { image: "registry.invalid/team/app:1.0" },
     expect: { status: "failed", reason: "task-failed" },
   },
   {

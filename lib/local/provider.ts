@@ -2,7 +2,7 @@ import { type PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in-state.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in/built-in-state.ts";
 import { openLevelStore } from "../service/level-store.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";

@@ -7,7 +7,7 @@ import { readBody } from "./request-body.ts";
 import type { RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
-import type { KeyRecord } from "./state.ts";
+import type { KeyRecord } from "./state/state.ts";
 
 /** E8 was first published as deprecated on 2025-11-18; RFC 9745 wants the instant in Unix seconds. */
 const DEPRECATED_SINCE = "@1763424000";

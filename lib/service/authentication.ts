@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { RefusedError } from "./errors.ts";
-import type { KeyRecord } from "./state.ts";
+import type { KeyRecord } from "./state/state.ts";
 
 const digest = (apiKey: string): Buffer => createHash("sha256").update(apiKey, "utf8").digest();
 

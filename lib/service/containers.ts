@@ -1,23 +1,25 @@
-import { updateContainer } from "../contract/containers.ts";
-import type { Body } from "../contract/operation.ts";
+import { getContainer, updateContainer } from "../contract/containers.ts";
+import type { Body, Params } from "../contract/operation.ts";
 import { conflict } from "./errors.ts";
 import { requireOwned } from "./ownership.ts";
-import { containerKey } from "./records.ts";
-import { route } from "./routing.ts";
-import type { ContainerRecord, Work } from "./state.ts";
+import { namedKey } from "./record-keys.ts";
+import { type Call, route } from "./routing.ts";
+import type { ContainerRecord } from "./state/state.ts";
+import type { Work } from "./state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
 
 type ContainerUpdate = Body<typeof updateContainer>;
+type ContainerParams = Params<typeof updateContainer>;
 type ContainerWork = Extract<Work, { kind: "update-container" }>;
 
 /** What the two nested objects are where an update leaves parts out (provider's public defaults). */
-const NO_LOGGING = {
-  destination_region_id: null,
-  enabled: false,
-  retention_policy: null,
-  topic_name: null,
-};
 const DEFAULT_SCALE = { cooldown_period: 60, triggers: null };
+const withDefaults = (logging: NonNullable<ContainerUpdate["logging"]>) => ({
+  destination_region_id: logging.destination_region_id ?? null,
+  enabled: logging.enabled ?? false,
+  retention_policy: logging.retention_policy ?? null,
+  topic_name: logging.topic_name ?? null,
+});
 
 /** The parameters as a task shows them: whoever may read tasks need not see variables or secret names. */
 const toTaskData = (name: string, update: ContainerUpdate): Record<string, unknown> => {
@@ -25,11 +27,24 @@ const toTaskData = (name: string, update: ContainerUpdate): Record<string, unkno
   return { container_name: name, ...shown };
 };
 
+const requireContainer = <Q, B>({ params, records, caller }: Call<ContainerParams, Q, B>) =>
+  requireOwned(
+    records.get("containers", namedKey({ ...params, name: params.container_name })),
+    params,
+    caller,
+    "container",
+  );
+
+/** The published record, which has no place for where it is, and the lock, as other resources show it. */
+export const getContainerRoute = route(getContainer, (call) => {
+  const { project_id, region_id, ...shown } = requireContainer(call);
+  return shown;
+});
+
 /** Accepts the change and locks the container; its record changes only when the task has finished. */
 export const updateContainerRoute = route(updateContainer, (call) => {
-  const { params, body, records, caller } = call;
-  const key = containerKey({ ...params, name: params.container_name });
-  const container = requireOwned(records.get("containers", key), params, caller, "container");
+  const { params, body, records } = call;
+  const container = requireContainer(call);
   if (container.task_id !== null) throw conflict("a running task holds the container");
 
   const taskId = startTask(call, {
@@ -63,7 +78,7 @@ const applyUpdate = (container: ContainerRecord, update: ContainerUpdate): Conta
     is_api_key_auth: update.is_api_key_auth ?? container.is_api_key_auth,
     is_disabled: isDisabled,
     listening_port: update.listening_port ?? container.listening_port,
-    logging: update.logging ? { ...NO_LOGGING, ...update.logging } : container.logging,
+    logging: update.logging ? withDefaults(update.logging) : container.logging,
     pull_secret: update.pull_secret ?? container.pull_secret,
     scale,
     timeout: update.timeout ?? container.timeout,
@@ -71,31 +86,22 @@ const applyUpdate = (container: ContainerRecord, update: ContainerUpdate): Conta
   };
 };
 
-/** Why the new version cannot be deployed, if so. The secret's name is not repeated: it may be private. */
-const findObstacle = (
-  update: ContainerUpdate,
-  { records, task }: WorkContext,
-): string | undefined => {
-  const { image, pull_secret: secretName } = update;
-  if (image && records.get("images", image) === undefined) {
-    return `image ${image} is not in the registry`;
-  }
-  const isThere = records
-    .list("secrets")
-    .some(
-      ({ name, project_id, region_id }) =>
-        name === secretName && project_id === task.project_id && region_id === task.region_id,
-    );
-  return secretName && !isThere ? "the pull secret does not exist" : undefined;
-};
+/** RFC 6761: a name under `.invalid` never resolves, so a registry there can never be reached. */
+const UNREACHABLE_REGISTRY = /^([a-z0-9.-]+\.)?invalid(:\d+)?\//i;
+
+/** Why the new version cannot be deployed, if so. Which images there are is not for us to know. */
+const findObstacle = ({ image }: ContainerUpdate): string | undefined =>
+  image && UNREACHABLE_REGISTRY.test(image)
+    ? `image ${image}: the registry cannot be reached`
+    : undefined;
 
 /** The end of `patch_caas_container`: the change is made whole or, if it cannot be deployed, not at all. */
 export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): TaskEnd => {
   const { records, task } = context;
-  const container = records.get("containers", containerKey({ ...task, name: work.container_name }));
+  const container = records.get("containers", namedKey({ ...task, name: work.container_name }));
   if (container === undefined) return { kind: "failed", error: "the container is gone" };
 
-  const obstacle = findObstacle(work.update, context);
+  const obstacle = findObstacle(work.update);
   const next = obstacle === undefined ? applyUpdate(container, work.update) : container;
   records.put("containers", { ...next, task_id: null });
   return obstacle === undefined

@@ -1,22 +1,32 @@
 import { getInstance, resumeInstance } from "../contract/instances.ts";
+import type { Params } from "../contract/operation.ts";
 import { conflict, invalid } from "./errors.ts";
 import { requireOwned } from "./ownership.ts";
-import { route } from "./routing.ts";
+import { type Call, route } from "./routing.ts";
+import type { InstanceRecord } from "./state/state.ts";
 
-export const getInstanceRoute = route(getInstance, ({ params, records, caller }) =>
-  requireOwned(records.get("instances", params.instance_id), params, caller, "instance"),
-);
+type InstanceParams = Params<typeof getInstance>;
+
+type Shown = { readonly query: { readonly with_ddos?: boolean | undefined } };
+
+const requireInstance = <Q, B>({ params, records, caller }: Call<InstanceParams, Q, B>) =>
+  requireOwned(records.get("instances", params.instance_id), params, caller, "instance");
+
+/** The DDoS profile is in the answer only when it is asked for. */
+const show = (instance: InstanceRecord, { query }: Shown): InstanceRecord =>
+  query.with_ddos ? instance : { ...instance, ddos_profile: null };
+
+export const getInstanceRoute = route(getInstance, (call) => show(requireInstance(call), call));
 
 /** Done at once: the instance is active when the answer comes. The lock is looked at before the state. */
-export const resumeInstanceRoute = route(resumeInstance, ({ params, records, caller }) => {
-  const found = records.get("instances", params.instance_id);
-  const instance = requireOwned(found, params, caller, "instance");
+export const resumeInstanceRoute = route(resumeInstance, (call) => {
+  const instance = requireInstance(call);
   if (instance.task_id !== null) throw conflict("a running task holds the instance");
   if (instance.status !== "SUSPENDED") {
     throw invalid({ status: [`must be SUSPENDED to resume, is ${instance.status}`] });
   }
 
   const resumed = { ...instance, status: "ACTIVE", vm_state: "active", task_state: null } as const;
-  records.put("instances", resumed);
-  return { count: 1, results: [resumed] };
+  call.records.put("instances", resumed);
+  return { count: 1, results: [show(resumed, call)] };
 });

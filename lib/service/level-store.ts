@@ -13,7 +13,9 @@ export const openLevelStore = async (directory: string): Promise<Store> => {
     load: async () => new Map(await level.iterator().all()),
     commit: (entries) =>
       level.batch(
-        [...entries].map(([key, value]) => ({ type: "put", key, value })),
+        [...entries].map(([key, value]) =>
+          value === null ? { type: "del", key } : { type: "put", key, value },
+        ),
         { sync: true },
       ),
     close: () => level.close(),

@@ -1,16 +1,13 @@
-import { removePolicyVolumes, updatePolicy } from "../contract/lifecycle-policies.ts";
+import { getPolicy, removePolicyVolumes, updatePolicy } from "../contract/lifecycle-policies.ts";
+import type { Params } from "../contract/operation.ts";
 import { requireOwned } from "./ownership.ts";
 import { type Call, route } from "./routing.ts";
-import type { RecordOf } from "./state.ts";
+import type { PolicyRecord } from "./state/state.ts";
 
-type Policy = RecordOf<"lifecycle_policies">;
-interface PolicyParams {
-  readonly project_id: number;
-  readonly region_id: number;
-  readonly policy_id: number;
-}
+type PolicyParams = Params<typeof getPolicy>;
+type Shown = { readonly query: { readonly need_volumes?: boolean | undefined } };
 
-const requirePolicy = <Q, B>({ params, records, caller }: Call<PolicyParams, Q, B>): Policy =>
+const requirePolicy = <Q, B>({ params, records, caller }: Call<PolicyParams, Q, B>) =>
   requireOwned(
     records.get("lifecycle_policies", String(params.policy_id)),
     params,
@@ -18,8 +15,11 @@ const requirePolicy = <Q, B>({ params, records, caller }: Call<PolicyParams, Q, 
     "lifecycle policy",
   );
 
-/** Answers carry no `volumes`: the document shows them only where a query parameter asks for them. */
-const show = ({ volumes, ...shown }: Policy) => shown;
+/** The volumes are in the answer only when they are asked for. */
+const show = ({ volumes, ...shown }: PolicyRecord, { query }: Shown) =>
+  query.need_volumes ? { ...shown, volumes } : shown;
+
+export const getPolicyRoute = route(getPolicy, (call) => show(requirePolicy(call), call));
 
 /** Volumes that the policy does not have are passed over: they are detached already. */
 export const removePolicyVolumesRoute = route(removePolicyVolumes, (call) => {
@@ -27,8 +27,9 @@ export const removePolicyVolumesRoute = route(removePolicyVolumes, (call) => {
   const { volume_ids: detached } = call.body;
 
   const volumes = policy.volumes.filter(({ volume_id }) => !detached.includes(volume_id));
-  call.records.put("lifecycle_policies", { ...policy, volumes });
-  return show(policy);
+  const updated = { ...policy, volumes };
+  call.records.put("lifecycle_policies", updated);
+  return show(updated, call);
 });
 
 export const updatePolicyRoute = route(updatePolicy, (call) => {
@@ -37,5 +38,5 @@ export const updatePolicyRoute = route(updatePolicy, (call) => {
 
   const updated = { ...policy, name, status };
   call.records.put("lifecycle_policies", updated);
-  return show(updated);
+  return show(updated, call);
 });

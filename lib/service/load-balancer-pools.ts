@@ -4,7 +4,7 @@ import { conflict, invalid } from "./errors.ts";
 import { requireOwned } from "./ownership.ts";
 import { applyPoolUpdate, memberAddress, type PoolUpdate } from "./pool-update.ts";
 import { route } from "./routing.ts";
-import type { Work } from "./state.ts";
+import type { Work } from "./state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
 
 type PoolWork = Extract<Work, { kind: "update-pool" }>;
@@ -51,19 +51,18 @@ export const updatePoolRoute = route(updatePool, (call) => {
   return { tasks: [taskId] };
 });
 
-/** The first thing that the new settings refer to and that this project and region do not have. */
+/**
+ * The first subnet or instance of the new members that this project and region do not have. Secrets
+ * are not checked: the service has no operation that knows them.
+ */
 const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string | undefined => {
-  const isHere = (place: { project_id: number | null; region_id: number } | undefined) =>
+  const isHere = (place: { project_id: number; region_id: number } | undefined) =>
     place?.project_id === task.project_id && place.region_id === task.region_id;
   const subnetIds = records
     .list("networks")
     .flatMap((network) => (isHere(network) ? network.subnets : []))
     .map(({ id }) => id);
 
-  const secretId = [update.ca_secret_id, update.crl_secret_id, update.secret_id].find(
-    (id) => id && !isHere(records.get("secrets", id)),
-  );
-  if (secretId) return `secret ${secretId}`;
   for (const { subnet_id, instance_id } of update.members ?? []) {
     if (subnet_id && !subnetIds.includes(subnet_id)) return `subnet ${subnet_id}`;
     if (instance_id && !isHere(records.get("instances", instance_id))) {

@@ -1,6 +1,7 @@
 import { notFound } from "./errors.ts";
-import type { RecordReader } from "./records.ts";
-import type { KeyRecord } from "./state.ts";
+import { priceListAt } from "./price-list.ts";
+import type { Context } from "./routing.ts";
+import type { KeyRecord, PriceListRecord } from "./state/state.ts";
 
 interface Located {
   readonly project_id: number;
@@ -27,12 +28,26 @@ export const requireOwned = <R extends Located>(
 };
 
 /**
- * For what is created in a project and region: both must exist, and the project be the key's.
+ * The region's prices at the instant of the request; a region is a place that has some.
  * @throws RefusedError 404
  */
-export const requireLocation = (params: Located, caller: KeyRecord, records: RecordReader) => {
+export const requireRegion = (
+  regionId: number,
+  { records, at }: Pick<Context, "records" | "at">,
+): PriceListRecord => {
+  const list = priceListAt(records, regionId, at);
+  if (list === undefined) throw notFound("region");
+  return list;
+};
+
+/**
+ * For what is created or priced in a project and region: both must exist, and the project be the key's.
+ * @throws RefusedError 404
+ */
+export const requireLocation = (
+  params: Located,
+  { caller, records, at }: Pick<Context, "caller" | "records" | "at">,
+): PriceListRecord => {
   if (!caller.project_ids.includes(params.project_id)) throw notFound("project");
-  const region = records.get("regions", String(params.region_id));
-  if (region === undefined) throw notFound("region");
-  return region;
+  return requireRegion(params.region_id, { records, at });
 };

@@ -1,60 +1,34 @@
-import { type CollectionName, type RecordOf, type State, stateSchema } from "./state.ts";
+import { keyOf } from "./record-keys.ts";
+import {
+  type CollectionName,
+  type RecordOf,
+  type State,
+  stateSchema,
+  type TaskRecord,
+} from "./state/state.ts";
 import type { Store } from "./store.ts";
-
-/** What each record is found by. */
-const KEY_OF: { readonly [C in CollectionName]: (record: RecordOf<C>) => string } = {
-  keys: ({ id }) => id,
-  regions: ({ id }) => String(id),
-  containers: (container) => containerKey(container),
-  instances: ({ id }) => id,
-  lifecycle_policies: ({ id }) => String(id),
-  load_balancer_pools: ({ id }) => id,
-  routers: ({ id }) => id,
-  networks: ({ id }) => id,
-  storage_events: (event) => storageEventKey(event),
-  tasks: ({ id }) => id,
-  images: ({ reference }) => reference,
-  secrets: ({ id }) => id,
-};
-
-/** A container's name is its only identifier, within its project and region. */
-export const containerKey = (
-  container: Pick<RecordOf<"containers">, "project_id" | "region_id" | "name">,
-): string => JSON.stringify([container.project_id, container.region_id, container.name]);
-
-/** An event's identity is client, name, storage and bucket; the uuid is only a label. */
-export const storageEventKey = (
-  event: Pick<RecordOf<"storage_events">, "client_id" | "name"> & {
-    readonly storage_name?: string | undefined;
-    readonly bucket_name?: string | undefined;
-  },
-): string =>
-  JSON.stringify([
-    event.client_id,
-    event.name,
-    event.storage_name ?? null,
-    event.bucket_name ?? null,
-  ]);
 
 type Collections = { readonly [C in CollectionName]: Map<string, RecordOf<C>> };
 
-const noRecords = (): Collections => ({
+const noRecords = () => ({
   keys: new Map(),
-  regions: new Map(),
   containers: new Map(),
   instances: new Map(),
   lifecycle_policies: new Map(),
   load_balancer_pools: new Map(),
   routers: new Map(),
+  floating_ips: new Map(),
   networks: new Map(),
+  k8s_clusters: new Map(),
+  gpu_clusters: new Map(),
+  ai_tasks: new Map(),
   storage_events: new Map(),
   tasks: new Map(),
-  images: new Map(),
-  secrets: new Map(),
+  prices: new Map(),
 });
 
 const collectionNameSchema = stateSchema.keyof();
-const COLLECTIONS = collectionNameSchema.options;
+export const COLLECTIONS = collectionNameSchema.options;
 
 export interface RecordReader {
   get<C extends CollectionName>(collection: C, key: string): RecordOf<C> | undefined;
@@ -65,6 +39,7 @@ export interface RecordReader {
 /** The records as one change sees them: its own writes over what is committed. */
 export interface Draft extends RecordReader {
   put<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
+  remove<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
 }
 
 export interface Records extends RecordReader {
@@ -73,39 +48,17 @@ export interface Records extends RecordReader {
    * the work throws or the commit fails, nothing has changed. Changes must not overlap: run one at a time.
    */
   change<T>(work: (draft: Draft) => T): Promise<T>;
+  /** The tasks that time will move on, in no particular order. */
+  unfinishedTasks(): readonly TaskRecord[];
 }
 
-const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R>[]): R[] =>
+/** What one change has written so far; undefined stands for a record that it removed. */
+type Writes = { readonly [C in CollectionName]: Map<string, RecordOf<C> | undefined> };
+
+const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[]): R[] =>
   [...new Map(layers.flatMap((layer) => [...layer]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, record]) => record);
-
-const put = <C extends CollectionName>(into: Collections, collection: C, record: RecordOf<C>) => {
-  into[collection].set(KEY_OF[collection](record), record);
-};
-
-const createDraft = (committed: Collections, written: Collections): Draft => ({
-  get: (collection, key) => written[collection].get(key) ?? committed[collection].get(key),
-  list: (collection) => inKeyOrder(committed[collection], written[collection]),
-  put: (collection, record) => put(written, collection, record),
-});
-
-const merge = (into: Collections, written: Collections): void => {
-  const copy = <C extends CollectionName>(collection: C) => {
-    for (const [key, record] of written[collection]) into[collection].set(key, record);
-  };
-  for (const collection of COLLECTIONS) copy(collection);
-};
-
-const toEntries = (written: Collections): Map<string, string> =>
-  new Map(
-    COLLECTIONS.flatMap((collection) =>
-      [...written[collection]].map(([key, record]): [string, string] => [
-        `${collection}/${key}`,
-        JSON.stringify(record),
-      ]),
-    ),
-  );
+    .flatMap(([, record]) => (record === undefined ? [] : [record]));
 
 /** @throws ZodError when what was stored is not a state: better stop than serve half a world */
 const fromEntries = (entries: ReadonlyMap<string, string>): State => {
@@ -118,13 +71,65 @@ const fromEntries = (entries: ReadonlyMap<string, string>): State => {
 };
 
 const fromState = (state: State): Collections => {
-  const collections = noRecords();
+  const collections: Collections = noRecords();
   const putAll = <C extends CollectionName>(collection: C) => {
     const records: readonly RecordOf<C>[] = state[collection];
-    for (const record of records) put(collections, collection, record);
+    for (const record of records) collections[collection].set(keyOf(collection, record), record);
   };
   for (const collection of COLLECTIONS) putAll(collection);
   return collections;
+};
+
+const toEntries = (writes: Writes): Map<string, string | null> =>
+  new Map(
+    COLLECTIONS.flatMap((collection) =>
+      [...writes[collection]].map(([key, record]): [string, string | null] => [
+        `${collection}/${key}`,
+        record === undefined ? null : JSON.stringify(record),
+      ]),
+    ),
+  );
+
+const createDraft = (committed: Collections) => {
+  // Most requests write nothing, and should cost nothing.
+  let writes: Writes | undefined;
+  const set = <C extends CollectionName>(
+    collection: C,
+    key: string,
+    record: RecordOf<C> | undefined,
+  ): void => {
+    writes ??= noRecords();
+    writes[collection].set(key, record);
+  };
+  const draft: Draft = {
+    get: (collection, key) =>
+      writes?.[collection].has(key) ? writes[collection].get(key) : committed[collection].get(key),
+    list: (collection) => inKeyOrder(committed[collection], writes?.[collection] ?? new Map()),
+    put: (collection, record) => set(collection, keyOf(collection, record), record),
+    remove: (collection, record) => set(collection, keyOf(collection, record), undefined),
+  };
+  return { draft, writes: () => writes };
+};
+
+const merge = (into: Collections, writes: Writes): void => {
+  const copy = <C extends CollectionName>(collection: C) => {
+    for (const [key, record] of writes[collection]) {
+      if (record === undefined) into[collection].delete(key);
+      else into[collection].set(key, record);
+    }
+  };
+  for (const collection of COLLECTIONS) copy(collection);
+};
+
+/** Ids of the tasks that have not ended, so that settling does not look at all that ever ran. */
+const createTaskIndex = (tasks: ReadonlyMap<string, TaskRecord>) => {
+  const ids = new Set<string>();
+  const note = (id: string): void => {
+    if (tasks.get(id)?.plan) ids.add(id);
+    else ids.delete(id);
+  };
+  for (const id of tasks.keys()) note(id);
+  return { ids, note };
 };
 
 /** Opens the stored records; an empty store is first filled with the initial state, in one batch. */
@@ -132,16 +137,20 @@ export const openRecords = async (store: Store, initialState: State): Promise<Re
   const entries = await store.load();
   const committed = fromState(entries.size === 0 ? initialState : fromEntries(entries));
   if (entries.size === 0) await store.commit(toEntries(committed));
+  const unfinished = createTaskIndex(committed.tasks);
 
   return {
     get: (collection, key) => committed[collection].get(key),
     list: (collection) => inKeyOrder(committed[collection]),
+    unfinishedTasks: () => [...unfinished.ids].flatMap((id) => committed.tasks.get(id) ?? []),
     change: async (work) => {
-      const written = noRecords();
-      const result = work(createDraft(committed, written));
-      const changes = toEntries(written);
-      if (changes.size > 0) await store.commit(changes);
+      const { draft, writes } = createDraft(committed);
+      const result = work(draft);
+      const written = writes();
+      if (written === undefined) return result;
+      await store.commit(toEntries(written));
       merge(committed, written);
+      for (const id of written.tasks.keys()) unfinished.note(id);
       return result;
     },
   };

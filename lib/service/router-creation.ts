@@ -1,7 +1,9 @@
 import type { Body } from "../contract/operation.ts";
 import type { createRouter } from "../contract/routers.ts";
+import { priceListAt } from "./price-list.ts";
 import type { Draft } from "./records.ts";
-import type { NetworkRecord, RouterRecord, SubnetRecord, TaskRecord, Work } from "./state.ts";
+import type { NetworkRecord, RouterRecord, SubnetRecord, TaskRecord } from "./state/state.ts";
+import type { Work } from "./state/tasks.ts";
 import type { TaskEnd, WorkContext } from "./task-engine.ts";
 
 type RouterWork = Extract<Work, { kind: "create-router" }>;
@@ -12,8 +14,8 @@ const reachableNetworks = (records: Draft, task: TaskRecord): readonly NetworkRe
   records
     .list("networks")
     .filter(
-      ({ project_id, region_id }) =>
-        region_id === task.region_id && (project_id === null || project_id === task.project_id),
+      ({ project_id, region_id, external }) =>
+        region_id === task.region_id && (external || project_id === task.project_id),
     );
 
 const findSubnet = (networks: readonly NetworkRecord[], subnetId: string) =>
@@ -30,14 +32,9 @@ const findExternal = (networks: readonly NetworkRecord[], gateway: Gateway) =>
 const subnetProblem = (
   subnetIds: readonly string[],
   networks: readonly NetworkRecord[],
-  routers: readonly RouterRecord[],
 ): string | undefined => {
-  const attached = routers
-    .flatMap(({ interfaces }) => interfaces)
-    .flatMap(({ ip_assignments }) => ip_assignments.map(({ subnet_id }) => subnet_id));
   for (const [index, id] of subnetIds.entries()) {
     if (findSubnet(networks, id) === undefined) return `subnet ${id} does not exist`;
-    if (attached.includes(id)) return `subnet ${id} is already attached to a router`;
     if (subnetIds.indexOf(id) < index) return `subnet ${id} is given twice`;
   }
   return undefined;
@@ -58,13 +55,18 @@ const toNumber = (ipv4: string): number =>
 const toIpv4 = (value: number): string =>
   [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
 
+const assignmentsOf = (routers: readonly RouterRecord[]) =>
+  routers.flatMap(({ interfaces, external_gateway_info: gateway }) => [
+    ...interfaces.flatMap(({ ip_assignments }) => ip_assignments),
+    ...(gateway?.external_fixed_ips ?? []),
+  ]);
+
 /** The lowest host address that neither the subnet's gateway nor a router has. */
 const freeAddress = (
   { id, cidr, gateway_ip }: SubnetRecord,
   routers: readonly RouterRecord[],
 ): string | undefined => {
-  const taken = routers
-    .flatMap(({ external_gateway_info: gateway }) => gateway?.external_fixed_ips ?? [])
+  const taken = assignmentsOf(routers)
     .filter(({ subnet_id }) => subnet_id === id)
     .map(({ ip_address }) => ip_address);
   const [base = "", prefix] = cidr.split("/");
@@ -74,6 +76,14 @@ const freeAddress = (
     if (address !== gateway_ip && !taken.includes(address)) return address;
   }
   return undefined;
+};
+
+/** The first router of a subnet is its gateway; another one takes a free address. */
+const addressIn = (subnet: SubnetRecord, routers: readonly RouterRecord[]): string | undefined => {
+  const isGatewayTaken = assignmentsOf(routers).some(
+    ({ subnet_id, ip_address }) => subnet_id === subnet.id && ip_address === subnet.gateway_ip,
+  );
+  return isGatewayTaken ? freeAddress(subnet, routers) : subnet.gateway_ip;
 };
 
 const toGatewayInfo = (
@@ -93,17 +103,17 @@ const toGatewayInfo = (
   };
 };
 
-/** A router takes the gateway address of each subnet that it is attached to. */
 const toInterface = (
   subnetId: string,
   networks: readonly NetworkRecord[],
+  routers: readonly RouterRecord[],
   newId: () => string,
 ): RouterRecord["interfaces"] => {
   const found = findSubnet(networks, subnetId);
-  if (found === undefined) return [];
-  const { network, subnet } = found;
-  const ip_assignments = [{ ip_address: subnet.gateway_ip, subnet_id: subnet.id }];
-  return [{ port_id: newId(), network_id: network.id, ip_assignments }];
+  const address = found && addressIn(found.subnet, routers);
+  if (found === undefined || address === undefined) return [];
+  const ip_assignments = [{ ip_address: address, subnet_id: found.subnet.id }];
+  return [{ port_id: newId(), network_id: found.network.id, ip_assignments }];
 };
 
 /** The end of `create_router`: the whole router or, when something stands in its way, none. */
@@ -115,8 +125,7 @@ export const finishRouterCreation = (
   const routers = records.list("routers");
   const subnetIds = (router.interfaces ?? []).map(({ subnet_id }) => subnet_id);
   const problem =
-    subnetProblem(subnetIds, networks, routers) ??
-    gatewayProblem(router.external_gateway_info, networks);
+    subnetProblem(subnetIds, networks) ?? gatewayProblem(router.external_gateway_info, networks);
   if (problem !== undefined) return { kind: "failed", error: problem };
 
   const id = newId();
@@ -125,7 +134,7 @@ export const finishRouterCreation = (
     name: router.name,
     status: "ACTIVE",
     distributed: false,
-    interfaces: subnetIds.flatMap((subnetId) => toInterface(subnetId, networks, newId)),
+    interfaces: subnetIds.flatMap((subnetId) => toInterface(subnetId, networks, routers, newId)),
     routes: router.routes ?? [],
     external_gateway_info: toGatewayInfo(router.external_gateway_info, networks, routers),
     created_at: task.created_on,
@@ -134,7 +143,7 @@ export const finishRouterCreation = (
     creator_task_id: task.id,
     project_id: task.project_id,
     region_id: task.region_id,
-    region: records.get("regions", String(task.region_id))?.name ?? "",
+    region: priceListAt(records, task.region_id, Date.parse(endedAt))?.region ?? "",
   });
   return { kind: "finished", createdResources: { routers: [id] } };
 };

@@ -9,8 +9,8 @@ export const getRouterRoute = route(getRouter, ({ params, records, caller }) =>
 
 /** Accepts the router; it comes into being when the task has finished. */
 export const createRouterRoute = route(createRouter, (call) => {
-  const { params, body, records, caller } = call;
-  requireLocation(params, caller, records);
+  const { params, body } = call;
+  requireLocation(params, call);
   const taskId = startTask(call, {
     taskType: "create_router",
     projectId: params.project_id,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Operation } from "../contract/operation.ts";
 import type { Draft } from "./records.ts";
 import { type RawValues, readValues, type ValueSchemas } from "./request-values.ts";
-import type { KeyRecord } from "./state.ts";
+import type { KeyRecord } from "./state/state.ts";
 
 /** What a handler may know and do besides its request's values. */
 export interface Context {

@@ -1,9 +1,10 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
+import { startAiTaskPlans } from "./ai-tasks.ts";
 import { createApp } from "./app.ts";
 import { openRecords } from "./records.ts";
 import { MOUNTED_ROUTES } from "./routes.ts";
-import type { State } from "./state.ts";
+import type { State } from "./state/state.ts";
 import type { Store } from "./store.ts";
 import { settleTasks } from "./task-engine.ts";
 import { doWork } from "./task-work.ts";
@@ -44,7 +45,7 @@ const createQueue = () => {
  */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const { clock, random, store, initialState, taskDurationMs, onFault } = options;
-  const records = await openRecords(store, initialState);
+  const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
   const inTurn = createQueue();
   const newId = () => random.uuid();
   const app = createApp({

@@ -1,25 +1,33 @@
-import type { Body } from "../contract/operation.ts";
+import type { Body, Query } from "../contract/operation.ts";
 import {
   createStorageEvent,
+  deleteStorageEvent,
   listStorageEvents,
+  listStorageEventTypes,
+  STORAGE_EVENT_NAMES,
   updateStorageEvent,
 } from "../contract/storage-events.ts";
 import { conflict, notFound } from "./errors.ts";
-import { storageEventKey } from "./records.ts";
-import { route } from "./routing.ts";
-import type { KeyRecord, StorageEventRecord } from "./state.ts";
+import { storageEventKey } from "./record-keys.ts";
+import { type Call, route } from "./routing.ts";
+import type { KeyRecord, StorageEventRecord } from "./state/state.ts";
 
 type StorageEvent = Body<typeof createStorageEvent>;
+type Target = Query<typeof createStorageEvent>;
+
+const LIMIT_OF = {
+  reaching_used_space: "bytes",
+  reaching_files_quantity: "count",
+  reaching_used_traffic: "bytes",
+  reaching_used_requests: "count",
+} as const satisfies Record<(typeof STORAGE_EVENT_NAMES)[number], "bytes" | "count">;
 
 /**
  * The client whose event it is: the key's own unless the query names one. Naming another client is
  * answered as if that client did not exist, like everything else that belongs to others.
  * @throws RefusedError 404
  */
-const clientOf = (
-  query: { readonly client_id?: number | undefined },
-  caller: KeyRecord,
-): number => {
+const clientOf = (query: Target, caller: KeyRecord): number => {
   const clientId = query.client_id ?? caller.client_id;
   if (clientId !== caller.client_id) throw notFound("client");
   return clientId;
@@ -49,16 +57,19 @@ export const createStorageEventRoute = route(createStorageEvent, (call) => {
   return created;
 });
 
-/** A PUT: the limit afterwards is the one in the body, also when the body has none. */
-export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
-  const { body, query, records, caller } = call;
+/** @throws RefusedError 404 */
+const requireEvent = ({ body, query, records, caller }: Call<object, Target, StorageEvent>) => {
   const client_id = clientOf(query, caller);
   const event = records.get("storage_events", storageEventKey({ ...body, client_id }));
   // A uuid of some other event means that the caller is about to change the wrong one.
   if (event === undefined || (body.uuid ?? event.uuid) !== event.uuid) throw notFound("event");
+  return event;
+};
 
-  const { bytes, count, ...identity } = event;
-  records.put("storage_events", { ...identity, ...limitsOf(body) });
+/** A PUT: the limit afterwards is the one in the body, also when the body has none. */
+export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
+  const { bytes, count, ...identity } = requireEvent(call);
+  call.records.put("storage_events", { ...identity, ...limitsOf(call.body) });
   return undefined;
 });
 
@@ -75,3 +86,21 @@ export const listStorageEventsRoute = route(listStorageEvents, ({ records, calle
     reaching_used_requests: entriesOf("reaching_used_requests"),
   };
 });
+
+/** By identity, as an update finds it; limits in the request play no part. */
+export const deleteStorageEventRoute = route(deleteStorageEvent, (call) => {
+  call.records.remove("storage_events", requireEvent(call));
+  return undefined;
+});
+
+/** The limit that belongs to each name (the provider's public pairing), and what names the target. */
+export const listStorageEventTypesRoute = route(listStorageEventTypes, () => ({
+  structure: STORAGE_EVENT_NAMES.map((name) => ({
+    name,
+    fields: [
+      { name: "storage_name", type: "text" },
+      { name: "bucket_name", type: "text" },
+      { name: LIMIT_OF[name], type: "number" },
+    ],
+  })),
+}));

@@ -2,8 +2,11 @@
 export interface Store {
   /** Everything ever committed. */
   load(): Promise<ReadonlyMap<string, string>>;
-  /** Writes all entries or, when it rejects or the process dies before it resolves, possibly none. */
-  commit(entries: ReadonlyMap<string, string>): Promise<void>;
+  /**
+   * Writes all entries, null removing one, or, when it rejects or the process dies before it
+   * resolves, possibly none.
+   */
+  commit(entries: ReadonlyMap<string, string | null>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -13,7 +16,10 @@ export const createMemoryStore = (): Store => {
   return {
     load: async () => new Map(committed),
     commit: async (entries) => {
-      for (const [key, text] of entries) committed.set(key, text);
+      for (const [key, text] of entries) {
+        if (text === null) committed.delete(key);
+        else committed.set(key, text);
+      }
     },
     close: async () => {},
   };

@@ -1,6 +1,7 @@
-import type { Draft, RecordReader, Records } from "./records.ts";
+import type { Draft, Records } from "./records.ts";
 import type { Context } from "./routing.ts";
-import type { TaskRecord, Work } from "./state.ts";
+import type { TaskRecord } from "./state/state.ts";
+import type { Work } from "./state/tasks.ts";
 
 /** How long of its duration a task stays NEW, as if waiting for a worker. */
 const QUEUED_SHARE = 0.2;
@@ -70,16 +71,16 @@ interface Step {
 }
 
 /** What happens up to the instant, in order; at the same instant in the order of creation, which ids follow. */
-const dueSteps = (records: RecordReader, at: number): readonly Step[] =>
+const dueSteps = (records: Records, at: number): readonly Step[] =>
   records
-    .list("tasks")
+    .unfinishedTasks()
     .flatMap(({ id, state, plan }) => {
       const instants = plan === null ? [] : [plan.startsAtMs, plan.endsAtMs];
       const ahead = state === "NEW" ? instants : instants.slice(1);
       return ahead.map((dueAtMs) => ({ taskId: id, dueAtMs }));
     })
     .filter(({ dueAtMs }) => dueAtMs <= at)
-    .sort((a, b) => a.dueAtMs - b.dueAtMs);
+    .sort((a, b) => a.dueAtMs - b.dueAtMs || (a.taskId < b.taskId ? -1 : 1));
 
 const end = (task: TaskRecord, endedAt: string, outcome: TaskEnd): TaskRecord => ({
   ...task,

@@ -2,7 +2,7 @@ import type { Query } from "../contract/operation.ts";
 import { getTask, listTasks } from "../contract/tasks.ts";
 import { notFound } from "./errors.ts";
 import { route } from "./routing.ts";
-import type { KeyRecord, TaskRecord } from "./state.ts";
+import type { KeyRecord, TaskRecord } from "./state/state.ts";
 
 /** The provider's public default. The maximum is the contract's. */
 const DEFAULT_LIMIT = 10;

@@ -131,7 +131,7 @@ describe("the line of an event", () => {
       lineOf(
         "CommandSucceeded",
         { lane: CONTAINER, outcome: "done", createdResources: { routers: [TASK] }, durationMs: 9 },
-        "demo-image-not-in-registry",
+        "demo-unreachable-registry",
       ),
     ];
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { fieldsOf } from "../../lib/cli/operation-fields.ts";
 import { updateContainer } from "../../lib/contract/containers.ts";
 import { updatePool } from "../../lib/contract/load-balancer-pools.ts";
+import { MUTATIONS } from "../../lib/contract/mutations.ts";
 import type { Mutation } from "../../lib/contract/operation.ts";
-import { MUTATIONS } from "../../lib/contract/operations.ts";
 import { createRouter } from "../../lib/contract/routers.ts";
 import { updateStorageEvent } from "../../lib/contract/storage-events.ts";
 

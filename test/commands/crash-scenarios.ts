@@ -110,7 +110,7 @@ export const WITH_TASKS: readonly Scenario[] = [
   },
   {
     name: "a task that ends in ERROR",
-    sends: [requests.updateContainer("c1", { image: "no.such/image:1" })],
+    sends: [requests.updateContainer("c1", { image: "registry.invalid/image:1" })],
     ends: { c1: "CommandFailed" },
     effect: (provider) => description(provider, ""),
   },

@@ -64,10 +64,11 @@ test("a broken reply is told by the shape that it is closest to", () => {
   expect(read([])).toEqual([": an object"]);
 });
 
-test("a resume takes no body and no query", () => {
+test("a resume takes no body, and only the question for the DDoS profile", () => {
   expect(bothWays(resumeInstance.query, {})).toEqual(taken({}));
-  expect(bothWays(resumeInstance.query, { with_ddos: true })).toEqual(
-    refused("with_ddos: unknown field"),
+  expect(bothWays(resumeInstance.query, { with_ddos: true })).toEqual(taken({ with_ddos: true }));
+  expect(bothWays(resumeInstance.query, { with_ports: true })).toEqual(
+    refused("with_ports: unknown field"),
   );
   expect(bothWays(resumeInstance.body, {})).toEqual(refused(": this operation takes no body"));
   expect(bothWays(resumeInstance.body, null)).toEqual(refused(": this operation takes no body"));

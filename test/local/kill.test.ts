@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { DEMO_COMMANDS } from "../../lib/local/demo.ts";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import {
   distinct,
   eventsIn,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { MUTATIONS } from "../../lib/contract/operations.ts";
+import { MUTATIONS } from "../../lib/contract/mutations.ts";
 import { distinct, eventsIn, type PublishedEvent, runSkyhook } from "../support/skyhook-process.ts";
 
 describe("skyhook start --exit --json", () => {
@@ -53,7 +53,7 @@ describe("skyhook start --exit --json", () => {
   );
 
   it("tells of a failing task and of its command", () => {
-    expect(of("demo-image-not-in-registry")).toEqual([
+    expect(of("demo-unreachable-registry")).toEqual([
       "CommandAccepted",
       "TaskFailed",
       "CommandFailed",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { hashApiKey } from "../../lib/service/authentication.ts";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
 
 const KEY = BUILT_IN_API_KEYS.first;

@@ -1,7 +1,7 @@
 import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in-state.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../lib/service/service.ts";
-import type { State } from "../../lib/service/state.ts";
+import type { State } from "../../lib/service/state/state.ts";
 import { createMemoryStore, type Store } from "../../lib/service/store.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";

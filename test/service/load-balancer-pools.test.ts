@@ -150,11 +150,6 @@ test.each([
     },
     "instance 00000000-0000-4000-8000-000000000002 does not exist",
   ],
-  [
-    "a secret",
-    { secret_id: "00000000-0000-4000-8000-000000000003", name: "renamed" },
-    "secret 00000000-0000-4000-8000-000000000003 does not exist",
-  ],
 ])(
   "the task fails and nothing changes when the update refers to %s that is not there",
   async (_, body, error) => {
@@ -167,22 +162,6 @@ test.each([
     expect((await send("GET", POOL)).body).toEqual(before);
   },
 );
-
-test.each([
-  ["another project in the same region", { project_id: 1186668, region_id: 76 }],
-  ["another region of the same project", { project_id: 1234567, region_id: 148 }],
-])("a secret of %s cannot be used", async (_, place) => {
-  const { runTask } = await startService({
-    state: (builtIn) => ({
-      ...builtIn,
-      secrets: builtIn.secrets.map((secret) => ({ ...secret, ...place })),
-    }),
-  });
-
-  const task = await runTask("PATCH", POOL, { ca_secret_id: CA_SECRET });
-
-  expect(task).toMatchObject({ state: "ERROR", error: `secret ${CA_SECRET} does not exist` });
-});
 
 test.each(["timeout_client_data", "timeout_member_connect", "timeout_member_data"])(
   "%s is accepted from 0 to 86400000 and refused outside",

@@ -48,7 +48,7 @@ test.each([
     "values before the client",
     400,
     "POST",
-    `${EVENT}?client_id=2002`,
+    `${EVENT}?client_id=2`,
     { body: { name: "reaching_the_moon" } },
   ],
   ["existence before state", 404, "POST", `${ACTIVE.replace("/76/", "/148/")}/resume`, {}],

@@ -123,10 +123,10 @@ test("a refused value is not repeated in the answer", async () => {
 });
 
 test.each([
-  ["DELETE", CONTAINER, "PATCH"],
+  ["DELETE", CONTAINER, "PATCH, GET"],
   ["PUT", POOL, "PATCH, GET"],
   ["GET", `${SUSPENDED}/resume`, "POST"],
-  ["GET", EVENT, "PUT, POST"],
+  ["GET", EVENT, "PUT, POST, DELETE"],
   ["GET", ROUTERS, "POST"],
 ])("%s %s is answered 405 with the methods that are allowed", async (method, path, allow) => {
   const { send } = await startService();

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { serve } from "../../lib/service/serve.ts";
 import { CONTAINER, SUSPENDED, startService } from "./harness.ts";
 

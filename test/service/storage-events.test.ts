@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { EVENT, startService } from "./harness.ts";
 
 const EVENTS = "/storage/notifications/v1/events";
@@ -162,10 +162,10 @@ test("naming the key's own client is the same as naming none; naming another is 
   const { send } = await startService();
   const body = { name: "reaching_used_requests", count: 1 };
 
-  const own = await send("POST", `${EVENT}?client_id=2001`, { body });
+  const own = await send("POST", `${EVENT}?client_id=1`, { body });
   const again = await send("POST", EVENT, { body });
-  const other = await send("POST", `${EVENT}?client_id=2002`, { body });
-  const otherUpdate = await send("PUT", `${EVENT}?client_id=2002`, { body });
+  const other = await send("POST", `${EVENT}?client_id=2`, { body });
+  const otherUpdate = await send("PUT", `${EVENT}?client_id=2`, { body });
 
   expect([own.status, again.status]).toEqual([200, 409]);
   expect([other.status, otherUpdate.status]).toEqual([404, 404]);

@@ -1,6 +1,6 @@
 import { formatWireJson } from "../../lib/contract/json.ts";
 import type { Clock } from "../../lib/ports/clock.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in-state.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../lib/service/service.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 import { createSeededRandom } from "./seeded-random.ts";

@@ -1,7 +1,9 @@
-import { hashApiKey } from "./authentication.ts";
-import { builtInCompute } from "./built-in-compute.ts";
-import { builtInNetworks, PROJECT_A, PROJECT_B, SUBNET_OF_ROUTER } from "./built-in-networks.ts";
-import type { PoolRecord, State } from "./state.ts";
+import { hashApiKey } from "../authentication.ts";
+import type { PoolRecord, State } from "../state/state.ts";
+import { builtInAiTasks } from "./ai-tasks.ts";
+import { builtInCompute } from "./compute.ts";
+import { builtInNetworks, PROJECT_A, PROJECT_B, SUBNET_OF_ROUTER } from "./networks.ts";
+import { builtInClusters, builtInPrices } from "./prices.ts";
 
 /**
  * Keys that open the built-in world and nothing else; the service listens on this machine only. The
@@ -16,7 +18,7 @@ const builtInKeys = (): State["keys"] => [
   {
     id: "2001",
     sha256: hashApiKey(BUILT_IN_API_KEYS.first),
-    client_id: 2001,
+    client_id: 1,
     user_id: 11,
     project_ids: [PROJECT_A.project_id, PROJECT_B.project_id],
     revoked: false,
@@ -24,7 +26,7 @@ const builtInKeys = (): State["keys"] => [
   {
     id: "2002",
     sha256: hashApiKey(BUILT_IN_API_KEYS.second),
-    client_id: 2002,
+    client_id: 2,
     user_id: 12,
     project_ids: [1337],
     revoked: false,
@@ -154,8 +156,8 @@ const builtInTasks = (): State["tasks"] => [
     created_resources: { routers: ["da5b9588-cecc-4111-a318-3ad04da05900"] },
     ...PROJECT_A,
     user_id: 11,
-    client_id: 2001,
-    user_client_id: 2001,
+    client_id: 1,
+    user_client_id: 1,
     data: { name: "my_wonderful_router" },
     detailed_state: null,
     request_id: null,
@@ -173,12 +175,15 @@ export const builtInState = (): State => ({
   keys: builtInKeys(),
   ...builtInNetworks(),
   ...builtInCompute(),
+  ...builtInClusters(),
+  prices: builtInPrices(),
+  ai_tasks: builtInAiTasks(),
   lifecycle_policies: builtInPolicies(),
   load_balancer_pools: builtInPools(),
   tasks: builtInTasks(),
   storage_events: [
     {
-      client_id: 2001,
+      client_id: 1,
       uuid: "4b8e0c52-7d0a-4f0e-9a55-0c7f6f1d2e01",
       name: "reaching_used_space",
       storage_name: "my-storage-prod",
@@ -186,16 +191,12 @@ export const builtInState = (): State => ({
       bytes: "500",
     },
     {
-      client_id: 2001,
+      client_id: 1,
       uuid: "4b8e0c52-7d0a-4f0e-9a55-0c7f6f1d2e02",
       name: "reaching_files_quantity",
       storage_name: "my-storage-prod",
       bucket_name: "my-bucket",
       count: "5",
     },
-  ],
-  secrets: [
-    { id: "2c7d9f10-3e4b-4a5c-8d6e-7f8091a2b3c4", name: "my-ca-bundle", ...PROJECT_A },
-    { id: "2c7d9f10-3e4b-4a5c-8d6e-7f8091a2b3c5", name: "my-registry-secret", ...PROJECT_A },
   ],
 });

@@ -1,7 +1,7 @@
-import { PROJECT_A, PROJECT_B, REGION_NAMES, SUBNET_OF_ROUTER } from "./built-in-networks.ts";
-import type { ContainerRecord, RecordOf, State } from "./state.ts";
+import type { ContainerRecord, InstanceRecord, State } from "../state/state.ts";
+import { PROJECT_A, PROJECT_B, REGION_NAMES, SUBNET_OF_ROUTER } from "./networks.ts";
 
-type Instance = RecordOf<"instances">;
+type Instance = InstanceRecord;
 
 const NET1 = { network: "net1", subnet_name: "attached", subnet_id: SUBNET_OF_ROUTER } as const;
 
@@ -36,6 +36,33 @@ const container = (
   },
 });
 
+const ddosProfile = (): NonNullable<Instance["ddos_profile"]> => {
+  const field = {
+    id: 11,
+    name: "ARK server ports",
+    description: "Ports that game traffic may use",
+    default: null,
+    field_type: "str",
+    required: true,
+    validation_schema: { type: "string" },
+  } as const;
+  return {
+    id: 1,
+    fields: [{ ...field, base_field: 11, field_name: "ports", value: "7777", field_value: null }],
+    options: { active: true, bgp: false },
+    profile_template: {
+      id: 63,
+      name: "ark_default",
+      description: "Game server",
+      fields: [field],
+    },
+    profile_template_description: "Game server",
+    protocols: [{ port: "12000-25000", protocols: ["UDP"] }],
+    site: "GNC",
+    status: { error_description: "", status: "Updated" },
+  };
+};
+
 const instance = (
   own: Pick<
     Instance,
@@ -60,7 +87,7 @@ const instance = (
     ],
   },
   blackhole_ports: [],
-  ddos_profile: null,
+  ddos_profile: ddosProfile(),
   fixed_ip_assignments: [{ external: false, ip_address: ip.addr, subnet_id: ip.subnet_id }],
   flavor: {
     flavor_id: "g1-standard-1-2",
@@ -80,8 +107,8 @@ const instance = (
   volumes: [{ id: volumeId, delete_on_termination: false }],
 });
 
-/** Containers with the images that can be pulled, and instances, suspended and active ones. */
-export const builtInCompute = (): Pick<State, "containers" | "images" | "instances"> => ({
+/** Containers, and instances, suspended and active ones. */
+export const builtInCompute = (): Pick<State, "containers" | "instances"> => ({
   containers: [
     container({
       ...PROJECT_A,
@@ -97,12 +124,6 @@ export const builtInCompute = (): Pick<State, "containers" | "images" | "instanc
       address: "https://my-nginx-148-1186668.containers.example.com/",
       created_at: "2025-11-21T09:00:00Z",
     }),
-  ],
-  images: [
-    { reference: "nginx:latest" },
-    { reference: "nginx:1.27" },
-    { reference: "redis:7" },
-    { reference: "registry.example.com/team/app:1.0" },
   ],
   instances: [
     instance(

@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { read } from "./operation.ts";
+import { noBody, nothing, oneOf, openWord, unlimitedText, uuid } from "./values.ts";
+
+export const AI_TASK_STATUSES = [
+  "FAILURE",
+  "PENDING",
+  "RECEIVED",
+  "RETRY",
+  "REVOKED",
+  "STARTED",
+  "SUCCESS",
+] as const;
+
+export const AI_TASK_NAMES = ["transcription", "content-moderation"] as const;
+
+/** Newer servers name the method in `task_data` only (public difference 12). */
+export const aiTaskSchema = z.looseObject({
+  task_id: uuid,
+  status: openWord(AI_TASK_STATUSES),
+  progress: z.int().nullable().optional(),
+  task_name: openWord(AI_TASK_NAMES).optional(),
+  task_data: z.looseObject({}),
+});
+
+/** A part of a query string such as `page=2`; null where there is no such page. */
+const pageLink = z.string().nullable().optional();
+
+const dayOrInstant = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })], {
+  error: "a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z",
+});
+
+export const listAiTasks = read({
+  id: "list-ai-tasks",
+  reference: "E3",
+  summary: "List AI tasks: transcription and content moderation",
+  family: "streaming",
+  method: "GET",
+  path: "/streaming/ai/tasks",
+  params: nothing,
+  query: z.strictObject({
+    task_id: uuid.optional(),
+    task_name: oneOf(AI_TASK_NAMES).optional(),
+    status: oneOf(AI_TASK_STATUSES).optional(),
+    date_created: dayOrInstant.optional(),
+    ordering: oneOf(["task_id", "status", "task_name", "started_at"]).optional(),
+    search: unlimitedText.optional(),
+    page: z.int().min(1).optional(),
+    limit: z.int().min(1).optional(),
+  }),
+  body: noBody,
+  response: z.looseObject({
+    count: z.int().nonnegative(),
+    next: pageLink,
+    previous: pageLink,
+    results: z.array(aiTaskSchema),
+  }),
+  successStatus: 200,
+});

@@ -1,0 +1,135 @@
+import * as z from "zod";
+import { read } from "./operation.ts";
+import { amount, CURRENCIES, PRICE_STATUSES } from "./prices.ts";
+import {
+  ipAddress,
+  nothing,
+  oneOf,
+  projectAndRegion,
+  text,
+  unlimitedText,
+  uuid,
+} from "./values.ts";
+
+const INTERFACE_TYPES = ["external", "subnet", "any_subnet", "reserved_fixed_ip"] as const;
+type InterfaceType = (typeof INTERFACE_TYPES)[number];
+
+const ofType = <const Type extends InterfaceType>(type: Type) =>
+  z.literal(type, { error: `one of ${INTERFACE_TYPES.join(", ")}` });
+
+/** What all four variants take (the three with a floating IP by the provider's public schema). */
+const common = {
+  interface_name: text(37).nullable().optional(),
+  security_groups: z.array(z.strictObject({ id: uuid })).optional(),
+};
+const ipFamily = oneOf(["ipv4", "ipv6", "dual"]).nullable().optional();
+
+const floatingIp = z
+  .discriminatedUnion(
+    "source",
+    [
+      z.strictObject({ source: z.literal("new") }),
+      z.strictObject({ source: z.literal("existing"), existing_floating_id: uuid }),
+    ],
+    { error: "source: one of new, existing" },
+  )
+  .nullable()
+  .optional();
+
+const interfaceSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: ofType("external"), ...common, ip_family: ipFamily }),
+  z.strictObject({
+    type: ofType("subnet"),
+    ...common,
+    network_id: uuid,
+    subnet_id: uuid,
+    floating_ip: floatingIp,
+  }),
+  z.strictObject({
+    type: ofType("any_subnet"),
+    ...common,
+    network_id: uuid,
+    ip_address: ipAddress.nullable().optional(),
+    ip_family: ipFamily,
+    floating_ip: floatingIp,
+  }),
+  z.strictObject({
+    type: ofType("reserved_fixed_ip"),
+    ...common,
+    port_id: unlimitedText,
+    floating_ip: floatingIp,
+  }),
+]);
+
+const volumeSchema = z
+  .strictObject({
+    source: oneOf(["new-volume", "image", "snapshot", "apptemplate", "existing-volume"]),
+    size: z.int().min(1).nullable().optional().describe("GiB"),
+    type_name: unlimitedText.nullable().optional(),
+    snapshot_id: uuid.nullable().optional(),
+    image_id: uuid.nullable().optional(),
+  })
+  .refine(({ source, snapshot_id }) => source !== "snapshot" || Boolean(snapshot_id), {
+    path: ["snapshot_id"],
+    error: "required when source is snapshot",
+  });
+
+const previewSchema = z
+  .strictObject({
+    flavor: unlimitedText,
+    interfaces: z.array(interfaceSchema),
+    names: z.array(unlimitedText).optional(),
+    name_templates: z.array(unlimitedText.nullable()).optional(),
+    volumes: z.array(volumeSchema).optional(),
+  })
+  .refine(({ names, name_templates }) => (names === undefined) !== (name_templates === undefined), {
+    path: ["names"],
+    error: "give exactly one of names and name_templates",
+  });
+
+const optionalAmount = amount.optional();
+
+/** Amounts by category; newer servers leave categories out or send null (public difference 19). */
+const categoriesSchema = z.looseObject({
+  external_ip: optionalAmount,
+  flavor: optionalAmount,
+  floating_ip: optionalAmount,
+  volumes: z
+    .looseObject({
+      cold: optionalAmount,
+      ssd_hiiops: optionalAmount,
+      ssd_lowlatency: optionalAmount,
+      standard: optionalAmount,
+      ultra: optionalAmount,
+    })
+    .nullable()
+    .optional(),
+});
+
+/** A read although it is a POST: nothing changes, so it may be sent again at any time. */
+export const previewInstancePrice = read({
+  id: "preview-instance-price",
+  reference: "E6",
+  summary: "Preview what new instances would cost",
+  family: "cloud",
+  method: "POST",
+  path: "/cloud/v2/pricing/{project_id}/{region_id}/instances",
+  params: z.strictObject(projectAndRegion),
+  query: nothing,
+  body: previewSchema,
+  response: z.looseObject({
+    currency_code: z.enum(CURRENCIES).nullable(),
+    discount_details: z.array(z.looseObject({ discount: z.string(), resource: z.string() })),
+    discount_percent: z.string().describe("Decimal text of a percentage, such as 10.50"),
+    per_hour: categoriesSchema,
+    per_month: categoriesSchema,
+    price_status: z.enum(PRICE_STATUSES),
+    price_without_discount_per_month: amount,
+    tax_percent: z.number(),
+    total_price_per_hour: amount,
+    total_price_per_month: amount,
+    per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
+    vm_count: z.int().optional(),
+  }),
+  successStatus: 200,
+});

@@ -1,0 +1,84 @@
+import * as z from "zod";
+import { read } from "./operation.ts";
+import { noBody, nothing, pathInteger, pathText, pathUuid, projectAndRegion } from "./values.ts";
+
+export const CURRENCIES = ["AZN", "EUR", "USD"] as const;
+export const PRICE_STATUSES = ["error", "hide", "show"] as const;
+
+/** An amount of money. The published samples write some as decimal text (public difference 18). */
+export const amount = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/)]).nullable();
+
+/** One price; `discount_percent` is a share of one, unlike the percentage of E6. */
+export const itemPriceSchema = z.looseObject({
+  currency_code: z.enum(CURRENCIES).nullable(),
+  discount_percent: z.number().nullable(),
+  price_per_hour: amount,
+  price_per_month: amount,
+  price_status: z.enum(PRICE_STATUSES),
+  price_without_discount_per_month: amount,
+  tax_percent: z.number(),
+});
+
+export const getK8sClusterPrice = read({
+  id: "get-k8s-cluster-price",
+  reference: "E7",
+  summary: "Read what a Kubernetes cluster costs",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v2/pricing/{project_id}/{region_id}/k8s/clusters/{cluster_name}",
+  params: z.strictObject({ ...projectAndRegion, cluster_name: pathText }),
+  query: nothing,
+  body: noBody,
+  response: z.looseObject({
+    instances: z.array(itemPriceSchema),
+    publicips: z.array(itemPriceSchema),
+    total_price: itemPriceSchema,
+    volumes: z.array(itemPriceSchema),
+  }),
+  successStatus: 200,
+});
+
+export const getGpuClusterPrice = read({
+  id: "get-gpu-cluster-price",
+  reference: "E12",
+  summary: "Read what a server of a GPU cluster costs",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/pricing/{project_id}/{region_id}/ai/clusters/{server_id}",
+  params: z.strictObject({ ...projectAndRegion, server_id: pathUuid }),
+  query: nothing,
+  body: noBody,
+  response: itemPriceSchema,
+  successStatus: 200,
+});
+
+/** Any three letters: earlier revisions of the interface listed about 170 currencies. */
+const currencyCode = z.string().regex(/^[A-Z]{3}$/);
+
+export const getDdosPrice = read({
+  id: "get-ddos-price",
+  reference: "E9",
+  summary: "Read what DDoS protection costs in a region",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/pricing/{region_id}/ddos",
+  params: z.strictObject({ region_id: pathInteger }),
+  query: nothing,
+  body: noBody,
+  response: z.looseObject({
+    current_month_days: z.int(),
+    current_month_days_last: z.int().describe("Days left in the current month"),
+    next_month_days: z.int(),
+    price: z.looseObject({
+      feature_name: z.string(),
+      period: z.string(),
+      price_currency: currencyCode,
+      unit_name: z.string(),
+      unit_size: z.int(),
+      price_per_30d: amount.optional(),
+      price_per_day: amount.optional(),
+      price_per_hour: amount.optional(),
+    }),
+  }),
+  successStatus: 200,
+});

@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { read } from "./operation.ts";
+import { noBody, pathUuid, projectAndRegion, unlimitedText } from "./values.ts";
+
+/** The document's 1 to 255 characters. What else a key may hold is for the provider to say. */
+const tagKey = unlimitedText
+  .refine((key) => key.length > 0 && [...key].length <= 255, { error: "1 to 255 characters" })
+  .meta({ minLength: 1, maxLength: 255 });
+
+const keyQuery = z.strictObject({ key: tagKey });
+
+export const tagSchema = z.looseObject({
+  key: z.string().meta({ maxLength: 255 }),
+  read_only: z.boolean(),
+  value: z.string().meta({ maxLength: 255 }),
+});
+
+export const getFloatingIpTag = read({
+  id: "get-floating-ip-tag",
+  reference: "E13",
+  summary: "Read one tag of a floating IP",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/floatingips/{project_id}/{region_id}/{floating_ip_id}/metadata_item",
+  params: z.strictObject({ ...projectAndRegion, floating_ip_id: pathUuid }),
+  query: keyQuery,
+  body: noBody,
+  response: tagSchema,
+  successStatus: 200,
+});
+
+export const getNetworkTag = read({
+  id: "get-network-tag",
+  reference: "E14",
+  summary: "Read one tag of a network",
+  family: "cloud",
+  method: "GET",
+  path: "/cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
+  params: z.strictObject({ ...projectAndRegion, network_id: pathUuid }),
+  query: keyQuery,
+  body: noBody,
+  response: tagSchema,
+  successStatus: 200,
+});

@@ -1,0 +1,127 @@
+import { listAiTasks } from "../contract/ai-tasks.ts";
+import type { Query } from "../contract/operation.ts";
+import { route } from "./routing.ts";
+import type { AiTaskRecord, State } from "./state/state.ts";
+
+const DEFAULT_LIMIT = 10;
+
+/** Plans count from the moment at which the state is first loaded. */
+export const startAiTaskPlans = (state: State, at: number): State => ({
+  ...state,
+  ai_tasks: state.ai_tasks.map((task) => ({
+    ...task,
+    plan_from: task.plan_from ?? new Date(at).toISOString(),
+  })),
+});
+
+/** An AI task as it is at one instant. */
+interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_at"> {
+  readonly record: AiTaskRecord;
+}
+
+/** Time is all that moves an AI task, so where it is can be told from the clock and need not be kept. */
+const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
+  const from = Date.parse(record.plan_from ?? new Date(at).toISOString());
+  const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
+  const past = record.plan.filter(({ after_seconds }) => instantOf(after_seconds) <= at);
+  const started = past.find(({ status }) => status === "STARTED");
+  const { status, progress } = past.at(-1) ?? record;
+  return {
+    record,
+    status,
+    progress,
+    started_at:
+      record.started_at ??
+      (started === undefined ? null : new Date(instantOf(started.after_seconds)).toISOString()),
+  };
+};
+
+const show = ({ record, status, progress }: AiTaskNow) => ({
+  task_id: record.task_id,
+  status,
+  progress,
+  task_name: record.task_name,
+  task_data: record.task_data,
+});
+
+type ListQuery = Query<typeof listAiTasks>;
+
+/** A day stands for all of its instants in UTC; a time without a zone is read as UTC. */
+const matchesDate = (created: string, wanted: string): boolean => {
+  const isDay = !wanted.includes("T");
+  if (isDay) return new Date(created).toISOString().startsWith(wanted);
+  const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(wanted);
+  const instant = Date.parse(hasZone ? wanted : `${wanted}Z`);
+  const precisionMs = wanted.includes(".") ? 1 : 1000;
+  return Math.floor(Date.parse(created) / precisionMs) === Math.floor(instant / precisionMs);
+};
+
+/** Every word of the search is part of one of the four fields; letter case does not matter. */
+const matchesSearch = (task: AiTaskNow, search: string): boolean => {
+  const { task_id, task_name, task_data } = task.record;
+  const fields = [task_id, task_name, task.status, ...Object.values(task_data).map(String)];
+  const text = fields.join("\n").toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+};
+
+const matches = (task: AiTaskNow, query: ListQuery): boolean =>
+  (query.task_id === undefined || query.task_id.toLowerCase() === task.record.task_id) &&
+  (query.task_name ?? task.record.task_name) === task.record.task_name &&
+  (query.status ?? task.status) === task.status &&
+  (query.date_created === undefined || matchesDate(task.record.date_created, query.date_created)) &&
+  (query.search === undefined || matchesSearch(task, query.search));
+
+/** What has not started will start later than all that has. */
+const startOf = ({ started_at }: AiTaskNow): number =>
+  started_at === null ? Number.POSITIVE_INFINITY : Date.parse(started_at);
+
+const compare = <T extends number | string>(a: T, b: T): number => {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+};
+
+const comparisonBy = (ordering: ListQuery["ordering"]) => (a: AiTaskNow, b: AiTaskNow) => {
+  switch (ordering) {
+    case "task_id":
+      return compare(a.record.task_id, b.record.task_id);
+    case "task_name":
+      return compare(a.record.task_name, b.record.task_name);
+    case "status":
+      return compare(a.status, b.status);
+    case "started_at":
+      return compare(startOf(a), startOf(b));
+    case undefined:
+      return compare(startOf(b), startOf(a));
+    default:
+      return ordering satisfies never;
+  }
+};
+
+/** The query of another page of the same list, as a part of a URL. */
+const pageLink = (query: ListQuery, page: number): string => {
+  const link = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, page })) {
+    if (value !== undefined) link.set(name, String(value));
+  }
+  return link.toString();
+};
+
+export const listAiTasksRoute = route(listAiTasks, ({ query, records, caller, at }) => {
+  const { page = 1, limit = DEFAULT_LIMIT } = query;
+  const found = records
+    .list("ai_tasks")
+    .filter(({ client_id }) => client_id === caller.client_id)
+    .map((record) => taskAt(record, at))
+    .filter((task) => matches(task, query))
+    .toSorted(comparisonBy(query.ordering));
+  const from = (page - 1) * limit;
+  return {
+    count: found.length,
+    next: from + limit < found.length ? pageLink(query, page + 1) : null,
+    previous: page > 1 ? pageLink(query, page - 1) : null,
+    results: found.slice(from, from + limit).map(show),
+  };
+});

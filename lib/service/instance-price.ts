@@ -1,0 +1,108 @@
+import Big from "big.js";
+import { previewInstancePrice } from "../contract/instance-price.ts";
+import type { Body } from "../contract/operation.ts";
+import { invalid } from "./errors.ts";
+import { requireLocation } from "./ownership.ts";
+import { applyTerms, discountShare, HOURS_PER_MONTH, priceOf } from "./price-terms.ts";
+import { route } from "./routing.ts";
+import type { PriceListRecord } from "./state/state.ts";
+
+type Preview = Body<typeof previewInstancePrice>;
+type Volume = NonNullable<Preview["volumes"]>[number];
+
+const DEFAULT_VOLUME_TYPE = "standard";
+
+/** @throws RefusedError 400 naming the field whose value has no price in the region */
+const requirePrice = (
+  table: Readonly<Record<string, number>>,
+  name: string,
+  times: number,
+  field: string,
+): Big => {
+  const price = priceOf(table, name, times);
+  if (price === undefined) throw invalid({ [field]: ["is not offered in this region"] });
+  return price;
+};
+
+/** An address from the external network for each external interface. */
+const countExternal = ({ interfaces }: Preview): number =>
+  interfaces.filter(({ type }) => type === "external").length;
+
+/** Floating addresses to be made; one that exists already is paid for. */
+const countFloating = ({ interfaces }: Preview): number =>
+  interfaces.filter((one) => one.type !== "external" && one.floating_ip?.source === "new").length;
+
+/** By volume type, all instances together. A volume that exists, or has no size, adds nothing. */
+const volumePrices = (
+  volumes: readonly Volume[],
+  prices: PriceListRecord,
+  count: number,
+): ReadonlyMap<string, Big> => {
+  const byType = new Map<string, Big>();
+  for (const [index, { source, type_name, size }] of volumes.entries()) {
+    const type = type_name ?? DEFAULT_VOLUME_TYPE;
+    const charged = source === "existing-volume" ? 0 : (size ?? 0);
+    const field = `volumes.${index}.type_name`;
+    const price = requirePrice(prices.volume_types, type, charged * count, field);
+    byType.set(type, byType.get(type)?.plus(price) ?? price);
+  }
+  return byType;
+};
+
+/** What the whole order costs in an hour by the price list, by category. */
+const categoriesOf = (preview: Preview, prices: PriceListRecord, count: number) => {
+  const { external_ip, floating_ip, flavors } = prices;
+  return {
+    flavor: requirePrice(flavors, preview.flavor, count, "flavor"),
+    external_ip: requirePrice({ external_ip }, "external_ip", countExternal(preview) * count, ""),
+    floating_ip: requirePrice({ floating_ip }, "floating_ip", countFloating(preview) * count, ""),
+    volumes: volumePrices(preview.volumes ?? [], prices, count),
+  };
+};
+
+type Categories = ReturnType<typeof categoriesOf>;
+
+/** Every type of volume that the region has, so that a reader need not tell missing from nothing. */
+const show = (
+  { flavor, external_ip, floating_ip, volumes }: Categories,
+  { volume_types }: PriceListRecord,
+  hours: number,
+) => ({
+  external_ip: external_ip.times(hours).toNumber(),
+  flavor: flavor.times(hours).toNumber(),
+  floating_ip: floating_ip.times(hours).toNumber(),
+  volumes: Object.fromEntries(
+    Object.keys(volume_types).map((type) => [
+      type,
+      volumes.get(type)?.times(hours).toNumber() ?? 0,
+    ]),
+  ),
+});
+
+/** The categories are list prices; the totals have the discount taken off and the tax put on. */
+export const previewInstancePriceRoute = route(previewInstancePrice, (call) => {
+  const { params, body } = call;
+  const prices = requireLocation(params, call);
+  const count = (body.names ?? body.name_templates ?? []).length;
+  const categories = categoriesOf(body, prices, count);
+  const { volumes, ...others } = categories;
+  const total = [...Object.values(others), ...volumes.values()].reduce((a, b) => a.plus(b), Big(0));
+  const { hour, month, monthWithoutDiscount } = applyTerms(total, prices);
+  const discount = discountShare(prices);
+  return {
+    currency_code: prices.currency_code,
+    discount_details: discount.eq(0)
+      ? []
+      : [{ resource: "instance", discount: discount.toString() }],
+    discount_percent: discount.times(100).toFixed(2),
+    per_hour: show(categories, prices, 1),
+    per_month: show(categories, prices, HOURS_PER_MONTH),
+    price_status: prices.price_status,
+    price_without_discount_per_month: monthWithoutDiscount.toNumber(),
+    tax_percent: prices.tax_percent,
+    total_price_per_hour: hour.toNumber(),
+    total_price_per_month: month.toNumber(),
+    per_gb: { egress_traffic_baremetal: prices.egress_traffic_baremetal },
+    vm_count: count,
+  };
+});

@@ -1,0 +1,64 @@
+import * as z from "zod";
+import { routerSchema } from "../../contract/routers.ts";
+import { uuid } from "../../contract/values.ts";
+import { lock, projectAndRegion, tagRecord } from "./fields.ts";
+
+const subnetRecord = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  cidr: z.cidrv4(),
+  gateway_ip: z.ipv4(),
+});
+
+/** An external network is open to every project of its region. */
+export const networkRecord = z.strictObject({
+  ...projectAndRegion,
+  id: uuid,
+  name: z.string(),
+  external: z.boolean(),
+  subnets: z.array(subnetRecord),
+  tags: z.array(tagRecord),
+  task_id: lock,
+});
+
+export const floatingIpRecord = z.strictObject({
+  ...projectAndRegion,
+  id: uuid,
+  floating_ip_address: z.string(),
+  fixed_ip_address: z.string().nullable(),
+  port_id: z.string().nullable(),
+  router_id: z.string().nullable(),
+  status: z.string(),
+  created_at: z.string(),
+  tags: z.array(tagRecord),
+  task_id: lock,
+});
+
+const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid });
+
+export const routerRecord = routerSchema
+  .extend({
+    ...projectAndRegion,
+    region: z.string(),
+    status: z.string(),
+    distributed: z.boolean(),
+    interfaces: z.array(
+      z.strictObject({
+        port_id: uuid,
+        network_id: uuid,
+        ip_assignments: z.array(ipAssignment),
+      }),
+    ),
+    external_gateway_info: z
+      .strictObject({
+        network_id: uuid,
+        enable_snat: z.boolean(),
+        external_fixed_ips: z.array(ipAssignment),
+      })
+      .nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    task_id: lock,
+    creator_task_id: z.string().nullable(),
+  })
+  .strict();

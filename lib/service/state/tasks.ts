@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { containerUpdateSchema } from "../../contract/containers.ts";
+import { poolUpdateSchema } from "../../contract/load-balancer-pools.ts";
+import { routerCreateSchema } from "../../contract/routers.ts";
+import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/tasks.ts";
+import { clientId, projectAndRegion } from "./fields.ts";
+
+/** What a task does when it ends; gone once it has ended, so no variable or secret name outlives it. */
+const workSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("update-container"),
+    container_name: z.string(),
+    update: containerUpdateSchema,
+  }),
+  z.strictObject({
+    kind: z.literal("update-pool"),
+    pool_id: z.string(),
+    update: poolUpdateSchema,
+  }),
+  z.strictObject({ kind: z.literal("create-router"), router: routerCreateSchema }),
+]);
+
+export type Work = z.output<typeof workSchema>;
+
+const text = z.string().nullable().default(null);
+
+/**
+ * The published task record; `plan` (instants in epoch milliseconds) is ours and never shown. A task
+ * that has not ended and has no plan never ends.
+ */
+export const taskRecord = taskSchema
+  .extend({
+    ...projectAndRegion,
+    task_type: z.string(),
+    state: z.enum(TASK_STATES),
+    created_on: z.string(),
+    updated_on: text,
+    finished_on: text,
+    error: text,
+    created_resources: createdResourcesSchema.nullable().default(null),
+    user_id: z.int(),
+    client_id: clientId,
+    user_client_id: clientId,
+    data: z.record(z.string(), z.unknown()).nullable().default(null),
+    detailed_state: text,
+    request_id: text,
+    job_id: text,
+    lifecycle_policy_id: z.int().nullable().default(null),
+    schedule_id: text,
+    acknowledged_at: text,
+    acknowledged_by: z.int().nullable().default(null),
+    plan: z
+      .strictObject({ startsAtMs: z.number(), endsAtMs: z.number(), work: workSchema })
+      .nullable()
+      .default(null),
+  })
+  .strict();
