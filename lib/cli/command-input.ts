@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import type { Mutation } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { type FieldPlace, fieldsOf, type OperationField } from "./operation-fields.ts";
 
@@ -10,7 +10,7 @@ export interface FieldFlag extends OperationField {
 }
 
 /** Top-level fields get a flag each; nested ones are given as JSON. */
-export const flagsOf = (operation: Mutation): readonly FieldFlag[] =>
+export const flagsOf = (operation: Operation): readonly FieldFlag[] =>
   fieldsOf(operation)
     .filter(({ name }) => !/[.[]/.test(name))
     .map((field) => ({ ...field, flag: field.name.replaceAll("_", "-") }));
@@ -50,7 +50,7 @@ const placeIn = (data: Record<string, unknown>, place: FieldPlace): Record<strin
   throw new ExitError(EXIT.refused, `--data: ${place} must be a JSON object`);
 };
 
-const fieldSchema = (operation: Mutation, { place, name }: FieldFlag): z.ZodType => {
+const fieldSchema = (operation: Operation, { place, name }: FieldFlag): z.ZodType => {
   const schema = operation[place];
   const field = schema instanceof z.ZodObject ? schema.shape[name] : undefined;
   return field instanceof z.ZodType ? field : z.unknown();
@@ -65,7 +65,7 @@ const jsonOrText = (text: string): unknown => {
 };
 
 /** Text where the field takes it as it stands, else what it says as JSON: numbers, lists, objects. */
-const flagValue = (operation: Mutation, field: FieldFlag, text: string): unknown => {
+const flagValue = (operation: Operation, field: FieldFlag, text: string): unknown => {
   if (field.type === "json") return readJson(text, `--${field.flag}`);
   return z.safeEncode(fieldSchema(operation, field), text).success ? text : jsonOrText(text);
 };
@@ -77,8 +77,19 @@ export interface CommandInput {
   readonly flags: ReadonlyMap<FieldFlag, string>;
 }
 
+export const takesBody = (operation: Operation): boolean => operation.body instanceof z.ZodObject;
+
+/** A request as it was typed; nothing of it is checked, and `--data` may have put more into it. */
+export interface RequestData {
+  readonly [name: string]: unknown;
+  readonly operation: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
 /** Puts a request together; a flag wins over `--body`, and that over `--data`. */
-export const requestData = (operation: Mutation, input: CommandInput): Record<string, unknown> => {
+export const requestData = (operation: Operation, input: CommandInput): RequestData => {
   const data = readObject(input.data, "--data");
   const places: Record<FieldPlace, Record<string, unknown>> = {
     params: placeIn(data, "params"),
@@ -88,7 +99,7 @@ export const requestData = (operation: Mutation, input: CommandInput): Record<st
   for (const [field, text] of input.flags) {
     places[field.place][field.name] = flagValue(operation, field, text);
   }
-  const hasBody = operation.body instanceof z.ZodObject || Object.keys(places.body).length > 0;
+  const hasBody = takesBody(operation) || Object.keys(places.body).length > 0;
   const { params, query, body } = places;
   return { ...data, operation: operation.id, params, query, ...(hasBody && { body }) };
 };

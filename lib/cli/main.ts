@@ -59,8 +59,12 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
     .command("service")
     .description("run the provider's service alone")
     .option("--port <n>", "port to listen on (default: a free one)")
+    .option("--api-key <key>", "one more key, of client 1, for every project of the state")
+    .option("--seed <file>", "start with this state (default: the built-in one)")
+    .option("--print-seed", "print the built-in state as --seed takes it, and end")
     .option("--data <dir>", "keep its state in this folder across runs (default: in memory)")
     .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
+    .option("--rate-limit <n>", "requests a second for each key (default: any number)")
     .action((flags: ServiceFlags) =>
       end(import("./service.ts").then(({ serveService }) => serveService(flags))),
     );

@@ -1,4 +1,4 @@
-import type { Mutation } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import { nodeOf, type SchemaNode } from "./field-schema.ts";
 
 export type FieldPlace = "params" | "query" | "body";
@@ -135,8 +135,8 @@ const fieldsIn = (
 const PLACES = ["params", "query", "body"] as const;
 
 /** Every field of an operation with its limits, as the contract has them. */
-export const fieldsOf = (operation: Mutation): readonly OperationField[] => {
-  const secrets = new Set<string>(operation.secrets);
+export const fieldsOf = (operation: Operation): readonly OperationField[] => {
+  const secrets = new Set<string>(operation.kind === "mutation" ? operation.secrets : []);
   return PLACES.flatMap((place) => fieldsIn(nodeOf(operation[place]), place, "")).map((field) =>
     secrets.has(`${field.place}.${field.name}`)
       ? { ...field, rule: `${field.rule}; secret, so never shown` }

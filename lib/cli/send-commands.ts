@@ -1,12 +1,12 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { DEFAULT_ACCOUNT } from "../commands/request.ts";
 import { MUTATIONS } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import { type FieldFlag, flagsOf } from "./command-input.ts";
 import { checkedEndpoint, endpointOption } from "./endpoint-option.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { addFieldOptions } from "./field-options.ts";
 import { sendCommand } from "./send.ts";
 
 /** The default deadline of a command. */
@@ -14,8 +14,6 @@ const DEFAULT_WAIT_SECONDS = "7200";
 
 interface CommonOptions {
   readonly endpoint?: string;
-  readonly data?: string;
-  readonly body?: string;
   readonly id?: string;
   readonly account?: string;
   readonly deadline?: string;
@@ -32,9 +30,6 @@ const waitSeconds = (text: string): number => {
 
 const addCommonOptions = (command: Command): Command =>
   command
-    .optionsGroup("Several fields at once:")
-    .option("--body <json>", "body as JSON, or from a file: @file, @- for standard input")
-    .option("--data <json>", "params, query and body in one object, as JSON, @file or @-")
     .optionsGroup("How it is sent:")
     .addOption(endpointOption())
     .option("--id <id>", "id of the command; sent twice with one id, it runs once (default: new)")
@@ -43,23 +38,6 @@ const addCommonOptions = (command: Command): Command =>
     .option("--wait", "wait for the end of the command")
     .option("--wait-seconds <n>", "wait so long at most", DEFAULT_WAIT_SECONDS)
     .option("--json", "print JSON");
-
-const fieldOption = (field: FieldFlag): Option =>
-  new Option(
-    `--${field.flag} <${field.type}>`,
-    `${field.required ? "required: " : ""}${field.rule}`,
-  ).helpGroup(field.place === "body" ? "Fields of the body:" : "Which one:");
-
-const hintOf = (operation: Mutation): string => {
-  const hasJson = flagsOf(operation).some(({ type }) => type === "json");
-  const hasSecrets = (operation.secrets ?? []).length > 0;
-  return [
-    "",
-    ...(hasJson ? ["A <json> value may also be @file or @-."] : []),
-    ...(hasSecrets ? ["Secrets are best given that way: a command line is seen by others."] : []),
-    `All fields, nested ones too: skyhook operations ${operation.id}`,
-  ].join("\n");
-};
 
 /** Adds `send <operation>` with a flag for every field of the contract. */
 export const addSendCommands = (
@@ -76,22 +54,13 @@ export const addSendCommands = (
     const command = send
       .command(operation.id)
       .description(`${operation.summary} (${operation.reference})`);
-    const fields = flagsOf(operation).map((field) => ({ field, option: fieldOption(field) }));
-    for (const { option } of fields) command.addOption(option);
-    addCommonOptions(command).addHelpText("after", hintOf(operation));
-    command.action(() => {
-      const options = command.opts<CommonOptions & Record<string, string | undefined>>();
-      const flags = new Map(
-        fields.flatMap(({ field, option }) => {
-          const text = options[option.attributeName()];
-          return text === undefined ? [] : [[field, text] as const];
-        }),
-      );
-      return end(
+    const input = addFieldOptions(command, operation);
+    addCommonOptions(command).action((options: CommonOptions) =>
+      end(
         sendCommand(operation, {
           ...ports,
           endpoint: checkedEndpoint(options.endpoint),
-          input: { data: options.data, body: options.body, flags },
+          input: input(),
           id: options.id,
           account: options.account,
           deadline: options.deadline,
@@ -99,8 +68,8 @@ export const addSendCommands = (
           timeoutSeconds: waitSeconds(options.waitSeconds),
           json: options.json ?? false,
         }),
-      );
-    });
+      ),
+    );
   };
   for (const operation of MUTATIONS) add(operation);
 };

@@ -1,55 +1,119 @@
+import { readFile } from "node:fs/promises";
 import * as z from "zod";
-import { readSettings } from "../lambda/settings.ts";
+import { readSettings, wholeNumber } from "../lambda/settings.ts";
 import { openDataDirectory, withDataError } from "../local/data-directory.ts";
 import { openProvider } from "../local/provider.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in/built-in-state.ts";
+import { formatSeed, readSeed, SeedError } from "../service/seed.ts";
+import type { State } from "../service/state/state.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
-import { EXIT, type ExitCode } from "./exit-code.ts";
-import { printNote, printResult, terminalLog } from "./output.ts";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { printNote, printResult, problemLines, terminalLog } from "./output.ts";
 import { directorySetting, portSetting, taskSecondsSetting } from "./setting-values.ts";
 import { stopSignal, untilAborted } from "./stop-signal.ts";
 
 export interface ServiceFlags {
   readonly port?: string;
+  readonly apiKey?: string;
+  readonly seed?: string;
+  readonly printSeed?: boolean;
   readonly data?: string;
   readonly taskSeconds?: string;
+  readonly rateLimit?: string;
 }
 
 const settingsSchema = z.object({
-  "--data": directorySetting,
   "--port": portSetting,
+  "--api-key": z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" })
+    .optional(),
+  "--seed": z.string().min(1).optional(),
+  "--data": directorySetting,
   "--task-seconds": taskSecondsSetting,
+  "--rate-limit": wholeNumber(1, 1_000_000).optional(),
 });
 
-/**
- * Runs the provider's interface alone, until it is stopped.
- * @throws SettingsError when a setting is wrong
- * @throws DataDirectoryError when the data directory cannot be used
- * @throws Error with code EADDRINUSE when the port is taken
- */
-export const serveService = async (flags: ServiceFlags): Promise<ExitCode> => {
-  const settings = readSettings(settingsSchema, {
-    "--data": flags.data,
-    "--port": flags.port,
-    "--task-seconds": flags.taskSeconds,
+const MAX_SHOWN_PROBLEMS = 20;
+
+/** @throws ExitError when the file cannot be read or holds something else than a state */
+const readSeedFile = async (path: string): Promise<State> => {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new ExitError(EXIT.refused, `--seed: cannot read ${path} (${error.code})`);
   });
-  const { "--data": directory, "--port": port, "--task-seconds": taskSeconds } = settings;
+  try {
+    return readSeed(text);
+  } catch (error) {
+    if (!(error instanceof SeedError)) throw error;
+    const lines = problemLines(error.problems.slice(0, MAX_SHOWN_PROBLEMS));
+    const left = error.problems.length - lines.length;
+    throw new ExitError(
+      EXIT.refused,
+      [
+        `--seed: ${path} is not a state of the service (--print-seed shows one):`,
+        ...lines,
+        ...(left > 0 ? [`  and ${left} more`] : []),
+      ].join("\n"),
+    );
+  }
+};
+
+const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
+  const settings = readSettings(settingsSchema, {
+    "--port": flags.port,
+    "--api-key": flags.apiKey,
+    "--seed": flags.seed,
+    "--data": flags.data,
+    "--task-seconds": flags.taskSeconds,
+    "--rate-limit": flags.rateLimit,
+  });
+  const { "--data": directory, "--seed": seedPath, "--api-key": apiKey } = settings;
+  const seed = seedPath === undefined ? undefined : await readSeedFile(seedPath);
   const clock = createSystemClock();
   const signal = stopSignal(clock);
   const random = createSystemRandom();
   const provider = await withDataError(directory, async () => {
     const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
+    const taskDurationMs = Math.round(settings["--task-seconds"] * 1000);
+    const requestsPerSecond = settings["--rate-limit"];
     return openProvider(
-      { kind: "embedded", port, taskDurationMs: Math.round(taskSeconds * 1000) },
+      {
+        kind: "embedded",
+        port: settings["--port"],
+        taskDurationMs,
+        seed,
+        apiKey,
+        requestsPerSecond,
+      },
       { clock, random, log: terminalLog, directory: data?.service },
     );
   });
   printResult(provider.baseUrl);
-  const key = await provider.apiKey();
-  printNote(
-    `the service listens there; its built-in key opens the built-in resources only:\n  curl -H 'Authorization: apikey ${key}' ${provider.baseUrl}/cloud/v1/tasks`,
-  );
+  printNote(howToAsk(provider.baseUrl, apiKey === undefined && seed === undefined));
   await untilAborted(signal);
   await provider.close();
+  return EXIT.ok;
+};
+
+/** A key that the user gave is theirs to know; only the built-in one is shown. */
+const howToAsk = (baseUrl: string, hasBuiltInKey: boolean): string =>
+  [
+    `the service listens there; what it can do: ${baseUrl}/docs`,
+    `  export SKYHOOK_BASE_URL=${baseUrl}`,
+    ...(hasBuiltInKey ? [`  export SKYHOOK_API_KEY='${BUILT_IN_API_KEYS.first}'`] : []),
+    "  npx skyhook read list-tasks",
+  ].join("\n");
+
+/**
+ * Runs the provider's interface alone, until it is stopped; or prints the state that it starts with.
+ * @throws SettingsError when a setting is wrong
+ * @throws ExitError when the seed is wrong
+ * @throws DataDirectoryError when the data directory cannot be used
+ * @throws Error with code EADDRINUSE when the port is taken
+ */
+export const serveService = async (flags: ServiceFlags): Promise<ExitCode> => {
+  if (!flags.printSeed) return serve(flags);
+  printResult(formatSeed(builtInState()));
   return EXIT.ok;
 };

@@ -15,4 +15,5 @@ const parseNumber = (digits: string): number | bigint => {
 export const parseWireJson = (text: string): unknown => parse(text, undefined, parseNumber);
 
 /** Writes the interface's JSON; a bigint becomes a plain JSON number. */
-export const formatWireJson = (value: unknown): string => stringify(value) ?? "null";
+export const formatWireJson = (value: unknown, spaces?: number): string =>
+  stringify(value, undefined, spaces) ?? "null";

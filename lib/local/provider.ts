@@ -6,6 +6,7 @@ import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in/built-in-st
 import { openLevelStore } from "../service/level-store.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";
+import type { State } from "../service/state/state.ts";
 import { createMemoryStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
 
@@ -15,6 +16,11 @@ export type ProviderChoice =
       readonly kind: "embedded";
       readonly port: number;
       readonly taskDurationMs: number;
+      /** What it starts with where it has no state yet; absent: the built-in state. */
+      readonly seed?: State | undefined;
+      /** A key of its own for every project; absent: the built-in keys are all there are. */
+      readonly apiKey?: string | undefined;
+      readonly requestsPerSecond?: number | undefined;
     }
   | {
       readonly kind: "remote";
@@ -55,7 +61,9 @@ const openEmbedded = async (
       clock,
       random,
       store,
-      initialState: builtInState(),
+      initialState: choice.seed ?? builtInState(),
+      apiKey: choice.apiKey,
+      requestsPerSecond: choice.requestsPerSecond,
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
         log.error("fault of the service", { requestId, errorMessage: error.message }),
@@ -64,7 +72,7 @@ const openEmbedded = async (
     closing.add(() => served.close());
     return {
       baseUrl: served.url,
-      apiKey: async () => BUILT_IN_API_KEYS.first,
+      apiKey: async () => choice.apiKey ?? BUILT_IN_API_KEYS.first,
       taskPath: TASK_PATH,
       canList: true,
       attemptTimeoutMs: 3_000,

@@ -1,8 +1,8 @@
 import { Hono, type Context as HonoContext } from "hono";
 import { formatWireJson } from "../contract/json.ts";
-import { authenticate } from "./authentication.ts";
+import type { Authenticate } from "./authentication.ts";
 import { errorBody, familyOf, fault, notFound, RefusedError } from "./errors.ts";
-import type { RecordReader } from "./records.ts";
+import { RETRY_AFTER_SECONDS } from "./rate-limit.ts";
 import { readBody } from "./request-body.ts";
 import type { RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
@@ -24,7 +24,9 @@ type RequestContext = HonoContext<Environment>;
 
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
-  readonly records: RecordReader;
+  readonly authenticate: Authenticate;
+  /** Refuses a caller that asks too often. */
+  readonly admit: (caller: KeyRecord) => void;
   readonly newId: () => string;
   /** Runs a route for a caller, after everything that is due has happened. */
   readonly run: (route: Route, raw: RawValues, caller: KeyRecord) => Promise<unknown>;
@@ -86,22 +88,24 @@ const refuseOtherMethods = (app: Hono<Environment>, routes: readonly MountedRout
 const refuse = (context: RequestContext, error: RefusedError): Response => {
   // RFC 9110 asks every 401 to say how to authenticate.
   if (error.status === 401) context.header("WWW-Authenticate", "apikey");
+  if (error.status === 429) context.header("Retry-After", String(RETRY_AFTER_SECONDS));
   const body = errorBody(familyOf(context.req.path), error, context.get("requestId"));
   return context.body(formatWireJson(body), error.status, JSON_TYPE);
 };
 
 /**
  * The interface as a function from request to response. The order of checks is the same everywhere:
- * size, media type, JSON, key, path and method, values, then what the operation itself checks.
+ * size, media type, JSON, key, rate, path and method, values, then what the operation itself checks.
  */
 export const createApp = (dependencies: AppDependencies): Hono<Environment> => {
-  const { routes, records, newId, run, onFault } = dependencies;
+  const { routes, authenticate, admit, newId, run, onFault } = dependencies;
   const app = new Hono<Environment>();
   app.use(async (context, next) => {
     context.set("requestId", newId().replaceAll("-", ""));
     context.set("body", await readBody(context.req.raw));
-    const header = context.req.header("authorization") ?? null;
-    context.set("caller", authenticate(header, records.list("keys")));
+    const caller = authenticate(context.req.raw.headers.get("authorization"));
+    admit(caller);
+    context.set("caller", caller);
     await next();
   });
   for (const mounted of routes) mount(app, mounted, run);

@@ -10,6 +10,7 @@ const REFUSALS = {
   conflict: { status: 409, exceptionClass: "ConflictError" },
   "too-large": { status: 413, exceptionClass: "HTTPError" },
   "unsupported-media-type": { status: 415, exceptionClass: "HTTPError" },
+  "too-many-requests": { status: 429, exceptionClass: "HTTPError" },
   fault: { status: 500, exceptionClass: "InternalServerError" },
 } as const;
 

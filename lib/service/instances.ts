@@ -26,7 +26,7 @@ export const resumeInstanceRoute = route(resumeInstance, (call) => {
     throw invalid({ status: [`must be SUSPENDED to resume, is ${instance.status}`] });
   }
 
-  const resumed = { ...instance, status: "ACTIVE", vm_state: "active", task_state: null } as const;
+  const resumed = { ...instance, status: "ACTIVE", vm_state: "active", task_state: "" } as const;
   call.records.put("instances", resumed);
   return { count: 1, results: [show(resumed, call)] };
 });

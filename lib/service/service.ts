@@ -2,9 +2,11 @@ import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { startAiTaskPlans } from "./ai-tasks.ts";
 import { createApp } from "./app.ts";
-import { openRecords } from "./records.ts";
+import { createAuthentication, hashApiKey } from "./authentication.ts";
+import { createRateLimit } from "./rate-limit.ts";
+import { openRecords, type RecordReader } from "./records.ts";
 import { MOUNTED_ROUTES } from "./routes.ts";
-import type { State } from "./state/state.ts";
+import type { KeyRecord, State } from "./state/state.ts";
 import type { Store } from "./store.ts";
 import { settleTasks } from "./task-engine.ts";
 import { doWork } from "./task-work.ts";
@@ -18,6 +20,13 @@ export interface ServiceOptions {
   readonly initialState: State;
   /** Time from a task's creation to its end; a fifth of it the task is NEW. */
   readonly taskDurationMs: number;
+  /**
+   * One more key, in plain text, of client 1 and for every project of the state. It is not stored: it
+   * opens this run only.
+   */
+  readonly apiKey?: string | undefined;
+  /** How many requests each key may send in a second; absent: any number. */
+  readonly requestsPerSecond?: number | undefined;
   /** Told of every fault of the service itself, which the caller sees as a bare 500. */
   readonly onFault: (error: Error, requestId: string) => void;
 }
@@ -37,6 +46,33 @@ const createQueue = () => {
   };
 };
 
+/** Lists whose records live in a project. */
+const IN_PROJECTS = [
+  "containers",
+  "instances",
+  "lifecycle_policies",
+  "load_balancer_pools",
+  "routers",
+  "floating_ips",
+  "networks",
+  "k8s_clusters",
+  "gpu_clusters",
+  "tasks",
+] as const;
+
+const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
+  const used = IN_PROJECTS.flatMap((list) => records.list(list).map((record) => record.project_id));
+  const owned = records.list("keys").flatMap(({ project_ids }) => project_ids);
+  return {
+    id: "own",
+    sha256: hashApiKey(apiKey),
+    client_id: 1,
+    user_id: 1,
+    project_ids: [...new Set([...used, ...owned])],
+    revoked: false,
+  };
+};
+
 /**
  * The provider's interface with its state. Requests take their turn one by one: first everything that
  * is due by now happens to tasks, then the operation runs, and its answer is sent when its changes are
@@ -48,9 +84,12 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
   const inTurn = createQueue();
   const newId = () => random.uuid();
+  const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
+  const limit = createRateLimit(options.requestsPerSecond ?? Number.POSITIVE_INFINITY);
   const app = createApp({
     routes: MOUNTED_ROUTES,
-    records,
+    authenticate: createAuthentication([...records.list("keys"), ...ownKey]),
+    admit: (caller) => limit(caller.id, clock.now()),
     newId,
     onFault,
     run: (route, raw, caller) =>

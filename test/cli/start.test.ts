@@ -117,7 +117,7 @@ describe("skyhook start with a provider elsewhere", { timeout: 30_000 }, () => {
     const service = startSkyhook(["service"]);
     await service.printed("the service listens there");
     const baseUrl = service.stdout().trim();
-    const key = /apikey (\S+?)'/.exec(service.stderr())?.[1] ?? "none";
+    const key = /SKYHOOK_API_KEY='(\S+?)'/.exec(service.stderr())?.[1] ?? "none";
     const remote = (SKYHOOK_API_KEY: string) =>
       startQuietly(["--base-url", baseUrl], { SKYHOOK_API_KEY });
     const [right, wrong] = await Promise.all([remote(key), remote("2001_wrong-hush")]);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { hashApiKey } from "../../lib/service/authentication.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
+import { createMemoryStore } from "../../lib/service/store.ts";
 import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
 
 const KEY = BUILT_IN_API_KEYS.first;
@@ -117,4 +118,23 @@ test("no key is stored, only its hash", async () => {
 
   expect(everything).not.toContain(KEY);
   expect(everything).toContain(hashApiKey(KEY));
+});
+
+test("a key given at the start is of client 1, opens every project, and is not stored", async () => {
+  const store = createMemoryStore();
+  const { send, stored } = await startService({ store, apiKey: "own-key" });
+  const headers = { authorization: "apikey own-key" };
+
+  const first = await send("GET", SUSPENDED, { headers });
+  const second = await send("PATCH", "/cloud/v1/caas/1186668/148/containers/my-nginx", {
+    headers,
+    body: {},
+  });
+  const events = await send("GET", `${EVENT}s`, { headers });
+  const restarted = await startService({ store });
+  const later = await restarted.send("GET", SUSPENDED, { headers });
+
+  expect([first.status, second.status, later.status]).toEqual([200, 200, 401]);
+  expect(events.body.reaching_used_space).toHaveLength(1);
+  expect(JSON.stringify(await stored())).not.toContain(hashApiKey("own-key"));
 });

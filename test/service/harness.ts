@@ -8,6 +8,12 @@ import { createVirtualClock } from "../support/virtual-clock.ts";
 
 const TASK_DURATION_MS = 10_000;
 
+/** SHA-256 of the built-in keys, computed elsewhere. */
+export const BUILT_IN_KEY_HASHES = [
+  "5111378b812bb37bd83be3f25c1d1a323d15170528a135e5450763c0b8d674c2",
+  "69b2810d95755a6b9eb620f30c22f27856457ec78495ac14414e7e4c1a9e4727",
+];
+
 export interface SentRequest {
   /** Written as wire JSON: a bigint becomes a plain number. */
   readonly body?: unknown;
@@ -39,6 +45,8 @@ export interface HarnessOptions {
   readonly state?: (builtIn: State) => State;
   readonly store?: Store;
   readonly taskDurationMs?: number;
+  readonly requestsPerSecond?: number;
+  readonly apiKey?: string;
   /** Another one than the first run's for a service that goes on with its store, or ids repeat. */
   readonly seed?: number;
 }
@@ -54,6 +62,8 @@ export const startService = async (options: HarnessOptions = {}) => {
     store,
     initialState: state(builtInState()),
     taskDurationMs: options.taskDurationMs ?? TASK_DURATION_MS,
+    requestsPerSecond: options.requestsPerSecond,
+    apiKey: options.apiKey,
     onFault: (error) => faults.push(error),
   });
 

@@ -72,9 +72,9 @@ const instance = (
   ip: { network: string; subnet_name: string; subnet_id: string; addr: string },
 ): Instance => ({
   ...own,
-  instance_description: null,
+  instance_description: "",
   created_at: "2025-11-29T10:56:49Z",
-  creator_task_id: null,
+  creator_task_id: "26986bc0-748a-4448-b836-0a2aa465eb06",
   addresses: {
     [ip.network]: [
       {
@@ -98,12 +98,12 @@ const instance = (
     os_type: "linux",
     architecture: "x86_64",
   },
-  instance_isolation: null,
+  instance_isolation: { reason: "" },
   security_groups: [{ name: "default" }],
   ssh_key_name: "my-key",
   tags: [{ key: "my-tag", value: "my-tag-value", read_only: false }],
   task_id: null,
-  task_state: null,
+  task_state: "",
   volumes: [{ id: volumeId, delete_on_termination: false }],
 });
 

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readSeed } from "../../lib/service/seed.ts";
+import { runSkyhook, startSkyhook } from "../support/skyhook-process.ts";
+
+let directory: string;
+let printed: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "skyhook-service-"));
+  printed = (await runSkyhook(["service", "--print-seed"])).stdout;
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const fileOf = async (name: string, text: string): Promise<string> => {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+};
+
+const statusOf = async (url: string, apiKey: string): Promise<number> => {
+  const response = await fetch(url, { headers: { authorization: `apikey ${apiKey}` } });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+describe("skyhook service", { timeout: 30_000 }, () => {
+  it.concurrent("prints a state that it takes back, and nothing else", () => {
+    expect(readSeed(printed).containers.map(({ name }) => name)).toEqual([
+      "my-container",
+      "my-nginx",
+    ]);
+  });
+
+  it.concurrent("starts with a seed, a key of its own and a rate limit, and keeps that key to itself", async () => {
+    const seed = JSON.parse(printed);
+    seed.containers[0].name = "from-the-seed";
+    const path = await fileOf("seed.json", JSON.stringify(seed));
+    const args = ["--seed", path, "--api-key", "own-key-hush", "--rate-limit", "3"];
+    const service = startSkyhook(["service", ...args]);
+    await service.printed("the service listens there");
+    const baseUrl = service.stdout().trim();
+    const containers = `${baseUrl}/cloud/v1/caas/1234567/76/containers`;
+
+    const answers = [
+      await statusOf(`${containers}/from-the-seed`, "own-key-hush"),
+      await statusOf(`${containers}/my-container`, "own-key-hush"),
+      await statusOf(`${containers}/from-the-seed`, "wrong"),
+    ];
+    const burst = await Promise.all(
+      Array.from({ length: 6 }, () => statusOf(containers, "own-key-hush")),
+    );
+    service.child.kill("SIGTERM");
+
+    expect(await service.ended()).toBe(0);
+    expect(answers).toEqual([200, 404, 401]);
+    expect(burst).toContain(429);
+    expect(service.stdout() + service.stderr()).not.toContain("own-key-hush");
+  });
+
+  it.concurrent("names what is wrong with a seed, and its other settings", async () => {
+    const seed = JSON.parse(printed);
+    seed.instances[0].status = "SLEEPING";
+    seed.routers[0].task_id = 7;
+    const wrong = await fileOf("wrong.json", JSON.stringify(seed));
+
+    const [state, missing, settings] = await Promise.all([
+      runSkyhook(["service", "--seed", wrong]),
+      runSkyhook(["service", "--seed", join(directory, "nowhere.json")]),
+      runSkyhook(["service", "--rate-limit", "0", "--api-key", "two words"]),
+    ]);
+
+    expect([state.exitCode, missing.exitCode, settings.exitCode]).toEqual([2, 2, 2]);
+    expect(state.stderr).toMatch(/is not a state of the service \(--print-seed shows one\):/);
+    expect(state.stderr).toMatch(/^ {2}instances\.0\.status: one of ACTIVE, /m);
+    expect(state.stderr).toMatch(/^ {2}routers\.0\.task_id: a string$/m);
+    expect(missing.stderr).toContain("nowhere.json (ENOENT)");
+    expect(settings.stderr).toContain("--rate-limit: at least 1");
+    expect(settings.stderr).toContain("--api-key: a key without spaces or line breaks");
+    expect(settings.stderr).not.toContain("two words");
+  });
+});
