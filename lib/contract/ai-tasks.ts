@@ -15,13 +15,15 @@ export const AI_TASK_STATUSES = [
 export const AI_TASK_NAMES = ["transcription", "content-moderation"] as const;
 
 /** Newer servers name the method in `task_data` only (public difference 12). */
-export const aiTaskSchema = z.looseObject({
-  task_id: uuid,
-  status: openWord(AI_TASK_STATUSES),
-  progress: z.int().nullable().optional(),
-  task_name: openWord(AI_TASK_NAMES).optional(),
-  task_data: z.looseObject({}),
-});
+export const aiTaskSchema = z
+  .looseObject({
+    task_id: uuid,
+    status: openWord(AI_TASK_STATUSES),
+    progress: z.int().nullable().optional(),
+    task_name: openWord(AI_TASK_NAMES).optional(),
+    task_data: z.looseObject({}),
+  })
+  .meta({ id: "AiTask" });
 
 /** A part of a query string such as `page=2`; null where there is no such page. */
 const pageLink = z.string().nullable().optional();

@@ -117,28 +117,30 @@ export const updateContainer = mutation({
 });
 
 /** The published record. Values are as free as a reader can bear; the service keeps them strict. */
-export const containerSchema = z.looseObject({
-  name: z.string(),
-  description: z.string(),
-  image: z.string(),
-  flavor: z.string(),
-  source: z.string(),
-  namespace: z.string(),
-  address: z.string(),
-  status: z.string(),
-  status_message: z.string().nullable(),
-  commands: z.string().nullable().optional(),
-  listening_port: z.int(),
-  timeout: z.int(),
-  is_disabled: z.boolean(),
-  is_api_key_auth: z.boolean(),
-  envs: z.record(z.string(), z.string()),
-  pull_secret: z.string().nullable(),
-  scale: z.looseObject({ max: z.int(), min: z.int() }),
-  deploy_status: z.looseObject({ total: z.int(), ready: z.int() }),
-  logging: z.looseObject({ enabled: z.boolean() }).nullable().optional(),
-  created_at: z.string(),
-});
+export const containerSchema = z
+  .looseObject({
+    name: z.string(),
+    description: z.string(),
+    image: z.string(),
+    flavor: z.string(),
+    source: z.string(),
+    namespace: z.string(),
+    address: z.string(),
+    status: z.string(),
+    status_message: z.string().nullable(),
+    commands: z.string().nullable().optional(),
+    listening_port: z.int(),
+    timeout: z.int(),
+    is_disabled: z.boolean(),
+    is_api_key_auth: z.boolean(),
+    envs: z.record(z.string(), z.string()),
+    pull_secret: z.string().nullable(),
+    scale: z.looseObject({ max: z.int(), min: z.int() }),
+    deploy_status: z.looseObject({ total: z.int(), ready: z.int() }),
+    logging: z.looseObject({ enabled: z.boolean() }).nullable().optional(),
+    created_at: z.string(),
+  })
+  .meta({ id: "Container" });
 
 export const getContainer = read({
   id: "get-container",

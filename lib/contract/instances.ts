@@ -92,32 +92,36 @@ const flavorSchema = z.looseObject({
 });
 
 /** An instance as reads return it. Nullable where newer servers send null (public differences 7, 8). */
-export const instanceSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  instance_description: z.string().nullable(),
-  project_id: z.int(),
-  region: z.string(),
-  region_id: z.int(),
-  created_at: z.string(),
-  creator_task_id: z.string().nullable(),
-  addresses: z.record(z.string(), z.array(z.looseObject({}))),
-  blackhole_ports: z.array(blackholePort),
-  ddos_profile: ddosProfileSchema.nullable(),
-  fixed_ip_assignments: z
-    .array(z.looseObject({ external: z.boolean(), ip_address: z.string(), subnet_id: z.string() }))
-    .nullable(),
-  flavor: flavorSchema,
-  instance_isolation: z.looseObject({ reason: z.string().nullable() }).nullable(),
-  security_groups: z.array(z.looseObject({ name: z.string() })),
-  ssh_key_name: z.string().nullable(),
-  status: z.enum(INSTANCE_STATUSES),
-  tags: z.array(tagSchema),
-  task_id: z.string().nullable(),
-  task_state: z.string().nullable(),
-  vm_state: z.enum(VM_STATES),
-  volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
-});
+export const instanceSchema = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    instance_description: z.string().nullable(),
+    project_id: z.int(),
+    region: z.string(),
+    region_id: z.int(),
+    created_at: z.string(),
+    creator_task_id: z.string().nullable(),
+    addresses: z.record(z.string(), z.array(z.looseObject({}))),
+    blackhole_ports: z.array(blackholePort),
+    ddos_profile: ddosProfileSchema.nullable(),
+    fixed_ip_assignments: z
+      .array(
+        z.looseObject({ external: z.boolean(), ip_address: z.string(), subnet_id: z.string() }),
+      )
+      .nullable(),
+    flavor: flavorSchema,
+    instance_isolation: z.looseObject({ reason: z.string().nullable() }).nullable(),
+    security_groups: z.array(z.looseObject({ name: z.string() })),
+    ssh_key_name: z.string().nullable(),
+    status: z.enum(INSTANCE_STATUSES),
+    tags: z.array(tagSchema),
+    task_id: z.string().nullable(),
+    task_state: z.string().nullable(),
+    vm_state: z.enum(VM_STATES),
+    volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
+  })
+  .meta({ id: "Instance" });
 
 /** The profile is shown only to who asks; otherwise `ddos_profile` is null. */
 const instanceQuery = z.strictObject({ with_ddos: z.boolean().optional() });

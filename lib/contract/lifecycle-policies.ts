@@ -41,21 +41,23 @@ export const scheduleSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-export const policySchema = z.looseObject({
-  id: z.int(),
-  name: z.string(),
-  action: z.string(),
-  project_id: z.int(),
-  region_id: z.int(),
-  status: z.enum(["active", "paused"]),
-  user_id: z.int(),
-  schedules: z.array(scheduleSchema),
-  // Present only when asked for; some servers send null instead of leaving it out.
-  volumes: z
-    .array(z.looseObject({ volume_id: z.string(), volume_name: z.string() }))
-    .nullable()
-    .optional(),
-});
+export const policySchema = z
+  .looseObject({
+    id: z.int(),
+    name: z.string(),
+    action: z.string(),
+    project_id: z.int(),
+    region_id: z.int(),
+    status: z.enum(["active", "paused"]),
+    user_id: z.int(),
+    schedules: z.array(scheduleSchema),
+    // Present only when asked for; some servers send null instead of leaving it out.
+    volumes: z
+      .array(z.looseObject({ volume_id: z.string(), volume_name: z.string() }))
+      .nullable()
+      .optional(),
+  })
+  .meta({ id: "LifecyclePolicy" });
 
 /** The provider's public name for what the document only mentions: volumes are shown when asked for. */
 const policyQuery = z.strictObject({ need_volumes: z.boolean().optional() });

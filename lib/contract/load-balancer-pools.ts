@@ -95,11 +95,13 @@ export const poolUpdateSchema = z.strictObject({
 });
 
 /** What the automation needs of a pool record: who it is and which task holds it. */
-export const poolSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  task_id: z.string().nullable(),
-});
+export const poolSchema = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    task_id: z.string().nullable(),
+  })
+  .meta({ id: "LoadBalancerPool" });
 
 const poolParams = z.strictObject({ ...projectAndRegion, pool_id: pathUuid });
 

@@ -9,15 +9,17 @@ export const PRICE_STATUSES = ["error", "hide", "show"] as const;
 export const amount = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/)]).nullable();
 
 /** One price; `discount_percent` is a share of one, unlike the percentage of E6. */
-export const itemPriceSchema = z.looseObject({
-  currency_code: z.enum(CURRENCIES).nullable(),
-  discount_percent: z.number().nullable(),
-  price_per_hour: amount,
-  price_per_month: amount,
-  price_status: z.enum(PRICE_STATUSES),
-  price_without_discount_per_month: amount,
-  tax_percent: z.number(),
-});
+export const itemPriceSchema = z
+  .looseObject({
+    currency_code: z.enum(CURRENCIES).nullable(),
+    discount_percent: z.number().nullable(),
+    price_per_hour: amount,
+    price_per_month: amount,
+    price_status: z.enum(PRICE_STATUSES),
+    price_without_discount_per_month: amount,
+    tax_percent: z.number(),
+  })
+  .meta({ id: "ItemPrice" });
 
 export const getK8sClusterPrice = read({
   id: "get-k8s-cluster-price",

@@ -38,15 +38,17 @@ export const routerCreateSchema = z.strictObject({
 });
 
 /** What the automation needs of a router record to recognise one that it created. */
-export const routerSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  interfaces: z.array(
-    z.looseObject({ ip_assignments: z.array(z.looseObject({ subnet_id: z.string() })) }),
-  ),
-  routes: z.array(z.looseObject({ destination: z.string(), nexthop: z.string() })),
-  task_id: z.string().nullable(),
-});
+export const routerSchema = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    interfaces: z.array(
+      z.looseObject({ ip_assignments: z.array(z.looseObject({ subnet_id: z.string() })) }),
+    ),
+    routes: z.array(z.looseObject({ destination: z.string(), nexthop: z.string() })),
+    task_id: z.string().nullable(),
+  })
+  .meta({ id: "Router" });
 
 export const createRouter = mutation({
   id: "create-router",

@@ -102,12 +102,14 @@ const listedEvent = z.looseObject({
 const listedEvents = z.array(listedEvent).nullable().optional();
 
 /** Grouped by name; the entries themselves carry none. Absent, null and empty mean the same. */
-export const storageEventListSchema = z.looseObject({
-  reaching_used_space: listedEvents,
-  reaching_used_traffic: listedEvents,
-  reaching_files_quantity: listedEvents,
-  reaching_used_requests: listedEvents,
-});
+export const storageEventListSchema = z
+  .looseObject({
+    reaching_used_space: listedEvents,
+    reaching_used_traffic: listedEvents,
+    reaching_files_quantity: listedEvents,
+    reaching_used_requests: listedEvents,
+  })
+  .meta({ id: "StorageEvents" });
 
 export const listStorageEvents = read({
   id: "list-storage-events",

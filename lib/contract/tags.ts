@@ -9,11 +9,13 @@ const tagKey = unlimitedText
 
 const keyQuery = z.strictObject({ key: tagKey });
 
-export const tagSchema = z.looseObject({
-  key: z.string().meta({ maxLength: 255 }),
-  read_only: z.boolean(),
-  value: z.string().meta({ maxLength: 255 }),
-});
+export const tagSchema = z
+  .looseObject({
+    key: z.string().meta({ maxLength: 255 }),
+    read_only: z.boolean(),
+    value: z.string().meta({ maxLength: 255 }),
+  })
+  .meta({ id: "Tag" });
 
 export const getFloatingIpTag = read({
   id: "get-floating-ip-tag",

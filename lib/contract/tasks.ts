@@ -11,16 +11,18 @@ export const createdResourcesSchema = z.record(
 );
 
 /** `state` is open: the document names two ends, and a state we do not know means still running. */
-export const taskSchema = z.looseObject({
-  id: z.string(),
-  task_type: z.string().optional(),
-  state: z.string(),
-  created_on: z.string().nullable().optional(),
-  error: z.string().nullable().optional(),
-  created_resources: createdResourcesSchema.nullable().optional(),
-  project_id: z.int().nullable().optional(),
-  region_id: z.int().nullable().optional(),
-});
+export const taskSchema = z
+  .looseObject({
+    id: z.string(),
+    task_type: z.string().optional(),
+    state: z.string(),
+    created_on: z.string().nullable().optional(),
+    error: z.string().nullable().optional(),
+    created_resources: createdResourcesSchema.nullable().optional(),
+    project_id: z.int().nullable().optional(),
+    region_id: z.int().nullable().optional(),
+  })
+  .meta({ id: "Task" });
 
 /** The document's path; an account may name the published one, `PUBLISHED_TASK_PATH`. */
 export const TASK_PATH = "/v1/tasks/{task_id}";

@@ -101,6 +101,6 @@ export const nothing = z.strictObject({});
 export const noBody = z.undefined({ error: "this operation takes no body" });
 
 /** The answer of an operation whose work goes on in the background; empty means nothing to do. */
-export const tasksReply = z.looseObject({ tasks: z.array(z.string()) });
+export const tasksReply = z.looseObject({ tasks: z.array(z.string()) }).meta({ id: "Tasks" });
 
 export const projectAndRegion = { project_id: pathInteger, region_id: pathInteger };

@@ -1,6 +1,7 @@
 import { Hono, type Context as HonoContext } from "hono";
 import { formatWireJson } from "../contract/json.ts";
 import type { Authenticate } from "./authentication.ts";
+import { createDocs } from "./docs.ts";
 import { errorBody, familyOf, fault, notFound, RefusedError } from "./errors.ts";
 import { RETRY_AFTER_SECONDS } from "./rate-limit.ts";
 import { readBody } from "./request-body.ts";
@@ -100,6 +101,7 @@ const refuse = (context: RequestContext, error: RefusedError): Response => {
 export const createApp = (dependencies: AppDependencies): Hono<Environment> => {
   const { routes, authenticate, admit, newId, run, onFault } = dependencies;
   const app = new Hono<Environment>();
+  app.route("/", createDocs());
   app.use(async (context, next) => {
     context.set("requestId", newId().replaceAll("-", ""));
     context.set("body", await readBody(context.req.raw));

@@ -1,5 +1,5 @@
 import { OPERATIONS } from "../contract/operations.ts";
-import { PUBLISHED_TASK_PATH } from "../contract/tasks.ts";
+import { type Place, placesOf } from "../contract/places.ts";
 import { listAiTasksRoute } from "./ai-tasks.ts";
 import { getGpuClusterPriceRoute, getK8sClusterPriceRoute } from "./cluster-prices.ts";
 import { getContainerRoute, updateContainerRoute } from "./containers.ts";
@@ -13,7 +13,7 @@ import {
 } from "./lifecycle-policies.ts";
 import { getPoolRoute, updatePoolRoute } from "./load-balancer-pools.ts";
 import { createRouterRoute, getRouterRoute } from "./routers.ts";
-import { type Place, placesOf, type Route } from "./routing.ts";
+import type { Route } from "./routing.ts";
 import {
   createStorageEventRoute,
   deleteStorageEventRoute,
@@ -61,13 +61,8 @@ export interface MountedRoute {
   readonly successStatus: 200 | 204;
 }
 
-/** The document and the published specification write the task path differently: both are answered. */
-const extraPlaces: Partial<Record<OperationId, readonly Place[]>> = {
-  "get-task": [{ method: "GET", path: PUBLISHED_TASK_PATH }],
-};
-
 export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((operation) =>
-  [...placesOf(operation), ...(extraPlaces[operation.id] ?? [])].map((place) => ({
+  placesOf(operation).map((place) => ({
     place,
     route: ROUTES[operation.id],
     successStatus: operation.successStatus,

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { Operation } from "../contract/operation.ts";
 import type { Draft } from "./records.ts";
 import { type RawValues, readValues, type ValueSchemas } from "./request-values.ts";
 import type { KeyRecord } from "./state/state.ts";
@@ -60,27 +59,3 @@ export const route = <
   answer: (raw, context) =>
     z.encode(operation.response, handle({ ...context, ...readValues(operation, raw) })),
 });
-
-/** Where a route is mounted. An operation may have more than one place. */
-export interface Place {
-  readonly method: string;
-  /** In the contract's form, `{name}` for a parameter. */
-  readonly path: string;
-  /** Path of the successor when this place is deprecated. */
-  readonly successorPath?: string;
-}
-
-const successorOf = (operation: Operation): { method: string; path: string } | undefined => {
-  if (operation.kind === "read" || operation.deprecated === undefined) return undefined;
-  const [method = "", path = ""] = operation.deprecated.successor.split(" ");
-  return { method, path };
-};
-
-/** The operation's own place and, for a deprecated one, its successor's: both do the same. */
-export const placesOf = (operation: Operation): readonly Place[] => {
-  const { method, path } = operation;
-  const successor = successorOf(operation);
-  return successor === undefined
-    ? [{ method, path }]
-    : [{ method, path, successorPath: successor.path }, successor];
-};

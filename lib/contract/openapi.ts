@@ -1,0 +1,148 @@
+import * as z from "zod";
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from "zod-openapi";
+import { ERROR_BODIES } from "./error-bodies.ts";
+import type { Family, Operation } from "./operation.ts";
+import { OPERATIONS } from "./operations.ts";
+import { type Place, placesOf } from "./places.ts";
+import { uint64 } from "./values.ts";
+
+const JSON_TYPE = "application/json";
+
+const FAMILIES: Readonly<Record<Family, string>> = {
+  cloud: "Containers, instances, policies, pools, routers, tags, prices and tasks",
+  storage: "Storage notification events",
+  streaming: "AI tasks",
+};
+
+/** What an operation may be refused with; which of them it is stands in the error's text. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  400: "A value breaks a rule, or the resource is in the wrong state",
+  401: "No key, or an unknown or revoked one",
+  404: "Not there, or not this client's",
+  409: "A running task holds the resource, or it exists already",
+  413: "The body is too large",
+  415: "The body is not application/json",
+  429: "Too many requests; Retry-After says how many seconds to wait",
+};
+
+const refusals = (family: Family): Record<string, ZodOpenApiResponseObject> =>
+  Object.fromEntries(
+    Object.entries(REFUSALS).map(([status, description]) => [
+      status,
+      {
+        id: `${family}-${status}`,
+        description,
+        content: { [JSON_TYPE]: { schema: ERROR_BODIES[family] } },
+      },
+    ]),
+  );
+
+/** One object for each, so that operations refer to it and do not repeat it. */
+const REFUSALS_OF = {
+  cloud: refusals("cloud"),
+  storage: refusals("storage"),
+  streaming: refusals("streaming"),
+};
+
+const successOf = ({ successStatus, response }: Operation): ZodOpenApiResponseObject =>
+  successStatus === 204
+    ? { description: "Done" }
+    : { description: "Done", content: { [JSON_TYPE]: { schema: response } } };
+
+const isRequired = (body: z.ZodType): boolean => !body.safeParse(undefined).success;
+
+const takesBody = (body: z.ZodType): boolean => !(body instanceof z.ZodUndefined);
+
+const describe = (operation: Operation, place: Place, index: number): ZodOpenApiOperationObject => {
+  const { id, family, summary, reference, params, query, body } = operation;
+  return {
+    // An operation's second place needs a name of its own.
+    operationId: index === 0 ? id : `${id}-${index + 1}`,
+    summary,
+    description: reference,
+    tags: [family],
+    ...(place.successorPath !== undefined && {
+      deprecated: true,
+      description: `${reference}; deprecated, successor: ${place.successorPath}`,
+    }),
+    requestParams: { path: params, query },
+    ...(takesBody(body) && {
+      requestBody: { required: isRequired(body), content: { [JSON_TYPE]: { schema: body } } },
+    }),
+    responses: { [operation.successStatus]: successOf(operation), ...REFUSALS_OF[family] },
+  };
+};
+
+const METHODS = {
+  GET: "get",
+  POST: "post",
+  PUT: "put",
+  PATCH: "patch",
+  DELETE: "delete",
+} as const;
+
+const pathsOf = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const operation of operations) {
+    for (const [index, place] of placesOf(operation).entries()) {
+      paths[place.path] = {
+        ...paths[place.path],
+        [METHODS[place.method]]: describe(operation, place, index),
+      };
+    }
+  }
+  return paths;
+};
+
+const UINT64 = {
+  type: "integer",
+  format: "uint64",
+  minimum: 0,
+  description: "Unsigned 64-bit: JSON readers that use floating point lose digits",
+};
+
+/** The whole interface as an OpenAPI 3.1 document, made of nothing but the contract. */
+export const createOpenApi = () =>
+  createDocument(
+    {
+      openapi: "3.1.1",
+      info: {
+        title: "Cloud infrastructure service",
+        version: "1.0.0",
+        description: "The interface as Skyhook's service implements it.",
+      },
+      tags: Object.entries(FAMILIES).map(([name, description]) => ({ name, description })),
+      security: [{ apiKey: [] }],
+      paths: pathsOf(OPERATIONS),
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: "apiKey",
+            in: "header",
+            name: "Authorization",
+            description: "The word apikey, one space, then the key",
+          },
+        },
+      },
+    },
+    {
+      override: ({ jsonSchema, zodSchema }) => {
+        // zod writes the codec's two ways of holding the number; the wire has one.
+        if (zodSchema === uint64) {
+          Reflect.deleteProperty(jsonSchema, "anyOf");
+          Object.assign(jsonSchema, UINT64);
+        }
+        // What a format says already, and what is true of every number, would only hide the rules.
+        if (jsonSchema.format !== undefined) Reflect.deleteProperty(jsonSchema, "pattern");
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      },
+    },
+  );
+
+export type OpenApiDocument = ReturnType<typeof createOpenApi>;

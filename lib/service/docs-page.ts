@@ -1,0 +1,126 @@
+import { html } from "hono/html";
+import * as z from "zod";
+import type { OpenApiDocument } from "../contract/openapi.ts";
+import { fieldsOf, nodeSchema, type OutlineField, type SchemaNode } from "./schema-outline.ts";
+
+const content = z
+  .object({ "application/json": z.object({ schema: nodeSchema }).optional() })
+  .optional();
+
+const operationSchema = z.object({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string(),
+  deprecated: z.boolean().default(false),
+  parameters: z
+    .array(
+      z.object({
+        in: z.string(),
+        name: z.string(),
+        required: z.boolean().default(false),
+        schema: nodeSchema,
+      }),
+    )
+    .default([]),
+  requestBody: z.object({ content }).optional(),
+  responses: z.record(
+    z.string(),
+    z.object({ $ref: z.string().optional(), content, description: z.string().optional() }),
+  ),
+});
+
+const documentSchema = z.object({
+  info: z.object({ title: z.string(), description: z.string() }),
+  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
+  components: z.object({ schemas: z.record(z.string(), nodeSchema) }),
+});
+
+type Described = z.output<typeof operationSchema>;
+
+const STYLE = `
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24 }
+  code { font: .9em ui-monospace, monospace }
+  section { border-top: 1px solid #d0d7de; padding: .5rem 0 1rem }
+  h3 { font-size: 1rem; margin: .75rem 0 0 }
+  ul { margin: .25rem 0; padding-left: 1.25rem }
+  .note { color: #57606a }
+  nav { columns: 2 }
+  @media (prefers-color-scheme: dark) {
+    body { background: #0d1117; color: #e6edf3 }
+    a { color: #58a6ff }
+    .note { color: #8b949e }
+  }
+`;
+
+type Html = ReturnType<typeof html>;
+
+const outline = (fields: readonly OutlineField[]): Html =>
+  html`<ul>${fields.map(
+    ({ name, required, rule, fields: inside }) =>
+      html`<li><code>${name}</code>${required ? " (required)" : ""} <span class="note">${rule}</span>
+        ${inside.length > 0 ? outline(inside) : ""}</li>`,
+  )}</ul>`;
+
+/** What a request or an answer holds: its fields, or the name of the record that is described below. */
+const body = (title: string, schema: SchemaNode | undefined): Html | string => {
+  if (schema === undefined) return "";
+  const record = schema.$ref?.slice(schema.$ref.lastIndexOf("/") + 1);
+  return html`<h3>${title}</h3>${
+    record === undefined
+      ? outline(fieldsOf(schema))
+      : html`<p><a href="#${record}">${record}</a></p>`
+  }`;
+};
+
+const parameters = ({ parameters: all }: Described): Html | string =>
+  all.length === 0
+    ? ""
+    : html`<h3>Parameters</h3>${outline(
+        all.map(({ in: place, name, required, schema }) => ({
+          name,
+          required,
+          rule: [place, ...fieldsOf({ properties: { name: schema } }).map(({ rule }) => rule)].join(
+            ", ",
+          ),
+          fields: [],
+        })),
+      )}`;
+
+const operation = (method: string, path: string, described: Described): Html => {
+  const { operationId, summary, description, deprecated, requestBody, responses } = described;
+  const [success] = Object.entries(responses);
+  return html`<section id="${operationId}">
+    <h2>${summary}${deprecated ? " (deprecated)" : ""}</h2>
+    <p><code><b>${method.toUpperCase()}</b> ${path}</code></p>
+    <p class="note">${operationId}, ${description}</p>
+    ${parameters(described)}
+    ${body("Body", requestBody?.content?.["application/json"]?.schema)}
+    ${body(`Answer ${success?.[0]}`, success?.[1].content?.["application/json"]?.schema)}
+  </section>`;
+};
+
+/** A page for people about the whole interface: no script, nothing from elsewhere. */
+export const docsPage = (openApi: OpenApiDocument): Html => {
+  const { info, paths, components } = documentSchema.parse(openApi);
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ method, path, described })),
+  );
+  return html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${info.title}</title><style>${STYLE}</style></head>
+<body>
+<h1>${info.title}</h1>
+<p>${info.description} The same for programs: <a href="/openapi.json">openapi.json</a>.</p>
+<p>Every operation needs the header <code>Authorization: apikey &lt;KEY&gt;</code>.</p>
+<nav>${all.map(
+    ({ described: { operationId, description } }) =>
+      html`<div><a href="#${operationId}">${operationId}</a> <span class="note">${description}</span></div>`,
+  )}</nav>
+${all.map(({ method, path, described }) => operation(method, path, described))}
+${Object.entries(components.schemas).map(
+  ([name, schema]) =>
+    html`<section id="${name}"><h2>${name}</h2>${outline(fieldsOf(schema))}</section>`,
+)}
+</body>
+</html>`;
+};

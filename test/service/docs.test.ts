@@ -1,0 +1,77 @@
+import { readFile } from "node:fs/promises";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { expect, test } from "vitest";
+import { OPERATIONS } from "../../lib/contract/operations.ts";
+import { MOUNTED_ROUTES } from "../../lib/service/routes.ts";
+import { startService } from "./harness.ts";
+
+const NO_KEY = { headers: { authorization: null } };
+
+const textOf = async (path: string): Promise<{ type: string | null; text: string }> => {
+  const { service } = await startService();
+  const response = await service.fetch(new Request(`http://service.test${path}`));
+  return { type: response.headers.get("content-type"), text: await response.text() };
+};
+
+test("the OpenAPI document needs no key, and an independent validator finds no error in it", async () => {
+  const { send } = await startService();
+
+  const answer = await send("GET", "/openapi.json", NO_KEY);
+
+  expect(answer.status).toBe(200);
+  expect(answer.body.openapi).toBe("3.1.1");
+  expect(await new Validator().validate(answer.body)).toEqual({ valid: true });
+});
+
+test("the OpenAPI document has every place that the service answers, and no other", async () => {
+  const { send } = await startService();
+
+  const { body } = await send("GET", "/openapi.json", NO_KEY);
+
+  const documented = Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const mounted = MOUNTED_ROUTES.map(({ place }) => `${place.method} ${place.path}`);
+  expect(documented.sort()).toEqual(mounted.sort());
+});
+
+test("the document that is kept in the project is the one that is served", async () => {
+  const kept = await readFile(new URL("../../lib/contract/openapi.json", import.meta.url), "utf8");
+
+  const { text } = await textOf("/openapi.json");
+
+  expect(JSON.parse(text)).toEqual(JSON.parse(kept));
+});
+
+test("limits and required fields of the document's table are in the OpenAPI document", async () => {
+  const { send } = await startService();
+
+  const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
+
+  const container =
+    paths["/cloud/v1/caas/{project_id}/{region_id}/containers/{container_name}"].patch.requestBody;
+  const fields = container.content["application/json"].schema.properties;
+  expect(fields.listening_port.anyOf[0]).toMatchObject({ minimum: 1, maximum: 65_535 });
+  expect(fields.description.anyOf[0]).toMatchObject({ maxLength: 255 });
+  const event =
+    paths["/storage/notifications/v1/event"].put.requestBody.content["application/json"];
+  expect(event.schema).toMatchObject({
+    required: ["name"],
+    properties: { bytes: { type: "integer", format: "uint64", minimum: 0 } },
+  });
+  const pool = "lbpools/{project_id}/{region_id}/{pool_id}";
+  expect(paths[`/cloud/v1/${pool}`].patch.deprecated).toBe(true);
+  expect(paths[`/cloud/v2/${pool}`].patch).not.toHaveProperty("deprecated");
+});
+
+test("the page for people names every operation with its path, and loads nothing from elsewhere", async () => {
+  const { type, text } = await textOf("/docs");
+
+  expect(type).toMatch(/^text\/html/);
+  for (const { id, path } of OPERATIONS) {
+    expect(text).toContain(`<section id="${id}">`);
+    expect(text).toContain(path);
+  }
+  expect(text).toContain("1 to 65535");
+  expect(text).not.toMatch(/<script|src=|@import|https?:\/\//);
+});
