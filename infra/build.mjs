@@ -1,6 +1,6 @@
 /**
  * Bundles with esbuild: `functions` makes one bundle for each folder in functions/, `cli` makes the
- * `skyhook` command. What is made goes to dist/ of the working directory.
+ * `skyhook` command, `bench` the benchmark. What is made goes to dist/ of the working directory.
  */
 import { chmodSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -76,7 +76,18 @@ const buildCli = async () => {
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
 };
 
+/** The load generator and the servers that it measures, as processes of their own. */
+const buildBench = () =>
+  build({
+    ...BASE,
+    entryPoints: ["test/bench/server.ts", "test/bench/service.ts"],
+    outdir: join(DIST, "bench"),
+    outExtension: { ".js": ".mjs" },
+    packages: "external",
+  });
+
 const BUILDS = new Map([
+  ["bench", buildBench],
   ["functions", buildFunctions],
   ["cli", buildCli],
 ]);

@@ -31,7 +31,10 @@ const readJson = (source: string, option: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ExitError(EXIT.refused, `${option}: not readable as JSON`);
+    throw new ExitError(
+      EXIT.refused,
+      `${option}: not readable as JSON, such as '["a"]' or '{"a":1}'`,
+    );
   }
 };
 

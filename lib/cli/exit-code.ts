@@ -6,9 +6,9 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage, wrong settings, or a request that was rejected: the same again fails again. */
   refused: 2,
-  /** No running Skyhook was reached. */
+  /** Nothing answers at the given address: no running Skyhook, no provider. */
   unreachable: 3,
-  /** Waiting took longer than `--timeout`; the command goes on. */
+  /** Waiting took longer than `--wait-seconds`; the command goes on. */
   timedOut: 4,
 } as const;
 

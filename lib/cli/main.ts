@@ -7,6 +7,7 @@ import { programEnd } from "./error-text.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { showOperations } from "./operations.ts";
 import { endWithoutReader, printNote } from "./output.ts";
+import { addReadCommands } from "./read-commands.ts";
 import { addSendCommands } from "./send-commands.ts";
 import type { ServiceFlags } from "./service.ts";
 import type { StartFlags } from "./start-settings.ts";
@@ -15,15 +16,16 @@ import { showStatus } from "./status.ts";
 const EXAMPLES = `
 First steps:
   skyhook start                          everything on this machine, with a demo
-  skyhook operations                     what can be sent
+  skyhook operations                     what can be sent and read
   skyhook operations update-container    its fields and their limits
   skyhook send resume-instance --help    how to send one
+  skyhook read get-instance --help       how to look at what it did
 
 Exit status:
   ${EXIT.ok}  done
   ${EXIT.failed}  the command failed, or the demo did not end as expected
   ${EXIT.refused}  refused: wrong usage, wrong settings or a rejected request
-  ${EXIT.unreachable}  no running Skyhook at the given address
+  ${EXIT.unreachable}  nothing answers at the given address
   ${EXIT.timedOut}  waited long enough; the command goes on`;
 
 const addStart = (program: Command): Command =>
@@ -68,7 +70,9 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
     .action((flags: ServiceFlags) =>
       end(import("./service.ts").then(({ serveService }) => serveService(flags))),
     );
-  addSendCommands(program, { clock: createSystemClock(), random: createSystemRandom() }, end);
+  const clock = createSystemClock();
+  addSendCommands(program, { clock, random: createSystemRandom() }, end);
+  addReadCommands(program, clock, end);
   program
     .command("status")
     .description("show where a command stands")
@@ -80,7 +84,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
     );
   program
     .command("operations")
-    .description("show what can be sent, with every field and limit")
+    .description("show what can be sent and read, with every field and limit")
     .argument("[operation]", "only this one, with all its fields")
     .option("--json", "print JSON")
     .action((id: string | undefined, flags: { readonly json?: boolean }) =>

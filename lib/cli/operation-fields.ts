@@ -39,6 +39,7 @@ const plainRule = (node: SchemaNode): string => {
   if (node.format === "uint64") return "whole number 0 to 18446744073709551615";
   if (node.enum) return choice(node.enum);
   if (node.const !== undefined) return choice([node.const]);
+  if (node.format === "date-time") return "a time such as 2026-01-31T12:00:00Z";
   if (node.format === "uuid" || node.format === "guid") return "a UUID";
   if (node.type === "array") return `list of ${node.items ? ruleOf(node.items) : "values"}`;
   if (node.type === "object" && node.additionalProperties) {
@@ -79,14 +80,6 @@ const typeOf = (node: SchemaNode): FieldType => {
 const crossRules = (node: SchemaNode, key: string): readonly string[] =>
   (node.ownRules ?? []).filter(({ field }) => field === key).map(({ text }) => text);
 
-/** The variant of a union, as its discriminating field says it: `type manual`. */
-const variantName = (node: SchemaNode): string | undefined => {
-  const found = Object.entries(node.properties ?? {}).find(
-    ([key, child]) => child.const !== undefined && node.required?.includes(key),
-  );
-  return found && `${found[0]} ${String(found[1].const)}`;
-};
-
 const ownFields = (
   node: SchemaNode,
   place: FieldPlace,
@@ -100,23 +93,61 @@ const ownFields = (
     return [field, ...fieldsIn(child, place, `${name}.`)];
   });
 
-/** The fields of all variants; what only some of them have says so. */
+/** The field by which the variants of a union are told apart, such as `type`. */
+const discriminatorOf = (variants: readonly SchemaNode[]): string | undefined =>
+  Object.keys(variants[0]?.properties ?? {}).find((key) =>
+    variants.every(
+      ({ properties, required }) =>
+        properties?.[key]?.const !== undefined && required?.includes(key),
+    ),
+  );
+
+const valuesOf = (variants: readonly SchemaNode[], key: string): readonly unknown[] =>
+  variants.map(({ properties }) => properties?.[key]?.const);
+
+/** A field of one variant, with what it is in the others. */
+const amongVariants = (
+  field: OperationField,
+  key: string,
+  variants: readonly SchemaNode[],
+): OperationField => {
+  const having = variants.filter(({ properties = {} }) => Object.hasOwn(properties, key));
+  // Further inside: the field around it says where it belongs.
+  if (having.length === 0) return field;
+  const requiring = having.filter(({ required }) => required?.includes(key));
+  const required = requiring.length === variants.length;
+  const discriminator = discriminatorOf(variants) ?? "";
+  if (key === discriminator) {
+    const node = { ...variants[0]?.properties?.[key], const: undefined };
+    return { ...field, required, rule: ruleOf({ ...node, enum: valuesOf(variants, key) }) };
+  }
+  if (having.length === variants.length) return { ...field, required };
+  const others = having.filter((variant) => !requiring.includes(variant));
+  const told = (word: string, some: readonly SchemaNode[]): readonly string[] =>
+    some.length === 0
+      ? []
+      : [`${word} with ${discriminator} ${valuesOf(some, discriminator).join(", ")}`];
+  const rules = [
+    field.rule,
+    ...told("required", requiring),
+    ...told(requiring.length > 0 ? "optional" : "only", others),
+  ];
+  return { ...field, required, rule: rules.join("; ") };
+};
+
+/** The fields of all variants, each once; what only some of them have says so. */
 const variantFields = (
   variants: readonly SchemaNode[],
   place: FieldPlace,
   prefix: string,
 ): readonly OperationField[] => {
-  const objects = variants.filter(({ type }) => type !== "null");
+  const objects = variants.filter(({ properties }) => properties !== undefined);
+  // One object, or a union inside another one, as when it is null or that.
+  if (objects.length < 2) return variants.flatMap((variant) => fieldsIn(variant, place, prefix));
   const fields = new Map<string, OperationField>();
-  for (const variant of objects) {
-    for (const field of fieldsIn(variant, place, prefix)) {
-      const key = field.name.slice(prefix.length).split(".")[0] ?? "";
-      const isShared = objects.every(({ properties }) => !properties || key in properties);
-      const only = `${field.required ? "required" : "only"} with ${variantName(variant)}`;
-      const rule = isShared ? field.rule : `${field.rule}; ${only}`;
-      if (fields.has(field.name)) continue;
-      fields.set(field.name, { ...field, required: field.required && isShared, rule });
-    }
+  for (const field of objects.flatMap((variant) => fieldsIn(variant, place, prefix))) {
+    if (fields.has(field.name)) continue;
+    fields.set(field.name, amongVariants(field, field.name.slice(prefix.length), objects));
   }
   return [...fields.values()];
 };

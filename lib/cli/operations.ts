@@ -1,8 +1,9 @@
 import pc from "picocolors";
 import { MUTATIONS } from "../contract/mutations.ts";
-import type { AfterAmbiguousSend, Mutation } from "../contract/operation.ts";
+import type { AfterAmbiguousSend, Mutation, Operation } from "../contract/operation.ts";
+import { READS } from "../contract/operations.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
-import { fieldsOf } from "./operation-fields.ts";
+import { fieldsOf, type OperationField } from "./operation-fields.ts";
 import { printResult } from "./output.ts";
 
 const AFTER_LOST_REPLY: Readonly<Record<AfterAmbiguousSend, string>> = {
@@ -13,23 +14,41 @@ const AFTER_LOST_REPLY: Readonly<Record<AfterAmbiguousSend, string>> = {
   "look-for-effect": "it is looked for, and sent again only when it is not there",
 };
 
-const describe = (operation: Mutation) => ({
+const ALL: readonly Operation[] = [...MUTATIONS, ...READS];
+
+/** An operation in full for a program; what only a change has to say stands in between. */
+const describe = (operation: Operation) => ({
   id: operation.id,
+  kind: operation.kind,
   reference: operation.reference,
   summary: operation.summary,
   method: operation.method,
   path: operation.path,
-  answers: operation.answers,
-  ...(operation.deprecated && { deprecated: operation.deprecated }),
-  lane: operation.lane,
-  afterAmbiguousSend: operation.afterAmbiguousSend,
+  ...(operation.kind === "mutation" && {
+    answers: operation.answers,
+    ...(operation.deprecated && { deprecated: operation.deprecated }),
+    lane: operation.lane,
+    afterAmbiguousSend: operation.afterAmbiguousSend,
+  }),
   fields: fieldsOf(operation),
 });
 
+const rowsOf = (operations: readonly Operation[]): readonly string[] => {
+  const width = Math.max(...operations.map(({ reference }) => reference.length)) + 2;
+  return operations.map(
+    ({ id, reference, summary }) =>
+      `  ${pc.bold(id.padEnd(26))}${reference.padEnd(width)}${summary}`,
+  );
+};
+
 const listing = (): string =>
-  MUTATIONS.map(
-    ({ id, reference, summary }) => `  ${pc.bold(id.padEnd(24))}${reference.padEnd(5)}${summary}`,
-  ).join("\n");
+  [
+    "can be sent, as commands:",
+    ...rowsOf(MUTATIONS),
+    "",
+    "can be read, from the provider itself:",
+    ...rowsOf(READS),
+  ].join("\n");
 
 /** The fields that name the resource, as a person reads them. */
 const namesOf = ({ lane }: Mutation): string => {
@@ -37,42 +56,56 @@ const namesOf = ({ lane }: Mutation): string => {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 };
 
-const details = (operation: Mutation): string => {
-  const { fields, deprecated } = describe(operation);
+const consequences = (operation: Operation): readonly string[] =>
+  operation.kind === "read"
+    ? ["Nothing changes; the provider itself is asked, once."]
+    : [
+        ...(operation.deprecated
+          ? [`deprecated by the provider; successor: ${operation.deprecated.successor}`]
+          : []),
+        operation.answers === "tasks"
+          ? "The provider works in the background; its tasks are followed to their end."
+          : "The provider answers at once.",
+        `Commands with the same ${namesOf(operation)} run one after the other.`,
+        `When no reply comes back, ${AFTER_LOST_REPLY[operation.afterAmbiguousSend]}.`,
+      ];
+
+const fieldLines = (fields: readonly OperationField[]): readonly string[] => {
   const width = Math.max(...fields.map(({ place, name }) => place.length + name.length + 3));
-  const rows = fields.map(
-    ({ place, name, required, rule }) =>
-      `  ${`${place}.${name}`.padEnd(width)}${required ? "required  " : "          "}${rule}`,
-  );
   return [
-    `${pc.bold(operation.id)} (${operation.reference}): ${operation.summary}`,
-    `${operation.method} ${operation.path}`,
-    ...(deprecated ? [`deprecated by the provider; successor: ${deprecated.successor}`] : []),
-    operation.answers === "tasks"
-      ? "The provider works in the background; its tasks are followed to their end."
-      : "The provider answers at once.",
-    `Commands with the same ${namesOf(operation)} run one after the other.`,
-    `When no reply comes back, ${AFTER_LOST_REPLY[operation.afterAmbiguousSend]}.`,
-    "",
-    ...rows,
+    ...fields.map(
+      ({ place, name, required, rule }) =>
+        `  ${`${place}.${name}`.padEnd(width)}${required ? "required  " : "          "}${rule}`,
+    ),
     ...(fields.some(({ name }) => name.includes("."))
       ? ["", "Inside an object or a list, “required” holds when the object or the list is given."]
       : []),
+  ];
+};
+
+const details = (operation: Operation): string => {
+  const fields = fieldsOf(operation);
+  return [
+    `${pc.bold(operation.id)} (${operation.reference}): ${operation.summary}`,
+    `${operation.method} ${operation.path}`,
+    ...consequences(operation),
     "",
-    `All flags: skyhook send ${operation.id} --help`,
+    ...(fields.length > 0 ? fieldLines(fields) : ["It has no fields."]),
+    "",
+    `All flags: skyhook ${operation.kind === "read" ? "read" : "send"} ${operation.id} --help`,
   ].join("\n");
 };
 
 /** @throws ExitError for an id that is no operation */
-const findOperation = (id: string): Mutation => {
-  const found = MUTATIONS.find((operation) => operation.id === id);
+const findOperation = (id: string): Operation => {
+  const found = ALL.find((operation) => operation.id === id);
   if (found) return found;
   throw new ExitError(EXIT.refused, `no operation ${id}; there are:\n${listing()}`);
 };
 
-/** Prints what can be sent: all operations, or one with its fields and limits. */
+/** Prints what can be sent and read: all operations, or one with its fields and limits. */
 export const showOperations = (id: string | undefined, options: { json?: boolean }): void => {
-  const chosen: readonly Mutation[] = id === undefined ? MUTATIONS : [findOperation(id)];
+  const chosen = id === undefined ? ALL : [findOperation(id)];
   const text =
     id === undefined
       ? `${listing()}\n\nFields and limits of one: skyhook operations <operation>`

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { wholeNumber } from "../lambda/settings.ts";
 
 /** A folder to keep data in. Empty is a mistake, such as a shell variable that is not set. */
@@ -6,6 +7,14 @@ export const directorySetting = z.string().min(1).optional();
 
 /** 0 takes any free port. */
 export const portSetting = wholeNumber(0, 65_535).default(0);
+
+/** A key of the provider as a header can carry it. */
+export const apiKeySetting = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" });
+
+/** Where the provider answers for one task. */
+export const taskPathSetting = z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH);
 
 /** How long the embedded service's background tasks take; short enough to watch, long enough to see. */
 export const taskSecondsSetting = z

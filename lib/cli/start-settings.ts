@@ -2,12 +2,17 @@ import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
 import type { Problem } from "../contract/problem.ts";
-import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { baseUrl, readSettings } from "../lambda/settings.ts";
 import { keptFor } from "../lambda/start-up.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import { createSystemClock } from "../system/system-clock.ts";
-import { directorySetting, portSetting, taskSecondsSetting } from "./setting-values.ts";
+import {
+  apiKeySetting,
+  directorySetting,
+  portSetting,
+  taskPathSetting,
+  taskSecondsSetting,
+} from "./setting-values.ts";
 
 /** So soon a key that was rotated in SSM is used. */
 const KEY_MAX_AGE_MS = 60_000;
@@ -39,11 +44,8 @@ const settingsSchema = z.object({
     .default("skyhook"),
   "--base-url": baseUrl.optional(),
   "--api-key-parameter": z.string().min(1).optional(),
-  "--task-path": z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH),
-  SKYHOOK_API_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" })
-    .optional(),
+  "--task-path": taskPathSetting,
+  SKYHOOK_API_KEY: apiKeySetting.optional(),
 });
 
 const KEY = "SKYHOOK_API_KEY";

@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import { type Automation, openAutomation } from "../local/automation.ts";
 import { openGateway } from "../local/gateway.ts";
+import { BUILT_IN_API_KEYS } from "../service/built-in/built-in-state.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
 import { type Demo, demoSummary, prepareDemo } from "./demo-run.ts";
@@ -22,18 +23,27 @@ const whereItListens = (settings: StartSettings, automation: Automation, url: st
   ].join("\n");
 };
 
-/** A command that changes something everybody has: the embedded service's built-in resources. */
-const EXAMPLE =
-  "update-policy --project-id 1234567 --region-id 76 --policy-id 1 --status active --wait";
+/** Something everybody has: the embedded service's built-in resources. */
+const POLICY = "--project-id 1234567 --region-id 76 --policy-id 1";
 
-const howToSend = (settings: StartSettings, url: string): string => {
+/** Only the built-in key is shown: one that the user gave is theirs to know. */
+const howToRead = (baseUrl: string): readonly string[] => [
+  "Look at what it changed:",
+  pc.cyan(`  export SKYHOOK_BASE_URL=${baseUrl}`),
+  pc.cyan(`  export SKYHOOK_API_KEY='${BUILT_IN_API_KEYS.first}'`),
+  pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
+];
+
+const howToGoOn = (settings: StartSettings, { provider }: Automation, url: string): string => {
   const embedded = settings.provider.kind === "embedded";
+  const example = embedded ? `update-policy ${POLICY} --status active --wait` : "OPERATION --help";
   return [
     "",
     "Send the next command from another terminal:",
     pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
-    pc.cyan(`  npx skyhook send ${embedded ? EXAMPLE : "OPERATION --help"}`),
-    "What can be sent: npx skyhook operations      End: Ctrl-C",
+    pc.cyan(`  npx skyhook send ${example}`),
+    ...(embedded ? howToRead(provider.baseUrl) : []),
+    "What can be sent and read: npx skyhook operations      End: Ctrl-C",
   ].join("\n");
 };
 
@@ -61,7 +71,7 @@ const run = async (
   automation.start();
   const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
   if (flags.exit) return exitCode;
-  if (!signal.aborted) printNote(howToSend(settings, url));
+  if (!signal.aborted) printNote(howToGoOn(settings, automation, url));
   await untilAborted(signal);
   return EXIT.ok;
 };

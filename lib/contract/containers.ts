@@ -61,18 +61,24 @@ export const scaleSchema = z
   })
   .refine((scale) => scale.min <= scale.max, { path: ["min"], error: "must not exceed max" });
 
+const hasNoProto = (value: unknown): boolean =>
+  typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__");
+const protoRule = { path: ["__proto__"], error: "cannot be a variable's name" };
+
+/**
+ * Variables by name. zod drops a key named `__proto__` while it reads an object, so it is looked for
+ * before reading and, on the way out, before writing: nobody finds a variable silently gone.
+ */
+const environment = z
+  .custom<Record<string, string>>(hasNoProto, protoRule)
+  .meta({ type: "object", additionalProperties: { type: "string" } })
+  .pipe(z.record(unlimitedText, unlimitedText).refine(hasNoProto, protoRule));
+
 /** Every field is optional; null leaves the field as it is. */
 export const containerUpdateSchema = z.strictObject({
   commands: unlimitedText.nullable().optional(),
   description: text(255).nullable().optional(),
-  envs: z
-    .record(unlimitedText, unlimitedText)
-    // zod drops the key when it reads the wire form; a sender must not find it silently gone.
-    .refine((envs) => !Object.hasOwn(envs, "__proto__"), {
-      path: ["__proto__"],
-      error: "cannot be a variable's name",
-    })
-    .optional(),
+  envs: environment.optional(),
   flavor: z
     .string()
     .regex(/^[0-9]{0,12}mCPU-[0-9]{0,12}Mi?B$/, { error: "a size such as 250mCPU-512MiB" })

@@ -24,15 +24,14 @@ const common = {
 };
 const ipFamily = oneOf(["ipv4", "ipv6", "dual"]).nullable().optional();
 
+const ofSource = <const Source extends "new" | "existing">(source: Source) =>
+  z.literal(source, { error: "one of new, existing" });
+
 const floatingIp = z
-  .discriminatedUnion(
-    "source",
-    [
-      z.strictObject({ source: z.literal("new") }),
-      z.strictObject({ source: z.literal("existing"), existing_floating_id: uuid }),
-    ],
-    { error: "source: one of new, existing" },
-  )
+  .discriminatedUnion("source", [
+    z.strictObject({ source: ofSource("new") }),
+    z.strictObject({ source: ofSource("existing"), existing_floating_id: uuid }),
+  ])
   .nullable()
   .optional();
 

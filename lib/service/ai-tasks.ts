@@ -1,6 +1,6 @@
 import { listAiTasks } from "../contract/ai-tasks.ts";
 import type { Query } from "../contract/operation.ts";
-import { route } from "./routing.ts";
+import { readRoute } from "./routing.ts";
 import type { AiTaskRecord, State } from "./state/state.ts";
 
 const DEFAULT_LIMIT = 10;
@@ -56,10 +56,15 @@ const matchesDate = (created: string, wanted: string): boolean => {
   return Math.floor(Date.parse(created) / precisionMs) === Math.floor(instant / precisionMs);
 };
 
+const textsIn = (value: unknown): string[] =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(textsIn)
+    : [String(value)];
+
 /** Every word of the search is part of one of the four fields; letter case does not matter. */
 const matchesSearch = (task: AiTaskNow, search: string): boolean => {
   const { task_id, task_name, task_data } = task.record;
-  const fields = [task_id, task_name, task.status, ...Object.values(task_data).map(String)];
+  const fields = [task_id, task_name, task.status, ...textsIn(task_data)];
   const text = fields.join("\n").toLowerCase();
   return search
     .toLowerCase()
@@ -109,7 +114,7 @@ const pageLink = (query: ListQuery, page: number): string => {
   return link.toString();
 };
 
-export const listAiTasksRoute = route(listAiTasks, ({ query, records, caller, at }) => {
+export const listAiTasksRoute = readRoute(listAiTasks, ({ query, records, caller, at }) => {
   const { page = 1, limit = DEFAULT_LIMIT } = query;
   const found = records
     .list("ai_tasks")

@@ -1,10 +1,10 @@
-import { Hono, type Context as HonoContext } from "hono";
+import { type Context, Hono } from "hono";
 import { formatWireJson } from "../contract/json.ts";
 import type { Authenticate } from "./authentication.ts";
 import { createDocs } from "./docs.ts";
 import { errorBody, familyOf, fault, notFound, RefusedError } from "./errors.ts";
 import { RETRY_AFTER_SECONDS } from "./rate-limit.ts";
-import { readBody } from "./request-body.ts";
+import { mayHaveBody, readBody } from "./request-body.ts";
 import type { RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
@@ -13,16 +13,6 @@ import type { KeyRecord } from "./state/state.ts";
 /** E8 was first published as deprecated on 2025-11-18; RFC 9745 wants the instant in Unix seconds. */
 const DEPRECATED_SINCE = "@1763424000";
 
-interface Prepared {
-  readonly requestId: string;
-  readonly caller: KeyRecord;
-  readonly body: unknown;
-}
-interface Environment {
-  Variables: Prepared;
-}
-type RequestContext = HonoContext<Environment>;
-
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
   readonly authenticate: Authenticate;
@@ -30,19 +20,21 @@ export interface AppDependencies {
   readonly admit: (caller: KeyRecord) => void;
   readonly newId: () => string;
   /** Runs a route for a caller, after everything that is due has happened. */
-  readonly run: (route: Route, raw: RawValues, caller: KeyRecord) => Promise<unknown>;
+  readonly run: (route: Route, raw: RawValues, caller: KeyRecord) => unknown;
   /** Told of every fault of ours: the caller sees only that there was one. */
   readonly onFault: (error: Error, requestId: string) => void;
 }
 
-const rawValues = (context: RequestContext): RawValues => {
-  const { searchParams } = new URL(context.req.url);
-  const names = [...new Set(searchParams.keys())];
-  return {
-    params: context.req.param(),
-    query: Object.fromEntries(names.map((name) => [name, searchParams.getAll(name)])),
-    body: context.get("body"),
-  };
+const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
+
+const readQuery = (url: string): ReadonlyMap<string, readonly string[]> => {
+  const start = url.indexOf("?");
+  if (start < 0) return NO_QUERY;
+  const query = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(url.slice(start).split("#")[0])) {
+    query.set(name, [...(query.get(name) ?? []), value]);
+  }
+  return query;
 };
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -50,47 +42,24 @@ const JSON_TYPE = { "content-type": "application/json" };
 const fillPath = (path: string, params: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 
-const announceDeprecation = (context: RequestContext, successorPath: string): void => {
+const announceDeprecation = (context: Context, successorPath: string): void => {
   const successor = fillPath(successorPath, context.req.param());
   context.header("Deprecation", DEPRECATED_SINCE);
   context.header("Link", `<${successor}>; rel="successor-version"`);
 };
 
-const toHonoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+/** The methods that a path takes; none when there is no such path. */
+const methodsAt = (routes: readonly MountedRoute[], path: string): readonly string[] =>
+  routes
+    .map(({ place }) => place)
+    .filter((place) => new RegExp(`^${place.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(path))
+    .map(({ method }) => method);
 
-const mount = (
-  app: Hono<Environment>,
-  mounted: MountedRoute,
-  run: AppDependencies["run"],
-): void => {
-  const { place, route, successStatus } = mounted;
-  app.on(place.method, toHonoPath(place.path), async (context) => {
-    if (place.successorPath !== undefined) announceDeprecation(context, place.successorPath);
-    const reply = await run(route, rawValues(context), context.get("caller"));
-    return reply === undefined
-      ? context.newResponse(null, successStatus)
-      : context.newResponse(formatWireJson(reply), successStatus, JSON_TYPE);
-  });
-};
-
-/** What is left for a path when none of its methods matched. */
-const refuseOtherMethods = (app: Hono<Environment>, routes: readonly MountedRoute[]): void => {
-  for (const path of new Set(routes.map(({ place }) => toHonoPath(place.path)))) {
-    const methods = routes
-      .filter(({ place }) => toHonoPath(place.path) === path)
-      .map(({ place }) => place.method);
-    app.all(path, (context) => {
-      context.header("Allow", methods.join(", "));
-      throw new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
-    });
-  }
-};
-
-const refuse = (context: RequestContext, error: RefusedError): Response => {
+const refuse = (context: Context, error: RefusedError, requestId: string): Response => {
   // RFC 9110 asks every 401 to say how to authenticate.
   if (error.status === 401) context.header("WWW-Authenticate", "apikey");
   if (error.status === 429) context.header("Retry-After", String(RETRY_AFTER_SECONDS));
-  const body = errorBody(familyOf(context.req.path), error, context.get("requestId"));
+  const body = errorBody(familyOf(context.req.path), error, requestId);
   return context.body(formatWireJson(body), error.status, JSON_TYPE);
 };
 
@@ -98,25 +67,54 @@ const refuse = (context: RequestContext, error: RefusedError): Response => {
  * The interface as a function from request to response. The order of checks is the same everywhere:
  * size, media type, JSON, key, rate, path and method, values, then what the operation itself checks.
  */
-export const createApp = (dependencies: AppDependencies): Hono<Environment> => {
+export const createApp = (dependencies: AppDependencies): Hono => {
   const { routes, authenticate, admit, newId, run, onFault } = dependencies;
-  const app = new Hono<Environment>();
-  app.route("/", createDocs());
-  app.use(async (context, next) => {
-    context.set("requestId", newId().replaceAll("-", ""));
-    context.set("body", await readBody(context.req.raw));
-    const caller = authenticate(context.req.raw.headers.get("authorization"));
+  const app = new Hono();
+
+  const readBodyOf = async ({ req }: Context): Promise<unknown> =>
+    mayHaveBody(req.raw) ? await readBody(req.raw) : undefined;
+
+  const identify = ({ req }: Context): KeyRecord => {
+    const caller = authenticate(req.raw.headers.get("authorization"));
     admit(caller);
-    context.set("caller", caller);
-    await next();
+    return caller;
+  };
+
+  const mount = ({ place, route, successStatus }: MountedRoute): void => {
+    // One handler and no middleware: hono then calls it straight, and does not compose.
+    app.on(
+      place.method,
+      place.path.replace(/\{(\w+)\}/g, ":$1"),
+      async (context): Promise<Response> => {
+        const { req } = context;
+        const body = await readBodyOf(context);
+        const caller = identify(context);
+        if (place.successorPath !== undefined) announceDeprecation(context, place.successorPath);
+        const values = { params: req.param(), query: readQuery(req.url), body };
+        const reply = await run(route, values, caller);
+        return reply === undefined
+          ? new Response(null, { status: successStatus })
+          : context.body(formatWireJson(reply), 200, JSON_TYPE);
+      },
+    );
+  };
+
+  app.route("/", createDocs());
+  for (const mounted of routes) mount(mounted);
+  app.notFound(async (context) => {
+    await readBodyOf(context);
+    identify(context);
+    const methods = methodsAt(routes, context.req.path);
+    if (methods.length === 0) throw notFound("path");
+    context.header("Allow", methods.join(", "));
+    throw new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
   });
-  for (const mounted of routes) mount(app, mounted, run);
-  refuseOtherMethods(app, routes);
-  app.notFound((context) => refuse(context, notFound("path")));
   app.onError((error, context) => {
-    if (error instanceof RefusedError) return refuse(context, error);
-    onFault(error, context.get("requestId"));
-    return refuse(context, fault());
+    // Only errors show it, and making one costs more than most answers.
+    const requestId = newId().replaceAll("-", "");
+    if (error instanceof RefusedError) return refuse(context, error, requestId);
+    onFault(error, requestId);
+    return refuse(context, fault(), requestId);
   });
   return app;
 };

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { RefusedError } from "./errors.ts";
 import type { KeyRecord } from "./state/state.ts";
 
-const digest = (apiKey: string): Buffer => createHash("sha256").update(apiKey, "utf8").digest();
+const digest = (apiKey: string): Buffer => hash("sha256", apiKey, "buffer");
 
 /** The only form in which the service keeps a key: SHA-256 in lower-case hex. */
 export const hashApiKey = (apiKey: string): string => digest(apiKey).toString("hex");

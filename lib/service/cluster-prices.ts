@@ -2,7 +2,7 @@ import { getGpuClusterPrice, getK8sClusterPrice } from "../contract/prices.ts";
 import { requireOwned, requireRegion } from "./ownership.ts";
 import { applyTerms, discountShare, type HourlyPrice, priceOf, sumOf } from "./price-terms.ts";
 import { namedKey } from "./record-keys.ts";
-import { route } from "./routing.ts";
+import { readRoute } from "./routing.ts";
 import type { PriceListRecord, RecordOf } from "./state/state.ts";
 
 /** What has no price is shown as an error with empty amounts, which the interface provides for. */
@@ -29,7 +29,7 @@ const addressPrices = ({ public_ips }: Parts, prices: PriceListRecord): HourlyPr
     priceOf({ external_ip: prices.external_ip }, "external_ip"),
   );
 
-export const getK8sClusterPriceRoute = route(getK8sClusterPrice, (call) => {
+export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
   const { params, records, caller } = call;
   const key = namedKey({ ...params, name: params.cluster_name });
   const cluster = requireOwned(records.get("k8s_clusters", key), params, caller, "cluster");
@@ -48,7 +48,7 @@ export const getK8sClusterPriceRoute = route(getK8sClusterPrice, (call) => {
 });
 
 /** One price for the whole server: the sum of its flavor, volumes and public addresses. */
-export const getGpuClusterPriceRoute = route(getGpuClusterPrice, (call) => {
+export const getGpuClusterPriceRoute = readRoute(getGpuClusterPrice, (call) => {
   const { params, records, caller } = call;
   const found = records.get("gpu_clusters", params.server_id);
   const server = requireOwned(found, params, caller, "server");

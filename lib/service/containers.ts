@@ -3,7 +3,7 @@ import type { Body, Params } from "../contract/operation.ts";
 import { conflict } from "./errors.ts";
 import { requireOwned } from "./ownership.ts";
 import { namedKey } from "./record-keys.ts";
-import { type Call, route } from "./routing.ts";
+import { type Call, mutationRoute, readRoute } from "./routing.ts";
 import type { ContainerRecord } from "./state/state.ts";
 import type { Work } from "./state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
@@ -36,13 +36,13 @@ const requireContainer = <Q, B>({ params, records, caller }: Call<ContainerParam
   );
 
 /** The published record, which has no place for where it is, and the lock, as other resources show it. */
-export const getContainerRoute = route(getContainer, (call) => {
+export const getContainerRoute = readRoute(getContainer, (call) => {
   const { project_id, region_id, ...shown } = requireContainer(call);
   return shown;
 });
 
 /** Accepts the change and locks the container; its record changes only when the task has finished. */
-export const updateContainerRoute = route(updateContainer, (call) => {
+export const updateContainerRoute = mutationRoute(updateContainer, (call) => {
   const { params, body, records } = call;
   const container = requireContainer(call);
   if (container.task_id !== null) throw conflict("a running task holds the container");

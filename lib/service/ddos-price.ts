@@ -1,7 +1,7 @@
 import Big from "big.js";
 import { getDdosPrice } from "../contract/prices.ts";
 import { requireRegion } from "./ownership.ts";
-import { route } from "./routing.ts";
+import { readRoute } from "./routing.ts";
 
 const DAYS_PER_PERIOD = 30;
 const HOURS_PER_DAY = 24;
@@ -10,7 +10,7 @@ const HOURS_PER_DAY = 24;
 const daysOfMonth = (instant: Date, ahead: number): number =>
   new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead + 1, 0)).getUTCDate();
 
-export const getDdosPriceRoute = route(getDdosPrice, (call) => {
+export const getDdosPriceRoute = readRoute(getDdosPrice, (call) => {
   const { ddos } = requireRegion(call.params.region_id, call);
   const { price_per_day, ...unit } = ddos;
   const now = new Date(call.at);

@@ -4,7 +4,7 @@ import type { Body } from "../contract/operation.ts";
 import { invalid } from "./errors.ts";
 import { requireLocation } from "./ownership.ts";
 import { applyTerms, discountShare, HOURS_PER_MONTH, priceOf } from "./price-terms.ts";
-import { route } from "./routing.ts";
+import { readRoute } from "./routing.ts";
 import type { PriceListRecord } from "./state/state.ts";
 
 type Preview = Body<typeof previewInstancePrice>;
@@ -80,7 +80,7 @@ const show = (
 });
 
 /** The categories are list prices; the totals have the discount taken off and the tax put on. */
-export const previewInstancePriceRoute = route(previewInstancePrice, (call) => {
+export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) => {
   const { params, body } = call;
   const prices = requireLocation(params, call);
   const count = (body.names ?? body.name_templates ?? []).length;
@@ -93,7 +93,7 @@ export const previewInstancePriceRoute = route(previewInstancePrice, (call) => {
     currency_code: prices.currency_code,
     discount_details: discount.eq(0)
       ? []
-      : [{ resource: "instance", discount: discount.toString() }],
+      : [{ resource: "instance", discount: discount.toFixed() }],
     discount_percent: discount.times(100).toFixed(2),
     per_hour: show(categories, prices, 1),
     per_month: show(categories, prices, HOURS_PER_MONTH),

@@ -1,7 +1,7 @@
 import { getPolicy, removePolicyVolumes, updatePolicy } from "../contract/lifecycle-policies.ts";
 import type { Params } from "../contract/operation.ts";
 import { requireOwned } from "./ownership.ts";
-import { type Call, route } from "./routing.ts";
+import { type Call, mutationRoute, readRoute } from "./routing.ts";
 import type { PolicyRecord } from "./state/state.ts";
 
 type PolicyParams = Params<typeof getPolicy>;
@@ -19,10 +19,10 @@ const requirePolicy = <Q, B>({ params, records, caller }: Call<PolicyParams, Q, 
 const show = ({ volumes, ...shown }: PolicyRecord, { query }: Shown) =>
   query.need_volumes ? { ...shown, volumes } : shown;
 
-export const getPolicyRoute = route(getPolicy, (call) => show(requirePolicy(call), call));
+export const getPolicyRoute = readRoute(getPolicy, (call) => show(requirePolicy(call), call));
 
 /** Volumes that the policy does not have are passed over: they are detached already. */
-export const removePolicyVolumesRoute = route(removePolicyVolumes, (call) => {
+export const removePolicyVolumesRoute = mutationRoute(removePolicyVolumes, (call) => {
   const policy = requirePolicy(call);
   const { volume_ids: detached } = call.body;
 
@@ -32,7 +32,7 @@ export const removePolicyVolumesRoute = route(removePolicyVolumes, (call) => {
   return show(updated, call);
 });
 
-export const updatePolicyRoute = route(updatePolicy, (call) => {
+export const updatePolicyRoute = mutationRoute(updatePolicy, (call) => {
   const policy = requirePolicy(call);
   const { name = policy.name, status = policy.status } = call.body;
 

@@ -3,13 +3,13 @@ import { getPool, updatePool } from "../contract/load-balancer-pools.ts";
 import { conflict, invalid } from "./errors.ts";
 import { requireOwned } from "./ownership.ts";
 import { applyPoolUpdate, memberAddress, type PoolUpdate } from "./pool-update.ts";
-import { route } from "./routing.ts";
+import { mutationRoute, readRoute } from "./routing.ts";
 import type { Work } from "./state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
 
 type PoolWork = Extract<Work, { kind: "update-pool" }>;
 
-export const getPoolRoute = route(getPool, ({ params, records, caller }) =>
+export const getPoolRoute = readRoute(getPool, ({ params, records, caller }) =>
   requireOwned(records.get("load_balancer_pools", params.pool_id), params, caller, "pool"),
 );
 
@@ -28,7 +28,7 @@ const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
  * Accepts the change and locks the pool; its settings change only when the task has finished. A lock
  * is answered before anything else about the pool's state: what would be equal now may differ then.
  */
-export const updatePoolRoute = route(updatePool, (call) => {
+export const updatePoolRoute = mutationRoute(updatePool, (call) => {
   const { params, body, records, caller, newId } = call;
   refuseRepeatedMembers(body);
   const found = records.get("load_balancer_pools", params.pool_id);

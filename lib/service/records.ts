@@ -80,15 +80,15 @@ const fromState = (state: State): Collections => {
   return collections;
 };
 
-const toEntries = (writes: Writes): Map<string, string | null> =>
-  new Map(
-    COLLECTIONS.flatMap((collection) =>
-      [...writes[collection]].map(([key, record]): [string, string | null] => [
-        `${collection}/${key}`,
-        record === undefined ? null : JSON.stringify(record),
-      ]),
-    ),
-  );
+const toEntries = (writes: Writes): Map<string, string | null> => {
+  const entries = new Map<string, string | null>();
+  for (const collection of COLLECTIONS) {
+    for (const [key, record] of writes[collection]) {
+      entries.set(`${collection}/${key}`, record === undefined ? null : JSON.stringify(record));
+    }
+  }
+  return entries;
+};
 
 const createDraft = (committed: Collections) => {
   // Most requests write nothing, and should cost nothing.

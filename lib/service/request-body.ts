@@ -8,7 +8,10 @@ const tooLarge = (): RefusedError =>
   new RefusedError("too-large", `body: at most ${MAX_BODY_BYTES} bytes`);
 
 const readBytes = async (request: Request): Promise<Uint8Array> => {
-  if (Number(request.headers.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
+  const announced = request.headers.get("content-length");
+  if (Number(announced) > MAX_BODY_BYTES) throw tooLarge();
+  // HTTP lets no more bytes come than were announced; read at once they cost a tenth of a stream.
+  if (announced !== null) return new Uint8Array(await request.arrayBuffer());
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Leaving the loop early cancels the stream, so an endless body stops here too.
@@ -31,6 +34,9 @@ const parseBody = (bytes: Uint8Array): unknown => {
     throw invalid({ body: ["must be readable JSON in UTF-8"] });
   }
 };
+
+/** By RFC 9110 content of these has no meaning, and fetch does not even let them have any. */
+export const mayHaveBody = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD";
 
 /**
  * Reads a request's JSON; undefined when there is no body. Whether one is needed is the operation's

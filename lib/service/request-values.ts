@@ -5,7 +5,7 @@ import { type InvalidFields, invalid } from "./errors.ts";
 /** A request's values as they arrived: all text, except for the body's JSON. */
 export interface RawValues {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, readonly string[]>>;
+  readonly query: ReadonlyMap<string, readonly string[]>;
   readonly body: unknown;
 }
 
@@ -15,43 +15,52 @@ export interface ValueSchemas<P extends z.ZodObject, Q extends z.ZodObject, B ex
   readonly body: B;
 }
 
-/** What a text can stand for. Only the canonical form of a whole number counts as a number. */
-const readingsOf = (text: string): unknown[] => {
-  if (/^(0|-?[1-9]\d*)$/.test(text)) return [text, Number(text)];
-  return text === "true" || text === "false" ? [text, text === "true"] : [text];
+type Reader = (texts: readonly string[]) => unknown;
+
+/** What a schema is of, as far as text can tell: JSON Schema's word for it, or a list of such. */
+const typeOf = (schema: z.ZodType): { readonly type: unknown; readonly items: unknown } => {
+  const { type, items } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const isSchema = typeof items === "object" && !Array.isArray(items);
+  return { type, items: isSchema ? items.type : undefined };
 };
 
-const failsAsWrongType = (schema: z.ZodType, value: unknown): boolean =>
-  schema
-    .safeParse(value)
-    .error?.issues.some(({ code, path }) => code === "invalid_type" && path.length === 0) ?? false;
+/** Only the canonical form of a whole number counts as a number; what fits nothing stays text. */
+const readText = (type: unknown, text: string): unknown => {
+  if (type === "integer" && /^(0|-?[1-9]\d*)$/.test(text)) return Number(text);
+  if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+  return text;
+};
 
 /**
- * The reading of the text that the field's schema takes: the schema alone decides between 7 and "7",
- * and between one value and a list. When it takes none, the one of the right type, so that the
- * refusal names the rule that is broken and not the type of the text.
+ * Reads a field as the type that its schema is of, which tells 7 from "7" and one value from a list.
+ * Text of another type is left as it is, so that the refusal names the rule that it breaks.
  */
-const readField = (schema: z.ZodType, texts: readonly string[]): unknown => {
-  const [first = "", ...more] = texts;
-  const lists = [texts, texts.map((text) => readingsOf(text).at(-1))];
-  const candidates = more.length === 0 ? [...readingsOf(first), ...lists] : lists;
-  return (
-    candidates.find((value) => schema.safeParse(value).success) ??
-    candidates.find((value) => !failsAsWrongType(schema, value)) ??
-    candidates[0]
-  );
+const readerOf = (schema: z.ZodType): Reader => {
+  const { type, items } = typeOf(schema);
+  if (type === "array") return (texts) => texts.map((text) => readText(items, text));
+  return (texts) => {
+    const [text = ""] = texts;
+    return texts.length === 1 ? readText(type, text) : texts;
+  };
 };
 
-const readFields = (
-  schema: z.ZodObject,
-  fields: Readonly<Record<string, readonly string[]>>,
-): unknown =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, texts]) => {
-      const field = schema.shape[name];
-      return [name, field instanceof z.ZodType ? readField(field, texts) : texts];
-    }),
+/** One reader for each field of a schema; what has none is unknown, and refused by the schema. */
+const readersOf = (schema: z.ZodObject): ReadonlyMap<string, Reader> =>
+  new Map(
+    Object.entries(schema.shape).flatMap(([name, field]): [string, Reader][] =>
+      field instanceof z.ZodType ? [[name, readerOf(field)]] : [],
+    ),
   );
+
+const readFields = (
+  readers: ReadonlyMap<string, Reader>,
+  fields: Iterable<readonly [string, readonly string[]]>,
+): unknown => {
+  // Without a prototype, so that a field named __proto__ is a field.
+  const values: Record<string, unknown> = Object.create(null);
+  for (const [name, texts] of fields) values[name] = readers.get(name)?.(texts) ?? texts;
+  return values;
+};
 
 type Part = "path" | "query" | "body";
 
@@ -67,28 +76,40 @@ const collect = (errors: readonly (readonly [Part, z.ZodError | undefined])[]): 
   return Object.fromEntries(fields);
 };
 
+export interface Values<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
+  readonly params: z.output<P>;
+  readonly query: z.output<Q>;
+  readonly body: z.output<B>;
+}
+
 /**
- * Reads a request's values by an operation's schemas, all problems of all three parts together.
- * @throws RefusedError 400 naming each field and the rule it breaks, never a value
+ * Reads requests' values by an operation's schemas, all problems of all three parts together.
+ * @throws RefusedError (from the returned function) 400 naming each field and the rule it breaks,
+ * never a value
  */
-export const readValues = <P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
+export const createValueReader = <
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+>(
   schemas: ValueSchemas<P, Q, B>,
-  raw: RawValues,
-): { params: z.output<P>; query: z.output<Q>; body: z.output<B> } => {
-  const pathTexts = Object.entries(raw.params).map(([name, text]) => [name, [text]]);
-  const params = schemas.params.safeParse(
-    readFields(schemas.params, Object.fromEntries(pathTexts)),
-  );
-  const query = schemas.query.safeParse(readFields(schemas.query, raw.query));
-  const body = schemas.body.safeParse(raw.body);
-  if (!params.success || !query.success || !body.success) {
-    throw invalid(
-      collect([
-        ["path", params.error],
-        ["query", query.error],
-        ["body", body.error],
-      ]),
-    );
-  }
-  return { params: params.data, query: query.data, body: body.data };
+): ((raw: RawValues) => Values<P, Q, B>) => {
+  const paramReaders = readersOf(schemas.params);
+  const queryReaders = readersOf(schemas.query);
+  return (raw) => {
+    const pathTexts = Object.entries(raw.params).map(([name, text]) => [name, [text]] as const);
+    const params = schemas.params.safeParse(readFields(paramReaders, pathTexts));
+    const query = schemas.query.safeParse(readFields(queryReaders, raw.query));
+    const body = schemas.body.safeParse(raw.body);
+    if (!params.success || !query.success || !body.success) {
+      throw invalid(
+        collect([
+          ["path", params.error],
+          ["query", query.error],
+          ["body", body.error],
+        ]),
+      );
+    }
+    return { params: params.data, query: query.data, body: body.data };
+  };
 };

@@ -29,27 +29,6 @@ const findExternal = (networks: readonly NetworkRecord[], gateway: Gateway) =>
     ({ id, external }) => external && (gateway.type === "default" || gateway.network_id === id),
   );
 
-const subnetProblem = (
-  subnetIds: readonly string[],
-  networks: readonly NetworkRecord[],
-): string | undefined => {
-  for (const [index, id] of subnetIds.entries()) {
-    if (findSubnet(networks, id) === undefined) return `subnet ${id} does not exist`;
-    if (subnetIds.indexOf(id) < index) return `subnet ${id} is given twice`;
-  }
-  return undefined;
-};
-
-const gatewayProblem = (
-  gateway: Gateway | null | undefined,
-  networks: readonly NetworkRecord[],
-): string | undefined => {
-  if (!gateway || findExternal(networks, gateway) !== undefined) return undefined;
-  return gateway.type === "manual"
-    ? `external network ${gateway.network_id} does not exist`
-    : "the region has no external network";
-};
-
 const toNumber = (ipv4: string): number =>
   ipv4.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
 const toIpv4 = (value: number): string =>
@@ -103,6 +82,38 @@ const toGatewayInfo = (
   };
 };
 
+const subnetProblem = (
+  subnetIds: readonly string[],
+  networks: readonly NetworkRecord[],
+  routers: readonly RouterRecord[],
+): string | undefined => {
+  for (const [index, id] of subnetIds.entries()) {
+    const found = findSubnet(networks, id);
+    if (found === undefined) return `subnet ${id} does not exist`;
+    if (subnetIds.indexOf(id) < index) return `subnet ${id} is given twice`;
+    if (addressIn(found.subnet, routers) === undefined) return `subnet ${id} has no free address`;
+  }
+  return undefined;
+};
+
+const gatewayProblem = (
+  gateway: Gateway | null | undefined,
+  networks: readonly NetworkRecord[],
+  routers: readonly RouterRecord[],
+): string | undefined => {
+  if (!gateway) return undefined;
+  const network = findExternal(networks, gateway);
+  if (network === undefined) {
+    return gateway.type === "manual"
+      ? `external network ${gateway.network_id} does not exist`
+      : "the region has no external network";
+  }
+  const [subnet] = network.subnets;
+  return subnet && freeAddress(subnet, routers) === undefined
+    ? `external network ${network.id} has no free address`
+    : undefined;
+};
+
 const toInterface = (
   subnetId: string,
   networks: readonly NetworkRecord[],
@@ -125,7 +136,8 @@ export const finishRouterCreation = (
   const routers = records.list("routers");
   const subnetIds = (router.interfaces ?? []).map(({ subnet_id }) => subnet_id);
   const problem =
-    subnetProblem(subnetIds, networks) ?? gatewayProblem(router.external_gateway_info, networks);
+    subnetProblem(subnetIds, networks, routers) ??
+    gatewayProblem(router.external_gateway_info, networks, routers);
   if (problem !== undefined) return { kind: "failed", error: problem };
 
   const id = newId();

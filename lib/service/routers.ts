@@ -1,14 +1,14 @@
 import { createRouter, getRouter } from "../contract/routers.ts";
 import { requireLocation, requireOwned } from "./ownership.ts";
-import { route } from "./routing.ts";
+import { mutationRoute, readRoute } from "./routing.ts";
 import { startTask } from "./task-engine.ts";
 
-export const getRouterRoute = route(getRouter, ({ params, records, caller }) =>
+export const getRouterRoute = readRoute(getRouter, ({ params, records, caller }) =>
   requireOwned(records.get("routers", params.router_id), params, caller, "router"),
 );
 
 /** Accepts the router; it comes into being when the task has finished. */
-export const createRouterRoute = route(createRouter, (call) => {
+export const createRouterRoute = mutationRoute(createRouter, (call) => {
   const { params, body } = call;
   requireLocation(params, call);
   const taskId = startTask(call, {

@@ -8,7 +8,7 @@ import { openRecords, type RecordReader } from "./records.ts";
 import { MOUNTED_ROUTES } from "./routes.ts";
 import type { KeyRecord, State } from "./state/state.ts";
 import type { Store } from "./store.ts";
-import { settleTasks } from "./task-engine.ts";
+import { isTaskDue, settleTasks } from "./task-engine.ts";
 import { doWork } from "./task-work.ts";
 
 export interface ServiceOptions {
@@ -74,9 +74,9 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
 };
 
 /**
- * The provider's interface with its state. Requests take their turn one by one: first everything that
- * is due by now happens to tasks, then the operation runs, and its answer is sent when its changes are
- * in the store. Opens no port; see `serve`.
+ * The provider's interface with its state. Changes take their turn one by one: first everything that is
+ * due by now happens to tasks, then the operation runs, and its answer is sent when its changes are in
+ * the store. Reads see what is in the store. Opens no port; see `serve`.
  * @throws when the store cannot be read or holds something else than a state
  */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
@@ -92,14 +92,21 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     admit: (caller) => limit(caller.id, clock.now()),
     newId,
     onFault,
-    run: (route, raw, caller) =>
-      inTurn(async () => {
+    run: (route, raw, caller) => {
+      const context = { caller, newId, taskDurationMs };
+      const at = clock.now();
+      // Readers see what is committed, so they need not wait for anyone unless time has work to do.
+      if (route.kind === "read" && !isTaskDue(records, at)) {
+        return route.answer(raw, { ...context, records, at });
+      }
+      return inTurn(async () => {
         const at = clock.now();
         await settleTasks(records, at, newId, doWork);
-        return records.change((draft) =>
-          route.answer(raw, { caller, records: draft, at, newId, taskDurationMs }),
-        );
-      }),
+        return route.kind === "read"
+          ? route.answer(raw, { ...context, records, at })
+          : records.change((draft) => route.answer(raw, { ...context, records: draft, at }));
+      });
+    },
   });
   return { fetch: async (request) => app.fetch(request) };
 };

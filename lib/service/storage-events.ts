@@ -9,7 +9,7 @@ import {
 } from "../contract/storage-events.ts";
 import { conflict, notFound } from "./errors.ts";
 import { storageEventKey } from "./record-keys.ts";
-import { type Call, route } from "./routing.ts";
+import { type Call, mutationRoute, readRoute } from "./routing.ts";
 import type { KeyRecord, StorageEventRecord } from "./state/state.ts";
 
 type StorageEvent = Body<typeof createStorageEvent>;
@@ -45,7 +45,7 @@ const targetOf = ({ storage_name, bucket_name }: StorageEvent) => ({
 });
 
 /** The uuid is given by the service; one in the request has no effect. */
-export const createStorageEventRoute = route(createStorageEvent, (call) => {
+export const createStorageEventRoute = mutationRoute(createStorageEvent, (call) => {
   const { body, query, records, caller, newId } = call;
   const client_id = clientOf(query, caller);
   if (records.get("storage_events", storageEventKey({ ...body, client_id })) !== undefined) {
@@ -67,13 +67,13 @@ const requireEvent = ({ body, query, records, caller }: Call<object, Target, Sto
 };
 
 /** A PUT: the limit afterwards is the one in the body, also when the body has none. */
-export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
+export const updateStorageEventRoute = mutationRoute(updateStorageEvent, (call) => {
   const { bytes, count, ...identity } = requireEvent(call);
   call.records.put("storage_events", { ...identity, ...limitsOf(call.body) });
   return undefined;
 });
 
-export const listStorageEventsRoute = route(listStorageEvents, ({ records, caller }) => {
+export const listStorageEventsRoute = readRoute(listStorageEvents, ({ records, caller }) => {
   const events = records
     .list("storage_events")
     .filter(({ client_id }) => client_id === caller.client_id);
@@ -88,13 +88,13 @@ export const listStorageEventsRoute = route(listStorageEvents, ({ records, calle
 });
 
 /** By identity, as an update finds it; limits in the request play no part. */
-export const deleteStorageEventRoute = route(deleteStorageEvent, (call) => {
+export const deleteStorageEventRoute = mutationRoute(deleteStorageEvent, (call) => {
   call.records.remove("storage_events", requireEvent(call));
   return undefined;
 });
 
 /** The limit that belongs to each name (the provider's public pairing), and what names the target. */
-export const listStorageEventTypesRoute = route(listStorageEventTypes, () => ({
+export const listStorageEventTypesRoute = readRoute(listStorageEventTypes, () => ({
   structure: STORAGE_EVENT_NAMES.map((name) => ({
     name,
     fields: [

@@ -1,7 +1,7 @@
 import { getFloatingIpTag, getNetworkTag } from "../contract/tags.ts";
 import { invalid, notFound } from "./errors.ts";
 import { requireOwned } from "./ownership.ts";
-import { route } from "./routing.ts";
+import { readRoute } from "./routing.ts";
 import type { NetworkRecord } from "./state/state.ts";
 
 type Tag = NetworkRecord["tags"][number];
@@ -18,7 +18,13 @@ const requireTag = (tags: readonly Tag[], wanted: string): Tag => {
   return tag;
 };
 
-export const getFloatingIpTagRoute = route(
+/** An external network is open to every project of its region, as if it were the project's own. */
+const asSeenFrom = (
+  { project_id }: { readonly project_id: number },
+  network: NetworkRecord | undefined,
+): NetworkRecord | undefined => (network?.external ? { ...network, project_id } : network);
+
+export const getFloatingIpTagRoute = readRoute(
   getFloatingIpTag,
   ({ params, query, records, caller }) => {
     checkKey(query.key);
@@ -27,8 +33,11 @@ export const getFloatingIpTagRoute = route(
   },
 );
 
-export const getNetworkTagRoute = route(getNetworkTag, ({ params, query, records, caller }) => {
+export const getNetworkTagRoute = readRoute(getNetworkTag, ({ params, query, records, caller }) => {
   checkKey(query.key);
   const found = records.get("networks", params.network_id);
-  return requireTag(requireOwned(found, params, caller, "network").tags, query.key);
+  return requireTag(
+    requireOwned(asSeenFrom(params, found), params, caller, "network").tags,
+    query.key,
+  );
 });

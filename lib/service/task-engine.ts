@@ -1,5 +1,5 @@
 import type { Draft, Records } from "./records.ts";
-import type { Context } from "./routing.ts";
+import type { MutationContext } from "./routing.ts";
 import type { TaskRecord } from "./state/state.ts";
 import type { Work } from "./state/tasks.ts";
 
@@ -35,7 +35,7 @@ export type DoWork = (work: Work, context: WorkContext) => TaskEnd;
 const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** Creates a task in state NEW and returns its id. */
-export const startTask = (context: Context, { work, ...task }: NewTask): string => {
+export const startTask = (context: MutationContext, { work, ...task }: NewTask): string => {
   const { caller, at, newId, taskDurationMs } = context;
   const id = newId();
   context.records.put("tasks", {
@@ -103,6 +103,13 @@ const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): 
   const outcome = doWork(task.plan.work, { records, task, endedAt: now, newId });
   records.put("tasks", end(task, now, outcome));
 };
+
+/** Whether time has something to do before a request of this instant. */
+export const isTaskDue = (records: Records, at: number): boolean =>
+  records.unfinishedTasks().some(({ state, plan }) => {
+    const next = state === "NEW" ? plan?.startsAtMs : plan?.endsAtMs;
+    return next !== undefined && next <= at;
+  });
 
 /**
  * Moves every task to where it is at the given instant, each step committed by itself and in the order

@@ -1,7 +1,7 @@
 import type { Query } from "../contract/operation.ts";
 import { getTask, listTasks } from "../contract/tasks.ts";
 import { notFound } from "./errors.ts";
-import { route } from "./routing.ts";
+import { readRoute } from "./routing.ts";
 import type { KeyRecord, TaskRecord } from "./state/state.ts";
 
 /** The provider's public default. The maximum is the contract's. */
@@ -13,7 +13,7 @@ const isVisible = (task: TaskRecord, caller: KeyRecord): boolean =>
 
 const show = ({ plan, ...shown }: TaskRecord) => shown;
 
-export const getTaskRoute = route(getTask, ({ params, records, caller }) => {
+export const getTaskRoute = readRoute(getTask, ({ params, records, caller }) => {
   const task = records.get("tasks", params.task_id);
   if (task === undefined || !isVisible(task, caller)) throw notFound("task");
   return show(task);
@@ -38,7 +38,7 @@ const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
 const byCreation = (a: TaskRecord, b: TaskRecord): number =>
   Date.parse(a.created_on) - Date.parse(b.created_on) || (a.id < b.id ? -1 : 1);
 
-export const listTasksRoute = route(listTasks, ({ query, records, caller }) => {
+export const listTasksRoute = readRoute(listTasks, ({ query, records, caller }) => {
   const found = records
     .list("tasks")
     .filter((task) => isVisible(task, caller) && matches(task, query))

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { fieldsOf } from "../../lib/cli/operation-fields.ts";
 import { updateContainer } from "../../lib/contract/containers.ts";
+import { previewInstancePrice } from "../../lib/contract/instance-price.ts";
 import { updatePool } from "../../lib/contract/load-balancer-pools.ts";
 import { MUTATIONS } from "../../lib/contract/mutations.ts";
-import type { Mutation } from "../../lib/contract/operation.ts";
+import type { Operation } from "../../lib/contract/operation.ts";
+import { READS } from "../../lib/contract/operations.ts";
 import { createRouter } from "../../lib/contract/routers.ts";
 import { updateStorageEvent } from "../../lib/contract/storage-events.ts";
+import { listTasks } from "../../lib/contract/tasks.ts";
 
-const rows = (operation: Mutation): readonly string[] =>
+const rows = (operation: Operation): readonly string[] =>
   fieldsOf(operation).map(({ place, name, required, type, rule }) =>
     [`${place}.${name}`, required ? "required" : "optional", type, rule].join(" | "),
   );
@@ -52,8 +55,27 @@ describe("the fields of an operation", () => {
       "body.bytes | optional | number | whole number 0 to 18446744073709551615; reaching_files_quantity is limited by count",
     ],
     [updateStorageEvent, "query.client_id | optional | number | whole number"],
+    [listTasks, "query.from_timestamp | optional | text | a time such as 2026-01-31T12:00:00Z"],
+    [listTasks, "query.project_id | optional | json | list of whole number"],
   ] as const)("of $id hold the limit: %s", (operation, row) => {
     expect(rows(operation)).toContain(row);
+  });
+
+  it("say which of several variants have them, and which need them", () => {
+    expect(rows(previewInstancePrice).filter((row) => /body\.interfaces\[\]/.test(row))).toEqual([
+      "body.interfaces[].type | required | text | one of external, subnet, any_subnet, reserved_fixed_ip",
+      "body.interfaces[].interface_name | optional | text | text; at most 37 characters, or null",
+      "body.interfaces[].security_groups | optional | json | list of object",
+      "body.interfaces[].security_groups[].id | required | text | a UUID",
+      "body.interfaces[].ip_family | optional | text | one of ipv4, ipv6, dual, or null; only with type external, any_subnet",
+      "body.interfaces[].network_id | optional | text | a UUID; required with type subnet, any_subnet",
+      "body.interfaces[].subnet_id | optional | text | a UUID; required with type subnet",
+      "body.interfaces[].floating_ip | optional | json | object, or null; only with type subnet, any_subnet, reserved_fixed_ip",
+      "body.interfaces[].floating_ip.source | required | text | one of new, existing",
+      "body.interfaces[].floating_ip.existing_floating_id | optional | text | a UUID; required with source existing",
+      "body.interfaces[].ip_address | optional | text | an IPv4 or IPv6 address, or null; only with type any_subnet",
+      "body.interfaces[].port_id | optional | text | text; required with type reserved_fixed_ip",
+    ]);
   });
 
   it("say of secrets that they are never shown", () => {
@@ -65,7 +87,7 @@ describe("the fields of an operation", () => {
     );
   });
 
-  it.each(MUTATIONS.map((operation) => [operation.id, operation] as const))(
+  it.each([...MUTATIONS, ...READS].map((operation) => [operation.id, operation] as const))(
     "of %s are told without a pattern that only programmers read",
     (_id, operation) => {
       expect(rows(operation).filter((row) => /\[\^?[a-zA-Z]-|\\|undefined|\$/.test(row))).toEqual(
@@ -74,7 +96,7 @@ describe("the fields of an operation", () => {
     },
   );
 
-  it.each(MUTATIONS.map((operation) => [operation.id, operation] as const))(
+  it.each([...MUTATIONS, ...READS].map((operation) => [operation.id, operation] as const))(
     "of %s are listed once each",
     (_id, operation) => {
       const names = fieldsOf(operation).map(({ place, name }) => `${place}.${name}`);

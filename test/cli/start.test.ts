@@ -112,6 +112,22 @@ describe("skyhook start", { timeout: 30_000 }, () => {
   });
 });
 
+describe("what skyhook start says about reading", { timeout: 30_000 }, () => {
+  it.concurrent("can be pasted, and reads from the service that it runs", async () => {
+    const program = await startQuietly([]);
+    const exports = [...program.stderr().matchAll(/export (\w+)='?([^'\s]+)'?/g)];
+    const environment = Object.fromEntries(exports.map(([, name, value]) => [name, value]));
+    const [, args = ""] = /npx skyhook (read .+)/.exec(program.stderr()) ?? [];
+
+    const ended = await runSkyhook(args.split(" "), environment);
+    program.child.kill("SIGTERM");
+    await program.ended();
+
+    expect(ended.stdout).toMatch(/^id: 1\nname: schedule_1\n/);
+    expect(ended.stderr).toBe("");
+  });
+});
+
 describe("skyhook start with a provider elsewhere", { timeout: 30_000 }, () => {
   it.concurrent("runs commands with the right key; with a wrong one they wait, and their status says why", async () => {
     const service = startSkyhook(["service"]);

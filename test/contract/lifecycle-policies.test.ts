@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { removePolicyVolumes, updatePolicy } from "../../lib/contract/lifecycle-policies.ts";
+import {
+  getPolicy,
+  removePolicyVolumes,
+  updatePolicy,
+} from "../../lib/contract/lifecycle-policies.ts";
 import { bothWays, received, refused, taken } from "./both-ways.ts";
 
 const NAME_RULE =
@@ -45,18 +49,31 @@ describe("the body of a removal of volumes", () => {
   });
 });
 
-test.each([removePolicyVolumes, updatePolicy])(
-  "$id names its policy by a whole number",
-  ({ params }) => {
-    const path = { project_id: 1, region_id: 2, policy_id: 3 };
+const OPERATIONS = [removePolicyVolumes, updatePolicy, getPolicy];
 
-    expect(bothWays(params, path)).toEqual(taken(path));
-    expect(bothWays(params, { ...path, policy_id: "3" })).toEqual(refused("policy_id: a number"));
-    expect(bothWays(params, { ...path, policy_id: 3.5 })).toEqual(
-      refused("policy_id: a whole number"),
-    );
-  },
-);
+test.each(OPERATIONS)("$id names its policy by a whole number", ({ params }) => {
+  const path = { project_id: 1, region_id: 2, policy_id: 3 };
+
+  expect(bothWays(params, path)).toEqual(taken(path));
+  expect(bothWays(params, { ...path, policy_id: "3" })).toEqual(refused("policy_id: a number"));
+  expect(bothWays(params, { ...path, policy_id: 3.5 })).toEqual(
+    refused("policy_id: a whole number"),
+  );
+});
+
+test.each(OPERATIONS)("$id asks for volumes by true or false, or not at all", ({ query }) => {
+  for (const asked of [{}, { need_volumes: true }, { need_volumes: false }]) {
+    expect(bothWays(query, asked)).toEqual(taken(asked));
+  }
+  expect(bothWays(query, { need_volumes: "true" })).toEqual(refused("need_volumes: true or false"));
+  expect(bothWays(query, { need_volumes: null, volumes: true })).toEqual(
+    refused("need_volumes: true or false, not null", "volumes: unknown field"),
+  );
+});
+
+test("reading a policy takes no body", () => {
+  expect(bothWays(getPolicy.body, {})).toEqual(refused(": this operation takes no body"));
+});
 
 const policy = (change: object) => ({
   id: 1,
@@ -81,7 +98,20 @@ test.each([
   policy({ schedules: [{ ...schedule, type: "interval", hours: 6, weeks: null, new_field: {} }] }),
   policy({ new_field: 5 }),
 ])("the policy record %j is read as it is", (record) => {
-  expect(received(updatePolicy.response, JSON.stringify(record))).toEqual(record);
+  for (const { response } of OPERATIONS) {
+    expect(received(response, JSON.stringify(record))).toEqual(record);
+  }
+});
+
+test.each([
+  ["id: a whole number", { id: 1.5 }],
+  ["action: required", { action: undefined }],
+  ["status: one of active, paused", { status: "deleted" }],
+  ["schedules: a list, not null", { schedules: null }],
+  ["volumes.0.volume_name: required", { volumes: [{ volume_id: "v" }] }],
+  ["volumes.0.volume_id: required", { volumes: [{ volume_name: "disk" }] }],
+])("a policy record is refused with %s", (problem, change) => {
+  expect(received(getPolicy.response, JSON.stringify(policy(change)))).toEqual([problem]);
 });
 
 test("a schedule of an unknown kind is named", () => {

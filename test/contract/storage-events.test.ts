@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
   createStorageEvent,
+  deleteStorageEvent,
+  listStorageEvents,
+  listStorageEventTypes,
   storageEventListSchema,
   storageEventSchema,
   updateStorageEvent,
@@ -13,7 +16,7 @@ const DECIMAL_RULE =
 const NAMES =
   "reaching_used_space, reaching_files_quantity, reaching_used_traffic, reaching_used_requests";
 
-const MUTATIONS = [createStorageEvent, updateStorageEvent];
+const MUTATIONS = [createStorageEvent, updateStorageEvent, deleteStorageEvent];
 
 describe.each([
   { field: "bytes", name: "reaching_used_space" },
@@ -164,11 +167,24 @@ test.each(MUTATIONS)("$id takes a client id in the query or none", ({ query }) =
   );
 });
 
-test("a change of an event has no answer, the creation of one answers with the event", () => {
+test.each(MUTATIONS)("$id names its event in the body", ({ body }) => {
+  const event = { name: "reaching_used_requests", storage_name: "s", bucket_name: "b" };
+
+  expect(bothWays(body, event)).toEqual(taken(event));
+  expect(bothWays(body, { name: "reaching_used_space", count: 1 })).toEqual(
+    refused("count: reaching_used_space is limited by bytes"),
+  );
+  expect(written(body, undefined)).toEqual([": required"]);
+});
+
+test.each([updateStorageEvent, deleteStorageEvent])("$id has no answer", ({ response }) => {
+  expect(written(response, undefined)).toBeUndefined();
+  expect(received(response, "{}")).toEqual([": this operation takes no body"]);
+});
+
+test("the creation of an event answers with the event", () => {
   const json = '{"name":"reaching_used_space","bytes":18446744073709551615,"uuid":"u","owner":5}';
 
-  expect(written(updateStorageEvent.response, undefined)).toBeUndefined();
-  expect(received(updateStorageEvent.response, "{}")).toEqual([": this operation takes no body"]);
   expect(received(createStorageEvent.response, json)).toEqual({
     name: "reaching_used_space",
     bytes: "18446744073709551615",
@@ -186,4 +202,33 @@ test("the list of events keeps limits exact and takes absent, null and empty gro
     reaching_used_traffic: null,
     reaching_files_quantity: [],
   });
+});
+
+test.each([listStorageEvents, listStorageEventTypes])(
+  "$id asks for nothing in particular",
+  (list) => {
+    expect(bothWays(list.query, { client_id: 1 })).toEqual(refused("client_id: unknown field"));
+    expect(bothWays(list.body, {})).toEqual(refused(": this operation takes no body"));
+  },
+);
+
+const readTypes = (reply: unknown) =>
+  received(listStorageEventTypes.response, JSON.stringify(reply));
+
+test.each<object>([
+  { structure: [] },
+  { structure: [{ name: "reaching_used_space", fields: [{ name: "bytes", type: "number" }] }] },
+  { structure: [{ name: "reaching_the_moon", fields: [{ name: "m", type: "miles", unit: 1 }] }] },
+])("the event types %j are read as they are", (reply) => {
+  expect(readTypes(reply)).toEqual(reply);
+});
+
+test.each([
+  ["structure: a list, not null", { structure: null }],
+  ["structure.0.name: required", { structure: [{ fields: [] }] }],
+  ["structure.0.fields: required", { structure: [{ name: "n" }] }],
+  ["structure.0.fields.0.type: required", { structure: [{ name: "n", fields: [{ name: "f" }] }] }],
+  ["structure.0.fields.0.name: required", { structure: [{ name: "n", fields: [{ type: "t" }] }] }],
+])("event types are refused with %s", (problem, reply) => {
+  expect(readTypes(reply)).toEqual([problem]);
 });

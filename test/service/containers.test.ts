@@ -172,11 +172,61 @@ test.each([
   ["another region", "/cloud/v1/caas/1234567/148/containers/my-container"],
   ["another project", "/cloud/v1/caas/1186668/76/containers/my-container"],
   ["a foreign project", "/cloud/v1/caas/1337/76/containers/my-container"],
-])("updating by %s answers 404", async (_, path) => {
+])("updating and reading by %s answers 404", async (_, path) => {
   const { send } = await startService();
 
   const refused = await send("PATCH", path, { body: { timeout: 5 } });
+  const read = await send("GET", path);
 
-  expect(refused.status).toBe(404);
+  expect([refused.status, read.status]).toEqual([404, 404]);
   expect(refused.body).toMatchObject({ message: "container not found" });
+  expect(read.body).toMatchObject({ message: "container not found" });
+});
+
+test("reading a container answers the published record and its lock", async () => {
+  const { send } = await startService();
+
+  const read = await send("GET", CONTAINER);
+
+  expect(read.status).toBe(200);
+  expect(read.body).toEqual({
+    name: "my-container",
+    description: "",
+    image: "nginx:latest",
+    flavor: "80mCPU-128MiB",
+    source: "cloud",
+    namespace: "default",
+    address: "https://my-container-76-1234567.containers.example.com/",
+    status: "Ready",
+    status_message: null,
+    commands: null,
+    listening_port: 80,
+    timeout: 120,
+    is_disabled: false,
+    is_api_key_auth: false,
+    envs: { LOG_LEVEL: "info" },
+    pull_secret: null,
+    scale: { min: 1, max: 3, cooldown_period: 60, triggers: { cpu: { threshold: 80 } } },
+    deploy_status: { total: 1, ready: 1 },
+    logging: {
+      destination_region_id: null,
+      enabled: false,
+      retention_policy: null,
+      topic_name: null,
+    },
+    created_at: "2025-11-20T09:00:00Z",
+    task_id: null,
+  });
+});
+
+test("a read shows the task that holds a container, and the change when the task has ended", async () => {
+  const { send, clock } = await startService();
+  const accepted = await send("PATCH", CONTAINER, { body: { timeout: 7 } });
+
+  const held = await send("GET", CONTAINER);
+  await clock.advance(10_000);
+  const changed = await send("GET", CONTAINER);
+
+  expect(held.body).toMatchObject({ task_id: accepted.body.tasks[0], timeout: 120 });
+  expect(changed.body).toMatchObject({ task_id: null, timeout: 7 });
 });

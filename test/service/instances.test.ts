@@ -126,3 +126,58 @@ test("resume takes no body", async () => {
   expect(refused.body.invalid_fields).toEqual({ body: ["this operation takes no body"] });
   expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
 });
+
+test("the DDoS profile is in the answer to a read only when it is asked for", async () => {
+  const { send } = await startService();
+
+  const asked = await send("GET", `${SUSPENDED}?with_ddos=true`);
+  const declined = await send("GET", `${SUSPENDED}?with_ddos=false`);
+  const silent = await send("GET", SUSPENDED);
+
+  expect(asked.body.ddos_profile).toMatchObject({
+    id: 1,
+    site: "GNC",
+    fields: [{ name: "ARK server ports", base_field: 11, value: "7777", field_value: null }],
+    profile_template: { id: 63, name: "ark_default" },
+  });
+  expect([declined.body.ddos_profile, silent.body.ddos_profile]).toEqual([null, null]);
+  expect({ ...asked.body, ddos_profile: null }).toEqual(silent.body);
+});
+
+test("resume shows the DDoS profile when it is asked for, and keeps it either way", async () => {
+  const { send, stored } = await startService();
+  const before = (await stored())[SUSPENDED_RECORD].ddos_profile;
+  const resumed = await send("POST", `${SUSPENDED}/resume`);
+  const again = await startService();
+
+  const asked = await again.send("POST", `${SUSPENDED}/resume?with_ddos=true`);
+
+  expect(resumed.body.results[0].ddos_profile).toBeNull();
+  expect((await stored())[SUSPENDED_RECORD].ddos_profile).toEqual(before);
+  expect(asked.body.results[0]).toMatchObject({ status: "ACTIVE", ddos_profile: before });
+});
+
+test("an instance without DDoS protection has none to show", async () => {
+  const { send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      instances: builtIn.instances.map((instance) => ({ ...instance, ddos_profile: null })),
+    }),
+  });
+
+  expect((await send("GET", `${SUSPENDED}?with_ddos=true`)).body.ddos_profile).toBeNull();
+});
+
+test.each(["with_ddos=yes", "with_ddos=1", "with_ddos=", "with_ddos=true&with_ddos=true"])(
+  "the question %s is refused, and nothing is resumed",
+  async (query) => {
+    const { send, stored } = await startService();
+
+    const read = await send("GET", `${SUSPENDED}?${query}`);
+    const resumed = await send("POST", `${SUSPENDED}/resume?${query}`);
+
+    expect([read.status, resumed.status]).toEqual([400, 400]);
+    expect(read.body.invalid_fields).toEqual({ with_ddos: ["true or false"] });
+    expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
+  },
+);

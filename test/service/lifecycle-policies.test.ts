@@ -101,13 +101,82 @@ test.each([
   ["a foreign project", "/cloud/v1/lifecycle_policy/1337/76/1", 404],
   ["an id that is no integer", "/cloud/v1/lifecycle_policy/1234567/76/first", 400],
   ["a padded integer", "/cloud/v1/lifecycle_policy/1234567/76/01", 400],
-])("%s is refused by both operations", async (_, path, status) => {
+])("%s is refused by all three operations", async (_, path, status) => {
   const { send } = await startService();
 
   const updated = await send("PATCH", path, { body: {} });
   const removed = await send("PUT", `${path}/remove_volumes_from_policy`, {
     body: { volume_ids: [] },
   });
+  const read = await send("GET", path);
 
-  expect([updated.status, removed.status]).toEqual([status, status]);
+  expect([updated.status, removed.status, read.status]).toEqual([status, status, status]);
+});
+
+test("reading a policy answers all documented fields, the volumes only on request", async () => {
+  const { send } = await startService();
+
+  const without = await send("GET", POLICY);
+  const declined = await send("GET", `${POLICY}?need_volumes=false`);
+  const asked = await send("GET", `${POLICY}?need_volumes=true`);
+
+  expect(without.status).toBe(200);
+  expect(Object.keys(without.body).sort()).toEqual([
+    "action",
+    "id",
+    "name",
+    "project_id",
+    "region_id",
+    "schedules",
+    "status",
+    "user_id",
+  ]);
+  expect(declined.body).toEqual(without.body);
+  expect(asked.body).toEqual({
+    ...without.body,
+    volumes: [
+      { volume_id: "3ed9e2ce-f906-47fb-ba32-c25a3f63df4f", volume_name: "my-volume" },
+      { volume_id: "3ed9e2ce-f906-47fb-ba32-c25a3f63df50", volume_name: "my-other-volume" },
+    ],
+  });
+});
+
+test("an update and a removal answer with the volumes on request, as they are afterwards", async () => {
+  const { send } = await startService();
+  const ask = "?need_volumes=true";
+
+  const updated = await send("PATCH", `${POLICY}${ask}`, { body: { status: "paused" } });
+  const removed = await send("PUT", `${REMOVE}${ask}`, {
+    body: { volume_ids: ["3ed9e2ce-f906-47fb-ba32-c25a3f63df4f", "not-attached"] },
+  });
+  const emptied = await send("PUT", `${REMOVE}${ask}`, {
+    body: { volume_ids: ["3ed9e2ce-f906-47fb-ba32-c25a3f63df50"] },
+  });
+  const read = await send("GET", `${POLICY}${ask}`);
+
+  expect(updated.body).toMatchObject({ status: "paused" });
+  expect(updated.body.volumes).toHaveLength(2);
+  expect(removed.body).toMatchObject({ status: "paused" });
+  expect(removed.body.volumes).toEqual([
+    { volume_id: "3ed9e2ce-f906-47fb-ba32-c25a3f63df50", volume_name: "my-other-volume" },
+  ]);
+  expect(emptied.body.volumes).toEqual([]);
+  expect(read.body).toEqual(emptied.body);
+});
+
+test("a question for volumes that is neither true nor false is refused and changes nothing", async () => {
+  const { send, stored } = await startService();
+  const before = await stored();
+
+  const answers = [
+    await send("GET", `${POLICY}?need_volumes=1`),
+    await send("PATCH", `${POLICY}?need_volumes=yes`, { body: { name: "nightly" } }),
+    await send("PUT", `${REMOVE}?need_volumes=`, { body: { volume_ids: [] } }),
+  ];
+
+  for (const { status, body } of answers) {
+    expect(status).toBe(400);
+    expect(body.invalid_fields).toEqual({ need_volumes: ["true or false"] });
+  }
+  expect(await stored()).toEqual(before);
 });

@@ -146,21 +146,6 @@ test.each([
   expect(task).toMatchObject({ state: "ERROR", error: `subnet ${FREE_1} does not exist` });
 });
 
-test("of two routers on one subnet the first is its gateway and the second takes a free address", async () => {
-  const { runTask, send } = await startService();
-  const body = { name: "edge", interfaces: [{ subnet_id: FREE_1 }] };
-  const addressOf = async (task: { created_resources: { routers: string[] } }) => {
-    const router = await send("GET", `${ROUTERS}/${task.created_resources.routers[0]}`);
-    return router.body.interfaces[0].ip_assignments;
-  };
-
-  const first = await addressOf(await runTask("POST", ROUTERS, body));
-  const second = await addressOf(await runTask("POST", ROUTERS, body));
-
-  expect(first).toEqual([{ ip_address: "10.0.0.1", subnet_id: FREE_1 }]);
-  expect(second).toEqual([{ ip_address: "10.0.0.2", subnet_id: FREE_1 }]);
-});
-
 test("a region without an external network has no default gateway", async () => {
   const { runTask } = await startService({
     state: (builtIn) => ({

@@ -1,10 +1,17 @@
 import * as z from "zod";
 import { AI_TASK_NAMES, AI_TASK_STATUSES } from "../../contract/ai-tasks.ts";
-import { uuid } from "../../contract/values.ts";
+import { pathUuid as uuid } from "../../contract/values.ts";
 import { clientId, instant } from "./fields.ts";
 
 const status = z.enum(AI_TASK_STATUSES);
 const progress = z.int().min(0).max(100);
+
+const step = z.strictObject({ after_seconds: z.number().min(0), status, progress });
+
+const isInOrder = (steps: readonly z.output<typeof step>[]): boolean =>
+  steps.every(
+    ({ after_seconds }, index) => after_seconds >= (steps[index - 1]?.after_seconds ?? 0),
+  );
 
 /** An AI task. Its status and progress are those at the start of `plan`, which the clock moves on. */
 export const aiTaskRecord = z.strictObject({
@@ -17,7 +24,10 @@ export const aiTaskRecord = z.strictObject({
   date_created: instant,
   started_at: instant.nullable(),
   /** What becomes of it, in the order of time. */
-  plan: z.array(z.strictObject({ after_seconds: z.number().min(0), status, progress })).default([]),
+  plan: z
+    .array(step)
+    .refine(isInOrder, { error: "steps must be in the order of time" })
+    .default([]),
   /** From when `after_seconds` count; null: from when the state is first loaded. */
   plan_from: instant.nullable().default(null),
 });

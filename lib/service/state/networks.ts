@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { routerSchema } from "../../contract/routers.ts";
-import { uuid } from "../../contract/values.ts";
+import { pathUuid as uuid } from "../../contract/values.ts";
 import { lock, projectAndRegion, tagRecord } from "./fields.ts";
 
 const subnetRecord = z.strictObject({
@@ -39,6 +39,7 @@ const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid })
 export const routerRecord = routerSchema
   .extend({
     ...projectAndRegion,
+    id: uuid,
     region: z.string(),
     status: z.string(),
     distributed: z.boolean(),

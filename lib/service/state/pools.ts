@@ -6,7 +6,7 @@ import {
   poolUpdateSchema,
   sessionPersistenceSchema,
 } from "../../contract/load-balancer-pools.ts";
-import { uuid } from "../../contract/values.ts";
+import { pathUuid as uuid } from "../../contract/values.ts";
 import { lock, projectAndRegion } from "./fields.ts";
 
 export const memberRecord = poolMemberSchema.safeExtend({
@@ -23,6 +23,7 @@ const settings = poolUpdateSchema
 export const poolRecord = poolSchema
   .extend({
     ...projectAndRegion,
+    id: uuid,
     ...settings,
     healthmonitor: healthMonitorSchema.nullable(),
     session_persistence: sessionPersistenceSchema.nullable(),

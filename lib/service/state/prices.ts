@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { CURRENCIES, PRICE_STATUSES } from "../../contract/prices.ts";
-import { uuid } from "../../contract/values.ts";
+import { pathUuid as uuid } from "../../contract/values.ts";
 import { instant, projectAndRegion } from "./fields.ts";
 
 const price = z.number().min(0);

@@ -1,0 +1,43 @@
+import type { ProviderError, ProviderErrorCode } from "../client/provider-error.ts";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { problemLines } from "./output.ts";
+import { visibleText } from "./visible-text.ts";
+
+const NO_ANSWER = new Set<ProviderErrorCode>(["connection-failed", "connection-lost", "timed-out"]);
+
+/** The provider may say itself, by a status, that it took too long. */
+const isNoAnswer = ({ code, status }: ProviderError): boolean =>
+  status === undefined && NO_ANSWER.has(code);
+
+const exitCodeOf = (error: ProviderError): ExitCode => {
+  if (isNoAnswer(error)) return EXIT.unreachable;
+  const { status = 0 } = error;
+  return status >= 400 && status < 500 ? EXIT.refused : EXIT.failed;
+};
+
+const hintsFor = (error: ProviderError, baseUrl: string): readonly string[] => {
+  const { code, retryAfterMs } = error;
+  const isAddress = isNoAnswer(error) || code === "reply-unreadable";
+  return [
+    ...(isAddress
+      ? [`look at the address, --base-url or SKYHOOK_BASE_URL: ${new URL(baseUrl).origin}`]
+      : []),
+    ...(code === "key-refused" ? ["look at the key, SKYHOOK_API_KEY"] : []),
+    ...(retryAfterMs === undefined
+      ? []
+      : [`the provider asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]),
+  ];
+};
+
+/** What a read that failed says to a person, and to a script. */
+export const readFailure = (error: ProviderError, baseUrl: string): ExitError =>
+  new ExitError(
+    exitCodeOf(error),
+    [
+      error.message,
+      ...problemLines(error.problems),
+      ...hintsFor(error, baseUrl).map((hint) => `  ${hint}`),
+    ]
+      .map(visibleText)
+      .join("\n"),
+  );

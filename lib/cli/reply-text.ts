@@ -1,0 +1,77 @@
+import type { Plain } from "./plain-reply.ts";
+import { visibleText } from "./visible-text.ts";
+
+type PlainRecord = Readonly<Record<string, Plain>>;
+
+/** A list of values that is longer than this gets a line for each. */
+const MAX_INLINE_CHARACTERS = 80;
+
+const isRecord = (value: Plain): value is { [name: string]: Plain } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** One value without parts, or undefined for anything that has some. */
+const scalarText = (value: Plain): string | undefined => {
+  if (value === null) return "-";
+  if (value === "") return '""';
+  if (typeof value !== "object") return visibleText(String(value));
+  return Object.keys(value).length === 0 ? "none" : undefined;
+};
+
+/** A value that fits into one line or one cell of a table, or undefined. */
+const inlineText = (value: Plain): string | undefined => {
+  if (!Array.isArray(value) || value.length === 0) return scalarText(value);
+  const texts = value.map(scalarText);
+  const joined = texts.join(", ");
+  const fits = texts.every((text) => text !== undefined) && joined.length <= MAX_INLINE_CHARACTERS;
+  return fits ? joined : undefined;
+};
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+
+const recordLines = (record: PlainRecord): readonly string[] =>
+  Object.entries(record).flatMap(([name, value]) => {
+    const text = inlineText(value);
+    return text === undefined
+      ? [`${visibleText(name)}:`, ...indented(linesOf(value))]
+      : [`${visibleText(name)}: ${text}`];
+  });
+
+const isFlat = (value: Plain): value is { [name: string]: Plain } =>
+  isRecord(value) && Object.values(value).every((field) => inlineText(field) !== undefined);
+
+/** A column for each name that any of the records has; a cell is empty where a record has it not. */
+const tableLines = (records: readonly PlainRecord[]): readonly string[] => {
+  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
+  const cellOf = (record: PlainRecord, name: string): string =>
+    Object.hasOwn(record, name) ? (inlineText(record[name] ?? null) ?? "") : "";
+  const rows = [
+    names.map(visibleText),
+    ...records.map((record) => names.map((name) => cellOf(record, name))),
+  ];
+  const widths = names.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+};
+
+const bulleted = (item: Plain): readonly string[] =>
+  linesOf(item).map((line, at) => (at === 0 ? `- ${line}` : `  ${line}`));
+
+const listLines = (items: Plain[]): readonly string[] =>
+  items.length > 0 && items.every(isFlat) ? tableLines(items) : items.flatMap(bulleted);
+
+const linesOf = (value: Plain): readonly string[] => {
+  const text = scalarText(value);
+  if (text !== undefined) return [text];
+  if (Array.isArray(value)) return listLines(value);
+  return isRecord(value) ? recordLines(value) : [];
+};
+
+/**
+ * A reply in lines for people: `name: value`, records of one level in a list as a table, anything
+ * deeper indented. `-` is null, `none` an empty list or object.
+ */
+export const replyText = (reply: Plain): string => linesOf(reply).join("\n");

@@ -1,0 +1,43 @@
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { builtInState } from "../../lib/service/built-in/built-in-state.ts";
+import { serve } from "../../lib/service/serve.ts";
+import { createService } from "../../lib/service/service.ts";
+import { createMemoryStore } from "../../lib/service/store.ts";
+import { createSystemClock } from "../../lib/system/system-clock.ts";
+import { createSystemRandom } from "../../lib/system/system-random.ts";
+
+/** The answer of E14 on the built-in network, which the bare app gives to everything. */
+const CONSTANT = '{"key":"cost-center","read_only":false,"value":"platform"}';
+
+/** The least that an HTTP app on the same server can do: the yardstick for the service. */
+const serveBare = async (): Promise<string> => {
+  const app = new Hono();
+  app.all("*", (context) => context.body(CONSTANT, 200, { "content-type": "application/json" }));
+  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+};
+
+const serveService = async (): Promise<string> => {
+  const service = await createService({
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+    store: createMemoryStore(),
+    initialState: builtInState(),
+    taskDurationMs: 1500,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  return (await serve(service, 0)).url;
+};
+
+/** Run as a process of its own, told by its argument which of the two to be. Reports its memory when asked. */
+process.on("message", () => {
+  globalThis.gc?.();
+  process.send?.({ memory: process.memoryUsage() });
+});
+process.send?.({ url: await (process.argv[2] === "bare" ? serveBare() : serveService()) });

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { MUTATIONS } from "../../lib/contract/mutations.ts";
+import { READS } from "../../lib/contract/operations.ts";
+import { runSkyhook } from "../support/skyhook-process.ts";
+
+const describedSchema = z.array(
+  z.looseObject({
+    id: z.string(),
+    kind: z.enum(["mutation", "read"]),
+    fields: z.array(z.unknown()),
+  }),
+);
+
+describe("skyhook operations", { timeout: 30_000 }, () => {
+  it.concurrent("lists what can be sent and what can be read under headings of their own", async () => {
+    const { stdout, exitCode } = await runSkyhook(["operations"]);
+
+    const [sent = "", read = ""] = stdout.split("\n\n");
+    const idsIn = (part: string) =>
+      part
+        .split("\n")
+        .slice(1)
+        .map((line) => line.trim().split(" ")[0]);
+    expect(sent).toMatch(/^can be sent/);
+    expect(idsIn(sent)).toEqual(MUTATIONS.map(({ id }) => id));
+    expect(read).toMatch(/^can be read/);
+    expect(idsIn(read)).toEqual(READS.map(({ id }) => id));
+    expect(exitCode).toBe(0);
+  });
+
+  it.concurrent("prints with --json each operation with its kind, those to send first", async () => {
+    const { stdout } = await runSkyhook(["operations", "--json"]);
+
+    const described = describedSchema.parse(JSON.parse(stdout));
+    expect(described.map(({ id, kind }) => [id, kind])).toEqual(
+      [...MUTATIONS, ...READS].map(({ id, kind }) => [id, kind]),
+    );
+    expect(described[0]).toMatchObject({ answers: "tasks", lane: { resource: "container" } });
+    expect(described.find(({ id }) => id === "get-network-tag")).toMatchObject({
+      reference: "E14",
+      method: "GET",
+      fields: [
+        { name: "project_id" },
+        { name: "region_id" },
+        { name: "network_id" },
+        { name: "key" },
+      ],
+    });
+  });
+
+  it.concurrent("shows the fields of a read, and how it is asked for", async () => {
+    const { stdout } = await runSkyhook(["operations", "get-network-tag"]);
+
+    expect(stdout).toBe(
+      [
+        "get-network-tag (E14): Read one tag of a network",
+        "GET /cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
+        "Nothing changes; the provider itself is asked, once.",
+        "",
+        "  params.project_id  required  whole number",
+        "  params.region_id   required  whole number",
+        "  params.network_id  required  a UUID",
+        "  query.key          required  text, not empty; 1 to 255 characters",
+        "",
+        "All flags: skyhook read get-network-tag --help",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it.concurrent("lists all of them to who names none of them", async () => {
+    const { stderr, exitCode } = await runSkyhook(["operations", "get-netwrok-tag"]);
+
+    expect(stderr).toMatch(/^no operation get-netwrok-tag; there are:\ncan be sent/);
+    expect(exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { startService } from "./harness.ts";
+
+const ID = "b39792c3-3160-4356-912e-ba396c95cdcf";
+const external = { type: "external" };
+const subnet = { type: "subnet", network_id: ID, subnet_id: ID };
+const anySubnet = { type: "any_subnet", network_id: ID };
+const reserved = { type: "reserved_fixed_ip", port_id: "port-1" };
+const newIp = { source: "new" };
+const existingIp = { source: "existing", existing_floating_id: ID };
+
+/** In a region without tax and discount. */
+const preview = async (change: object) => {
+  const { send } = await startService();
+  const body = { flavor: "g1-standard-1-2", interfaces: [], names: ["web"], ...change };
+  return (await send("POST", "/cloud/v2/pricing/1234567/76/instances", { body })).body;
+};
+
+describe("of the interfaces of two instances", () => {
+  test.each<[string, object[], number, number, number]>([
+    ["none costs nothing", [], 0, 0, 0.04],
+    ["an external one is charged", [external], 0.04, 0, 0.08],
+    [
+      "two external ones are charged twice",
+      [external, { ...external, ip_family: "dual" }],
+      0.08,
+      0,
+      0.12,
+    ],
+    ["one in a subnet is free", [subnet], 0, 0, 0.04],
+    ["one in any subnet is free", [anySubnet], 0, 0, 0.04],
+    ["one with a reserved address is free", [reserved], 0, 0, 0.04],
+    [
+      "a new floating address on a subnet is charged",
+      [{ ...subnet, floating_ip: newIp }],
+      0,
+      0.1,
+      0.14,
+    ],
+    ["a new one on any subnet is charged", [{ ...anySubnet, floating_ip: newIp }], 0, 0.1, 0.14],
+    [
+      "a new one on a reserved address is charged",
+      [{ ...reserved, floating_ip: newIp }],
+      0,
+      0.1,
+      0.14,
+    ],
+    [
+      "one that exists is not",
+      [
+        { ...subnet, floating_ip: existingIp },
+        { ...anySubnet, floating_ip: existingIp },
+        { ...reserved, floating_ip: existingIp },
+      ],
+      0,
+      0,
+      0.04,
+    ],
+    ["none is charged for null", [{ ...subnet, floating_ip: null }], 0, 0, 0.04],
+    [
+      "all are added up",
+      [external, { ...subnet, floating_ip: newIp }, { ...reserved, floating_ip: newIp }, anySubnet],
+      0.04,
+      0.2,
+      0.28,
+    ],
+  ])("%s", async (_, interfaces, external_ip, floating_ip, total) => {
+    const answer = await preview({ interfaces, names: ["a", "b"] });
+
+    expect(answer.per_hour).toMatchObject({ external_ip, floating_ip });
+    expect(answer.total_price_per_hour).toBe(total);
+  });
+});
+
+test.each<[string, object[], object, number]>([
+  ["no type is the standard one", [{ source: "image", size: 100 }], { standard: 0.0139 }, 0.0339],
+  [
+    "null for the type is too",
+    [{ source: "image", size: 100, type_name: null }],
+    { standard: 0.0139 },
+    0.0339,
+  ],
+  [
+    "no size adds nothing",
+    [
+      { source: "image", type_name: "cold" },
+      { source: "image", size: null },
+    ],
+    {},
+    0.02,
+  ],
+  [
+    "a volume that exists adds nothing",
+    [{ source: "existing-volume", size: 100, type_name: "ultra" }],
+    {},
+    0.02,
+  ],
+  [
+    "equal types are added up, others kept apart",
+    [
+      { source: "new-volume", size: 1, type_name: "ultra" },
+      { source: "snapshot", snapshot_id: ID, size: 2, type_name: "cold" },
+      { source: "apptemplate", size: 3, type_name: "ultra" },
+      { source: "new-volume", size: 1000, type_name: "ssd_lowlatency" },
+      { source: "new-volume", size: 10, type_name: "ssd_local" },
+    ],
+    { ultra: 0.002, cold: 0.0002166, ssd_lowlatency: 0.417, ssd_local: 0.002 },
+    0.4412166,
+  ],
+])("of volumes, %s", async (_, volumes, expected, total) => {
+  const answer = await preview({ volumes });
+
+  expect(answer.per_hour.volumes).toEqual({
+    cold: 0,
+    ssd_hiiops: 0,
+    ssd_local: 0,
+    ssd_lowlatency: 0,
+    standard: 0,
+    ultra: 0,
+    ...expected,
+  });
+  expect(answer.total_price_per_hour).toBe(total);
+});
