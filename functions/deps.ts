@@ -10,6 +10,8 @@ import { createSsmSecrets } from "../lib/aws/ssm-secrets.ts";
 import { createClient } from "../lib/client/client.ts";
 import type { CommandDeps } from "../lib/commands/deps.ts";
 import { DEFAULT_ACCOUNT } from "../lib/commands/request.ts";
+import { updatePool } from "../lib/contract/load-balancer-pools.ts";
+import { getTask } from "../lib/contract/tasks.ts";
 import { createInvocationLog, type InvocationLog } from "../lib/lambda/invocation-log.ts";
 import { readEnvironment } from "../lib/lambda/settings.ts";
 import { keptFor, once } from "../lib/lambda/start-up.ts";
@@ -48,7 +50,7 @@ const loadDeps = async (): Promise<FunctionDeps> => {
       fetch,
       clock,
       attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
-      taskPath: settings.TASK_PATH,
+      paths: { [getTask.id]: settings.TASK_PATH, [updatePool.id]: settings.POOL_PATH },
     }),
   };
   return {

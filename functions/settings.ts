@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../lib/contract/load-balancer-pools.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../lib/contract/tasks.ts";
 import { oneOf } from "../lib/contract/values.ts";
 import { baseUrl, wholeNumber } from "../lib/lambda/settings.ts";
@@ -19,6 +20,8 @@ export const functionSettingsSchema = z.object({
   /** Name of the SSM parameter that holds the key of the fingerprints. */
   FINGERPRINT_KEY_PARAMETER: z.string(),
   TASK_PATH: oneOf([TASK_PATH, PUBLISHED_TASK_PATH]),
+  /** Where pools are updated: the deprecated path of the document, or its successor. */
+  POOL_PATH: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH]),
   /** Whether the provider's interface lists tasks and notification events. */
   PROVIDER_HAS_LISTS: z.stringbool({ truthy: ["true"], falsy: ["false"] }),
   ATTEMPT_TIMEOUT_MS: wholeNumber(1_000, 20_000),

@@ -11,6 +11,7 @@ module.exports = {
   API_KEY_PARAMETER: "${param:apiKeyParameter}",
   FINGERPRINT_KEY_PARAMETER: "${param:fingerprintKeyParameter}",
   TASK_PATH: "${param:taskPath}",
+  POOL_PATH: "${param:poolPath}",
   PROVIDER_HAS_LISTS: "${param:providerHasLists}",
   // Slow replies of the API are ambiguous sends, so rather wait; twice this fits into a run.
   ATTEMPT_TIMEOUT_MS: "10000",

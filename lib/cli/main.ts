@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { POOL_PATH } from "../contract/load-balancer-pools.ts";
 import { TASK_PATH } from "../contract/tasks.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
@@ -45,6 +46,7 @@ const addStart = (program: Command): Command =>
     .option("--base-url <url>", "address of its API, such as https://api.example.com")
     .option("--api-key-parameter <name>", "AWS SSM parameter with the key")
     .option("--task-path <path>", `path of one task there (default: ${TASK_PATH})`)
+    .option("--pool-path <path>", `path of a pool's update there (default: ${POOL_PATH})`)
     .option("--no-lists", "its API can list neither tasks nor storage notification events");
 
 const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Command => {

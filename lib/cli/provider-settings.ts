@@ -1,4 +1,6 @@
 import * as z from "zod";
+import type { OtherPaths } from "../client/client.ts";
+import { getTask } from "../contract/tasks.ts";
 import { baseUrl, readSettings } from "../lambda/settings.ts";
 import { apiKeySetting, taskPathSetting } from "./setting-values.ts";
 
@@ -11,8 +13,7 @@ export interface ProviderFlags {
 export interface ProviderSettings {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Path template of one task there. */
-  readonly taskPath: string;
+  readonly paths: OtherPaths;
 }
 
 const BASE_URL = "--base-url or SKYHOOK_BASE_URL";
@@ -39,6 +40,6 @@ export const readProviderSettings = (
   return {
     baseUrl: settings[BASE_URL],
     apiKey: settings.SKYHOOK_API_KEY,
-    taskPath: settings["--task-path"],
+    paths: { [getTask.id]: settings["--task-path"] },
   };
 };

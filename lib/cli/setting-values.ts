@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../contract/load-balancer-pools.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { wholeNumber } from "../lambda/settings.ts";
 
@@ -14,6 +15,9 @@ export const apiKeySetting = z
   .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" });
 
 /** Where the provider answers for one task. */
+/** Where the provider updates pools. */
+export const poolPathSetting = z.enum([POOL_PATH, POOL_SUCCESSOR_PATH]).default(POOL_PATH);
+
 export const taskPathSetting = z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH);
 
 /** How long the embedded service's background tasks take; short enough to watch, long enough to see. */

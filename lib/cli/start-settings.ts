@@ -1,7 +1,9 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
+import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Problem } from "../contract/problem.ts";
+import { getTask } from "../contract/tasks.ts";
 import { baseUrl, readSettings } from "../lambda/settings.ts";
 import { keptFor } from "../lambda/start-up.ts";
 import type { ProviderChoice } from "../local/provider.ts";
@@ -9,6 +11,7 @@ import { createSystemClock } from "../system/system-clock.ts";
 import {
   apiKeySetting,
   directorySetting,
+  poolPathSetting,
   portSetting,
   taskPathSetting,
   taskSecondsSetting,
@@ -30,6 +33,7 @@ export interface StartFlags {
   readonly baseUrl?: string;
   readonly apiKeyParameter?: string;
   readonly taskPath?: string;
+  readonly poolPath?: string;
   readonly lists: boolean;
 }
 
@@ -45,12 +49,13 @@ const settingsSchema = z.object({
   "--base-url": baseUrl.optional(),
   "--api-key-parameter": z.string().min(1).optional(),
   "--task-path": taskPathSetting,
+  "--pool-path": poolPathSetting,
   SKYHOOK_API_KEY: apiKeySetting.optional(),
 });
 
 const KEY = "SKYHOOK_API_KEY";
 const KEY_PARAMETER = "--api-key-parameter";
-const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--no-lists"] as const;
+const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--pool-path", "--no-lists"] as const;
 const EMBEDDED_ONLY = ["--service-port", "--task-seconds"] as const;
 
 /** Half a provider, or settings of the other one, are a mistake that would show much later. */
@@ -102,6 +107,7 @@ export const readStartSettings = (
     "--base-url": flags.baseUrl,
     [KEY_PARAMETER]: flags.apiKeyParameter,
     "--task-path": flags.taskPath,
+    "--pool-path": flags.poolPath,
     "--no-lists": flags.lists ? undefined : "",
     // It may be in the environment for other runs; empty counts as missing.
     [KEY]: flags.baseUrl === undefined ? undefined : environment.SKYHOOK_API_KEY || undefined,
@@ -133,7 +139,10 @@ const providerOf = (
     kind: "remote",
     baseUrl: remote,
     apiKey: parameter === undefined ? async () => key : readParameter(parameter),
-    taskPath: settings["--task-path"],
+    paths: {
+      [getTask.id]: settings["--task-path"],
+      [updatePool.id]: settings["--pool-path"],
+    },
     canList: flags.lists,
   };
 };

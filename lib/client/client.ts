@@ -2,7 +2,6 @@ import * as z from "zod";
 import { parseWireJson } from "../contract/json.ts";
 import type { Operation, Reply } from "../contract/operation.ts";
 import { problemsOf } from "../contract/problem.ts";
-import { getTask } from "../contract/tasks.ts";
 import type { Clock } from "../ports/clock.ts";
 import { readApiKey } from "./api-key.ts";
 import { failureOf, type StoppedBy } from "./failure.ts";
@@ -10,6 +9,9 @@ import { ProviderError } from "./provider-error.ts";
 import { refusalOf } from "./refusal.ts";
 import { buildRequest, type OperationRequest } from "./request.ts";
 import { unlessAborted } from "./unless-aborted.ts";
+
+/** Path template by operation id. */
+export type OtherPaths = Readonly<Record<string, string>>;
 
 export interface ClientOptions {
   readonly baseUrl: string;
@@ -23,8 +25,8 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** How long one attempt may take, from asking for the key to the last byte of the reply. */
   readonly attemptTimeoutMs: number;
-  /** Path template of get-task: the document's, or the published one. */
-  readonly taskPath: string;
+  /** Path templates of operations that this provider answers elsewhere than the contract says. */
+  readonly paths: OtherPaths;
 }
 
 export interface Client {
@@ -97,7 +99,7 @@ export const createClient = (options: ClientOptions): Client => {
       try {
         if (signal?.aborted) throw notSent(operation);
         const apiKey = await readApiKey(operation, options.apiKey, ended);
-        const path = operation.id === getTask.id ? options.taskPath : operation.path;
+        const path = options.paths[operation.id] ?? operation.path;
         const { baseUrl } = options;
         const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });
         const { response, text } = await send(http, ended).catch((error: unknown) => {

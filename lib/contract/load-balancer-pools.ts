@@ -105,20 +105,24 @@ export const poolSchema = z
 
 const poolParams = z.strictObject({ ...projectAndRegion, pool_id: pathUuid });
 
+/** The document's path; an account may name the successor's, `POOL_SUCCESSOR_PATH`. */
+export const POOL_PATH = "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}";
+export const POOL_SUCCESSOR_PATH = "/cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}";
+
 export const updatePool = mutation({
   id: "update-pool",
   reference: "E8",
   summary: "Replace settings of a load balancer pool",
   family: "cloud",
   method: "PATCH",
-  path: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
+  path: POOL_PATH,
   params: poolParams,
   query: nothing,
   body: poolUpdateSchema,
   response: tasksReply,
   successStatus: 200,
   answers: "tasks",
-  deprecated: { successor: "PATCH /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}" },
+  deprecated: { successor: `PATCH ${POOL_SUCCESSOR_PATH}` },
   lane: { resource: "pool", by: ["params.project_id", "params.region_id", "params.pool_id"] },
   conflictMeansLocked: true,
   afterAmbiguousSend: "send-again-when-unlocked",
@@ -130,7 +134,7 @@ export const getPool = read({
   summary: "Read one load balancer pool",
   family: "cloud",
   method: "GET",
-  path: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
+  path: POOL_PATH,
   params: poolParams,
   query: nothing,
   body: noBody,

@@ -1,4 +1,4 @@
-import { type PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
+import type { OtherPaths } from "../client/client.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
@@ -26,7 +26,7 @@ export type ProviderChoice =
       readonly kind: "remote";
       readonly baseUrl: string;
       readonly apiKey: () => Promise<string>;
-      readonly taskPath: typeof TASK_PATH | typeof PUBLISHED_TASK_PATH;
+      readonly paths: OtherPaths;
       readonly canList: boolean;
     };
 
@@ -34,7 +34,7 @@ export type ProviderChoice =
 export interface Provider {
   readonly baseUrl: string;
   readonly apiKey: () => Promise<string>;
-  readonly taskPath: string;
+  readonly paths: OtherPaths;
   readonly canList: boolean;
   readonly attemptTimeoutMs: number;
   readonly settleMs: number;
@@ -73,7 +73,7 @@ const openEmbedded = async (
     return {
       baseUrl: served.url,
       apiKey: async () => choice.apiKey ?? BUILT_IN_API_KEYS.first,
-      taskPath: TASK_PATH,
+      paths: {},
       canList: true,
       attemptTimeoutMs: 3_000,
       // It lives in this process: a request that is stalled dies with its sender.

@@ -11,14 +11,17 @@ describe("the settings of a read", () => {
     expect(readProviderSettings({}, ENVIRONMENT)).toEqual({
       baseUrl: "https://api.example.com",
       apiKey: "1$hush",
-      taskPath: "/v1/tasks/{task_id}",
+      paths: { "get-task": "/v1/tasks/{task_id}" },
     });
   });
 
   it("take an address and a task path that are given as flags instead", () => {
     const flags = { baseUrl: "http://127.0.0.1:4000", taskPath: "/cloud/v1/tasks/{task_id}" };
 
-    expect(readProviderSettings(flags, ENVIRONMENT)).toMatchObject(flags);
+    expect(readProviderSettings(flags, ENVIRONMENT)).toMatchObject({
+      baseUrl: "http://127.0.0.1:4000",
+      paths: { "get-task": "/cloud/v1/tasks/{task_id}" },
+    });
   });
 
   it.each<[string, ProviderFlags, Readonly<Record<string, string>>, readonly string[]]>([

@@ -47,14 +47,22 @@ describe("the settings of a local run", () => {
 
   it("are a real provider with its address and its key", async () => {
     const { provider } = read(
-      { ...REMOTE, taskPath: "/cloud/v1/tasks/{task_id}", lists: false },
+      {
+        ...REMOTE,
+        taskPath: "/cloud/v1/tasks/{task_id}",
+        poolPath: "/cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
+        lists: false,
+      },
       { SKYHOOK_API_KEY: "1_hush" },
     );
 
     expect(provider).toMatchObject({
       kind: "remote",
       baseUrl: "https://api.example.com",
-      taskPath: "/cloud/v1/tasks/{task_id}",
+      paths: {
+        "get-task": "/cloud/v1/tasks/{task_id}",
+        "update-pool": "/cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
+      },
       canList: false,
     });
     expect(provider.kind === "remote" && (await provider.apiKey())).toBe("1_hush");
@@ -77,6 +85,7 @@ describe("the settings of a local run", () => {
       eventSource: "hush hush",
       baseUrl: "https://me:hush@api.example.com",
       taskPath: "/hush",
+      poolPath: "/hush",
       data: "",
     };
 
@@ -89,6 +98,7 @@ describe("the settings of a local run", () => {
       "--event-source: a source name such as skyhook",
       "--base-url: a URL without user, password, query or fragment",
       "--task-path: one of /v1/tasks/{task_id}, /cloud/v1/tasks/{task_id}",
+      "--pool-path: one of /cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}, /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
       "SKYHOOK_API_KEY: a key without spaces or line breaks",
     ]);
   });
@@ -111,11 +121,17 @@ describe("the settings of a local run", () => {
     ],
     [
       "half a provider",
-      { apiKeyParameter: "/key", taskPath: "/v1/tasks/{task_id}", lists: false },
+      {
+        apiKeyParameter: "/key",
+        taskPath: "/v1/tasks/{task_id}",
+        poolPath: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
+        lists: false,
+      },
       {},
       [
         "--api-key-parameter: only together with --base-url",
         "--task-path: only together with --base-url",
+        "--pool-path: only together with --base-url",
         "--no-lists: only together with --base-url",
       ],
     ],

@@ -6,7 +6,7 @@ import { getInstance, resumeInstance } from "../../lib/contract/instances.ts";
 import { updatePolicy } from "../../lib/contract/lifecycle-policies.ts";
 import { createRouter } from "../../lib/contract/routers.ts";
 import { createStorageEvent, updateStorageEvent } from "../../lib/contract/storage-events.ts";
-import { getTask, TASK_PATH } from "../../lib/contract/tasks.ts";
+import { getTask } from "../../lib/contract/tasks.ts";
 import type { Clock } from "../../lib/ports/clock.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
@@ -36,7 +36,7 @@ export const openClient = (options: Partial<ClientOptions> = {}) => {
       throw new Error("the test names no answer");
     },
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    taskPath: TASK_PATH,
+    paths: {},
     clock,
     ...options,
   });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import type { ClientOptions } from "../../lib/client/client.ts";
 import { updateContainer } from "../../lib/contract/containers.ts";
+import {
+  getPool,
+  POOL_SUCCESSOR_PATH,
+  updatePool,
+} from "../../lib/contract/load-balancer-pools.ts";
 import { createStorageEvent } from "../../lib/contract/storage-events.ts";
 import { getTask, listTasks, PUBLISHED_TASK_PATH } from "../../lib/contract/tasks.ts";
 import { API_KEY, openClient } from "./open-client.ts";
@@ -17,7 +23,7 @@ const recorder = (reply: string) => {
   };
 };
 
-const callTask = async (options: { baseUrl?: string; taskPath?: string }, taskId = "t") => {
+const callTask = async (options: Partial<ClientOptions>, taskId = "t") => {
   const { requests, fetch } = recorder('{"id":"t","state":"NEW"}');
   const { client } = openClient({ fetch, ...options });
   await client.call(getTask, { params: { task_id: taskId }, query: {}, body: undefined });
@@ -90,7 +96,7 @@ test.each([
 
 test("the path of a task is the document's or the published one, as the account says", async () => {
   expect((await callTask({})).url).toBe("https://api.example/v1/tasks/t");
-  expect((await callTask({ taskPath: PUBLISHED_TASK_PATH })).url).toBe(
+  expect((await callTask({ paths: { [getTask.id]: PUBLISHED_TASK_PATH } })).url).toBe(
     "https://api.example/cloud/v1/tasks/t",
   );
 });
@@ -159,4 +165,19 @@ test("a change of a storage event succeeds with any answer of the 200s, empty or
 
     expect(await calls["update-storage-event"]()).toBeUndefined();
   }
+});
+
+test("a pool is updated at the successor's path where the account says so, and read where it was", async () => {
+  const { requests, fetch } = recorder('{"tasks":[],"id":"p","name":"pool","task_id":null}');
+  const { client } = openClient({ fetch, paths: { [updatePool.id]: POOL_SUCCESSOR_PATH } });
+  const pool_id = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
+  const params = { project_id: 1, region_id: 2, pool_id };
+
+  await client.call(updatePool, { params, query: {}, body: { name: "renamed" } });
+  await client.call(getPool, { params, query: {}, body: undefined });
+
+  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    `PATCH https://api.example/cloud/v2/lbpools/1/2/${pool_id}`,
+    `GET https://api.example/cloud/v1/lbpools/1/2/${pool_id}`,
+  ]);
 });

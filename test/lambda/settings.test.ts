@@ -20,6 +20,7 @@ const GOOD = {
   API_KEY_PARAMETER: "/skyhook/dev/api-key",
   FINGERPRINT_KEY_PARAMETER: "/skyhook/dev/fingerprint-key",
   TASK_PATH: "/v1/tasks/{task_id}",
+  POOL_PATH: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
   PROVIDER_HAS_LISTS: "true",
   ATTEMPT_TIMEOUT_MS: "10000",
   SETTLE_SECONDS: "300",
@@ -53,7 +54,7 @@ describe("the settings of the functions", () => {
     const error = errorOf(() => readEnvironment(functionSettingsSchema, {}));
 
     expect(error.message).toBe(
-      "wrong settings: TABLE_NAME (required), COMMAND_QUEUE_URL (required), WAKE_QUEUE_URL (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), OWN_SENDER (required), PROVIDER_BASE_URL (required), API_KEY_PARAMETER (required), FINGERPRINT_KEY_PARAMETER (required), TASK_PATH (required), PROVIDER_HAS_LISTS (required), ATTEMPT_TIMEOUT_MS (required), SETTLE_SECONDS (required)",
+      "wrong settings: TABLE_NAME (required), COMMAND_QUEUE_URL (required), WAKE_QUEUE_URL (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), OWN_SENDER (required), PROVIDER_BASE_URL (required), API_KEY_PARAMETER (required), FINGERPRINT_KEY_PARAMETER (required), TASK_PATH (required), POOL_PATH (required), PROVIDER_HAS_LISTS (required), ATTEMPT_TIMEOUT_MS (required), SETTLE_SECONDS (required)",
     );
   });
 

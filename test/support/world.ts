@@ -3,7 +3,6 @@ import { createClient } from "../../lib/client/client.ts";
 import type { Account, CommandDeps } from "../../lib/commands/deps.ts";
 import { groupIdOf } from "../../lib/commands/lane-id.ts";
 import { handleMessage, readMessage } from "../../lib/commands/message.ts";
-import { TASK_PATH } from "../../lib/contract/tasks.ts";
 import { commandKey, commands } from "../../lib/ledger/command.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
@@ -86,7 +85,7 @@ export const createWorld = async (options: WorldOptions) => {
         ),
       clock: patient,
       attemptTimeoutMs: 10_000,
-      taskPath: TASK_PATH,
+      paths: {},
     });
     const deps: CommandDeps = {
       ledger: guarded,
