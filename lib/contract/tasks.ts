@@ -54,10 +54,13 @@ export const listTasks = read({
     limit: z.int().min(1).max(1000).optional(),
     offset: z.int().min(0).optional(),
     order_by: z.enum(["asc", "desc"]).optional(),
+    /** The provider's older name of `order_by`. */
+    sorting: z.enum(["asc", "desc"]).optional(),
     state: z.array(z.enum(TASK_STATES)).optional(),
     project_id: z.array(z.int()).optional(),
     region_id: z.array(z.int()).optional(),
     task_type: z.string().optional(),
+    is_acknowledged: z.boolean().optional(),
     from_timestamp: z.iso.datetime().optional(),
     to_timestamp: z.iso.datetime().optional(),
   }),

@@ -22,6 +22,8 @@ export const getTaskRoute = readRoute(getTask, ({ params, records, caller }) => 
 const isAmong = <T>(accepted: readonly T[] | undefined, value: T): boolean =>
   accepted === undefined || accepted.includes(value);
 
+const isAcknowledged = ({ acknowledged_at }: TaskRecord): boolean => acknowledged_at !== null;
+
 const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
   const createdAt = Date.parse(task.created_on);
   return (
@@ -29,6 +31,7 @@ const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
     isAmong(query.project_id, task.project_id) &&
     isAmong(query.region_id, task.region_id) &&
     (query.task_type ?? task.task_type) === task.task_type &&
+    (query.is_acknowledged ?? isAcknowledged(task)) === isAcknowledged(task) &&
     createdAt >= Date.parse(query.from_timestamp ?? task.created_on) &&
     createdAt <= Date.parse(query.to_timestamp ?? task.created_on)
   );
@@ -43,7 +46,8 @@ export const listTasksRoute = readRoute(listTasks, ({ query, records, caller }) 
     .list("tasks")
     .filter((task) => isVisible(task, caller) && matches(task, query))
     .toSorted(byCreation);
-  const ordered = query.order_by === "asc" ? found : found.toReversed();
+  const isAscending = (query.order_by ?? query.sorting) === "asc";
+  const ordered = isAscending ? found : found.toReversed();
   const from = query.offset ?? 0;
   return {
     count: found.length,

@@ -4,11 +4,10 @@ import { connectionLost, json, scriptProvider } from "../support/provider.ts";
 import * as requests from "../support/requests.ts";
 import { createWorld } from "../support/world.ts";
 
-const EVERY_LOSS = Object.keys(LOSSES) as Loss[];
 const AFTER: Loss = "the connection breaks after the effect";
 const endOf = (world: Awaited<ReturnType<typeof createWorld>>) => world.bus.published().at(-1)!;
 
-describe.each(EVERY_LOSS)("when %s", (loss) => {
+describe.each(LOSSES)("when %s", (loss) => {
   test("an update of a container is sent again", async () => {
     const { world, records } = await createLossyWorld([loss]);
 

@@ -58,7 +58,7 @@ describe("a router whose creation got no reply", () => {
   test.each([
     ["the connection breaks before the effect"],
     ["the connection breaks after the effect"],
-    ["a gateway answers 502 after the effect"],
+    ["a gateway answers HTML 504 after the effect"],
     ["the reply is cut off"],
   ] as const)("exists once in the end when %s", async (loss: Loss) => {
     const { world, records } = await createLossyWorld([loss]);

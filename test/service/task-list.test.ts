@@ -5,7 +5,16 @@ const BUILT_IN_TASK = "d478ae29-dedc-4869-82f0-96104425f565";
 
 /** Three routers a second apart, then one container update; the built-in task is older. */
 const startWithTasks = async () => {
-  const started = await startService();
+  const started = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      tasks: builtIn.tasks.map((task) => ({
+        ...task,
+        acknowledged_at: "2025-11-03T09:00:00.000Z",
+        acknowledged_by: 11,
+      })),
+    }),
+  });
   const ids: string[] = [BUILT_IN_TASK];
   for (const project of [ROUTERS, "/cloud/v1/routers/1186668/148", ROUTERS]) {
     const accepted = await started.send("POST", project, { body: { name: "edge" } });
@@ -27,6 +36,14 @@ const startWithTasks = async () => {
 test.each([
   ["the newest first", "", [4, 3, 2, 1, 0]],
   ["the oldest first on request", "?order_by=asc", [0, 1, 2, 3, 4]],
+  ["the oldest first by the older name of the order", "?sorting=asc", [0, 1, 2, 3, 4]],
+  [
+    "the order by its newer name where both are given",
+    "?sorting=asc&order_by=desc",
+    [4, 3, 2, 1, 0],
+  ],
+  ["what nobody has acknowledged", "?is_acknowledged=false", [4, 3, 2, 1]],
+  ["what somebody has acknowledged", "?is_acknowledged=true", [0]],
   ["one state", "?state=RUNNING", [2, 1]],
   ["several states", "?state=NEW&state=RUNNING", [4, 3, 2, 1]],
   ["one project", "?project_id=1186668", [2]],
@@ -83,6 +100,8 @@ test.each([
   ["offset=0", 200],
   ["offset=-1", 400],
   ["order_by=up", 400],
+  ["sorting=up", 400],
+  ["is_acknowledged=maybe", 400],
   ["state=DONE", 400],
   ["project_id=x", 400],
   ["from_timestamp=yesterday", 400],

@@ -1,0 +1,87 @@
+import type { Clock } from "../../lib/ports/clock.ts";
+import { connectionLost, type Fetch, json } from "./provider.ts";
+
+type Send = () => Promise<Response>;
+
+const html504 = (): Response =>
+  new Response("<html><body><h1>504 Gateway Time-out</h1></body></html>", {
+    status: 504,
+    headers: { "content-type": "text/html" },
+  });
+
+/** Longer than any client of ours waits for one answer. */
+export const SLOW_MS = 60_000;
+
+/**
+ * What may go wrong on the way to an app and back. "Before" means that the request never reached it,
+ * "after" that it has taken effect.
+ */
+const FAULTS = {
+  "fails before the effect": async () => json(500, { message: "internal error" }),
+  "fails after the effect": async (send: Send) => {
+    await send();
+    return json(500, { message: "internal error" });
+  },
+  "a gateway answers HTML 504 before the effect": async () => html504(),
+  "a gateway answers HTML 504 after the effect": async (send: Send) => {
+    await send();
+    return html504();
+  },
+  "is throttled": async () => json(429, { message: "too many requests" }, { "retry-after": "7" }),
+  "the connection breaks before the effect": async (): Promise<Response> => {
+    throw connectionLost();
+  },
+  "the connection breaks after the effect": async (send: Send): Promise<Response> => {
+    await send();
+    throw connectionLost();
+  },
+  "the reply is cut off": async (send: Send) => {
+    const reply = await send();
+    const { status, headers } = reply;
+    return new Response((await reply.text()).slice(0, -5) || "<html>", {
+      // A reply without content cannot be cut; a broken one has some.
+      status: status === 204 ? 200 : status,
+      headers,
+    });
+  },
+  "the effect is slow": async (send: Send, clock: Clock) => {
+    await clock.sleep(SLOW_MS);
+    return send();
+  },
+  "the reply is slow": async (send: Send, clock: Clock) => {
+    const reply = await send();
+    await clock.sleep(SLOW_MS);
+    return reply;
+  },
+} as const;
+
+export type HttpFault = keyof typeof FAULTS;
+
+export interface HttpFaults {
+  /** The app with the faults around it. */
+  readonly fetch: Fetch;
+  /** Lets the next matching requests go wrong, one after the other; those after them pass. */
+  strike(...faults: readonly HttpFault[]): void;
+  /** How many matching requests have come. */
+  seen(): number;
+}
+
+/** Stands around an app, `fetch` in and `fetch` out. */
+export const createHttpFaults = (
+  app: Fetch,
+  clock: Clock,
+  matches: (request: Request) => boolean = () => true,
+): HttpFaults => {
+  const waiting: HttpFault[] = [];
+  let seen = 0;
+  return {
+    async fetch(request) {
+      if (!matches(request)) return app(request);
+      seen += 1;
+      const fault = waiting.shift();
+      return fault === undefined ? app(request) : FAULTS[fault](() => app(request), clock);
+    },
+    strike: (...faults) => void waiting.push(...faults),
+    seen: () => seen,
+  };
+};
