@@ -15,7 +15,7 @@ export const AI_TASK_STATUSES = [
 export const AI_TASK_NAMES = ["transcription", "content-moderation"] as const;
 
 /** Newer servers name the method in `task_data` only (public difference 12). */
-export const aiTaskSchema = z
+const aiTaskSchema = z
   .looseObject({
     task_id: uuid,
     status: openWord(AI_TASK_STATUSES),

@@ -123,7 +123,7 @@ export const updateContainer = mutation({
 });
 
 /** The published record. Values are as free as a reader can bear; the service keeps them strict. */
-export const containerSchema = z
+const containerSchema = z
   .looseObject({
     name: z.string(),
     description: z.string(),

@@ -19,7 +19,7 @@ const scheduleFields = {
     .optional(),
 };
 
-export const scheduleSchema = z.discriminatedUnion("type", [
+const scheduleSchema = z.discriminatedUnion("type", [
   z.looseObject({
     ...scheduleFields,
     type: z.literal("cron"),

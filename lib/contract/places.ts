@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** Path of what takes the place of a deprecated operation; the method is the same. */
-export const successorPathOf = (operation: Operation): string | undefined =>
+const successorPathOf = (operation: Operation): string | undefined =>
   operation.kind === "mutation" ? operation.deprecated?.successor.split(" ")[1] : undefined;
 
 /**

@@ -9,7 +9,7 @@ export const PRICE_STATUSES = ["error", "hide", "show"] as const;
 export const amount = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/)]).nullable();
 
 /** One price; `discount_percent` is a share of one, unlike the percentage of E6. */
-export const itemPriceSchema = z
+const itemPriceSchema = z
   .looseObject({
     currency_code: z.enum(CURRENCIES).nullable(),
     discount_percent: z.number().nullable(),

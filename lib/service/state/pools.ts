@@ -9,7 +9,7 @@ import {
 import { pathUuid as uuid } from "../../contract/values.ts";
 import { lock, projectAndRegion } from "./fields.ts";
 
-export const memberRecord = poolMemberSchema.safeExtend({
+const memberRecord = poolMemberSchema.safeExtend({
   id: uuid,
   operating_status: z.string(),
   provisioning_status: z.string(),
