@@ -9,10 +9,11 @@ const NO_ANSWER = new Set<ProviderErrorCode>(["connection-failed", "connection-l
 const isNoAnswer = ({ code, status }: ProviderError): boolean =>
   status === undefined && NO_ANSWER.has(code);
 
+/** A key that is refused may be accepted later, but not in the same command by the same person. */
 const exitCodeOf = (error: ProviderError): ExitCode => {
   if (isNoAnswer(error)) return EXIT.unreachable;
-  const { status = 0 } = error;
-  return status >= 400 && status < 500 ? EXIT.refused : EXIT.failed;
+  const isRefused = error.disposition === "permanent" || error.code === "key-refused";
+  return isRefused ? EXIT.refused : EXIT.failed;
 };
 
 const hintsFor = (error: ProviderError, baseUrl: string): readonly string[] => {

@@ -10,7 +10,12 @@ import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printNote, printResult, problemLines, terminalLog } from "./output.ts";
-import { directorySetting, portSetting, taskSecondsSetting } from "./setting-values.ts";
+import {
+  apiKeySetting,
+  directorySetting,
+  portSetting,
+  taskSecondsSetting,
+} from "./setting-values.ts";
 import { stopSignal, untilAborted } from "./stop-signal.ts";
 
 export interface ServiceFlags {
@@ -25,10 +30,7 @@ export interface ServiceFlags {
 
 const settingsSchema = z.object({
   "--port": portSetting,
-  "--api-key": z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" })
-    .optional(),
+  "--api-key": apiKeySetting.optional(),
   "--seed": z.string().min(1).optional(),
   "--data": directorySetting,
   "--task-seconds": taskSecondsSetting,

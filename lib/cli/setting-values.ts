@@ -14,10 +14,10 @@ export const apiKeySetting = z
   .string()
   .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" });
 
-/** Where the provider answers for one task. */
 /** Where the provider updates pools. */
 export const poolPathSetting = z.enum([POOL_PATH, POOL_SUCCESSOR_PATH]).default(POOL_PATH);
 
+/** Where the provider answers for one task. */
 export const taskPathSetting = z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH);
 
 /** How long the embedded service's background tasks take; short enough to watch, long enough to see. */

@@ -18,20 +18,24 @@ const failure = (
 
 describe("a read that failed", () => {
   it.each([
-    ["refused", 400, 2],
-    ["forbidden", 403, 2],
-    ["not-found", 404, 2],
-    ["timed-out", 408, 2],
-    ["conflict", 409, 2],
-    ["reply-unexpected", 302, 1],
-    ["server-error", 500, 1],
-    ["server-error", 504, 1],
-  ] as const)("as %s by status %i ends the program with %i", (code, status, exitCode) => {
-    expect(failure(code, { status })).toEqual({
-      exitCode,
-      lines: [`get-task: ${status} ${code}`],
-    });
-  });
+    ["refused", 400, "permanent", 2],
+    ["forbidden", 403, "permanent", 2],
+    ["not-found", 404, "permanent", 2],
+    ["conflict", 409, "permanent", 2],
+    ["timed-out", 408, "transient", 1],
+    ["throttled", 429, "throttled", 1],
+    ["reply-unexpected", 302, "contract", 1],
+    ["server-error", 500, "transient", 1],
+    ["server-error", 504, "transient", 1],
+  ] as const)(
+    "as %s by status %i, %s, ends the program with %i",
+    (code, status, disposition, exitCode) => {
+      expect(failure(code, { status, disposition })).toEqual({
+        exitCode,
+        lines: [`get-task: ${status} ${code}`],
+      });
+    },
+  );
 
   it.each(["connection-failed", "connection-lost", "timed-out"] as const)(
     "as %s without a status names the address, which is where to look",
@@ -59,7 +63,7 @@ describe("a read that failed", () => {
       { path: "", rule: "no quota" },
     ];
 
-    expect(failure("refused", { status: 400, problems }).lines).toEqual([
+    expect(failure("refused", { status: 400, disposition: "permanent", problems }).lines).toEqual([
       "get-task: 400 refused",
       "  flavor: unknown\\u001b[2J flavor",
       "  no quota",
@@ -75,7 +79,7 @@ describe("a read that failed", () => {
 
   it("for too many requests says how long to wait", () => {
     expect(failure("throttled", { status: 429, retryAfterMs: 1_200 })).toEqual({
-      exitCode: 2,
+      exitCode: 1,
       lines: ["get-task: 429 throttled", "  the provider asks to wait 2 s"],
     });
   });
