@@ -15,12 +15,13 @@ export const getPoolRoute = readRoute(getPool, ({ params, records, caller }) =>
 
 /** Address and port are a member's identity, so a list with the same pair twice has no meaning. */
 const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
-  const addresses = (members ?? []).map(memberAddress);
-  const repeated = addresses.findIndex((address, index) => addresses.indexOf(address) < index);
-  if (repeated >= 0) {
-    throw invalid({
-      [`members.${repeated}`]: ["repeats the address and protocol_port of another"],
-    });
+  const seen = new Set<string>();
+  for (const [index, member] of (members ?? []).entries()) {
+    const address = memberAddress(member);
+    if (seen.has(address)) {
+      throw invalid({ [`members.${index}`]: ["repeats the address and protocol_port of another"] });
+    }
+    seen.add(address);
   }
 };
 

@@ -30,9 +30,13 @@ const NEW_MEMBER = {
   provisioning_status: "ACTIVE",
 };
 
+/** One text for all ways of writing an IPv6 address, as a URL has it (RFC 5952). */
+const canonical = (address: string): string =>
+  address.includes(":") ? new URL(`http://[${address}]`).hostname : address;
+
 /** What tells members apart; the id that a request carries does not. */
 export const memberAddress = (member: Pick<MemberInput, "address" | "protocol_port">): string =>
-  `${member.address} ${member.protocol_port}`;
+  `${canonical(member.address)} ${member.protocol_port}`;
 
 const toMembers = (
   given: readonly MemberInput[],
@@ -46,6 +50,7 @@ const toMembers = (
     return {
       ...NEW_MEMBER,
       ...member,
+      address: same?.address ?? member.address,
       id: same?.id ?? newId(),
       operating_status: operatingStatus(monitor, same?.operating_status),
     };

@@ -81,6 +81,27 @@ test("members equal by address and port keep their id, others get a new one, the
   expect(task.created_resources).toEqual({ members: [members[0].id] });
 });
 
+test("an IPv6 address is the same member however it is written", async () => {
+  const { send, runTask } = await startService();
+  const withAddress = (address: string) => ({ members: [{ address, protocol_port: 80 }] });
+  await runTask("PATCH", POOL, withAddress("2001:db8::1"));
+  const before = (await send("GET", POOL)).body;
+
+  const equal = await send("PATCH", POOL, { body: withAddress("2001:0DB8:0:0:0:0:0:1") });
+  const twice = await send("PATCH", POOL, {
+    body: {
+      members: ["2001:db8::1", "2001:db8:0::1"].flatMap((a) => withAddress(a).members),
+    },
+  });
+
+  expect(equal.body).toEqual({ tasks: [] });
+  expect(before.members).toMatchObject([{ address: "2001:db8::1" }]);
+  expect([twice.status, twice.body.message]).toEqual([
+    400,
+    "members.1: repeats the address and protocol_port of another",
+  ]);
+});
+
 test("a health monitor and session persistence are replaced whole and cleared by null", async () => {
   const { send, runTask } = await startService();
   await runTask("PATCH", POOL, {
