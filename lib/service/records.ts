@@ -1,12 +1,7 @@
 import { keyOf } from "./record-keys.ts";
-import {
-  type CollectionName,
-  type RecordOf,
-  type State,
-  stateSchema,
-  type TaskRecord,
-} from "./state/state.ts";
+import { type CollectionName, type RecordOf, type State, stateSchema } from "./state/state.ts";
 import type { Store } from "./store.ts";
+import { createTaskIndex, type TaskIndex } from "./task-index.ts";
 
 type Collections = { readonly [C in CollectionName]: Map<string, RecordOf<C>> };
 
@@ -48,8 +43,8 @@ export interface Records extends RecordReader {
    * the work throws or the commit fails, nothing has changed. Changes must not overlap: run one at a time.
    */
   change<T>(work: (draft: Draft) => T): Promise<T>;
-  /** The tasks that time will move on, in no particular order. */
-  unfinishedTasks(): readonly TaskRecord[];
+  /** What is known of tasks without looking at all of them. */
+  readonly tasks: Pick<TaskIndex, "unfinished" | "nextDueAt">;
 }
 
 /** What one change has written so far; undefined stands for a record that it removed. */
@@ -121,28 +116,17 @@ const merge = (into: Collections, writes: Writes): void => {
   for (const collection of COLLECTIONS) copy(collection);
 };
 
-/** Ids of the tasks that have not ended, so that settling does not look at all that ever ran. */
-const createTaskIndex = (tasks: ReadonlyMap<string, TaskRecord>) => {
-  const ids = new Set<string>();
-  const note = (id: string): void => {
-    if (tasks.get(id)?.plan) ids.add(id);
-    else ids.delete(id);
-  };
-  for (const id of tasks.keys()) note(id);
-  return { ids, note };
-};
-
 /** Opens the stored records; an empty store is first filled with the initial state, in one batch. */
 export const openRecords = async (store: Store, initialState: State): Promise<Records> => {
   const entries = await store.load();
   const committed = fromState(entries.size === 0 ? initialState : fromEntries(entries));
   if (entries.size === 0) await store.commit(toEntries(committed));
-  const unfinished = createTaskIndex(committed.tasks);
+  const tasks = createTaskIndex(committed.tasks.values());
 
   return {
     get: (collection, key) => committed[collection].get(key),
     list: (collection) => inKeyOrder(committed[collection]),
-    unfinishedTasks: () => [...unfinished.ids].flatMap((id) => committed.tasks.get(id) ?? []),
+    tasks,
     change: async (work) => {
       const { draft, writes } = createDraft(committed);
       const result = work(draft);
@@ -150,7 +134,7 @@ export const openRecords = async (store: Store, initialState: State): Promise<Re
       if (written === undefined) return result;
       await store.commit(toEntries(written));
       merge(committed, written);
-      for (const id of written.tasks.keys()) unfinished.note(id);
+      for (const task of written.tasks.values()) if (task) tasks.note(task);
       return result;
     },
   };

@@ -8,7 +8,7 @@ import { openRecords, type RecordReader } from "./records.ts";
 import { MOUNTED_ROUTES } from "./routes.ts";
 import type { KeyRecord, State } from "./state/state.ts";
 import type { Store } from "./store.ts";
-import { isTaskDue, settleTasks } from "./task-engine.ts";
+import { settleTasks } from "./task-engine.ts";
 import { doWork } from "./task-work.ts";
 
 export interface ServiceOptions {
@@ -96,7 +96,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       const context = { caller, newId, taskDurationMs };
       const at = clock.now();
       // Readers see what is committed, so they need not wait for anyone unless time has work to do.
-      if (route.kind === "read" && !isTaskDue(records, at)) {
+      if (route.kind === "read" && records.tasks.nextDueAt() > at) {
         return route.answer(raw, { ...context, records, at });
       }
       return inTurn(async () => {

@@ -2,6 +2,7 @@ import type { Draft, Records } from "./records.ts";
 import type { MutationContext } from "./routing.ts";
 import type { TaskRecord } from "./state/state.ts";
 import type { Work } from "./state/tasks.ts";
+import { instantsAhead } from "./task-index.ts";
 
 /** How long of its duration a task stays NEW, as if waiting for a worker. */
 const QUEUED_SHARE = 0.2;
@@ -72,13 +73,9 @@ interface Step {
 
 /** What happens up to the instant, in order; at the same instant in the order of creation, which ids follow. */
 const dueSteps = (records: Records, at: number): readonly Step[] =>
-  records
-    .unfinishedTasks()
-    .flatMap(({ id, state, plan }) => {
-      const instants = plan === null ? [] : [plan.startsAtMs, plan.endsAtMs];
-      const ahead = state === "NEW" ? instants : instants.slice(1);
-      return ahead.map((dueAtMs) => ({ taskId: id, dueAtMs }));
-    })
+  records.tasks
+    .unfinished()
+    .flatMap((task) => instantsAhead(task).map((dueAtMs) => ({ taskId: task.id, dueAtMs })))
     .filter(({ dueAtMs }) => dueAtMs <= at)
     .sort((a, b) => a.dueAtMs - b.dueAtMs || (a.taskId < b.taskId ? -1 : 1));
 
@@ -104,13 +101,6 @@ const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): 
   records.put("tasks", end(task, now, outcome));
 };
 
-/** Whether time has something to do before a request of this instant. */
-export const isTaskDue = (records: Records, at: number): boolean =>
-  records.unfinishedTasks().some(({ state, plan }) => {
-    const next = state === "NEW" ? plan?.startsAtMs : plan?.endsAtMs;
-    return next !== undefined && next <= at;
-  });
-
 /**
  * Moves every task to where it is at the given instant, each step committed by itself and in the order
  * in which the steps were due. Time passes only here, so no timers run and a virtual clock is enough.
@@ -121,6 +111,7 @@ export const settleTasks = async (
   newId: () => string,
   doWork: DoWork,
 ): Promise<void> => {
+  if (records.tasks.nextDueAt() > at) return;
   for (const step of dueSteps(records, at)) {
     await records.change((draft) => take(step, draft, newId, doWork));
   }
