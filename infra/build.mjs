@@ -2,8 +2,8 @@
  * Bundles with esbuild: `functions` makes one bundle for each folder in functions/, `cli` makes the
  * `skyhook` command, `bench` the benchmark. What is made goes to dist/ of the working directory.
  */
-import { chmodSync, readdirSync, rmSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { chmodSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -60,10 +60,11 @@ const buildFunctions = async () => {
 
 /**
  * Our own code only; everything in node_modules stays there. Says nothing: `npm start` runs it.
- * Parts that few calls need are files of their own, loaded when they are needed.
+ * Parts that few calls need are files of their own, loaded when they are needed; those of earlier
+ * builds stay, because a program that is running may load one yet.
  */
 const buildCli = async () => {
-  const { metafile } = await build({
+  await build({
     ...BASE,
     entryPoints: { skyhook: "lib/cli/main.ts" },
     outdir: DIST,
@@ -72,14 +73,8 @@ const buildCli = async () => {
     splitting: true,
     packages: "external",
     banner: { js: "#!/usr/bin/env node" },
-    metafile: true,
   });
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
-  // Parts of earlier builds would be published too. Only those go: a program may be running.
-  const made = new Set(Object.keys(metafile.outputs).map((file) => basename(file)));
-  for (const file of readdirSync(join(DIST, "skyhook"))) {
-    if (!made.has(file)) rmSync(join(DIST, "skyhook", file));
-  }
 };
 
 /** The load generator and the servers that it measures, as processes of their own. */

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { readSettings, wholeNumber } from "../lambda/settings.ts";
 import { openDataDirectory, withDataError } from "../local/data-directory.ts";
-import { openProvider } from "../local/provider.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in/built-in-state.ts";
+import { openProvider, type Provider } from "../local/provider.ts";
+import { builtInState } from "../service/built-in/built-in-state.ts";
 import { formatSeed, readSeed, SeedError } from "../service/seed.ts";
 import type { State } from "../service/state/state.ts";
 import { createSystemClock } from "../system/system-clock.ts";
@@ -92,18 +92,18 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
     );
   });
   printResult(provider.baseUrl);
-  printNote(howToAsk(provider.baseUrl, apiKey === undefined && seed === undefined));
+  printNote(howToAsk(provider, apiKey === undefined));
   await untilAborted(signal);
   await provider.close();
   return EXIT.ok;
 };
 
 /** A key that the user gave is theirs to know; only the built-in one is shown. */
-const howToAsk = (baseUrl: string, hasBuiltInKey: boolean): string =>
+const howToAsk = ({ baseUrl, builtInKey }: Provider, needsKey: boolean): string =>
   [
     `the service listens there; what it can do: ${baseUrl}/docs`,
     `  export SKYHOOK_BASE_URL=${baseUrl}`,
-    ...(hasBuiltInKey ? [`  export SKYHOOK_API_KEY='${BUILT_IN_API_KEYS.first}'`] : []),
+    ...(needsKey && builtInKey ? [`  export SKYHOOK_API_KEY='${builtInKey}'`] : []),
     "  npx skyhook read list-tasks",
   ].join("\n");
 

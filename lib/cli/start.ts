@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import { type Automation, openAutomation } from "../local/automation.ts";
 import { openGateway } from "../local/gateway.ts";
-import { BUILT_IN_API_KEYS } from "../service/built-in/built-in-state.ts";
+import type { Provider } from "../local/provider.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
 import { type Demo, demoSummary, prepareDemo } from "./demo-run.ts";
@@ -26,11 +26,10 @@ const whereItListens = (settings: StartSettings, automation: Automation, url: st
 /** Something everybody has: the embedded service's built-in resources. */
 const POLICY = "--project-id 1234567 --region-id 76 --policy-id 1";
 
-/** Only the built-in key is shown: one that the user gave is theirs to know. */
-const howToRead = (baseUrl: string): readonly string[] => [
+const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
   "Look at what it changed:",
   pc.cyan(`  export SKYHOOK_BASE_URL=${baseUrl}`),
-  pc.cyan(`  export SKYHOOK_API_KEY='${BUILT_IN_API_KEYS.first}'`),
+  ...(builtInKey ? [pc.cyan(`  export SKYHOOK_API_KEY='${builtInKey}'`)] : []),
   pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
 ];
 
@@ -42,7 +41,7 @@ const howToGoOn = (settings: StartSettings, { provider }: Automation, url: strin
     "Send the next command from another terminal:",
     pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
     pc.cyan(`  npx skyhook send ${example}`),
-    ...(embedded ? howToRead(provider.baseUrl) : []),
+    ...(embedded ? howToRead(provider) : []),
     "What can be sent and read: npx skyhook operations      End: Ctrl-C",
   ].join("\n");
 };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
+import { timestamp } from "./timestamp.ts";
 import { noBody, nothing, oneOf, openWord, unlimitedText, uuid } from "./values.ts";
 
 export const AI_TASK_STATUSES = [
@@ -28,7 +29,7 @@ const aiTaskSchema = z
 /** A part of a query string such as `page=2`; null where there is no such page. */
 const pageLink = z.string().nullable().optional();
 
-const dayOrInstant = z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })], {
+const dayOrInstant = z.union([z.iso.date(), timestamp], {
   error: "a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z",
 });
 

@@ -5,7 +5,6 @@ import {
   noBody,
   nothing,
   oneOf,
-  pathUuid,
   projectAndRegion,
   resourceName,
   tasksReply,
@@ -103,7 +102,7 @@ export const poolSchema = z
   })
   .meta({ id: "LoadBalancerPool" });
 
-const poolParams = z.strictObject({ ...projectAndRegion, pool_id: pathUuid });
+const poolParams = z.strictObject({ ...projectAndRegion, pool_id: uuid });
 
 /** The document's path; an account may name the successor's, `POOL_SUCCESSOR_PATH`. */
 export const POOL_PATH = "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
-import { noBody, pathUuid, projectAndRegion, unlimitedText } from "./values.ts";
+import { noBody, projectAndRegion, unlimitedText, uuid } from "./values.ts";
 
 /** The document's 1 to 255 characters. What else a key may hold is for the provider to say. */
 const tagKey = unlimitedText
@@ -24,7 +24,7 @@ export const getFloatingIpTag = read({
   family: "cloud",
   method: "GET",
   path: "/cloud/v1/floatingips/{project_id}/{region_id}/{floating_ip_id}/metadata_item",
-  params: z.strictObject({ ...projectAndRegion, floating_ip_id: pathUuid }),
+  params: z.strictObject({ ...projectAndRegion, floating_ip_id: uuid }),
   query: keyQuery,
   body: noBody,
   response: tagSchema,
@@ -38,7 +38,7 @@ export const getNetworkTag = read({
   family: "cloud",
   method: "GET",
   path: "/cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
-  params: z.strictObject({ ...projectAndRegion, network_id: pathUuid }),
+  params: z.strictObject({ ...projectAndRegion, network_id: uuid }),
   query: keyQuery,
   body: noBody,
   response: tagSchema,

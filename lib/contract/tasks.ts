@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
+import { timestamp } from "./timestamp.ts";
 import { noBody, nothing, pathText } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
@@ -61,8 +62,8 @@ export const listTasks = read({
     region_id: z.array(z.int()).optional(),
     task_type: z.string().optional(),
     is_acknowledged: z.boolean().optional(),
-    from_timestamp: z.iso.datetime().optional(),
-    to_timestamp: z.iso.datetime().optional(),
+    from_timestamp: timestamp.optional(),
+    to_timestamp: timestamp.optional(),
   }),
   body: noBody,
   response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),

@@ -36,10 +36,11 @@ export const pathText = unlimitedText
   .min(1)
   .refine((value) => value !== "." && value !== "..", { error: "must not be . or .." });
 
-/** An identifier in UUID form, of any version; the provider's own samples are not all RFC 9562. */
-export const uuid = z.guid();
-/** In one spelling, because a path parameter names a lane: one resource must not have two. */
-export const pathUuid = uuid.toLowerCase();
+/**
+ * An identifier in UUID form, of any version; the provider's own samples are not all RFC 9562. Read in
+ * lower case: what is one resource must not have two names, nor two lanes.
+ */
+export const uuid = z.guid().toLowerCase();
 export const pathInteger = z.int();
 
 /** Resource names of policies, routers and pools: 3 to 63 characters (provider's public pattern). */

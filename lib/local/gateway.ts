@@ -101,5 +101,11 @@ const createApp = (automation: Automation): Hono => {
  */
 export const openGateway = (automation: Automation, port: number): Promise<ServedService> => {
   const app = createApp(automation);
-  return serve({ fetch: async (request) => app.fetch(request) }, port);
+  return serve(
+    {
+      fetch: async (request) => app.fetch(request),
+      refuseUnreadable: () => Response.json({ error: "not a request" }, { status: 400 }),
+    },
+    port,
+  );
 };

@@ -9,6 +9,7 @@ import { createService } from "../service/service.ts";
 import type { State } from "../service/state/state.ts";
 import { createMemoryStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
+import { DataDirectoryError } from "./data-directory.ts";
 
 /** Which provider the account `local` belongs to. */
 export type ProviderChoice =
@@ -18,7 +19,7 @@ export type ProviderChoice =
       readonly taskDurationMs: number;
       /** What it starts with where it has no state yet; absent: the built-in state. */
       readonly seed?: State | undefined;
-      /** A key of its own for every project; absent: the built-in keys are all there are. */
+      /** One more key for every project; absent: one that nobody else knows. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
     }
@@ -38,6 +39,8 @@ export interface Provider {
   readonly canList: boolean;
   readonly attemptTimeoutMs: number;
   readonly settleMs: number;
+  /** The embedded service's built-in key, while its state has it: no secret, so people may be told. */
+  readonly builtInKey?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -57,12 +60,16 @@ const openEmbedded = async (
   try {
     const store = directory === undefined ? createMemoryStore() : await openLevelStore(directory);
     closing.add(() => store.close());
+    if (directory !== undefined && choice.seed !== undefined && (await store.load()).size > 0) {
+      throw new DataDirectoryError(directory, "has a state already, which a seed would not change");
+    }
+    const apiKey = choice.apiKey ?? random.uuid();
     const service = await createService({
       clock,
       random,
       store,
       initialState: choice.seed ?? builtInState(),
-      apiKey: choice.apiKey,
+      apiKey,
       requestsPerSecond: choice.requestsPerSecond,
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
@@ -72,7 +79,8 @@ const openEmbedded = async (
     closing.add(() => served.close());
     return {
       baseUrl: served.url,
-      apiKey: async () => choice.apiKey ?? BUILT_IN_API_KEYS.first,
+      apiKey: async () => apiKey,
+      builtInKey: [BUILT_IN_API_KEYS.first].find(service.accepts),
       paths: {},
       canList: true,
       attemptTimeoutMs: 3_000,

@@ -1,5 +1,6 @@
 import { listAiTasks } from "../contract/ai-tasks.ts";
 import type { Query } from "../contract/operation.ts";
+import { epochMsOf } from "../contract/timestamp.ts";
 import { readRoute } from "./routing.ts";
 import type { AiTaskRecord, State } from "./state/state.ts";
 
@@ -21,7 +22,7 @@ interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_
 
 /** Time is all that moves an AI task, so where it is can be told from the clock and need not be kept. */
 const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
-  const from = Date.parse(record.plan_from ?? new Date(at).toISOString());
+  const from = record.plan_from === null ? at : epochMsOf(record.plan_from);
   const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
   const past = record.plan.filter(({ after_seconds }) => instantOf(after_seconds) <= at);
   const started = past.find(({ status }) => status === "STARTED");
@@ -46,14 +47,13 @@ const show = ({ record, status, progress }: AiTaskNow) => ({
 
 type ListQuery = Query<typeof listAiTasks>;
 
-/** A day stands for all of its instants in UTC; a time without a zone is read as UTC. */
+/** A day stands for all of its instants in UTC, a time without fractions for all of its second. */
 const matchesDate = (created: string, wanted: string): boolean => {
+  const createdAt = epochMsOf(created);
   const isDay = !wanted.includes("T");
-  if (isDay) return new Date(created).toISOString().startsWith(wanted);
-  const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(wanted);
-  const instant = Date.parse(hasZone ? wanted : `${wanted}Z`);
+  if (isDay) return new Date(createdAt).toISOString().startsWith(wanted);
   const precisionMs = wanted.includes(".") ? 1 : 1000;
-  return Math.floor(Date.parse(created) / precisionMs) === Math.floor(instant / precisionMs);
+  return Math.floor(createdAt / precisionMs) === Math.floor(epochMsOf(wanted) / precisionMs);
 };
 
 const textsIn = (value: unknown): string[] =>
@@ -73,7 +73,7 @@ const matchesSearch = (task: AiTaskNow, search: string): boolean => {
 };
 
 const matches = (task: AiTaskNow, query: ListQuery): boolean =>
-  (query.task_id === undefined || query.task_id.toLowerCase() === task.record.task_id) &&
+  (query.task_id === undefined || query.task_id === task.record.task_id) &&
   (query.task_name ?? task.record.task_name) === task.record.task_name &&
   (query.status ?? task.status) === task.status &&
   (query.date_created === undefined || matchesDate(task.record.date_created, query.date_created)) &&
@@ -81,7 +81,7 @@ const matches = (task: AiTaskNow, query: ListQuery): boolean =>
 
 /** What has not started will start later than all that has. */
 const startOf = ({ started_at }: AiTaskNow): number =>
-  started_at === null ? Number.POSITIVE_INFINITY : Date.parse(started_at);
+  started_at === null ? Number.POSITIVE_INFINITY : epochMsOf(started_at);
 
 const compare = <T extends number | string>(a: T, b: T): number => {
   if (a === b) return 0;

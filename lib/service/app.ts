@@ -1,11 +1,12 @@
 import { type Context, Hono } from "hono";
 import { formatWireJson } from "../contract/json.ts";
-import type { Authenticate } from "./authentication.ts";
-import { createDocs } from "./docs.ts";
-import { errorBody, familyOf, fault, notFound, RefusedError } from "./errors.ts";
+import type { Place } from "../contract/places.ts";
+import { authenticate, type FindKey } from "./authentication.ts";
+import { createDocs, DOCS_PATHS } from "./docs.ts";
+import { errorBody, familyOf, fault, invalid, notFound, RefusedError } from "./errors.ts";
 import { RETRY_AFTER_SECONDS } from "./rate-limit.ts";
 import { mayHaveBody, readBody } from "./request-body.ts";
-import type { RawValues } from "./request-values.ts";
+import { type RawValues, readQuery } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
 import type { KeyRecord } from "./state/state.ts";
@@ -15,7 +16,7 @@ const DEPRECATED_SINCE = "@1763424000";
 
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
-  readonly authenticate: Authenticate;
+  readonly findKey: FindKey;
   /** Refuses a caller that asks too often. */
   readonly admit: (caller: KeyRecord) => void;
   readonly newId: () => string;
@@ -24,18 +25,6 @@ export interface AppDependencies {
   /** Told of every fault of ours: the caller sees only that there was one. */
   readonly onFault: (error: Error, requestId: string) => void;
 }
-
-const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
-
-const readQuery = (url: string): ReadonlyMap<string, readonly string[]> => {
-  const start = url.indexOf("?");
-  if (start < 0) return NO_QUERY;
-  const query = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(url.slice(start).split("#")[0])) {
-    query.set(name, [...(query.get(name) ?? []), value]);
-  }
-  return query;
-};
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -48,12 +37,25 @@ const announceDeprecation = (context: Context, successorPath: string): void => {
   context.header("Link", `<${successor}>; rel="successor-version"`);
 };
 
-/** The methods that a path takes; none when there is no such path. */
-const methodsAt = (routes: readonly MountedRoute[], path: string): readonly string[] =>
-  routes
-    .map(({ place }) => place)
-    .filter((place) => new RegExp(`^${place.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(path))
-    .map(({ method }) => method);
+/** Tells the methods that a path takes; none when there is no such path. */
+const createMethodFinder = (places: readonly Pick<Place, "method" | "path">[]) => {
+  const patterns = places.map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+  }));
+  return (path: string): readonly string[] =>
+    patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+};
+
+/** A request's id as the provider's samples have it: 32 hex digits. */
+const requestIdOf = (newId: () => string): string => newId().replaceAll("-", "");
+
+/** The answer to what came over HTTP and is no request: a host or a target that no URL can have. */
+export const refuseUnreadable = (newId: () => string): Response => {
+  const error = invalid({ request: ["must have a valid host and target"] });
+  const body = errorBody("cloud", error, requestIdOf(newId));
+  return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
+};
 
 const refuse = (context: Context, error: RefusedError, requestId: string): Response => {
   // RFC 9110 asks every 401 to say how to authenticate.
@@ -68,14 +70,18 @@ const refuse = (context: Context, error: RefusedError, requestId: string): Respo
  * size, media type, JSON, key, rate, path and method, values, then what the operation itself checks.
  */
 export const createApp = (dependencies: AppDependencies): Hono => {
-  const { routes, authenticate, admit, newId, run, onFault } = dependencies;
+  const { routes, findKey, admit, newId, run, onFault } = dependencies;
   const app = new Hono();
+  const methodsAt = createMethodFinder([
+    ...routes.map(({ place }) => place),
+    ...DOCS_PATHS.map((path) => ({ method: "GET" as const, path })),
+  ]);
 
   const readBodyOf = async ({ req }: Context): Promise<unknown> =>
     mayHaveBody(req.raw) ? await readBody(req.raw) : undefined;
 
   const identify = ({ req }: Context): KeyRecord => {
-    const caller = authenticate(req.raw.headers.get("authorization"));
+    const caller = authenticate(req.raw.headers.get("authorization"), findKey);
     admit(caller);
     return caller;
   };
@@ -93,7 +99,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
         const values = { params: req.param(), query: readQuery(req.url), body };
         const reply = await run(route, values, caller);
         return reply === undefined
-          ? new Response(null, { status: successStatus })
+          ? context.body(null, successStatus)
           : context.body(formatWireJson(reply), 200, JSON_TYPE);
       },
     );
@@ -104,14 +110,14 @@ export const createApp = (dependencies: AppDependencies): Hono => {
   app.notFound(async (context) => {
     await readBodyOf(context);
     identify(context);
-    const methods = methodsAt(routes, context.req.path);
+    const methods = methodsAt(context.req.path);
     if (methods.length === 0) throw notFound("path");
     context.header("Allow", methods.join(", "));
     throw new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
   });
   app.onError((error, context) => {
     // Only errors show it, and making one costs more than most answers.
-    const requestId = newId().replaceAll("-", "");
+    const requestId = requestIdOf(newId);
     if (error instanceof RefusedError) return refuse(context, error, requestId);
     onFault(error, requestId);
     return refuse(context, fault(), requestId);

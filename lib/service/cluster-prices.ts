@@ -1,3 +1,4 @@
+import Big from "big.js";
 import { getGpuClusterPrice, getK8sClusterPrice } from "../contract/prices.ts";
 import { requireOwned, requireRegion } from "./ownership.ts";
 import { applyTerms, discountShare, type HourlyPrice, priceOf, sumOf } from "./price-terms.ts";
@@ -25,9 +26,7 @@ const volumePrices = ({ volumes }: Parts, prices: PriceListRecord): HourlyPrice[
   volumes.map(({ type_name, size }) => priceOf(prices.volume_types, type_name, size));
 
 const addressPrices = ({ public_ips }: Parts, prices: PriceListRecord): HourlyPrice[] =>
-  Array.from({ length: public_ips }, () =>
-    priceOf({ external_ip: prices.external_ip }, "external_ip"),
-  );
+  Array.from({ length: public_ips }, () => Big(prices.external_ip));
 
 export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
   const { params, records, caller } = call;

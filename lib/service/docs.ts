@@ -11,6 +11,8 @@ const once = <T>(make: () => T): (() => T) => {
   };
 };
 
+export const DOCS_PATHS = ["/openapi.json", "/docs"] as const;
+
 /** The description of the interface. It holds no secret, so it needs no key. */
 export const createDocs = (): Hono => {
   const app = new Hono();

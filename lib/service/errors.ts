@@ -36,18 +36,26 @@ export class RefusedError extends Error {
   }
 }
 
-export const invalid = (fields: InvalidFields): RefusedError =>
-  new RefusedError(
-    "invalid",
-    Object.entries(fields)
-      .map(([field, rules]) => `${field}: ${rules.join(", ")}`)
-      .join("; "),
-    fields,
-  );
+/** More help nobody, and an answer should not be larger than what it answers. */
+const MAX_TOLD_FIELDS = 20;
 
+/** 400, naming the fields and their rules: of very many the first ones. */
+export const invalid = (fields: InvalidFields): RefusedError => {
+  const entries = Object.entries(fields);
+  const told = entries.slice(0, MAX_TOLD_FIELDS);
+  const left = entries.length - told.length;
+  const message = [
+    ...told.map(([field, rules]) => `${field}: ${rules.join(", ")}`),
+    ...(left > 0 ? [`and ${left} more`] : []),
+  ].join("; ");
+  return new RefusedError("invalid", message, Object.fromEntries(told));
+};
+
+/** 404, also for what belongs to somebody else. */
 export const notFound = (what: string): RefusedError =>
   new RefusedError("not-found", `${what} not found`);
 
+/** 409: the state of things forbids it. */
 export const conflict = (message: string): RefusedError => new RefusedError("conflict", message);
 
 /** What the caller sees of a fault of ours; the details go to `onFault` only. */

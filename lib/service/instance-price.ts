@@ -32,7 +32,7 @@ const countExternal = ({ interfaces }: Preview): number =>
 const countFloating = ({ interfaces }: Preview): number =>
   interfaces.filter((one) => one.type !== "external" && one.floating_ip?.source === "new").length;
 
-/** By volume type, all instances together. A volume that exists, or has no size, adds nothing. */
+/** By volume type, all instances together. A volume that exists is paid for; one without a size adds nothing. */
 const volumePrices = (
   volumes: readonly Volume[],
   prices: PriceListRecord,
@@ -40,10 +40,10 @@ const volumePrices = (
 ): ReadonlyMap<string, Big> => {
   const byType = new Map<string, Big>();
   for (const [index, { source, type_name, size }] of volumes.entries()) {
+    if (source === "existing-volume") continue;
     const type = type_name ?? DEFAULT_VOLUME_TYPE;
-    const charged = source === "existing-volume" ? 0 : (size ?? 0);
     const field = `volumes.${index}.type_name`;
-    const price = requirePrice(prices.volume_types, type, charged * count, field);
+    const price = requirePrice(prices.volume_types, type, (size ?? 0) * count, field);
     byType.set(type, byType.get(type)?.plus(price) ?? price);
   }
   return byType;
@@ -54,8 +54,8 @@ const categoriesOf = (preview: Preview, prices: PriceListRecord, count: number) 
   const { external_ip, floating_ip, flavors } = prices;
   return {
     flavor: requirePrice(flavors, preview.flavor, count, "flavor"),
-    external_ip: requirePrice({ external_ip }, "external_ip", countExternal(preview) * count, ""),
-    floating_ip: requirePrice({ floating_ip }, "floating_ip", countFloating(preview) * count, ""),
+    external_ip: Big(external_ip).times(countExternal(preview) * count),
+    floating_ip: Big(floating_ip).times(countFloating(preview) * count),
     volumes: volumePrices(preview.volumes ?? [], prices, count),
   };
 };

@@ -13,10 +13,12 @@ const kept = <T>(given: T | undefined, current: T): T => (given === undefined ? 
 const withMonitorDefaults = (monitor: Monitor): Monitor =>
   monitor && { max_retries_down: 3, admin_state_up: true, ...monitor };
 
+const NOT_MONITORED = "NO_MONITOR";
+
 /** Without a monitor nobody knows how members are; with one, a member not yet seen counts as up. */
-const operatingStatus = (monitor: Monitor, current: string | undefined): string => {
-  if (monitor === null) return "NO_MONITOR";
-  return current === undefined || current === "NO_MONITOR" ? "ONLINE" : current;
+const operatingStatus = (monitor: Monitor, current: string): string => {
+  if (monitor === null) return NOT_MONITORED;
+  return current === NOT_MONITORED ? "ONLINE" : current;
 };
 
 const NEW_MEMBER = {
@@ -41,7 +43,6 @@ export const memberAddress = (member: Pick<MemberInput, "address" | "protocol_po
 const toMembers = (
   given: readonly MemberInput[],
   current: readonly MemberRecord[],
-  monitor: Monitor,
   newId: () => string,
 ): MemberRecord[] => {
   const byAddress = new Map(current.map((member) => [memberAddress(member), member]));
@@ -52,9 +53,25 @@ const toMembers = (
       ...member,
       address: same?.address ?? member.address,
       id: same?.id ?? newId(),
-      operating_status: operatingStatus(monitor, same?.operating_status),
+      operating_status: same?.operating_status ?? NOT_MONITORED,
     };
   });
+};
+
+/** The members as the update leaves them; one that touches neither them nor the monitor leaves them as they are. */
+const membersAfter = (
+  { members, healthmonitor }: PoolUpdate,
+  pool: PoolRecord,
+  monitor: Monitor,
+  newId: () => string,
+): MemberRecord[] => {
+  if (members === undefined && healthmonitor === undefined) return pool.members;
+  const listed =
+    members === undefined ? pool.members : toMembers(members ?? [], pool.members, newId);
+  return listed.map((member) => ({
+    ...member,
+    operating_status: operatingStatus(monitor, member.operating_status),
+  }));
 };
 
 /**
@@ -66,7 +83,10 @@ export const applyPoolUpdate = (
   update: PoolUpdate,
   newId: () => string,
 ): PoolRecord => {
-  const healthmonitor = withMonitorDefaults(kept(update.healthmonitor, pool.healthmonitor));
+  const healthmonitor =
+    update.healthmonitor === undefined
+      ? pool.healthmonitor
+      : withMonitorDefaults(update.healthmonitor);
   return {
     ...pool,
     name: kept(update.name, pool.name),
@@ -81,11 +101,6 @@ export const applyPoolUpdate = (
     timeout_member_connect: kept(update.timeout_member_connect, pool.timeout_member_connect),
     timeout_member_data: kept(update.timeout_member_data, pool.timeout_member_data),
     healthmonitor,
-    members: toMembers(
-      kept(update.members, pool.members) ?? [],
-      pool.members,
-      healthmonitor,
-      newId,
-    ),
+    members: membersAfter(update, pool, healthmonitor, newId),
   };
 };

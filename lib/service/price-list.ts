@@ -1,9 +1,10 @@
+import { epochMsOf } from "../contract/timestamp.ts";
 import type { RecordReader } from "./records.ts";
 import type { PriceListRecord } from "./state/state.ts";
 
 /** Since when a list holds, epoch milliseconds. */
 const startOf = ({ starts_at }: PriceListRecord): number =>
-  starts_at === null ? Number.NEGATIVE_INFINITY : Date.parse(starts_at);
+  starts_at === null ? Number.NEGATIVE_INFINITY : epochMsOf(starts_at);
 
 /** The prices that hold in a region at an instant: of the lists that have begun, the latest. */
 export const priceListAt = (

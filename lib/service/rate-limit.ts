@@ -19,7 +19,9 @@ export const createRateLimit = (requestsPerSecond: number): RateLimit => {
   const windows = new Map<string, Window>();
   return (keyId, at) => {
     const current = windows.get(keyId);
-    const isOpen = current !== undefined && at < current.startsAt + WINDOW_MS;
+    // A clock that was set back must not keep a window open.
+    const isOpen =
+      current !== undefined && at >= current.startsAt && at < current.startsAt + WINDOW_MS;
     const window = isOpen ? current : { startsAt: at, requests: 0 };
     if (window.requests >= requestsPerSecond) {
       throw new RefusedError("too-many-requests", `rate limit: ${requestsPerSecond} a second`);

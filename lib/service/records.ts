@@ -1,3 +1,4 @@
+import { formatWireJson, parseWireJson } from "../contract/json.ts";
 import { keyOf } from "./record-keys.ts";
 import { type CollectionName, type RecordOf, type State, stateSchema } from "./state/state.ts";
 import type { Store } from "./store.ts";
@@ -60,7 +61,7 @@ const fromEntries = (entries: ReadonlyMap<string, string>): State => {
   const lists = new Map<string, unknown[]>(COLLECTIONS.map((collection) => [collection, []]));
   for (const [key, text] of entries) {
     const collection = collectionNameSchema.parse(key.split("/")[0]);
-    lists.get(collection)?.push(JSON.parse(text));
+    lists.get(collection)?.push(parseWireJson(text));
   }
   return stateSchema.parse(Object.fromEntries(lists));
 };
@@ -79,7 +80,7 @@ const toEntries = (writes: Writes): Map<string, string | null> => {
   const entries = new Map<string, string | null>();
   for (const collection of COLLECTIONS) {
     for (const [key, record] of writes[collection]) {
-      entries.set(`${collection}/${key}`, record === undefined ? null : JSON.stringify(record));
+      entries.set(`${collection}/${key}`, record === undefined ? null : formatWireJson(record));
     }
   }
   return entries;

@@ -7,20 +7,30 @@ const MAX_BODY_BYTES = 1_048_576;
 const tooLarge = (): RefusedError =>
   new RefusedError("too-large", `body: at most ${MAX_BODY_BYTES} bytes`);
 
-const readBytes = async (request: Request): Promise<Uint8Array> => {
-  const announced = request.headers.get("content-length");
-  if (Number(announced) > MAX_BODY_BYTES) throw tooLarge();
-  // HTTP lets no more bytes come than were announced; read at once they cost a tenth of a stream.
-  if (announced !== null) return new Uint8Array(await request.arrayBuffer());
+const readStream = async (body: NonNullable<Request["body"]>): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Leaving the loop early cancels the stream, so an endless body stops here too.
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of body) {
     length += chunk.byteLength;
     if (length > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+};
+
+const readBytes = async (request: Request): Promise<Uint8Array> => {
+  const announced = request.headers.get("content-length");
+  if (Number(announced) > MAX_BODY_BYTES) throw tooLarge();
+  try {
+    // HTTP lets no more bytes come than were announced; read at once they cost a tenth of a stream.
+    if (announced !== null) return new Uint8Array(await request.arrayBuffer());
+    return request.body === null ? new Uint8Array() : await readStream(request.body);
+  } catch (error) {
+    if (error instanceof RefusedError) throw error;
+    // The sender went away amid its body: nobody reads the answer, and it is no fault of ours.
+    throw invalid({ body: ["did not arrive whole"] });
+  }
 };
 
 const isJson = (contentType: string | null): boolean =>

@@ -15,6 +15,19 @@ export interface ValueSchemas<P extends z.ZodObject, Q extends z.ZodObject, B ex
   readonly body: B;
 }
 
+const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** The query of a URL; a name that is repeated has several values, in their order. */
+export const readQuery = (url: string): RawValues["query"] => {
+  const start = url.indexOf("?");
+  if (start < 0) return NO_QUERY;
+  const query = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(url.slice(start).split("#")[0])) {
+    query.set(name, [...(query.get(name) ?? []), value]);
+  }
+  return query;
+};
+
 type Reader = (texts: readonly string[]) => unknown;
 
 /** What a schema is of, as far as text can tell: JSON Schema's word for it, or a list of such. */

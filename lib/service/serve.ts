@@ -2,6 +2,9 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { Service } from "./service.ts";
 
+/** What is served: answers to requests, and one to what is none. */
+type HttpApp = Pick<Service, "fetch" | "refuseUnreadable">;
+
 export interface ServedService {
   /** Base URL with the port in use, without a slash at the end. */
   readonly url: string;
@@ -14,8 +17,12 @@ export interface ServedService {
  * @param port 0 takes any free one
  * @throws when the port is taken
  */
-export const serve = async ({ fetch }: Service, port: number): Promise<ServedService> => {
-  const server = createServer(getRequestListener(fetch, { overrideGlobalObjects: false }));
+export const serve = async (app: HttpApp, port: number): Promise<ServedService> => {
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: app.refuseUnreadable,
+  });
+  const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);

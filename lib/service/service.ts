@@ -1,8 +1,8 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { startAiTaskPlans } from "./ai-tasks.ts";
-import { createApp } from "./app.ts";
-import { createAuthentication, hashApiKey } from "./authentication.ts";
+import { createApp, refuseUnreadable } from "./app.ts";
+import { createKeyring, hashApiKey } from "./authentication.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { openRecords, type RecordReader } from "./records.ts";
 import { MOUNTED_ROUTES } from "./routes.ts";
@@ -34,6 +34,10 @@ export interface ServiceOptions {
 export interface Service {
   /** Answers one request. Never rejects. */
   fetch(request: Request): Promise<Response>;
+  /** Answers what is not even a request, such as one whose host is no host. */
+  refuseUnreadable(): Response;
+  /** Whether a key, in plain text, opens anything. */
+  accepts(apiKey: string): boolean;
 }
 
 /** Runs one piece of work after the other in the order of asking, whether or not one fails. */
@@ -86,9 +90,10 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const newId = () => random.uuid();
   const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
   const limit = createRateLimit(options.requestsPerSecond ?? Number.POSITIVE_INFINITY);
+  const findKey = createKeyring([...records.list("keys"), ...ownKey]);
   const app = createApp({
     routes: MOUNTED_ROUTES,
-    authenticate: createAuthentication([...records.list("keys"), ...ownKey]),
+    findKey,
     admit: (caller) => limit(caller.id, clock.now()),
     newId,
     onFault,
@@ -108,5 +113,9 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       });
     },
   });
-  return { fetch: async (request) => app.fetch(request) };
+  return {
+    fetch: async (request) => app.fetch(request),
+    refuseUnreadable: () => refuseUnreadable(newId),
+    accepts: (apiKey) => findKey(apiKey) !== undefined,
+  };
 };

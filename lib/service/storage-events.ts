@@ -61,8 +61,9 @@ export const createStorageEventRoute = mutationRoute(createStorageEvent, (call) 
 const requireEvent = ({ body, query, records, caller }: Call<object, Target, StorageEvent>) => {
   const client_id = clientOf(query, caller);
   const event = records.get("storage_events", storageEventKey({ ...body, client_id }));
+  const wanted = (body.uuid ?? event?.uuid)?.toLowerCase();
   // A uuid of some other event means that the caller is about to change the wrong one.
-  if (event === undefined || (body.uuid ?? event.uuid) !== event.uuid) throw notFound("event");
+  if (event === undefined || wanted !== event.uuid.toLowerCase()) throw notFound("event");
   return event;
 };
 

@@ -1,5 +1,6 @@
 import type { Query } from "../contract/operation.ts";
 import { getTask, listTasks } from "../contract/tasks.ts";
+import { epochMsOf } from "../contract/timestamp.ts";
 import { notFound } from "./errors.ts";
 import { readRoute } from "./routing.ts";
 import type { KeyRecord, TaskRecord } from "./state/state.ts";
@@ -25,21 +26,21 @@ const isAmong = <T>(accepted: readonly T[] | undefined, value: T): boolean =>
 const isAcknowledged = ({ acknowledged_at }: TaskRecord): boolean => acknowledged_at !== null;
 
 const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
-  const createdAt = Date.parse(task.created_on);
+  const createdAt = epochMsOf(task.created_on);
   return (
     isAmong(query.state, task.state) &&
     isAmong(query.project_id, task.project_id) &&
     isAmong(query.region_id, task.region_id) &&
     (query.task_type ?? task.task_type) === task.task_type &&
     (query.is_acknowledged ?? isAcknowledged(task)) === isAcknowledged(task) &&
-    createdAt >= Date.parse(query.from_timestamp ?? task.created_on) &&
-    createdAt <= Date.parse(query.to_timestamp ?? task.created_on)
+    createdAt >= epochMsOf(query.from_timestamp ?? task.created_on) &&
+    createdAt <= epochMsOf(query.to_timestamp ?? task.created_on)
   );
 };
 
 /** Ids break ties: they grow with the time of making, so pages stay stable within one millisecond. */
 const byCreation = (a: TaskRecord, b: TaskRecord): number =>
-  Date.parse(a.created_on) - Date.parse(b.created_on) || (a.id < b.id ? -1 : 1);
+  epochMsOf(a.created_on) - epochMsOf(b.created_on) || (a.id < b.id ? -1 : 1);
 
 export const listTasksRoute = readRoute(listTasks, ({ query, records, caller }) => {
   const found = records

@@ -80,4 +80,28 @@ describe("skyhook service", { timeout: 30_000 }, () => {
     expect(settings.stderr).toContain("--api-key: a key without spaces or line breaks");
     expect(settings.stderr).not.toContain("two words");
   });
+
+  it.concurrent("keeps the state that a folder has, and says so to a seed", async () => {
+    const data = join(directory, "data");
+    const keyless = await fileOf(
+      "keyless.json",
+      JSON.stringify({ ...JSON.parse(printed), keys: [] }),
+    );
+    const runOn = async (...args: string[]) => {
+      const service = startSkyhook(["service", "--data", data, ...args]);
+      await service.printed("npx skyhook read");
+      service.child.kill("SIGTERM");
+      await service.ended();
+      return service.stderr();
+    };
+
+    const first = await runOn("--seed", keyless);
+    const again = await runOn();
+    const otherSeed = await runSkyhook(["service", "--data", data, "--seed", keyless]);
+
+    // The state has no key, so there is none to show.
+    expect(first + again).not.toContain("SKYHOOK_API_KEY");
+    expect(otherSeed.exitCode).toBe(2);
+    expect(otherSeed.stderr).toMatch(/has a state already, which a seed would not change/);
+  });
 });

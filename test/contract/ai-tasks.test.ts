@@ -12,7 +12,6 @@ describe("the query of the list of AI tasks takes", () => {
   test.each<object>([
     {},
     { task_id: TASK_ID },
-    { task_id: TASK_ID.toUpperCase() },
     { task_name: "transcription" },
     { task_name: "content-moderation" },
     { date_created: "2024-02-29" },

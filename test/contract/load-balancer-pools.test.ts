@@ -26,7 +26,7 @@ describe("the body of a pool update takes", () => {
       timeout_member_connect: 86_400_000,
       timeout_member_data: 86_400_000,
     },
-    { ca_secret_id: ID, crl_secret_id: ID, secret_id: ID.toUpperCase() },
+    { ca_secret_id: ID, crl_secret_id: ID, secret_id: ID },
     { lb_algorithm: "LEAST_CONNECTIONS", protocol: "PROXYV2", admin_state_up: false },
     { name: "abc" },
     { name: `a${"b ".repeat(30)}c.` },
@@ -152,6 +152,12 @@ test("the pool's id has one spelling, so that one pool has one lane", () => {
   const params = { project_id: 1, region_id: 2, pool_id: ID.toUpperCase() };
 
   expect(bothWays(updatePool.params, params)).toEqual(taken({ ...params, pool_id: ID }));
+});
+
+test("ids in the body have one spelling, so that an equal value is seen to be equal", () => {
+  expect(bothWays(poolUpdateSchema, { secret_id: ID.toUpperCase() })).toEqual(
+    taken({ secret_id: ID }),
+  );
 });
 
 test("a pool's path takes nothing but whole numbers and a UUID", () => {

@@ -75,3 +75,12 @@ test("the page for people names every operation with its path, and loads nothing
   expect(text).toContain("1 to 65535");
   expect(text).not.toMatch(/<script|src=|@import|https?:\/\//);
 });
+
+test("the documents are there to be read only", async () => {
+  const { send } = await startService();
+
+  for (const path of ["/docs", "/openapi.json"]) {
+    const answer = await send("POST", path, { body: {} });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
+  }
+});

@@ -91,7 +91,7 @@ test.each<[string, object[], object, number]>([
   ],
   [
     "a volume that exists adds nothing",
-    [{ source: "existing-volume", size: 100, type_name: "ultra" }],
+    [{ source: "existing-volume", size: 100, type_name: "made-elsewhere" }],
     {},
     0.02,
   ],

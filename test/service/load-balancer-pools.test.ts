@@ -245,3 +245,24 @@ test.each([
 
   expect([read.status, updated.status]).toEqual([status, status]);
 });
+
+test("an update of nothing changes nothing, however the pool came to be as it is", async () => {
+  const { send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      load_balancer_pools: builtIn.load_balancer_pools.map((pool) => ({
+        ...pool,
+        healthmonitor: { delay: 10, timeout: 5, max_retries: 2 },
+        members: pool.members.map(({ weight, ...member }) => ({
+          ...member,
+          operating_status: "OFFLINE",
+        })),
+      })),
+    }),
+  });
+
+  const empty = await send("PATCH", POOL, { body: {} });
+  const renamed = await send("PATCH", POOL, { body: { name: "my_pool" } });
+
+  expect([empty.body, renamed.body]).toEqual([{ tasks: [] }, { tasks: [] }]);
+});

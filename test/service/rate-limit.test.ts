@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
+import { createRateLimit } from "../../lib/service/rate-limit.ts";
 import { EVENT, POLICY, startService } from "./harness.ts";
 
 const limited = () => startService({ requestsPerSecond: 2 });
@@ -81,4 +82,14 @@ test("without a limit any number of requests passes", async () => {
   const answers = await Promise.all(Array.from({ length: 200 }, () => send("GET", POLICY)));
 
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+test("a clock that is set back does not keep anyone waiting", async () => {
+  const limit = createRateLimit(1);
+  const HOUR_MS = 3_600_000;
+  limit("key", HOUR_MS);
+
+  expect(() => limit("key", 0)).not.toThrow();
+  expect(() => limit("key", 999)).toThrow("rate limit: 1 a second");
+  expect(() => limit("key", 1000)).not.toThrow();
 });

@@ -185,3 +185,14 @@ test("requests sent at once take their turn: of two updates of one pool one is l
 
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409]);
 });
+
+test("of very many problems the first ones are told, and how many there are besides", async () => {
+  const { send } = await startService();
+  const fields = Array.from({ length: 1000 }, (_, n) => [`field${n}`, n]);
+
+  const answer = await send("PATCH", CONTAINER, { body: Object.fromEntries(fields) });
+
+  expect(answer.status).toBe(400);
+  expect(Object.keys(answer.body.invalid_fields)).toHaveLength(20);
+  expect(answer.body.message).toMatch(/; field19: unknown field; and 980 more$/);
+});

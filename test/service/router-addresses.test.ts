@@ -51,3 +51,40 @@ test.each([
   expect(last).toMatchObject({ state: "ERROR", error, created_resources: null });
   expect(routers).toHaveLength(1 + finished);
 });
+
+test("an address that an instance, a floating IP or a router has is not given away", async () => {
+  const { runTask, send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      networks: builtIn.networks.map((network) => ({
+        ...network,
+        subnets: network.subnets.map((subnet) =>
+          // Eight addresses around the floating IP, written with a host's address.
+          subnet.cidr === "203.0.113.0/24"
+            ? { ...subnet, cidr: "203.0.113.44/29", gateway_ip: "203.0.113.41" }
+            : subnet,
+        ),
+      })),
+      instances: builtIn.instances.map((instance) => ({
+        ...instance,
+        fixed_ip_assignments: [{ external: false, ip_address: "10.0.0.2", subnet_id: FREE_1 }],
+      })),
+    }),
+  });
+  const body = {
+    name: "edge",
+    interfaces: [{ subnet_id: FREE_1 }],
+    external_gateway_info: { type: "default" },
+  };
+  const addresses = [];
+  for (let n = 0; n < 2; n += 1) {
+    const task = await runTask("POST", ROUTERS, body);
+    const { body: router } = await send("GET", `${ROUTERS}/${task.created_resources.routers[0]}`);
+    addresses.push(
+      router.interfaces[0].ip_assignments[0].ip_address,
+      router.external_gateway_info.external_fixed_ips[0].ip_address,
+    );
+  }
+
+  expect(addresses).toEqual(["10.0.0.1", "203.0.113.43", "10.0.0.3", "203.0.113.44"]);
+});

@@ -206,3 +206,15 @@ test("a router of another region or an unknown one is answered 404", async () =>
 
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 404]);
 });
+
+test("ids in a body are found in any letter case, as those in a path are", async () => {
+  const { runTask } = await startService();
+
+  const task = await runTask("POST", ROUTERS, {
+    name: "edge",
+    interfaces: [{ subnet_id: FREE_1.toUpperCase() }],
+    external_gateway_info: { type: "manual", network_id: EXTERNAL_NETWORK.toUpperCase() },
+  });
+
+  expect(task).toMatchObject({ state: "FINISHED", error: null });
+});

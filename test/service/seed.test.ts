@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { parseWireJson } from "../../lib/contract/json.ts";
 import { builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { formatSeed, readSeed, SeedError } from "../../lib/service/seed.ts";
+import { createMemoryStore } from "../../lib/service/store.ts";
 import { BUILT_IN_KEY_HASHES, EVENT, startService } from "./harness.ts";
 
 const problemsOf = (text: string): readonly string[] => {
@@ -20,6 +21,12 @@ const changed = (change: (seed: any) => void): string => {
   change(seed);
   return JSON.stringify(seed);
 };
+
+const plan = (startsAtMs: number, endsAtMs: number) => ({
+  startsAtMs,
+  endsAtMs,
+  work: { kind: "create-router", router: { name: "edge" } },
+});
 
 test("what is printed is read back as the same state", () => {
   expect(readSeed(formatSeed(builtInState()))).toEqual(builtInState());
@@ -85,6 +92,22 @@ test.each([
     changed((seed) => (seed.storage_events[1].count = "18446744073709551616")),
     ["storage_events.1.count: a whole number from 0 to 18446744073709551615"],
   ],
+  [
+    changed((seed) => (seed.tasks[0].created_on = "yesterday")),
+    ["tasks.0.created_on: a time such as 2026-01-31T12:00:00Z"],
+  ],
+  [
+    changed((seed) => (seed.tasks[0].plan = plan(1, 2))),
+    ["tasks.0.plan: a task that has ended has none"],
+  ],
+  [
+    changed((seed) => Object.assign(seed.tasks[0], { state: "NEW", plan: plan(2, 1) })),
+    ["tasks.0.plan.endsAtMs: must not be before startsAtMs"],
+  ],
+  [
+    changed((seed) => Object.assign(seed.tasks[0], { state: "NEW", plan: plan(-1, 1) })),
+    ["tasks.0.plan.startsAtMs: at least 0"],
+  ],
 ])("a seed that is no state is refused with every field that is wrong (%#)", (text, problems) => {
   expect(problemsOf(text)).toEqual(problems);
 });
@@ -122,4 +145,29 @@ test("what only the service knows may be left out of a seed", async () => {
   expect((await send("GET", `${EVENT}s`)).body.reaching_used_space).toHaveLength(1);
   expect((await send("GET", "/streaming/ai/tasks")).body.count).toBe(12);
   expect((await send("GET", "/cloud/v1/tasks")).body.count).toBe(1);
+});
+
+test("a time without a zone is read as UTC, as the provider's samples have it", async () => {
+  const text = changed((seed) => (seed.tasks[0].created_on = "2026-05-23T05:07:31"));
+  const { send } = await startService({ state: () => readSeed(text) });
+  const countSince = async (from: string) =>
+    (await send("GET", `/cloud/v1/tasks?from_timestamp=${from}`)).body.count;
+
+  expect(await countSince("2026-05-23T05:07:31Z")).toBe(1);
+  expect(await countSince("2026-05-23T05:07:32Z")).toBe(0);
+});
+
+test("a large number in an open field is stored and answered as it is", async () => {
+  const text = changed((seed) => (seed.ai_tasks[0].task_data.client_id = "LARGE"));
+  const seed = text.replace('"LARGE"', "18446744073709551615");
+  const store = createMemoryStore();
+  await startService({ state: () => readSeed(seed), store });
+
+  const { send } = await startService({ store });
+  const { body } = await send("GET", "/streaming/ai/tasks?limit=100");
+
+  const clientIds = body.results.map(
+    (task: { task_data: { client_id?: unknown } }) => task.task_data.client_id,
+  );
+  expect(clientIds).toContain(18_446_744_073_709_551_615n);
 });

@@ -72,3 +72,60 @@ test("a taken port is an error at once", async () => {
   await expect(second).rejects.toMatchObject({ code: "EADDRINUSE" });
   await served.close();
 });
+
+/** What comes back for bytes that no HTTP client of ours would send. */
+const exchange = async (url: string, sent: string): Promise<string> => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.end(sent);
+  let answer = "";
+  for await (const chunk of socket.setEncoding("utf8")) answer += chunk;
+  return answer;
+};
+
+test.each([
+  ["a host that is none", "GET /v1/tasks/x HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
+  ["no path", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
+])("a request with %s is refused in the documented form", async (_, sent) => {
+  const { service } = await startService();
+  const served = await serve(service, 0);
+
+  const answer = await exchange(served.url, sent);
+  await served.close();
+
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toEqual({
+    exception_class: "ValidationError",
+    message: "request: must have a valid host and target",
+    request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    invalid_fields: { request: ["must have a valid host and target"] },
+  });
+});
+
+test.each([
+  ["an announced length", "Content-Length: 10\r\n\r\n{"],
+  ["chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
+])("a sender that goes away amid a body of %s is no fault of the service", async (_, rest) => {
+  const { service, faults } = await startService();
+  const answered: Promise<Response>[] = [];
+  const served = await serve(
+    {
+      ...service,
+      fetch: (request) => {
+        const answer = service.fetch(request);
+        answered.push(answer);
+        return answer;
+      },
+    },
+    0,
+  );
+  const key = BUILT_IN_API_KEYS.first;
+  const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
+  socket.write(`PATCH ${CONTAINER} HTTP/1.1\r\nHost: x\r\nAuthorization: apikey ${key}\r\n${rest}`);
+  while (answered.length === 0) await new Promise((resolve) => setImmediate(resolve));
+
+  socket.destroy();
+  const [answer] = await Promise.all(answered);
+  await served.close();
+
+  expect([answer?.status, faults]).toEqual([400, []]);
+});

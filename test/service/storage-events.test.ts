@@ -53,6 +53,17 @@ test("a created event is answered with its uuid and appears in the list", async 
   ]);
 });
 
+test("an event's uuid is known in any letter case, and another one is not", async () => {
+  const { send } = await startService();
+  const created = await send("POST", EVENT, { body: { name: "reaching_used_requests" } });
+  const update = (uuid: string) =>
+    send("PUT", EVENT, { body: { name: "reaching_used_requests", count: 7, uuid } });
+
+  const answers = [await update(created.body.uuid.toUpperCase()), await update("another")];
+
+  expect(answers.map(({ status }) => status)).toEqual([204, 404]);
+});
+
 test("the service chooses the uuid, whatever the request says", async () => {
   const { send } = await startService();
 

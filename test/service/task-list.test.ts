@@ -51,6 +51,16 @@ test.each([
   ["one region", "?region_id=148", [2]],
   ["a task type", "?task_type=patch_caas_container", [4]],
   ["what was created at or after", "?from_timestamp=2026-01-01T00:00:01.000Z", [4, 3, 2]],
+  [
+    "what was created after a time in another zone",
+    "?from_timestamp=2026-01-01T02:00:01%2B02:00",
+    [4, 3, 2],
+  ],
+  [
+    "what was created after a time without a zone, in UTC",
+    "?from_timestamp=2026-01-01T00:00:01",
+    [4, 3, 2],
+  ],
   ["what was created at or before", "?to_timestamp=2026-01-01T00:00:01Z", [2, 1, 0]],
   ["several filters at once", "?state=NEW&project_id=1234567&order_by=asc", [3, 4]],
 ])("the list of tasks gives %s", async (_, query, expected) => {

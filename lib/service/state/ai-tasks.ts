@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { AI_TASK_NAMES, AI_TASK_STATUSES } from "../../contract/ai-tasks.ts";
-import { pathUuid as uuid } from "../../contract/values.ts";
-import { clientId, instant } from "./fields.ts";
+import { timestamp } from "../../contract/timestamp.ts";
+import { uuid } from "../../contract/values.ts";
+import { clientId } from "./fields.ts";
 
 const status = z.enum(AI_TASK_STATUSES);
 const progress = z.int().min(0).max(100);
@@ -21,13 +22,13 @@ export const aiTaskRecord = z.strictObject({
   task_data: z.looseObject({}),
   status,
   progress,
-  date_created: instant,
-  started_at: instant.nullable(),
+  date_created: timestamp,
+  started_at: timestamp.nullable(),
   /** What becomes of it, in the order of time. */
   plan: z
     .array(step)
     .refine(isInOrder, { error: "steps must be in the order of time" })
     .default([]),
   /** From when `after_seconds` count; null: from when the state is first loaded. */
-  plan_from: instant.nullable().default(null),
+  plan_from: timestamp.nullable().default(null),
 });

@@ -8,8 +8,6 @@ export const lock = z.string().nullable().default(null);
 /** Whose record it is. A seed that says nothing means the client of the built-in key. */
 export const clientId = z.int().default(1);
 
-export const instant = z.iso.datetime({ offset: true });
-
 /** Text limited in characters as people count them. */
 export const atMost = (maxCharacters: number) =>
   z.string().refine((value) => [...value].length <= maxCharacters, {

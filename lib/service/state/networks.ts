@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { routerSchema } from "../../contract/routers.ts";
-import { pathUuid as uuid } from "../../contract/values.ts";
+import { uuid } from "../../contract/values.ts";
 import { lock, projectAndRegion, tagRecord } from "./fields.ts";
 
 const subnetRecord = z.strictObject({

@@ -6,7 +6,7 @@ import {
   poolUpdateSchema,
   sessionPersistenceSchema,
 } from "../../contract/load-balancer-pools.ts";
-import { pathUuid as uuid } from "../../contract/values.ts";
+import { uuid } from "../../contract/values.ts";
 import { lock, projectAndRegion } from "./fields.ts";
 
 const memberRecord = poolMemberSchema.safeExtend({

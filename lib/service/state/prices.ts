@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { CURRENCIES, PRICE_STATUSES } from "../../contract/prices.ts";
-import { pathUuid as uuid } from "../../contract/values.ts";
-import { instant, projectAndRegion } from "./fields.ts";
+import { timestamp } from "../../contract/timestamp.ts";
+import { uuid } from "../../contract/values.ts";
+import { projectAndRegion } from "./fields.ts";
 
 const price = z.number().min(0);
 const percent = z.number().min(0).max(100);
@@ -14,7 +15,7 @@ export const priceListRecord = z.strictObject({
   region_id: z.int(),
   region: z.string(),
   /** Null: since ever. */
-  starts_at: instant.nullable().default(null),
+  starts_at: timestamp.nullable().default(null),
   currency_code: z.enum(CURRENCIES).nullable(),
   price_status: z.enum(PRICE_STATUSES),
   tax_percent: percent,

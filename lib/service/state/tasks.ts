@@ -3,6 +3,7 @@ import { containerUpdateSchema } from "../../contract/containers.ts";
 import { poolUpdateSchema } from "../../contract/load-balancer-pools.ts";
 import { routerCreateSchema } from "../../contract/routers.ts";
 import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/tasks.ts";
+import { timestamp } from "../../contract/timestamp.ts";
 import { clientId, projectAndRegion } from "./fields.ts";
 
 /** What a task does when it ends; gone once it has ended, so no variable or secret name outlives it. */
@@ -22,10 +23,21 @@ const workSchema = z.discriminatedUnion("kind", [
 
 export type Work = z.output<typeof workSchema>;
 
+/** Epoch milliseconds that a Date can hold. */
+const epochMs = z.number().min(0).max(8_640_000_000_000_000);
+
+/** The task becomes RUNNING at the first instant and ends at the second. */
+const planSchema = z
+  .strictObject({ startsAtMs: epochMs, endsAtMs: epochMs, work: workSchema })
+  .refine(({ startsAtMs, endsAtMs }) => startsAtMs <= endsAtMs, {
+    path: ["endsAtMs"],
+    error: "must not be before startsAtMs",
+  });
+
 const text = z.string().nullable().default(null);
 
 /**
- * The published task record; `plan` (instants in epoch milliseconds) is ours and never shown. A task
+ * The published task record; `plan` is ours and never shown. A task
  * that has not ended and has no plan never ends.
  */
 export const taskRecord = taskSchema
@@ -33,7 +45,7 @@ export const taskRecord = taskSchema
     ...projectAndRegion,
     task_type: z.string(),
     state: z.enum(TASK_STATES),
-    created_on: z.string(),
+    created_on: timestamp,
     updated_on: text,
     finished_on: text,
     error: text,
@@ -49,9 +61,10 @@ export const taskRecord = taskSchema
     schedule_id: text,
     acknowledged_at: text,
     acknowledged_by: z.int().nullable().default(null),
-    plan: z
-      .strictObject({ startsAtMs: z.number(), endsAtMs: z.number(), work: workSchema })
-      .nullable()
-      .default(null),
+    plan: planSchema.nullable().default(null),
   })
-  .strict();
+  .strict()
+  .refine(({ state, plan }) => plan === null || state === "NEW" || state === "RUNNING", {
+    path: ["plan"],
+    error: "a task that has ended has none",
+  });
