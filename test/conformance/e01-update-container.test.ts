@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import { type Answer, openTarget, place, refusedFields } from "./target.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { openTarget, place, refusedFields } from "./target.ts";
 
 const { call, runTask, one, elsewhere } = await openTarget();
 const container = one("containers", ({ task_id }) => task_id === null);

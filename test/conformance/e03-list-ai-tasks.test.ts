@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Answer, openTarget, UNKNOWN_ID } from "./target.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { openTarget, UNKNOWN_ID } from "./target.ts";
 
 const { call, own, one } = await openTarget();
 const known = own("ai_tasks");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Answer, openTarget, place, refusedFields, UNKNOWN_ID } from "./target.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { openTarget, place, refusedFields, UNKNOWN_ID } from "./target.ts";
 
 const { call, one, elsewhere } = await openTarget();
 const policy = one("lifecycle_policies", ({ volumes }) => volumes.length > 0);

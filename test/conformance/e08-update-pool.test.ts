@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Answer, openTarget, place, refusedFields, UNKNOWN_ID, uniqueName } from "./target.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { openTarget, place, refusedFields, UNKNOWN_ID, uniqueName } from "./target.ts";
 
 const { call, follow, one, elsewhere } = await openTarget();
 const pool = one("load_balancer_pools", ({ task_id }) => task_id === null);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Answer, openTarget, place, refusedFields, UNKNOWN_ID, uniqueName } from "./target.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { openTarget, place, refusedFields, UNKNOWN_ID, uniqueName } from "./target.ts";
 
 const { call, runTask, own, one, state } = await openTarget();
 const network = one("networks", ({ external, subnets }) => !external && subnets.length > 1);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Answer, openTarget, uniqueName } from "./target.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { openTarget, uniqueName } from "./target.ts";
 
 const { call, createEvent, client } = await openTarget();
 const EVENT = "/storage/notifications/v1/event";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, vi } from "vitest";
-import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
+import { parseWireJson } from "../../lib/contract/json.ts";
 import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { serve } from "../../lib/service/serve.ts";
 import { createService } from "../../lib/service/service.ts";
@@ -16,6 +16,7 @@ import {
 import { createMemoryStore } from "../../lib/service/store.ts";
 import { createSystemClock } from "../../lib/system/system-clock.ts";
 import { createSystemRandom } from "../../lib/system/system-random.ts";
+import { type Answer, createExchange } from "../support/http-exchange.ts";
 
 /**
  * What the suite speaks to. Without SERVICE_BASE_URL each file starts the embedded service. With it,
@@ -34,23 +35,6 @@ export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000404";
 const LOOKS = 150;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1000;
-
-interface SentRequest {
-  /** Written as wire JSON: a bigint becomes a plain number. */
-  readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
-  readonly text?: string | Uint8Array<ArrayBuffer>;
-  /** On top of a valid key and, with a body, `application/json`; null removes one. */
-  readonly headers?: Readonly<Record<string, string | null>>;
-}
-
-export interface Answer {
-  readonly status: number;
-  /** Parsed wire JSON, whole numbers beyond 2^53 as bigint; undefined when there is no body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read into answers of every shape
-  readonly body: any;
-  readonly headers: Headers;
-}
 
 interface Located {
   readonly project_id: number;
@@ -82,16 +66,6 @@ const startEmbedded = async (initialState: State, taskDurationMs: number): Promi
   const served = await serve(service, 0);
   afterAll(served.close);
   return served.url;
-};
-
-const toHeaders = (sent: SentRequest, hasBody: boolean): Headers => {
-  const headers = new Headers({ authorization: `apikey ${API_KEY}` });
-  if (hasBody) headers.set("content-type", "application/json");
-  for (const [name, value] of Object.entries(sent.headers ?? {})) {
-    if (value === null) headers.delete(name);
-    else headers.set(name, value);
-  }
-  return headers;
 };
 
 /** A name that no other run or test uses, of letters, digits and a hyphen. */
@@ -137,7 +111,7 @@ const readWorld = (state: State) => {
   /** Places where the record is not. */
   const elsewhere = ({ project_id, region_id }: Located): [string, string][] => [
     ["another region", `${project_id}/${region_id + 100_000}`],
-    ["another project", `${projects.find((id) => id !== project_id)}/${region_id}`],
+    ["another project", `${projects.find((id) => id !== project_id) ?? 999_999_998}/${region_id}`],
     ["a project of nobody", `999999999/${region_id}`],
   ];
   /** What things cost in a region now. */
@@ -154,20 +128,7 @@ const readWorld = (state: State) => {
 };
 
 const talkTo = (baseUrl: string) => {
-  const call = async (method: string, path: string, sent: SentRequest = {}): Promise<Answer> => {
-    const text = sent.text ?? (sent.body === undefined ? undefined : formatWireJson(sent.body));
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: toHeaders(sent, text !== undefined),
-      ...(text !== undefined && { body: text }),
-    });
-    const answered = await response.text();
-    return {
-      status: response.status,
-      body: answered === "" ? undefined : parseWireJson(answered),
-      headers: response.headers,
-    };
-  };
+  const call = createExchange(fetch, baseUrl, API_KEY);
 
   /** Looks at a task until it has ended and returns its record. */
   const follow = async (taskId: string): Promise<Answer["body"]> => {

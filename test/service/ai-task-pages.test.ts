@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { Answer } from "./harness.ts";
-import { startService } from "./harness.ts";
+import type { Answer } from "../support/http-exchange.ts";
 
 const LIST = "/streaming/ai/tasks";
 

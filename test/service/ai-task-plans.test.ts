@@ -3,9 +3,10 @@ import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/buil
 import { createService } from "../../lib/service/service.ts";
 import type { AiTaskRecord } from "../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
+import type { Answer } from "../support/http-exchange.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
-import { type Answer, startService } from "./harness.ts";
+import { startService } from "./harness.ts";
 
 const LIST = "/streaming/ai/tasks";
 /** Both are at work when the service first starts. */

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import type { AiTaskRecord } from "../../lib/service/state/state.ts";
-import { type Answer, startService } from "./harness.ts";
+import type { Answer } from "../support/http-exchange.ts";
+import { startService } from "./harness.ts";
 
 const LIST = "/streaming/ai/tasks";
 const idOf = (letter: string) => `${letter.repeat(8)}-0000-4000-8000-000000000000`;

@@ -1,8 +1,8 @@
-import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
 import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../lib/service/service.ts";
 import type { State } from "../../lib/service/state/state.ts";
 import { createMemoryStore, type Store } from "../../lib/service/store.ts";
+import { type Answer, createExchange } from "../support/http-exchange.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
@@ -13,33 +13,6 @@ export const BUILT_IN_KEY_HASHES = [
   "5111378b812bb37bd83be3f25c1d1a323d15170528a135e5450763c0b8d674c2",
   "69b2810d95755a6b9eb620f30c22f27856457ec78495ac14414e7e4c1a9e4727",
 ];
-
-export interface SentRequest {
-  /** Written as wire JSON: a bigint becomes a plain number. */
-  readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
-  readonly text?: string;
-  /** On top of a valid key and, with a body, `application/json`; null removes one. */
-  readonly headers?: Readonly<Record<string, string | null>>;
-}
-
-export interface Answer {
-  readonly status: number;
-  /** Parsed wire JSON, whole numbers beyond 2^53 as bigint; undefined when there is no body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read into answers of every shape
-  readonly body: any;
-  readonly headers: Headers;
-}
-
-const toHeaders = (sent: SentRequest, hasBody: boolean): Headers => {
-  const headers = new Headers({ authorization: `apikey ${BUILT_IN_API_KEYS.first}` });
-  if (hasBody) headers.set("content-type", "application/json");
-  for (const [name, value] of Object.entries(sent.headers ?? {})) {
-    if (value === null) headers.delete(name);
-    else headers.set(name, value);
-  }
-  return headers;
-};
 
 export interface HarnessOptions {
   readonly state?: (builtIn: State) => State;
@@ -67,22 +40,7 @@ export const startService = async (options: HarnessOptions = {}) => {
     onFault: (error) => faults.push(error),
   });
 
-  const send = async (method: string, path: string, sent: SentRequest = {}): Promise<Answer> => {
-    const text = sent.text ?? (sent.body === undefined ? undefined : formatWireJson(sent.body));
-    const response = await service.fetch(
-      new Request(`http://service.test${path}`, {
-        method,
-        headers: toHeaders(sent, text !== undefined),
-        ...(text !== undefined && { body: text }),
-      }),
-    );
-    const answered = await response.text();
-    return {
-      status: response.status,
-      body: answered === "" ? undefined : parseWireJson(answered),
-      headers: response.headers,
-    };
-  };
+  const send = createExchange(service.fetch, "http://service.test", BUILT_IN_API_KEYS.first);
 
   /** Sends a request that answers `tasks`, lets its only task end and returns the task's record. */
   const runTask = async (method: string, path: string, body: unknown): Promise<Answer["body"]> => {

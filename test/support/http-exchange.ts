@@ -1,0 +1,49 @@
+import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
+import type { Fetch } from "./provider.ts";
+
+export interface SentRequest {
+  /** Written as wire JSON: a bigint becomes a plain number. */
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly text?: string | Uint8Array<ArrayBuffer>;
+  /** On top of a valid key and, with a body, `application/json`; null removes one. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed wire JSON, whole numbers beyond 2^53 as bigint; undefined when there is no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read into answers of every shape
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+const toHeaders = (apiKey: string, hasBody: boolean, changes: SentRequest["headers"]): Headers => {
+  const headers = new Headers({ authorization: `apikey ${apiKey}` });
+  if (hasBody) headers.set("content-type", "application/json");
+  for (const [name, value] of Object.entries(changes ?? {})) {
+    if (value === null) headers.delete(name);
+    else headers.set(name, value);
+  }
+  return headers;
+};
+
+/** Speaks the interface's JSON over HTTP, with a key unless a request says otherwise. */
+export const createExchange =
+  (fetch: Fetch, baseUrl: string, apiKey: string) =>
+  async (method: string, path: string, sent: SentRequest = {}): Promise<Answer> => {
+    const text = sent.text ?? (sent.body === undefined ? undefined : formatWireJson(sent.body));
+    const response = await fetch(
+      new Request(`${baseUrl}${path}`, {
+        method,
+        headers: toHeaders(apiKey, text !== undefined, sent.headers),
+        ...(text !== undefined && { body: text }),
+      }),
+    );
+    const answered = await response.text();
+    return {
+      status: response.status,
+      body: answered === "" ? undefined : parseWireJson(answered),
+      headers: response.headers,
+    };
+  };
