@@ -61,7 +61,7 @@ const consequences = (operation: Operation): readonly string[] =>
     ? ["Nothing changes; the provider itself is asked, once."]
     : [
         ...(operation.deprecated
-          ? [`deprecated by the provider; successor: ${operation.deprecated.successor}`]
+          ? [`deprecated by the provider; successor: ${operation.deprecated.successorPath}`]
           : []),
         operation.answers === "tasks"
           ? "The provider works in the background; its tasks are followed to their end."

@@ -121,7 +121,8 @@ export const updatePool = mutation({
   response: tasksReply,
   successStatus: 200,
   answers: "tasks",
-  deprecated: { successor: `PATCH ${POOL_SUCCESSOR_PATH}` },
+  // The first published revision that says so.
+  deprecated: { since: "2025-11-18T00:00:00Z", successorPath: POOL_SUCCESSOR_PATH },
   lane: { resource: "pool", by: ["params.project_id", "params.region_id", "params.pool_id"] },
   conflictMeansLocked: true,
   afterAmbiguousSend: "send-again-when-unlocked",

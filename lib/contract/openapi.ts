@@ -66,9 +66,9 @@ const describe = (operation: Operation, place: Place, index: number): ZodOpenApi
     summary,
     description: reference,
     tags: [family],
-    ...(place.successorPath !== undefined && {
+    ...(place.deprecated && {
       deprecated: true,
-      description: `${reference}; deprecated, successor: ${place.successorPath}`,
+      description: `${reference}; deprecated, successor: ${place.deprecated.successorPath}`,
     }),
     requestParams: { path: params, query },
     ...(takesBody(body) && {

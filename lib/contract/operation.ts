@@ -3,6 +3,13 @@ import type * as z from "zod";
 /** Which of the provider's three products answers; it decides the shape of an error body. */
 export type Family = "cloud" | "storage" | "streaming";
 
+/** By the provider, in favour of the same method at another path. */
+interface Deprecation {
+  /** When it was first published, ISO 8601. */
+  readonly since: string;
+  readonly successorPath: string;
+}
+
 /** One field of a request, by its place. */
 export type RequestField = `params.${string}` | `query.${string}` | `body.${string}`;
 
@@ -48,6 +55,9 @@ interface OperationBase<
   readonly body: B;
   readonly response: R;
   readonly successStatus: 200 | 204;
+  /** A second path that is answered alike; an account says which of them its provider has. */
+  readonly otherPath?: string;
+  readonly deprecated?: Deprecation;
 }
 
 export interface Read<
@@ -70,7 +80,6 @@ export interface Mutation<
   readonly kind: "mutation";
   /** `immediate`: the answer is the result; `tasks`: the answer names background tasks to follow. */
   readonly answers: "immediate" | "tasks";
-  readonly deprecated?: { readonly successor: string };
   readonly lane: LaneRule;
   /** Whether 409 means that a running task holds the resource, so the same request may pass later. */
   readonly conflictMeansLocked: boolean;

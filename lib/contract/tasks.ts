@@ -36,6 +36,7 @@ export const getTask = read({
   family: "cloud",
   method: "GET",
   path: TASK_PATH,
+  otherPath: PUBLISHED_TASK_PATH,
   params: z.strictObject({ task_id: pathText }),
   query: nothing,
   body: noBody,

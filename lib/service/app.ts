@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { formatWireJson } from "../contract/json.ts";
 import type { Place } from "../contract/places.ts";
+import { epochMsOf } from "../contract/timestamp.ts";
 import { authenticate, type FindKey } from "./authentication.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
 import { errorBody, familyOf, fault, invalid, notFound, RefusedError } from "./errors.ts";
@@ -10,9 +11,6 @@ import { type RawValues, readQuery } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
 import type { KeyRecord } from "./state/state.ts";
-
-/** E8 was first published as deprecated on 2025-11-18; RFC 9745 wants the instant in Unix seconds. */
-const DEPRECATED_SINCE = "@1763424000";
 
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
@@ -31,9 +29,13 @@ const JSON_TYPE = { "content-type": "application/json" };
 const fillPath = (path: string, params: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 
-const announceDeprecation = (context: Context, successorPath: string): void => {
+/** RFC 9745: the instant in Unix seconds, and a link to what takes the place. */
+const announceDeprecation = (
+  context: Context,
+  { since, successorPath }: NonNullable<Place["deprecated"]>,
+): void => {
   const successor = fillPath(successorPath, context.req.param());
-  context.header("Deprecation", DEPRECATED_SINCE);
+  context.header("Deprecation", `@${epochMsOf(since) / 1000}`);
   context.header("Link", `<${successor}>; rel="successor-version"`);
 };
 
@@ -95,7 +97,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
         const { req } = context;
         const body = await readBodyOf(context);
         const caller = identify(context);
-        if (place.successorPath !== undefined) announceDeprecation(context, place.successorPath);
+        if (place.deprecated) announceDeprecation(context, place.deprecated);
         const values = { params: req.param(), query: readQuery(req.url), body };
         const reply = await run(route, values, caller);
         return reply === undefined

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { MUTATIONS } from "../../lib/contract/mutations.ts";
 import { requestField } from "../../lib/contract/operation.ts";
 import { OPERATIONS } from "../../lib/contract/operations.ts";
+import { placesOf } from "../../lib/contract/places.ts";
 
 const placeholdersOf = (path: string) => [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
 
@@ -28,10 +29,10 @@ test("the mutations are the document's, in its order", () => {
 });
 
 test("an id and a place belong to one operation", () => {
-  const places = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
+  const places = OPERATIONS.flatMap(placesOf).map(({ method, path }) => `${method} ${path}`);
 
   expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
-  expect(new Set(places).size).toBe(OPERATIONS.length);
+  expect(new Set(places).size).toBe(OPERATIONS.length + 2);
 });
 
 describe.each(OPERATIONS.map((operation) => ({ id: operation.id, operation })))(
@@ -95,12 +96,10 @@ describe.each(MUTATIONS.map((operation) => ({ id: operation.id, operation })))(
       expect(reply.success).toBe(operation.answers === "tasks");
     });
 
-    test("has a successor of its own method and parameters when it is deprecated", () => {
-      const successor = operation.deprecated?.successor ?? `${operation.method} ${operation.path}`;
-      const [method, path = ""] = successor.split(" ");
-
-      expect(method).toBe(operation.method);
-      expect(placeholdersOf(path)).toEqual(placeholdersOf(operation.path));
+    test("has the same parameters at each of its places", () => {
+      for (const { path } of placesOf(operation)) {
+        expect(placeholdersOf(path)).toEqual(placeholdersOf(operation.path));
+      }
     });
   },
 );

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Answer } from "../support/http-exchange.ts";
+import { startService } from "./harness.ts";
 
 const LIST = "/streaming/ai/tasks";
 
