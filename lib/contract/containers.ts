@@ -74,28 +74,39 @@ const environment = z
   .meta({ type: "object", additionalProperties: { type: "string" } })
   .pipe(z.record(unlimitedText, unlimitedText).refine(hasNoProto, protoRule));
 
-/** Every field is optional; null leaves the field as it is. */
+/** What has a limit, in the update as in the record. */
+export const containerLimits = {
+  description: text(255),
+  image: text(230),
+  listening_port: z.int().min(1).max(65535),
+  timeout: z.int().min(0).max(180),
+};
+
+/**
+ * Every field is optional; null leaves the field as it is. The document does not say so of the three
+ * objects, the published interface does.
+ */
 export const containerUpdateSchema = z.strictObject({
   commands: unlimitedText.nullable().optional(),
-  description: text(255).nullable().optional(),
-  envs: environment.optional(),
+  description: containerLimits.description.nullable().optional(),
+  envs: environment.nullable().optional(),
   flavor: z
     .string()
     .regex(/^[0-9]{0,12}mCPU-[0-9]{0,12}Mi?B$/, { error: "a size such as 250mCPU-512MiB" })
     .nullable()
     .optional(),
-  image: text(230).nullable().optional(),
+  image: containerLimits.image.nullable().optional(),
   is_api_key_auth: z
     .boolean()
     .refine((value) => !value, { error: "enabling key authentication is temporarily unavailable" })
     .nullable()
     .optional(),
   is_disabled: z.boolean().nullable().optional(),
-  listening_port: z.int().min(1).max(65535).nullable().optional(),
-  logging: loggingSchema.optional(),
+  listening_port: containerLimits.listening_port.nullable().optional(),
+  logging: loggingSchema.nullable().optional(),
   pull_secret: unlimitedText.nullable().optional(),
-  scale: scaleSchema.optional(),
-  timeout: z.int().min(0).max(180).nullable().optional(),
+  scale: scaleSchema.nullable().optional(),
+  timeout: containerLimits.timeout.nullable().optional(),
 });
 
 const containerParams = z.strictObject({ ...projectAndRegion, container_name: pathText });

@@ -5,7 +5,7 @@ import {
   ipAddress,
   nothing,
   oneOf,
-  projectAndRegion,
+  projectAndRegionInt64,
   text,
   unlimitedText,
   uuid,
@@ -113,7 +113,7 @@ export const previewInstancePrice = read({
   family: "cloud",
   method: "POST",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/instances",
-  params: z.strictObject(projectAndRegion),
+  params: z.strictObject(projectAndRegionInt64),
   query: nothing,
   body: previewSchema,
   response: z.looseObject({

@@ -49,10 +49,19 @@ const REFUSALS_OF = {
   streaming: refusals("streaming"),
 };
 
-const successOf = ({ successStatus, response }: Operation): ZodOpenApiResponseObject =>
-  successStatus === 204
-    ? { description: "Done" }
-    : { description: "Done", content: { [JSON_TYPE]: { schema: response } } };
+const DEPRECATION_HEADERS = {
+  Deprecation: { description: "Since when, RFC 9745", schema: { type: "string" } },
+  Link: { description: "The successor of the path", schema: { type: "string" } },
+} as const;
+
+const successOf = (
+  { successStatus, response }: Operation,
+  { deprecated }: Place,
+): ZodOpenApiResponseObject => ({
+  description: "Done",
+  ...(deprecated && { headers: DEPRECATION_HEADERS }),
+  ...(successStatus === 200 && { content: { [JSON_TYPE]: { schema: response } } }),
+});
 
 const isRequired = (body: z.ZodType): boolean => !body.safeParse(undefined).success;
 
@@ -74,7 +83,7 @@ const describe = (operation: Operation, place: Place, index: number): ZodOpenApi
     ...(takesBody(body) && {
       requestBody: { required: isRequired(body), content: { [JSON_TYPE]: { schema: body } } },
     }),
-    responses: { [operation.successStatus]: successOf(operation), ...REFUSALS_OF[family] },
+    responses: { [operation.successStatus]: successOf(operation, place), ...REFUSALS_OF[family] },
   };
 };
 
@@ -132,7 +141,8 @@ export const createOpenApi = () =>
     },
     {
       override: ({ jsonSchema, zodSchema }) => {
-        // zod writes the codec's two ways of holding the number; the wire has one.
+        // zod writes the two ways of holding a 64-bit number; the wire has one.
+        if (jsonSchema.format === "int64") Reflect.deleteProperty(jsonSchema, "anyOf");
         if (zodSchema === uint64) {
           Reflect.deleteProperty(jsonSchema, "anyOf");
           Object.assign(jsonSchema, UINT64);

@@ -1,6 +1,14 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
-import { noBody, nothing, pathInteger, pathText, projectAndRegion, uuid } from "./values.ts";
+import {
+  noBody,
+  nothing,
+  pathInteger,
+  pathText,
+  projectAndRegion,
+  projectAndRegionInt64,
+  uuid,
+} from "./values.ts";
 
 export const CURRENCIES = ["AZN", "EUR", "USD"] as const;
 export const PRICE_STATUSES = ["error", "hide", "show"] as const;
@@ -47,7 +55,7 @@ export const getGpuClusterPrice = read({
   family: "cloud",
   method: "GET",
   path: "/cloud/v1/pricing/{project_id}/{region_id}/ai/clusters/{server_id}",
-  params: z.strictObject({ ...projectAndRegion, server_id: uuid }),
+  params: z.strictObject({ ...projectAndRegionInt64, server_id: uuid }),
   query: nothing,
   body: noBody,
   response: itemPriceSchema,

@@ -5,24 +5,31 @@ import {
   ipAddress,
   noBody,
   nothing,
+  oneOf,
   projectAndRegion,
   resourceName,
   tasksReply,
   uuid,
 } from "./values.ts";
 
-const gatewayType = <const Type extends string>(type: Type) =>
-  z.literal(type, { error: "one of default, manual" });
-
-/** Both gateway variants: `default` takes the region's external network, `manual` names one. */
-const externalGatewaySchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: gatewayType("default"), enable_snat: z.boolean().optional() }),
-  z.strictObject({
-    type: gatewayType("manual"),
-    network_id: uuid,
+/**
+ * Both gateway variants: `default` takes the region's external network, `manual` names one. In either
+ * the published interface lets `type` be left out; then whether a network is named tells.
+ */
+const externalGatewaySchema = z
+  .strictObject({
+    type: oneOf(["default", "manual"]).optional(),
+    network_id: uuid.optional(),
     enable_snat: z.boolean().optional(),
-  }),
-]);
+  })
+  .refine(({ type, network_id }) => type !== "manual" || network_id !== undefined, {
+    path: ["network_id"],
+    error: "required with type manual",
+  })
+  .refine(({ type, network_id }) => type !== "default" || network_id === undefined, {
+    path: ["network_id"],
+    error: "must not be given with type default",
+  });
 
 const routeSchema = z.strictObject({ destination: cidr, nexthop: ipAddress });
 

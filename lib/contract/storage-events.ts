@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import { noBody, nothing, oneOf, uint64, unlimitedText } from "./values.ts";
+import { int64, noBody, nothing, oneOf, uint64, unlimitedText } from "./values.ts";
 
 export const STORAGE_EVENT_NAMES = [
   "reaching_used_space",
@@ -29,7 +29,7 @@ export const storageEventSchema = z
     error: "reaching_files_quantity is limited by count",
   });
 
-const clientQuery = z.strictObject({ client_id: z.int().optional() });
+const clientQuery = z.strictObject({ client_id: int64.optional() });
 /** One lane for both operations: an event's identity is client, name, storage_name and bucket_name. */
 const eventLane = {
   resource: "storage-event",

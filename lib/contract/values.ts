@@ -43,6 +43,15 @@ export const pathText = unlimitedText
 export const uuid = z.guid().toLowerCase();
 export const pathInteger = z.int();
 
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
+/** For the ids that the document gives 64 bits. What a number cannot hold exactly is a bigint. */
+export const int64 = z
+  .union([z.int(), z.bigint().min(INT64.min).max(INT64.max)], {
+    error: orRequired(`a whole number from ${INT64.min} to ${INT64.max}`),
+  })
+  .meta({ type: "integer", format: "int64" });
+
 /** Resource names of policies, routers and pools: 3 to 63 characters (provider's public pattern). */
 export const resourceName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z 0-9._-]{1,61}[a-zA-Z0-9._]$/, {
   error:
@@ -56,11 +65,12 @@ export const cidr = z.union([z.cidrv4(), z.cidrv6()], {
   error: orRequired("an IPv4 or IPv6 network in CIDR form"),
 });
 
-const UINT64_RULE = `a whole number from 0 to ${MAX_UINT64}`;
+export const UINT64_RULE = `a whole number from 0 to ${MAX_UINT64}`;
 const DECIMAL_RULE = `${UINT64_RULE}, as a decimal string (or a number up to 9007199254740991, the largest that JSON readers keep exact)`;
 const DECIMAL = /^(0|[1-9]\d{0,19})$/;
 
-const exactUint64 = (value: string | number | bigint): bigint | undefined => {
+/** The value as it is, if it is exact and fits into 64 bits without a sign. */
+export const exactUint64 = (value: string | number | bigint): bigint | undefined => {
   const isExact = typeof value === "number" ? Number.isSafeInteger(value) : true;
   const isDecimal = typeof value === "string" ? DECIMAL.test(value) : true;
   if (!isExact || !isDecimal) return undefined;
@@ -105,3 +115,5 @@ export const noBody = z.undefined({ error: "this operation takes no body" });
 export const tasksReply = z.looseObject({ tasks: z.array(z.string()) }).meta({ id: "Tasks" });
 
 export const projectAndRegion = { project_id: pathInteger, region_id: pathInteger };
+/** As the document has them for E6 and E12. */
+export const projectAndRegionInt64 = { project_id: int64, region_id: int64 };

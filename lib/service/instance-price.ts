@@ -12,6 +12,9 @@ type Volume = NonNullable<Preview["volumes"]>[number];
 
 const DEFAULT_VOLUME_TYPE = "standard";
 
+/** Always shown, so that a reader need not tell missing from nothing; others only where ordered. */
+const DOCUMENTED_VOLUME_TYPES = ["cold", "ssd_hiiops", "ssd_lowlatency", "standard", "ultra"];
+
 /** @throws RefusedError 400 naming the field whose value has no price in the region */
 const requirePrice = (
   table: Readonly<Record<string, number>>,
@@ -62,17 +65,12 @@ const categoriesOf = (preview: Preview, prices: PriceListRecord, count: number) 
 
 type Categories = ReturnType<typeof categoriesOf>;
 
-/** Every type of volume that the region has, so that a reader need not tell missing from nothing. */
-const show = (
-  { flavor, external_ip, floating_ip, volumes }: Categories,
-  { volume_types }: PriceListRecord,
-  hours: number,
-) => ({
+const show = ({ flavor, external_ip, floating_ip, volumes }: Categories, hours: number) => ({
   external_ip: external_ip.times(hours).toNumber(),
   flavor: flavor.times(hours).toNumber(),
   floating_ip: floating_ip.times(hours).toNumber(),
   volumes: Object.fromEntries(
-    Object.keys(volume_types).map((type) => [
+    [...DOCUMENTED_VOLUME_TYPES, ...volumes.keys()].map((type) => [
       type,
       volumes.get(type)?.times(hours).toNumber() ?? 0,
     ]),
@@ -95,8 +93,8 @@ export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) 
       ? []
       : [{ resource: "instance", discount: discount.toFixed() }],
     discount_percent: discount.times(100).toFixed(2),
-    per_hour: show(categories, prices, 1),
-    per_month: show(categories, prices, HOURS_PER_MONTH),
+    per_hour: show(categories, 1),
+    per_month: show(categories, HOURS_PER_MONTH),
     price_status: prices.price_status,
     price_without_discount_per_month: monthWithoutDiscount.toNumber(),
     tax_percent: prices.tax_percent,

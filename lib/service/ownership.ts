@@ -8,6 +8,15 @@ interface Located {
   readonly region_id: number;
 }
 
+/** A path's ids; one beyond what a number holds is nobody's. */
+interface Location {
+  readonly project_id: number | bigint;
+  readonly region_id: number | bigint;
+}
+
+const owns = ({ project_ids }: KeyRecord, projectId: number | bigint): boolean =>
+  project_ids.some((id) => id === projectId);
+
 /**
  * The record, if it lives in the project and region of the path and the project is one of the key's.
  * What another client owns is answered like what does not exist, so ids cannot be probed.
@@ -15,14 +24,14 @@ interface Located {
  */
 export const requireOwned = <R extends Located>(
   record: R | undefined,
-  params: Located,
+  params: Location,
   caller: KeyRecord,
   what: string,
 ): R => {
   const owned =
     record?.project_id === params.project_id &&
     record.region_id === params.region_id &&
-    caller.project_ids.includes(params.project_id);
+    owns(caller, params.project_id);
   if (!owned) throw notFound(what);
   return record;
 };
@@ -32,7 +41,7 @@ export const requireOwned = <R extends Located>(
  * @throws RefusedError 404
  */
 export const requireRegion = (
-  regionId: number,
+  regionId: number | bigint,
   { records, at }: Pick<Context, "records" | "at">,
 ): PriceListRecord => {
   const list = priceListAt(records, regionId, at);
@@ -45,9 +54,9 @@ export const requireRegion = (
  * @throws RefusedError 404
  */
 export const requireLocation = (
-  params: Located,
+  params: Location,
   { caller, records, at }: Pick<Context, "caller" | "records" | "at">,
 ): PriceListRecord => {
-  if (!caller.project_ids.includes(params.project_id)) throw notFound("project");
+  if (!owns(caller, params.project_id)) throw notFound("project");
   return requireRegion(params.region_id, { records, at });
 };

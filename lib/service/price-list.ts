@@ -9,7 +9,7 @@ const startOf = ({ starts_at }: PriceListRecord): number =>
 /** The prices that hold in a region at an instant: of the lists that have begun, the latest. */
 export const priceListAt = (
   records: RecordReader,
-  regionId: number,
+  regionId: number | bigint,
   at: number,
 ): PriceListRecord | undefined =>
   records

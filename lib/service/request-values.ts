@@ -30,16 +30,30 @@ export const readQuery = (url: string): RawValues["query"] => {
 
 type Reader = (texts: readonly string[]) => unknown;
 
-/** What a schema is of, as far as text can tell: JSON Schema's word for it, or a list of such. */
-const typeOf = (schema: z.ZodType): { readonly type: unknown; readonly items: unknown } => {
-  const { type, items } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  const isSchema = typeof items === "object" && !Array.isArray(items);
-  return { type, items: isSchema ? items.type : undefined };
+/** What a schema is of, as far as text can tell: JSON Schema's words for it. */
+interface Kind {
+  readonly type?: unknown;
+  readonly format?: unknown;
+}
+
+const kindsOf = (schema: z.ZodType): { readonly own: Kind; readonly items: Kind } => {
+  const { items, ...own } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return { own, items: typeof items === "object" && !Array.isArray(items) ? items : {} };
 };
 
-/** Only the canonical form of a whole number counts as a number; what fits nothing stays text. */
-const readText = (type: unknown, text: string): unknown => {
-  if (type === "integer" && /^(0|-?[1-9]\d*)$/.test(text)) return Number(text);
+/** Only the canonical form of a whole number counts as one: a resource has one path. */
+const readInteger = (text: string, format: unknown): unknown => {
+  const number = Number(text);
+  if (/^(0|-?[1-9]\d*)$/.test(text)) {
+    return format === "int64" && !Number.isSafeInteger(number) ? BigInt(text) : number;
+  }
+  // A number all the same, so that the refusal says what is wrong with it.
+  return /^-?\d+\.\d+$/.test(text) && !Number.isInteger(number) ? number : text;
+};
+
+/** What fits nothing stays text. */
+const readText = ({ type, format }: Kind, text: string): unknown => {
+  if (type === "integer") return readInteger(text, format);
   if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
   return text;
 };
@@ -49,11 +63,11 @@ const readText = (type: unknown, text: string): unknown => {
  * Text of another type is left as it is, so that the refusal names the rule that it breaks.
  */
 const readerOf = (schema: z.ZodType): Reader => {
-  const { type, items } = typeOf(schema);
-  if (type === "array") return (texts) => texts.map((text) => readText(items, text));
+  const { own, items } = kindsOf(schema);
+  if (own.type === "array") return (texts) => texts.map((text) => readText(items, text));
   return (texts) => {
     const [text = ""] = texts;
-    return texts.length === 1 ? readText(type, text) : texts;
+    return texts.length === 1 ? readText(own, text) : texts;
   };
 };
 

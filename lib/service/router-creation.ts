@@ -28,7 +28,8 @@ const findSubnet = (networks: readonly NetworkRecord[], subnetId: string) =>
 
 const findExternal = (networks: readonly NetworkRecord[], gateway: Gateway) =>
   networks.find(
-    ({ id, external }) => external && (gateway.type === "default" || gateway.network_id === id),
+    ({ id, external }) =>
+      external && (gateway.network_id === undefined || gateway.network_id === id),
   );
 
 const toGatewayInfo = (
@@ -71,9 +72,9 @@ const gatewayProblem = (
   if (!gateway) return undefined;
   const network = findExternal(networks, gateway);
   if (network === undefined) {
-    return gateway.type === "manual"
-      ? `external network ${gateway.network_id} does not exist`
-      : "the region has no external network";
+    return gateway.network_id === undefined
+      ? "the region has no external network"
+      : `external network ${gateway.network_id} does not exist`;
   }
   const [subnet] = network.subnets;
   return subnet && freeAddress(subnet, records) === undefined

@@ -28,7 +28,8 @@ const repeatedIn = <C extends CollectionName>(collection: C, state: State): read
 
 const parseJson = (text: string): unknown => {
   try {
-    return parseWireJson(text);
+    // Some editors put a byte order mark in front.
+    return parseWireJson(text.replace(/^\ufeff/, ""));
   } catch {
     throw new SeedError([{ path: "", rule: "must be readable JSON" }]);
   }

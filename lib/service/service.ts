@@ -90,7 +90,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const newId = () => random.uuid();
   const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
   const limit = createRateLimit(options.requestsPerSecond ?? Number.POSITIVE_INFINITY);
-  const findKey = createKeyring([...records.list("keys"), ...ownKey]);
+  const findKey = createKeyring([...ownKey, ...records.list("keys")]);
   const app = createApp({
     routes: MOUNTED_ROUTES,
     findKey,

@@ -44,7 +44,7 @@ const targetOf = ({ storage_name, bucket_name }: StorageEvent) => ({
   ...(bucket_name !== undefined && { bucket_name }),
 });
 
-/** The uuid is given by the service; one in the request has no effect. */
+/** The uuid is given by the service and identifies nothing; one in a request has no effect. */
 export const createStorageEventRoute = mutationRoute(createStorageEvent, (call) => {
   const { body, query, records, caller, newId } = call;
   const client_id = clientOf(query, caller);
@@ -61,9 +61,7 @@ export const createStorageEventRoute = mutationRoute(createStorageEvent, (call) 
 const requireEvent = ({ body, query, records, caller }: Call<object, Target, StorageEvent>) => {
   const client_id = clientOf(query, caller);
   const event = records.get("storage_events", storageEventKey({ ...body, client_id }));
-  const wanted = (body.uuid ?? event?.uuid)?.toLowerCase();
-  // A uuid of some other event means that the caller is about to change the wrong one.
-  if (event === undefined || wanted !== event.uuid.toLowerCase()) throw notFound("event");
+  if (event === undefined) throw notFound("event");
   return event;
 };
 

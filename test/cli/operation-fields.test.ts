@@ -22,9 +22,9 @@ describe("the fields of an operation", () => {
       "params.region_id | required | number | whole number",
       "body.name | required | text | 3 to 63 letters, digits, spaces, dots, underscores or hyphens; starts with a letter or digit, does not end with a space or hyphen",
       "body.external_gateway_info | optional | json | object, or null",
-      "body.external_gateway_info.type | required | text | one of default, manual",
+      "body.external_gateway_info.type | optional | text | one of default, manual",
+      "body.external_gateway_info.network_id | optional | text | a UUID; required with type manual; must not be given with type default",
       "body.external_gateway_info.enable_snat | optional | true|false | true or false",
-      "body.external_gateway_info.network_id | optional | text | a UUID; required with type manual",
       "body.interfaces | optional | json | list of object, or null",
       "body.interfaces[].type | optional | text | always subnet",
       "body.interfaces[].subnet_id | required | text | a UUID",
@@ -34,30 +34,43 @@ describe("the fields of an operation", () => {
     ]);
   });
 
-  it.each([
-    [
-      updateContainer,
-      "body.scale.min | required | number | whole number 0 to 25; must not exceed max",
-    ],
-    [updateContainer, "body.scale.triggers.http.rate | required | number | whole number 1 to 1000"],
-    [updateContainer, "body.flavor | optional | text | a size such as 250mCPU-512MiB, or null"],
-    [updateContainer, "body.listening_port | optional | number | whole number 1 to 65535, or null"],
-    [
-      updatePool,
-      "body.members[].instance_id | optional | text | a UUID, or null; give either subnet_id or instance_id",
-    ],
-    [
-      updatePool,
-      "body.healthmonitor.timeout | required | number | whole number 0 to 2147483; must be below delay",
-    ],
-    [
-      updateStorageEvent,
-      "body.bytes | optional | number | whole number 0 to 18446744073709551615; reaching_files_quantity is limited by count",
-    ],
-    [updateStorageEvent, "query.client_id | optional | number | whole number"],
-    [listTasks, "query.from_timestamp | optional | text | a time such as 2026-01-31T12:00:00Z"],
-    [listTasks, "query.project_id | optional | json | list of whole number"],
-  ] as const)("of $id hold the limit: %s", (operation, row) => {
+  it.each(
+    (
+      [
+        [
+          updateContainer,
+          "body.scale.min | required | number | whole number 0 to 25; must not exceed max",
+        ],
+        [
+          updateContainer,
+          "body.scale.triggers.http.rate | required | number | whole number 1 to 1000",
+        ],
+        [updateContainer, "body.flavor | optional | text | a size such as 250mCPU-512MiB, or null"],
+        [
+          updateContainer,
+          "body.listening_port | optional | number | whole number 1 to 65535, or null",
+        ],
+        [
+          updatePool,
+          "body.members[].instance_id | optional | text | a UUID, or null; give either subnet_id or instance_id",
+        ],
+        [
+          updatePool,
+          "body.healthmonitor.timeout | required | number | whole number 0 to 2147483; must be below delay",
+        ],
+        [
+          updateStorageEvent,
+          "body.bytes | optional | number | whole number 0 to 18446744073709551615; reaching_files_quantity is limited by count",
+        ],
+        [
+          updateStorageEvent,
+          "query.client_id | optional | number | a whole number from -9223372036854775808 to 9223372036854775807",
+        ],
+        [listTasks, "query.from_timestamp | optional | text | a time such as 2026-01-31T12:00:00Z"],
+        [listTasks, "query.project_id | optional | json | list of whole number"],
+      ] as const
+    ).map(([operation, row]) => [operation.id, row, operation] as const),
+  )("of %s hold the limit: %s", (_, row, operation) => {
     expect(rows(operation)).toContain(row);
   });
 
@@ -81,7 +94,7 @@ describe("the fields of an operation", () => {
   it("say of secrets that they are never shown", () => {
     expect(rows(updateContainer).filter((row) => row.endsWith("; secret, so never shown"))).toEqual(
       [
-        "body.envs | optional | json | object of text values; secret, so never shown",
+        "body.envs | optional | json | object of text values, or null; secret, so never shown",
         "body.pull_secret | optional | text | text, or null; secret, so never shown",
       ],
     );

@@ -73,12 +73,15 @@ test("null leaves a field as it is", async () => {
   const task = await runTask("PATCH", PATH, {
     commands: null,
     description: null,
+    envs: null,
     flavor: null,
     image: null,
     is_api_key_auth: null,
     is_disabled: null,
     listening_port: null,
+    logging: null,
     pull_secret: null,
+    scale: null,
     timeout: null,
   });
 

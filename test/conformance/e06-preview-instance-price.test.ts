@@ -35,7 +35,7 @@ const sumOf = (categories: Categories): number =>
     0,
   );
 
-const NO_VOLUMES = Object.fromEntries(Object.keys(prices.volume_types).map((type) => [type, 0]));
+const NO_VOLUMES = { cold: 0, ssd_hiiops: 0, ssd_lowlatency: 0, standard: 0, ultra: 0 };
 const EXTERNAL = { type: "external", interface_name: "eth0", ip_family: "dual" };
 const VARIANTS = [
   ["subnet", { type: "subnet", network_id: UNKNOWN_ID, subnet_id: UNKNOWN_ID }],

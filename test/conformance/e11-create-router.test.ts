@@ -67,6 +67,9 @@ test.each([
   ["default", { enable_snat: false }, false],
   ["manual", { network_id: external?.id }, true],
   ["manual", { network_id: external?.id, enable_snat: false }, false],
+  [undefined, {}, true],
+  [undefined, { enable_snat: false }, false],
+  [undefined, { network_id: external?.id }, true],
 ])("a %s gateway with %o has the external network and enable_snat %s", async (type, more, snat) => {
   const router = await create({
     name: uniqueName("router"),
@@ -136,7 +139,6 @@ test.each([
   ["name", { name: "ab" }],
   ["name", { name: "r".repeat(64) }],
   ["name", { name: "-router" }],
-  ["external_gateway_info.type", { name: "edge", external_gateway_info: { enable_snat: true } }],
   ["external_gateway_info.type", { name: "edge", external_gateway_info: { type: "automatic" } }],
   ["external_gateway_info.network_id", { name: "edge", external_gateway_info: { type: "manual" } }],
   [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createRouter, routerCreateSchema } from "../../lib/contract/routers.ts";
-import { bothWays, received, refused, taken, written } from "./both-ways.ts";
+import { bothWays, received, refused, taken } from "./both-ways.ts";
 
 const ID = "9b8d3a10-0d8c-4c3c-9d2e-2d4b1d0e4a11";
 const NAME_RULE =
@@ -20,6 +20,9 @@ describe("the body of a router's creation takes", () => {
     router({ external_gateway_info: null, interfaces: null, routes: null }),
     router({ interfaces: [], routes: [] }),
     router({ interfaces: [{ subnet_id: ID }, { subnet_id: ID, type: "subnet" }] }),
+    gateway({}),
+    gateway({ enable_snat: true }),
+    gateway({ network_id: ID }),
     gateway({ type: "default" }),
     gateway({ type: "default", enable_snat: false }),
     gateway({ type: "manual", network_id: ID, enable_snat: true }),
@@ -39,13 +42,11 @@ describe("the body of a router's creation refuses", () => {
     [`name: ${NAME_RULE}`, router({ name: "ab" })],
     [`name: ${NAME_RULE}`, router({ name: "r".repeat(64) })],
     ["external_gateway_info: an object", gateway("default")],
-    ["external_gateway_info.type: one of default, manual", gateway({})],
-    ["external_gateway_info.type: one of default, manual", gateway({ enable_snat: true })],
     ["external_gateway_info.type: one of default, manual", gateway({ type: null })],
-    ["external_gateway_info.network_id: required", gateway({ type: "manual" })],
+    ["external_gateway_info.network_id: required with type manual", gateway({ type: "manual" })],
     ["external_gateway_info.network_id: a UUID", gateway({ type: "manual", network_id: "ext" })],
     [
-      "external_gateway_info.network_id: unknown field",
+      "external_gateway_info.network_id: must not be given with type default",
       gateway({ type: "default", network_id: ID }),
     ],
     [
@@ -73,17 +74,6 @@ describe("the body of a router's creation refuses", () => {
 test("an incomplete route is told both of its fields", () => {
   expect(bothWays(routerCreateSchema, router({ routes: [{}] }))).toEqual(
     refused("routes.0.destination: required", "routes.0.nexthop: required"),
-  );
-});
-
-test("an unknown kind of gateway is told the known ones, whatever else it holds", () => {
-  const body = gateway({ type: "auto", network_id: "x" });
-
-  expect(received(routerCreateSchema, JSON.stringify(body))).toEqual([
-    "external_gateway_info.type: one of default, manual",
-  ]);
-  expect(written(routerCreateSchema, body)).toContain(
-    "external_gateway_info.type: one of default, manual",
   );
 });
 

@@ -16,7 +16,10 @@ const DECIMAL_RULE =
 const NAMES =
   "reaching_used_space, reaching_files_quantity, reaching_used_traffic, reaching_used_requests";
 
+const INT64_RULE = "a whole number from -9223372036854775808 to 9223372036854775807";
+
 const MUTATIONS = [createStorageEvent, updateStorageEvent, deleteStorageEvent];
+const byId = MUTATIONS.map((operation) => [operation.id, operation] as const);
 
 describe.each([
   { field: "bytes", name: "reaching_used_space" },
@@ -156,18 +159,27 @@ test("one answer names the wrong name, the wrong limits and the unknown field of
   ]);
 });
 
-test.each(MUTATIONS)("$id takes a client id in the query or none", ({ query }) => {
+test.each(byId)("%s takes a client id in the query or none", (_, { query }) => {
   expect(bothWays(query, {})).toEqual(taken({}));
-  expect(bothWays(query, { client_id: 9007199254740991 })).toEqual(
-    taken({ client_id: 9007199254740991 }),
-  );
-  expect(bothWays(query, { client_id: null })).toEqual(refused("client_id: a number, not null"));
-  expect(bothWays(query, { client_id: 1.5, client: 1 })).toEqual(
-    refused("client_id: a whole number", "client: unknown field"),
-  );
+  for (const client_id of [0, 9007199254740991]) {
+    expect(bothWays(query, { client_id })).toEqual(taken({ client_id }));
+  }
+  for (const client_id of [2n ** 63n - 1n, -(2n ** 63n)]) {
+    expect(written(query, { client_id })).toEqual({ client_id });
+  }
+  for (const client_id of [null, 1.5, "1"]) {
+    expect(bothWays(query, { client_id })).toEqual(refused(`client_id: ${INT64_RULE}`));
+  }
+  expect(written(query, { client_id: 2n ** 63n })).toEqual([
+    "client_id: at most 9223372036854775807",
+  ]);
+  expect(written(query, { client_id: -(2n ** 63n) - 1n })).toEqual([
+    "client_id: at least -9223372036854775808",
+  ]);
+  expect(bothWays(query, { client: 1 })).toEqual(refused("client: unknown field"));
 });
 
-test.each(MUTATIONS)("$id names its event in the body", ({ body }) => {
+test.each(byId)("%s names its event in the body", (_, { body }) => {
   const event = { name: "reaching_used_requests", storage_name: "s", bucket_name: "b" };
 
   expect(bothWays(body, event)).toEqual(taken(event));

@@ -138,3 +138,10 @@ test("a key given at the start is of client 1, opens every project, and is not s
   expect(events.body.reaching_used_space).toHaveLength(1);
   expect(JSON.stringify(await stored())).not.toContain(hashApiKey("own-key"));
 });
+
+test("the key of a run is one for every project, also when the state has it as another client's", async () => {
+  const { send } = await startService({ apiKey: BUILT_IN_API_KEYS.second });
+  const headers = { authorization: `apikey ${BUILT_IN_API_KEYS.second}` };
+
+  expect((await send("GET", CONTAINER, { headers })).status).toBe(200);
+});

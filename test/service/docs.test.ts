@@ -62,6 +62,11 @@ test("limits and required fields of the document's table are in the OpenAPI docu
   const pool = "lbpools/{project_id}/{region_id}/{pool_id}";
   expect(paths[`/cloud/v1/${pool}`].patch.deprecated).toBe(true);
   expect(paths[`/cloud/v2/${pool}`].patch).not.toHaveProperty("deprecated");
+  expect(Object.keys(paths[`/cloud/v1/${pool}`].patch.responses[200].headers)).toEqual([
+    "Deprecation",
+    "Link",
+  ]);
+  expect(paths[`/cloud/v2/${pool}`].patch.responses[200]).not.toHaveProperty("headers");
 });
 
 test("the page for people names every operation with its path, and loads nothing from elsewhere", async () => {

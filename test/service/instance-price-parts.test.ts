@@ -113,7 +113,6 @@ test.each<[string, object[], object, number]>([
   expect(answer.per_hour.volumes).toEqual({
     cold: 0,
     ssd_hiiops: 0,
-    ssd_local: 0,
     ssd_lowlatency: 0,
     standard: 0,
     ultra: 0,

@@ -21,7 +21,6 @@ const preview = async (change: object, path = PREVIEW) => {
 const NO_VOLUMES = {
   cold: 0,
   ssd_hiiops: 0,
-  ssd_local: 0,
   ssd_lowlatency: 0,
   standard: 0,
   ultra: 0,
@@ -128,7 +127,7 @@ test("the list says the currency, whether prices are shown, and the price of tra
     currency_code: null,
     price_status: "hide",
     egress_traffic_baremetal: null,
-    volume_types: { cold: 1 },
+    volume_types: { standard: 1 },
   });
 
   expect(answer).toMatchObject({
@@ -136,7 +135,7 @@ test("the list says the currency, whether prices are shown, and the price of tra
     price_status: "hide",
     per_gb: { egress_traffic_baremetal: null },
   });
-  expect(answer.per_hour.volumes).toEqual({ cold: 0 });
+  expect(answer.per_hour.volumes).toEqual(NO_VOLUMES);
 });
 
 test("a tiny discount is told in plain decimal digits", async () => {

@@ -196,3 +196,31 @@ test("of very many problems the first ones are told, and how many there are besi
   expect(Object.keys(answer.body.invalid_fields)).toHaveLength(20);
   expect(answer.body.message).toMatch(/; field19: unknown field; and 980 more$/);
 });
+
+test.each([
+  ["9223372036854775807", 404, "project not found"],
+  ["-9223372036854775808", 404, "project not found"],
+  ["9223372036854775808", 400, "project_id: at most 9223372036854775807"],
+  ["1.5", 400, /^project_id: a whole number from -9223372036854775808 to 9223372036854775807$/],
+])("an id that the document gives 64 bits, %s, is answered %i", async (id, status, message) => {
+  const { send } = await startService();
+  const body = { flavor: "g1-standard-1-2", interfaces: [], names: ["vm"] };
+
+  const answer = await send("POST", `/cloud/v2/pricing/${id}/76/instances`, { body });
+
+  expect(answer.status).toBe(status);
+  expect(answer.body.message).toMatch(message);
+});
+
+test.each([
+  ["1.5", "page: a whole number"],
+  ["0", "page: at least 1"],
+  ["01", "page: a number"],
+  ["1.0", "page: a number"],
+])("of a number in the query, %s, the rule that it breaks is named", async (page, error) => {
+  const { send } = await startService();
+
+  const answer = await send("GET", `/streaming/ai/tasks?page=${page}`);
+
+  expect([answer.status, answer.body]).toEqual([400, { error }]);
+});

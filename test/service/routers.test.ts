@@ -165,7 +165,7 @@ test("a region without an external network has no default gateway", async () => 
 test.each([
   ["name", {}],
   ["name", { name: "ab" }],
-  ["external_gateway_info.type", { name: "edge", external_gateway_info: {} }],
+  ["external_gateway_info.type", { name: "edge", external_gateway_info: { type: "auto" } }],
   ["external_gateway_info.network_id", { name: "edge", external_gateway_info: { type: "manual" } }],
   ["interfaces.0.subnet_id", { name: "edge", interfaces: [{}] }],
   ["interfaces.0.type", { name: "edge", interfaces: [{ type: "port", subnet_id: FREE_1 }] }],

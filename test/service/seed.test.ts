@@ -93,6 +93,15 @@ test.each([
     ["storage_events.1.count: a whole number from 0 to 18446744073709551615"],
   ],
   [
+    changed((seed) => Object.assign(seed.containers[0], { timeout: 181, image: "i".repeat(231) })),
+    ["containers.0.image: at most 230 characters", "containers.0.timeout: at most 180"],
+  ],
+  [
+    changed((seed) => (seed.load_balancer_pools[0].timeout_client_data = 86_400_001)),
+    ["load_balancer_pools.0.timeout_client_data: at most 86400000"],
+  ],
+  [changed((seed) => (seed.keys[1].sha256 = seed.keys[0].sha256)), ["keys: one key cannot be two"]],
+  [
     changed((seed) => (seed.tasks[0].created_on = "yesterday")),
     ["tasks.0.created_on: a time such as 2026-01-31T12:00:00Z"],
   ],
@@ -170,4 +179,8 @@ test("a large number in an open field is stored and answered as it is", async ()
     (task: { task_data: { client_id?: unknown } }) => task.task_data.client_id,
   );
   expect(clientIds).toContain(18_446_744_073_709_551_615n);
+});
+
+test("a byte order mark in front, which some editors write, is no part of the JSON", () => {
+  expect(readSeed(`\ufeff${formatSeed(builtInState())}`)).toEqual(builtInState());
 });

@@ -53,17 +53,6 @@ test("a created event is answered with its uuid and appears in the list", async 
   ]);
 });
 
-test("an event's uuid is known in any letter case, and another one is not", async () => {
-  const { send } = await startService();
-  const created = await send("POST", EVENT, { body: { name: "reaching_used_requests" } });
-  const update = (uuid: string) =>
-    send("PUT", EVENT, { body: { name: "reaching_used_requests", count: 7, uuid } });
-
-  const answers = [await update(created.body.uuid.toUpperCase()), await update("another")];
-
-  expect(answers.map(({ status }) => status)).toEqual([204, 404]);
-});
-
 test("the service chooses the uuid, whatever the request says", async () => {
   const { send } = await startService();
 
@@ -131,16 +120,6 @@ test("an update answers 204 without a body and replaces the limit only", async (
 test.each([
   ["of none", { name: "reaching_used_requests", count: 1 }],
   ["in another bucket", { name: "reaching_used_space", storage_name: "my-storage-prod", bytes: 1 }],
-  [
-    "with the uuid of another event",
-    {
-      name: "reaching_used_space",
-      storage_name: "my-storage-prod",
-      bucket_name: "my-bucket",
-      bytes: 1,
-      uuid: "4b8e0c52-7d0a-4f0e-9a55-0c7f6f1d2e02",
-    },
-  ],
 ])("an update %s is answered 404 and changes nothing", async (_, body) => {
   const { send, stored } = await startService();
   const before = await stored();

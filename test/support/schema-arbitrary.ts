@@ -121,8 +121,14 @@ const anyUint64 = fc.oneof(
   { weight: 1, arbitrary: fc.bigInt({ min: 2n ** 64n, max: 2n ** 65n }) },
 );
 
+const anyInt64 = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 0n),
+);
+
 const integerOf = ({ format, minimum, maximum }: SchemaNode): fc.Arbitrary<unknown> => {
   if (format === "uint64") return anyUint64;
+  if (format === "int64") return anyInt64;
   const min = minimum ?? Number.MIN_SAFE_INTEGER;
   const max = maximum ?? Number.MAX_SAFE_INTEGER;
   return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
@@ -168,7 +174,7 @@ const ofType = (type: string, field: Field): fc.Arbitrary<unknown> => {
 const UUID = /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/i;
 
 const fits = ({ type, pattern, format }: SchemaNode, value: unknown): boolean => {
-  if (typeof value === "number") return type === "integer" && format === undefined;
+  if (typeof value === "number") return type === "integer" && format !== "uint64";
   if (typeof value !== "string" || ![type].flat().includes("string")) return false;
   if (pattern !== undefined) return new RegExp(pattern, "u").test(value);
   return format === undefined || (format === "uuid" && UUID.test(value));

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { loggingSchema, scaleSchema } from "../../contract/containers.ts";
+import { containerLimits, loggingSchema, scaleSchema } from "../../contract/containers.ts";
 import { ALARM_STATES, instanceSchema } from "../../contract/instances.ts";
 import { ddosProfileRecord } from "./ddos-profile.ts";
 import { lock, projectAndRegion, tagRecord } from "./fields.ts";
@@ -9,8 +9,7 @@ export const containerRecord = z.strictObject({
   ...projectAndRegion,
   task_id: lock,
   name: z.string(),
-  description: z.string(),
-  image: z.string(),
+  ...containerLimits,
   flavor: z.string(),
   source: z.enum(["cloud", "iate"]),
   namespace: z.string(),
@@ -18,8 +17,6 @@ export const containerRecord = z.strictObject({
   status: z.string(),
   status_message: z.string().nullable(),
   commands: z.string().nullable(),
-  listening_port: z.int(),
-  timeout: z.int(),
   is_disabled: z.boolean(),
   is_api_key_auth: z.boolean(),
   envs: z.record(z.string(), z.string()),

@@ -17,7 +17,17 @@ const memberRecord = poolMemberSchema.safeExtend({
 
 const reference = z.strictObject({ id: z.string() });
 const settings = poolUpdateSchema
-  .pick({ lb_algorithm: true, protocol: true, admin_state_up: true })
+  .pick({
+    lb_algorithm: true,
+    protocol: true,
+    admin_state_up: true,
+    ca_secret_id: true,
+    crl_secret_id: true,
+    secret_id: true,
+    timeout_client_data: true,
+    timeout_member_connect: true,
+    timeout_member_data: true,
+  })
   .required().shape;
 
 export const poolRecord = poolSchema
@@ -28,12 +38,6 @@ export const poolRecord = poolSchema
     healthmonitor: healthMonitorSchema.nullable(),
     session_persistence: sessionPersistenceSchema.nullable(),
     members: z.array(memberRecord),
-    ca_secret_id: uuid.nullable(),
-    crl_secret_id: uuid.nullable(),
-    secret_id: uuid.nullable(),
-    timeout_client_data: z.int().nullable(),
-    timeout_member_connect: z.int().nullable(),
-    timeout_member_data: z.int().nullable(),
     listeners: z.array(reference),
     loadbalancers: z.array(reference),
     creator_task_id: z.string().nullable(),

@@ -18,9 +18,12 @@ const keyRecord = z.strictObject({
   revoked: z.boolean(),
 });
 
+const areDifferent = (keys: readonly { readonly sha256: string }[]): boolean =>
+  new Set(keys.map(({ sha256 }) => sha256)).size === keys.length;
+
 /** The provider's whole world: one list of full records per kind. */
 export const stateSchema = z.strictObject({
-  keys: z.array(keyRecord),
+  keys: z.array(keyRecord).refine(areDifferent, { error: "one key cannot be two" }),
   containers: z.array(containerRecord),
   instances: z.array(instanceRecord),
   lifecycle_policies: z.array(policyRecord),
