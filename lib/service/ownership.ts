@@ -1,7 +1,5 @@
 import { notFound } from "./errors.ts";
-import { priceListAt } from "./price-list.ts";
-import type { Context } from "./routing.ts";
-import type { KeyRecord, PriceListRecord } from "./state/state.ts";
+import type { KeyRecord } from "./state/state.ts";
 
 interface Located {
   readonly project_id: number;
@@ -9,12 +7,13 @@ interface Located {
 }
 
 /** A path's ids; one beyond what a number holds is nobody's. */
-interface Location {
+export interface Location {
   readonly project_id: number | bigint;
   readonly region_id: number | bigint;
 }
 
-const owns = ({ project_ids }: KeyRecord, projectId: number | bigint): boolean =>
+/** Whether the project is one of the key's. */
+export const owns = ({ project_ids }: KeyRecord, projectId: number | bigint): boolean =>
   project_ids.some((id) => id === projectId);
 
 /**
@@ -34,29 +33,4 @@ export const requireOwned = <R extends Located>(
     owns(caller, params.project_id);
   if (!owned) throw notFound(what);
   return record;
-};
-
-/**
- * The region's prices at the instant of the request; a region is a place that has some.
- * @throws RefusedError 404
- */
-export const requireRegion = (
-  regionId: number | bigint,
-  { records, at }: Pick<Context, "records" | "at">,
-): PriceListRecord => {
-  const list = priceListAt(records, regionId, at);
-  if (list === undefined) throw notFound("region");
-  return list;
-};
-
-/**
- * For what is created or priced in a project and region: both must exist, and the project be the key's.
- * @throws RefusedError 404
- */
-export const requireLocation = (
-  params: Location,
-  { caller, records, at }: Pick<Context, "caller" | "records" | "at">,
-): PriceListRecord => {
-  if (!owns(caller, params.project_id)) throw notFound("project");
-  return requireRegion(params.region_id, { records, at });
 };

@@ -1,28 +1,28 @@
 import { OPERATIONS } from "../contract/operations.ts";
 import { type Place, placesOf } from "../contract/places.ts";
-import { listAiTasksRoute } from "./ai-tasks.ts";
-import { getGpuClusterPriceRoute, getK8sClusterPriceRoute } from "./cluster-prices.ts";
-import { getContainerRoute, updateContainerRoute } from "./containers.ts";
-import { getDdosPriceRoute } from "./ddos-price.ts";
-import { previewInstancePriceRoute } from "./instance-price.ts";
-import { getInstanceRoute, resumeInstanceRoute } from "./instances.ts";
+import { listAiTasksRoute } from "./operations/ai-tasks.ts";
+import { getGpuClusterPriceRoute, getK8sClusterPriceRoute } from "./operations/cluster-prices.ts";
+import { getContainerRoute, updateContainerRoute } from "./operations/containers.ts";
+import { getDdosPriceRoute } from "./operations/ddos-price.ts";
+import { previewInstancePriceRoute } from "./operations/instance-price.ts";
+import { getInstanceRoute, resumeInstanceRoute } from "./operations/instances.ts";
 import {
   getPolicyRoute,
   removePolicyVolumesRoute,
   updatePolicyRoute,
-} from "./lifecycle-policies.ts";
-import { getPoolRoute, updatePoolRoute } from "./load-balancer-pools.ts";
-import { createRouterRoute, getRouterRoute } from "./routers.ts";
-import type { Route } from "./routing.ts";
+} from "./operations/lifecycle-policies.ts";
+import { getPoolRoute, updatePoolRoute } from "./operations/load-balancer-pools.ts";
+import { createRouterRoute, getRouterRoute } from "./operations/routers.ts";
 import {
   createStorageEventRoute,
   deleteStorageEventRoute,
   listStorageEventsRoute,
   listStorageEventTypesRoute,
   updateStorageEventRoute,
-} from "./storage-events.ts";
-import { getFloatingIpTagRoute, getNetworkTagRoute } from "./tags.ts";
-import { getTaskRoute, listTasksRoute } from "./tasks.ts";
+} from "./operations/storage-events.ts";
+import { getFloatingIpTagRoute, getNetworkTagRoute } from "./operations/tags.ts";
+import { getTaskRoute, listTasksRoute } from "./operations/tasks.ts";
+import type { Route } from "./routing.ts";
 
 type OperationId = (typeof OPERATIONS)[number]["id"];
 

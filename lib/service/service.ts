@@ -1,8 +1,8 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import { startAiTaskPlans } from "./ai-tasks.ts";
 import { createApp, refuseUnreadable } from "./app.ts";
 import { createKeyring, hashApiKey } from "./authentication.ts";
+import { startAiTaskPlans } from "./operations/ai-tasks.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { openRecords, type RecordReader } from "./records.ts";
 import { MOUNTED_ROUTES } from "./routes.ts";

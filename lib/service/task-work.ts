@@ -1,6 +1,6 @@
-import { finishContainerUpdate } from "./containers.ts";
-import { finishPoolUpdate } from "./load-balancer-pools.ts";
-import { finishRouterCreation } from "./router-creation.ts";
+import { finishContainerUpdate } from "./operations/containers.ts";
+import { finishPoolUpdate } from "./operations/load-balancer-pools.ts";
+import { finishRouterCreation } from "./operations/router-creation.ts";
 import type { DoWork } from "./task-engine.ts";
 
 /** Every kind of background work and the part that knows how it ends. */

@@ -1,5 +1,5 @@
 import type { PriceListRecord, State } from "../state/state.ts";
-import { PROJECT_A, PROJECT_B, REGION_NAMES } from "./networks.ts";
+import { PROJECT_A, PROJECT_B, REGION_NAMES } from "./places.ts";
 
 /** Amounts of the size that the provider's public samples show; none is a real price. */
 const FLAVORS = {

@@ -1,10 +1,12 @@
 import * as z from "zod";
 import { aiTaskRecord } from "./ai-tasks.ts";
-import { containerRecord, instanceRecord } from "./compute.ts";
-import { floatingIpRecord, networkRecord, routerRecord } from "./networks.ts";
-import { policyRecord } from "./policies.ts";
-import { poolRecord } from "./pools.ts";
+import { containerRecord } from "./containers.ts";
+import { instanceRecord } from "./instances.ts";
+import { policyRecord } from "./lifecycle-policies.ts";
+import { poolRecord } from "./load-balancer-pools.ts";
+import { floatingIpRecord, networkRecord } from "./networks.ts";
 import { gpuClusterRecord, k8sClusterRecord, priceListRecord } from "./prices.ts";
+import { routerRecord } from "./routers.ts";
 import { storageEventRecord } from "./storage-events.ts";
 import { taskRecord } from "./tasks.ts";
 

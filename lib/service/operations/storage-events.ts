@@ -1,4 +1,4 @@
-import type { Body, Query } from "../contract/operation.ts";
+import type { Body, Query } from "../../contract/operation.ts";
 import {
   createStorageEvent,
   deleteStorageEvent,
@@ -6,11 +6,11 @@ import {
   listStorageEventTypes,
   STORAGE_EVENT_NAMES,
   updateStorageEvent,
-} from "../contract/storage-events.ts";
-import { conflict, notFound } from "./errors.ts";
-import { storageEventKey } from "./record-keys.ts";
-import { type Call, mutationRoute, readRoute } from "./routing.ts";
-import type { KeyRecord, StorageEventRecord } from "./state/state.ts";
+} from "../../contract/storage-events.ts";
+import { conflict, notFound } from "../errors.ts";
+import { storageEventKey } from "../record-keys.ts";
+import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import type { KeyRecord, StorageEventRecord } from "../state/state.ts";
 
 type StorageEvent = Body<typeof createStorageEvent>;
 type Target = Query<typeof createStorageEvent>;

@@ -1,12 +1,12 @@
-import { getContainer, updateContainer } from "../contract/containers.ts";
-import type { Body, Params } from "../contract/operation.ts";
-import { conflict } from "./errors.ts";
-import { requireOwned } from "./ownership.ts";
-import { namedKey } from "./record-keys.ts";
-import { type Call, mutationRoute, readRoute } from "./routing.ts";
-import type { ContainerRecord } from "./state/state.ts";
-import type { Work } from "./state/tasks.ts";
-import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
+import { getContainer, updateContainer } from "../../contract/containers.ts";
+import type { Body, Params } from "../../contract/operation.ts";
+import { conflict } from "../errors.ts";
+import { requireOwned } from "../ownership.ts";
+import { namedKey } from "../record-keys.ts";
+import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import type { ContainerRecord } from "../state/state.ts";
+import type { Work } from "../state/tasks.ts";
+import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 
 type ContainerUpdate = Body<typeof updateContainer>;
 type ContainerParams = Params<typeof updateContainer>;

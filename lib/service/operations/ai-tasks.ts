@@ -1,8 +1,8 @@
-import { listAiTasks } from "../contract/ai-tasks.ts";
-import type { Query } from "../contract/operation.ts";
-import { epochMsOf } from "../contract/timestamp.ts";
-import { readRoute } from "./routing.ts";
-import type { AiTaskRecord, State } from "./state/state.ts";
+import { listAiTasks } from "../../contract/ai-tasks.ts";
+import type { Query } from "../../contract/operation.ts";
+import { epochMsOf } from "../../contract/timestamp.ts";
+import { readRoute } from "../routing.ts";
+import type { AiTaskRecord, State } from "../state/state.ts";
 
 const DEFAULT_LIMIT = 10;
 

@@ -1,7 +1,7 @@
 import Big from "big.js";
-import { getDdosPrice } from "../contract/prices.ts";
-import { requireRegion } from "./ownership.ts";
-import { readRoute } from "./routing.ts";
+import { getDdosPrice } from "../../contract/prices.ts";
+import { readRoute } from "../routing.ts";
+import { requireRegion } from "./regions.ts";
 
 const DAYS_PER_PERIOD = 30;
 const HOURS_PER_DAY = 24;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { getPool, updatePool } from "../contract/load-balancer-pools.ts";
-import { conflict, invalid } from "./errors.ts";
-import { requireOwned } from "./ownership.ts";
+import { getPool, updatePool } from "../../contract/load-balancer-pools.ts";
+import { conflict, invalid } from "../errors.ts";
+import { requireOwned } from "../ownership.ts";
+import { mutationRoute, readRoute } from "../routing.ts";
+import type { Work } from "../state/tasks.ts";
+import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 import { applyPoolUpdate, memberAddress, type PoolUpdate } from "./pool-update.ts";
-import { mutationRoute, readRoute } from "./routing.ts";
-import type { Work } from "./state/tasks.ts";
-import { startTask, type TaskEnd, type WorkContext } from "./task-engine.ts";
 
 type PoolWork = Extract<Work, { kind: "update-pool" }>;
 

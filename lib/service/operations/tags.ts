@@ -1,8 +1,8 @@
-import { getFloatingIpTag, getNetworkTag } from "../contract/tags.ts";
-import { invalid, notFound } from "./errors.ts";
-import { requireOwned } from "./ownership.ts";
-import { readRoute } from "./routing.ts";
-import type { NetworkRecord } from "./state/state.ts";
+import { getFloatingIpTag, getNetworkTag } from "../../contract/tags.ts";
+import { invalid, notFound } from "../errors.ts";
+import { requireOwned } from "../ownership.ts";
+import { readRoute } from "../routing.ts";
+import type { NetworkRecord } from "../state/state.ts";
 
 type Tag = NetworkRecord["tags"][number];
 

@@ -1,10 +1,11 @@
 import Big from "big.js";
-import { getGpuClusterPrice, getK8sClusterPrice } from "../contract/prices.ts";
-import { requireOwned, requireRegion } from "./ownership.ts";
+import { getGpuClusterPrice, getK8sClusterPrice } from "../../contract/prices.ts";
+import { requireOwned } from "../ownership.ts";
+import { namedKey } from "../record-keys.ts";
+import { readRoute } from "../routing.ts";
+import type { PriceListRecord, RecordOf } from "../state/state.ts";
 import { applyTerms, discountShare, type HourlyPrice, priceOf, sumOf } from "./price-terms.ts";
-import { namedKey } from "./record-keys.ts";
-import { readRoute } from "./routing.ts";
-import type { PriceListRecord, RecordOf } from "./state/state.ts";
+import { requireRegion } from "./regions.ts";
 
 /** What has no price is shown as an error with empty amounts, which the interface provides for. */
 const itemPrice = (perHour: HourlyPrice, prices: PriceListRecord) => {

@@ -1,5 +1,5 @@
 import Big from "big.js";
-import type { PriceListRecord } from "./state/state.ts";
+import type { PriceListRecord } from "../state/state.ts";
 
 /** The provider's month: its published samples multiply an hour by it. */
 export const HOURS_PER_MONTH = 720;

@@ -1,9 +1,9 @@
-import type { Query } from "../contract/operation.ts";
-import { getTask, listTasks } from "../contract/tasks.ts";
-import { epochMsOf } from "../contract/timestamp.ts";
-import { notFound } from "./errors.ts";
-import { readRoute } from "./routing.ts";
-import type { KeyRecord, TaskRecord } from "./state/state.ts";
+import type { Query } from "../../contract/operation.ts";
+import { getTask, listTasks } from "../../contract/tasks.ts";
+import { epochMsOf } from "../../contract/timestamp.ts";
+import { notFound } from "../errors.ts";
+import { readRoute } from "../routing.ts";
+import type { KeyRecord, TaskRecord } from "../state/state.ts";
 
 /** The provider's public default. The maximum is the contract's. */
 const DEFAULT_LIMIT = 10;

@@ -1,6 +1,6 @@
-import type { updatePool } from "../contract/load-balancer-pools.ts";
-import type { Body } from "../contract/operation.ts";
-import type { MemberRecord, PoolRecord } from "./state/state.ts";
+import type { updatePool } from "../../contract/load-balancer-pools.ts";
+import type { Body } from "../../contract/operation.ts";
+import type { MemberRecord, PoolRecord } from "../state/state.ts";
 
 export type PoolUpdate = Body<typeof updatePool>;
 type Monitor = PoolRecord["healthmonitor"];

@@ -1,12 +1,12 @@
-import type { Body } from "../contract/operation.ts";
-import type { createRouter } from "../contract/routers.ts";
-import { epochMsOf } from "../contract/timestamp.ts";
-import { priceListAt } from "./price-list.ts";
-import type { Draft } from "./records.ts";
-import type { NetworkRecord, RouterRecord, TaskRecord } from "./state/state.ts";
-import type { Work } from "./state/tasks.ts";
+import type { Body } from "../../contract/operation.ts";
+import type { createRouter } from "../../contract/routers.ts";
+import { epochMsOf } from "../../contract/timestamp.ts";
+import type { Draft } from "../records.ts";
+import type { NetworkRecord, RouterRecord, TaskRecord } from "../state/state.ts";
+import type { Work } from "../state/tasks.ts";
+import type { TaskEnd, WorkContext } from "../task-engine.ts";
+import { priceListAt } from "./regions.ts";
 import { freeAddress, routerAddress } from "./subnet-addresses.ts";
-import type { TaskEnd, WorkContext } from "./task-engine.ts";
 
 type RouterWork = Extract<Work, { kind: "create-router" }>;
 type Gateway = NonNullable<Body<typeof createRouter>["external_gateway_info"]>;

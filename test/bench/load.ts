@@ -11,7 +11,7 @@ const CONNECTIONS = 10;
 const MEMORY_REQUESTS = 1_000_000;
 const WARM_UP_REQUESTS = 20_000;
 
-const SERVER = fileURLToPath(new URL("./server.mjs", import.meta.url));
+const SUBJECT = fileURLToPath(new URL("./subjects.mjs", import.meta.url));
 
 type Load = Pick<autocannon.Options, "method" | "body"> & { readonly path: string };
 
@@ -31,7 +31,7 @@ const memoryMessage = z.object({
 });
 
 const start = async (kind: "bare" | "service") => {
-  const child = fork(SERVER, [kind], { execArgv: ["--expose-gc"] });
+  const child = fork(SUBJECT, [kind], { execArgv: ["--expose-gc"] });
   const [message] = await once(child, "message");
   return {
     url: urlMessage.parse(message).url,

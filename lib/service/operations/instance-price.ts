@@ -1,11 +1,11 @@
 import Big from "big.js";
-import { previewInstancePrice } from "../contract/instance-price.ts";
-import type { Body } from "../contract/operation.ts";
-import { invalid } from "./errors.ts";
-import { requireLocation } from "./ownership.ts";
+import { previewInstancePrice } from "../../contract/instance-price.ts";
+import type { Body } from "../../contract/operation.ts";
+import { invalid } from "../errors.ts";
+import { readRoute } from "../routing.ts";
+import type { PriceListRecord } from "../state/state.ts";
 import { applyTerms, discountShare, HOURS_PER_MONTH, priceOf } from "./price-terms.ts";
-import { readRoute } from "./routing.ts";
-import type { PriceListRecord } from "./state/state.ts";
+import { requireLocation } from "./regions.ts";
 
 type Preview = Body<typeof previewInstancePrice>;
 type Volume = NonNullable<Preview["volumes"]>[number];

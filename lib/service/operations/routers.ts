@@ -1,7 +1,8 @@
-import { createRouter, getRouter } from "../contract/routers.ts";
-import { requireLocation, requireOwned } from "./ownership.ts";
-import { mutationRoute, readRoute } from "./routing.ts";
-import { startTask } from "./task-engine.ts";
+import { createRouter, getRouter } from "../../contract/routers.ts";
+import { requireOwned } from "../ownership.ts";
+import { mutationRoute, readRoute } from "../routing.ts";
+import { startTask } from "../task-engine.ts";
+import { requireLocation } from "./regions.ts";
 
 export const getRouterRoute = readRoute(getRouter, ({ params, records, caller }) =>
   requireOwned(records.get("routers", params.router_id), params, caller, "router"),

@@ -1,5 +1,5 @@
-import type { RecordReader } from "./records.ts";
-import type { SubnetRecord } from "./state/state.ts";
+import type { RecordReader } from "../records.ts";
+import type { SubnetRecord } from "../state/state.ts";
 
 interface Assignment {
   readonly ip_address: string;
