@@ -1,7 +1,7 @@
+import pLimit from "p-limit";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { BusEvent } from "./bus-records.ts";
-import { createOneAtATime } from "./one-at-a-time.ts";
 
 const FIRST_RETRY_MS = 1000;
 /** EventBridge gives up after a day; here an event waits for as long as its subscriber needs to be mended. */
@@ -70,7 +70,7 @@ export const createEventDelivery = (options: {
 
   return {
     subscribe(handler) {
-      subscribers.push({ handler, oneAtATime: createOneAtATime() });
+      subscribers.push({ handler, oneAtATime: pLimit(1) });
     },
     deliver(event, onDelivered) {
       const outstanding = new Set(subscribers);

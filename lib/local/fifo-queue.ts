@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Clock } from "../ports/clock.ts";
 import type { CommandMessage, CommandQueue } from "../ports/queue.ts";
 import type { Random } from "../ports/random.ts";
@@ -9,7 +10,6 @@ import {
   putting,
   type StoredMessage,
 } from "./fifo-records.ts";
-import { createOneAtATime } from "./one-at-a-time.ts";
 import { nextSequence } from "./sequence.ts";
 import { refusalOfMessage } from "./sqs-limits.ts";
 
@@ -84,7 +84,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
   const { map, clock, random } = options;
   const { messages, deadLetters, duplicatesUntil } = await loadFifoState(map);
   const flights = new Map<string, Flight>();
-  const oneAtATime = createOneAtATime();
+  const oneAtATime = pLimit(1);
   let lastSequence = [...messages.keys(), ...deadLetters.map(({ sequence }) => sequence)]
     .sort()
     .at(-1);

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { eventBytes, MAX_EVENT_BYTES } from "../aws/event-size.ts";
 import type { BusEntry, EventBus, PublishOutcome } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -6,7 +7,6 @@ import type { Random } from "../ports/random.ts";
 import { type BusRecord, deletingEvent, loadBusRecords, puttingEvent } from "./bus-records.ts";
 import type { DurableMap } from "./durable-map.ts";
 import { type BusHandler, createEventDelivery } from "./event-delivery.ts";
-import { createOneAtATime } from "./one-at-a-time.ts";
 import { nextSequence } from "./sequence.ts";
 
 export interface LocalBusOptions {
@@ -51,7 +51,7 @@ const failureOf = (error: unknown): PublishOutcome => ({
 export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> => {
   const { map, clock, random, source } = options;
   const delivery = createEventDelivery(options);
-  const oneAtATime = createOneAtATime();
+  const oneAtATime = pLimit(1);
   let waitingForStart: BusRecord[] | undefined = [...(await loadBusRecords(map))];
   let lastSequence = waitingForStart.at(-1)?.sequence;
 

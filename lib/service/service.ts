@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { createApp, refuseUnreadable } from "./app.ts";
@@ -40,16 +41,6 @@ export interface Service {
   accepts(apiKey: string): boolean;
 }
 
-/** Runs one piece of work after the other in the order of asking, whether or not one fails. */
-const createQueue = () => {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
-};
-
 /** Lists whose records live in a project. */
 const IN_PROJECTS = [
   "containers",
@@ -86,7 +77,7 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const { clock, random, store, initialState, taskDurationMs, onFault } = options;
   const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
-  const inTurn = createQueue();
+  const inTurn = pLimit(1);
   const newId = () => random.uuid();
   const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
   const limit = createRateLimit(options.requestsPerSecond ?? Number.POSITIVE_INFINITY);
