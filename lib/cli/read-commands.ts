@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Read } from "../contract/operation.ts";
 import { READS } from "../contract/operations.ts";
 import { getTask, TASK_PATH } from "../contract/tasks.ts";
@@ -14,9 +14,7 @@ interface ReadFlags extends ProviderFlags {
 const addProviderOptions = (command: Command, operation: Read): Command => {
   command
     .optionsGroup("Who is asked; the key is read from SKYHOOK_API_KEY:")
-    .addOption(
-      new Option("--base-url <url>", "address of the provider's API").env("SKYHOOK_BASE_URL"),
-    );
+    .option("--base-url <url>", "address of the provider's API (default: SKYHOOK_BASE_URL)");
   if (operation.id === getTask.id) {
     command.option("--task-path <path>", `path of one task there (default: ${TASK_PATH})`);
   }

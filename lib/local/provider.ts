@@ -52,6 +52,11 @@ interface Surroundings {
   readonly directory: string | undefined;
 }
 
+/** It lives in this process and answers at once; a request that is stalled dies with its sender. */
+const EMBEDDED_TIMES = { attemptTimeoutMs: 3_000, settleMs: 5_000 };
+/** As for the deployed functions, see infra/environment.cjs. */
+const REMOTE_TIMES = { attemptTimeoutMs: 10_000, settleMs: 300_000 };
+
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
   { clock, random, log, directory }: Surroundings,
@@ -83,9 +88,7 @@ const openEmbedded = async (
       builtInKey: [BUILT_IN_API_KEYS.first].find(service.accepts),
       paths: {},
       canList: true,
-      attemptTimeoutMs: 3_000,
-      // It lives in this process: a request that is stalled dies with its sender.
-      settleMs: 5_000,
+      ...EMBEDDED_TIMES,
       close: closing.close,
     };
   } catch (error) {
@@ -101,4 +104,4 @@ export const openProvider = async (
 ): Promise<Provider> =>
   choice.kind === "embedded"
     ? openEmbedded(choice, surroundings)
-    : { ...choice, attemptTimeoutMs: 10_000, settleMs: 300_000, close: async () => {} };
+    : { ...choice, ...REMOTE_TIMES, close: async () => {} };

@@ -24,6 +24,7 @@ const noRecords = () => ({
 });
 
 const collectionNameSchema = stateSchema.keyof();
+/** The names of all lists of the state, in its order. */
 export const COLLECTIONS = collectionNameSchema.options;
 
 export interface RecordReader {

@@ -61,6 +61,7 @@ export interface MountedRoute {
   readonly successStatus: 200 | 204;
 }
 
+/** Every operation at each of its places. */
 export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((operation) =>
   placesOf(operation).map((place) => ({
     place,

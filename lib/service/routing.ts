@@ -88,6 +88,7 @@ export const readRoute = <
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => z.output<R>,
 ): Route<Id> => ({ id: operation.id, kind: "read", answer: join(operation, handle) });
 
+/** A route whose handler may write: all that it put is committed together when it returns. */
 export const mutationRoute = <
   Id extends string,
   P extends z.ZodObject,

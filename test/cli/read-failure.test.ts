@@ -59,13 +59,13 @@ describe("a read that failed", () => {
 
   it("names each field that the provider refuses, on its own line", () => {
     const problems = [
-      { path: "flavor", rule: "unknown\u001b[2J flavor" },
+      { path: "flavor", rule: "unknown\u001b[2J \u202eflavor" },
       { path: "", rule: "no quota" },
     ];
 
     expect(failure("refused", { status: 400, disposition: "permanent", problems }).lines).toEqual([
       "get-task: 400 refused",
-      "  flavor: unknown\\u001b[2J flavor",
+      "  flavor: unknown\\u001b[2J \\u202eflavor",
       "  no quota",
     ]);
   });

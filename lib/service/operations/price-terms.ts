@@ -34,5 +34,6 @@ export const applyTerms = (
   };
 };
 
+/** The discount as a share of one, as item prices show it. */
 export const discountShare = ({ discount_percent }: PriceListRecord): Big =>
   shareOf(discount_percent);
