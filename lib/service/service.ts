@@ -89,18 +89,17 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     newId,
     onFault,
     run: (route, raw, caller) => {
-      const context = { caller, newId, taskDurationMs };
       const at = clock.now();
       // Readers see what is committed, so they need not wait for anyone unless time has work to do.
       if (route.kind === "read" && records.tasks.nextDueAt() > at) {
-        return route.answer(raw, { ...context, records, at });
+        return route.answer(raw, { caller, newId, taskDurationMs, records, at });
       }
       return inTurn(async () => {
-        const at = clock.now();
-        await settleTasks(records, at, newId, doWork);
+        const context = { caller, newId, taskDurationMs, at: clock.now() };
+        await settleTasks(records, context.at, newId, doWork);
         return route.kind === "read"
-          ? route.answer(raw, { ...context, records, at })
-          : records.change((draft) => route.answer(raw, { ...context, records: draft, at }));
+          ? route.answer(raw, { ...context, records })
+          : records.change((draft) => route.answer(raw, { ...context, records: draft }));
       });
     },
   });
