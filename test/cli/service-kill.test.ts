@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
 import { startSkyhook } from "../support/skyhook-process.ts";
 
@@ -25,6 +25,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const startOn = async (data: string) => {
   const service = startSkyhook(["service", "--api-key", API_KEY, "--data", data]);
+  onTestFinished(() => void service.child.kill("SIGKILL"));
   await service.printed("the service listens there");
   const baseUrl = service.stdout().trim();
   const ask = (method: string, path: string, body?: object) =>
