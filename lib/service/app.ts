@@ -3,7 +3,7 @@ import { formatWireJson } from "../contract/json.ts";
 import type { Place } from "../contract/places.ts";
 import { epochMsOf } from "../contract/timestamp.ts";
 import { authenticate, type FindKey } from "./authentication.ts";
-import { createDocs, DOCS_PATHS } from "./docs.ts";
+import { createDocs, DOCS_PATHS } from "./docs/docs.ts";
 import { errorBody, familyOf, fault, invalid, notFound, RefusedError } from "./errors.ts";
 import { RETRY_AFTER_SECONDS } from "./rate-limit.ts";
 import { mayHaveBody, readBody } from "./request-body.ts";

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import * as z from "zod";
-import type { OpenApiDocument } from "../contract/openapi.ts";
+import type { OpenApiDocument } from "../../contract/openapi.ts";
 import { fieldsOf, nodeSchema, type OutlineField, type SchemaNode } from "./schema-outline.ts";
 
 const content = z

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { createOpenApi } from "../contract/openapi.ts";
-import { docsPage } from "./docs-page.ts";
+import { createOpenApi } from "../../contract/openapi.ts";
+import { docsPage } from "./page.ts";
 
 /** Made when it is first asked for: most runs are asked for operations only. */
 const once = <T>(make: () => T): (() => T) => {
