@@ -8,6 +8,7 @@ import {
 import { ERROR_BODIES } from "./error-bodies.ts";
 import type { Family, Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
+import { ownRulesOf } from "./own-rules.ts";
 import { type Place, placesOf } from "./places.ts";
 import { uint64 } from "./values.ts";
 
@@ -108,6 +109,16 @@ const pathsOf = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
   return paths;
 };
 
+/** Rules that JSON Schema has no words for, such as those across fields. */
+const rulesInWords = (schema: z.core.$ZodType): string =>
+  ownRulesOf(schema)
+    .map(({ field, text }) => (field === undefined ? text : `${field}: ${text}`))
+    .join("; ");
+
+/** A list of words, or a length, says all that our own text about it does. */
+const saysItself = ({ enum: words, const: word, maxLength }: z.core.JSONSchema.BaseSchema) =>
+  words !== undefined || word !== undefined || maxLength !== undefined;
+
 const UINT64 = {
   type: "integer",
   format: "uint64",
@@ -149,6 +160,8 @@ export const createOpenApi = () =>
         }
         // What a format says already, and what is true of every number, would only hide the rules.
         if (jsonSchema.format !== undefined) Reflect.deleteProperty(jsonSchema, "pattern");
+        const rules = rulesInWords(zodSchema);
+        if (rules !== "" && !saysItself(jsonSchema)) jsonSchema.description ??= rules;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       },

@@ -81,6 +81,20 @@ test("the page for people names every operation with its path, and loads nothing
   expect(text).not.toMatch(/<script|src=|@import|https?:\/\//);
 });
 
+test("rules across fields are told in words, in the document and on the page", async () => {
+  const { send } = await startService();
+
+  const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
+  const { text } = await textOf("/docs");
+
+  const preview = paths["/cloud/v2/pricing/{project_id}/{region_id}/instances"].post;
+  const rule = "names: give exactly one of names and name_templates";
+  expect(preview.requestBody.content["application/json"].schema.description).toBe(rule);
+  expect(text).toContain(rule);
+  expect(text).toContain("min: must not exceed max");
+  expect(text).toContain("network_id: required with type manual");
+});
+
 test("the documents are there to be read only", async () => {
   const { send } = await startService();
 

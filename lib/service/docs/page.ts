@@ -67,7 +67,7 @@ const body = (title: string, schema: SchemaNode | undefined): Html | string => {
   const record = schema.$ref?.slice(schema.$ref.lastIndexOf("/") + 1);
   return html`<h3>${title}</h3>${
     record === undefined
-      ? outline(fieldsOf(schema))
+      ? html`${schema.description ? html`<p>${schema.description}</p>` : ""}${outline(fieldsOf(schema))}`
       : html`<p><a href="#${record}">${record}</a></p>`
   }`;
 };
