@@ -2,9 +2,10 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { Random } from "../ports/random.ts";
+import { StoredStateError } from "../service/records.ts";
 
 /** Grows when an older program could not read what a newer one keeps, or the other way round. */
-const FORMAT = 1;
+const FORMAT = 2;
 const MARK = "skyhook.json";
 
 /** Where a local run keeps what outlives it. */
@@ -32,6 +33,7 @@ const codeOf = (error: unknown): unknown =>
 
 /** Why a step on the way into the folder failed, as far as its owner can do something about it. */
 const reasonOf = (error: unknown): string | undefined => {
+  if (error instanceof StoredStateError) return `damaged: ${error.message}`;
   switch (codeOf(error)) {
     case "EEXIST":
     case "ENOTDIR":
@@ -54,7 +56,7 @@ const reasonOf = (error: unknown): string | undefined => {
 
 /**
  * Runs the work that opens a data directory.
- * @throws DataDirectoryError instead of what the file system and LevelDB say
+ * @throws DataDirectoryError instead of what the file system, LevelDB and the service say
  */
 export const withDataError = async <T>(
   directory: string | undefined,

@@ -1,4 +1,5 @@
 import { formatWireJson, parseWireJson } from "../contract/json.ts";
+import { type Problem, problemsOf } from "../contract/problem.ts";
 import { keyOf } from "./record-keys.ts";
 import { type CollectionName, type RecordOf, type State, stateSchema } from "./state/state.ts";
 import type { Store } from "./store.ts";
@@ -23,9 +24,8 @@ const noRecords = () => ({
   prices: new Map(),
 });
 
-const collectionNameSchema = stateSchema.keyof();
 /** The names of all lists of the state, in its order. */
-export const COLLECTIONS = collectionNameSchema.options;
+export const COLLECTIONS = stateSchema.keyof().options;
 
 export interface RecordReader {
   get<C extends CollectionName>(collection: C, key: string): RecordOf<C> | undefined;
@@ -57,14 +57,36 @@ const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[])
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, record]) => (record === undefined ? [] : [record]));
 
-/** @throws ZodError when what was stored is not a state: better stop than serve half a world */
+/** What a store holds is not a state; the message names the first thing that is wrong, never a value. */
+export class StoredStateError extends Error {
+  override readonly name = "StoredStateError";
+
+  constructor([first, ...others]: readonly Problem[]) {
+    const more = others.length > 0 ? `, and ${others.length} more` : "";
+    super(`what is stored is not a state: ${first?.path}: ${first?.rule}${more}`);
+  }
+}
+
+const parseRecord = (key: string, text: string): unknown => {
+  try {
+    return parseWireJson(text);
+  } catch {
+    throw new StoredStateError([{ path: key, rule: "must be readable JSON" }]);
+  }
+};
+
+/** @throws StoredStateError when what was stored is not a state: better stop than serve half a world */
 const fromEntries = (entries: ReadonlyMap<string, string>): State => {
   const lists = new Map<string, unknown[]>(COLLECTIONS.map((collection) => [collection, []]));
   for (const [key, text] of entries) {
-    const collection = collectionNameSchema.parse(key.split("/")[0]);
-    lists.get(collection)?.push(parseWireJson(text));
+    const [collection = ""] = key.split("/");
+    const list = lists.get(collection) ?? [];
+    list.push(parseRecord(key, text));
+    lists.set(collection, list);
   }
-  return stateSchema.parse(Object.fromEntries(lists));
+  const parsed = stateSchema.safeParse(Object.fromEntries(lists));
+  if (!parsed.success) throw new StoredStateError(problemsOf(parsed.error.issues));
+  return parsed.data;
 };
 
 const fromState = (state: State): Collections => {
@@ -118,7 +140,10 @@ const merge = (into: Collections, writes: Writes): void => {
   for (const collection of COLLECTIONS) copy(collection);
 };
 
-/** Opens the stored records; an empty store is first filled with the initial state, in one batch. */
+/**
+ * Opens the stored records; an empty store is first filled with the initial state, in one batch.
+ * @throws StoredStateError when the store holds something else
+ */
 export const openRecords = async (store: Store, initialState: State): Promise<Records> => {
   const entries = await store.load();
   const committed = fromState(entries.size === 0 ? initialState : fromEntries(entries));

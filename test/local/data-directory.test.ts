@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDataDirectory, withDataError } from "../../lib/local/data-directory.ts";
 import { openLevelStore } from "../../lib/local/level-store.ts";
+import { StoredStateError } from "../../lib/service/records.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 
 let parent: string;
@@ -59,8 +60,8 @@ describe("a data directory", () => {
   });
 
   it.each([
-    ['{"format":2,"key":"x"}', "has format 2, this version of Skyhook reads format 1"],
-    ['{"format":1}', "damaged: skyhook.json is not readable"],
+    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads format 2"],
+    ['{"format":2}', "damaged: skyhook.json is not readable"],
     ['{"for', "damaged: skyhook.json is not readable"],
   ])("of another version or with damage is refused: %s", async (mark, why) => {
     await mkdir(directory, { recursive: true });
@@ -101,6 +102,14 @@ describe("what LevelDB says of a data directory", () => {
 
     await expect(withDataError(directory, () => openLevelStore(messages))).rejects.toThrow(
       `data directory ${directory}: damaged: Corruption: CURRENT file does not end with newline`,
+    );
+  });
+
+  it("is told as damage, too, when what the service stored is no state", async () => {
+    const failure = new StoredStateError([{ path: "routers.0.id", rule: "required" }]);
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      `data directory ${directory}: damaged: what is stored is not a state: routers.0.id: required`,
     );
   });
 

@@ -130,9 +130,15 @@ test("each request is one batch, and so is each step of a task", async () => {
   expect(batches).toEqual([["containers", "tasks"], ["tasks"], ["containers", "tasks"]]);
 });
 
-test("a store that holds something else than a state is refused at the start", async () => {
+test.each([
+  ["a record that is none", "routers/x", '{"id":7}', "routers.0.id: a string, and 12 more"],
+  ["a list that is none", "images/x", "{}", "images: unknown field"],
+  ["half a record", "routers/x", '{"id"', "routers/x: must be readable JSON"],
+])("a store that holds %s is refused at the start", async (_, key, text, problem) => {
   const store = await open("data");
-  await store.commit(new Map([["instances/x", '{"id":"x"}']]));
+  await store.commit(new Map([[key, text]]));
 
-  await expect(startService({ store })).rejects.toThrow("instances");
+  await expect(startService({ store })).rejects.toThrow(
+    `what is stored is not a state: ${problem}`,
+  );
 });
