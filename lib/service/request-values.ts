@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { problemsOf } from "../contract/problem.ts";
 import { type InvalidFields, invalid } from "./errors.ts";
@@ -89,6 +90,9 @@ const readFields = (
   return values;
 };
 
+/** Many clients send an empty object with every POST; it says as little as no body. */
+const isNothing = (body: unknown): boolean => isDeepStrictEqual(body, {});
+
 type Part = "path" | "query" | "body";
 
 /** Rules by field; a rule about a part as a whole is filed under the part's own name. */
@@ -123,11 +127,12 @@ export const createValueReader = <
 ): ((raw: RawValues) => Values<P, Q, B>) => {
   const paramReaders = readersOf(schemas.params);
   const queryReaders = readersOf(schemas.query);
+  const takesNoBody = schemas.body instanceof z.ZodUndefined;
   return (raw) => {
     const pathTexts = Object.entries(raw.params).map(([name, text]) => [name, [text]] as const);
     const params = schemas.params.safeParse(readFields(paramReaders, pathTexts));
     const query = schemas.query.safeParse(readFields(queryReaders, raw.query));
-    const body = schemas.body.safeParse(raw.body);
+    const body = schemas.body.safeParse(takesNoBody && isNothing(raw.body) ? undefined : raw.body);
     if (!params.success || !query.success || !body.success) {
       throw invalid(
         collect([

@@ -72,7 +72,7 @@ test("an instance that is ACTIVE cannot be resumed and stays as it is", async ()
 });
 
 test.each([
-  ["body", "", { body: {} }],
+  ["body", "", { body: { force: true } }],
   ["with_ddos", "?with_ddos=maybe", {}],
   ["force", "?force=true", {}],
 ])("a resume that breaks a rule of %s is refused", async (field, query, sent) => {

@@ -117,10 +117,18 @@ test.each([
   });
 });
 
-test("resume takes no body", async () => {
+test("resume takes no body, and an empty object for one", async () => {
+  const { send } = await startService();
+
+  const resumed = await send("POST", `${SUSPENDED}/resume`, { body: {} });
+
+  expect([resumed.status, resumed.body.results[0].status]).toEqual([200, "ACTIVE"]);
+});
+
+test.each([[[]], [{ force: true }], [null], ["{}"]])("resume refuses the body %j", async (body) => {
   const { send, stored } = await startService();
 
-  const refused = await send("POST", `${SUSPENDED}/resume`, { body: {} });
+  const refused = await send("POST", `${SUSPENDED}/resume`, { body });
 
   expect(refused.status).toBe(400);
   expect(refused.body.invalid_fields).toEqual({ body: ["this operation takes no body"] });
