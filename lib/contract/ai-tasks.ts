@@ -48,8 +48,8 @@ export const listAiTasks = read({
     date_created: dayOrInstant.optional(),
     ordering: oneOf(["task_id", "status", "task_name", "started_at"]).optional(),
     search: unlimitedText.optional(),
-    page: z.int().min(1).optional(),
-    limit: z.int().min(1).optional(),
+    page: z.int().min(1).optional().meta({ default: 1 }),
+    limit: z.int().min(1).optional().meta({ default: 10 }),
   }),
   body: noBody,
   response: z.looseObject({

@@ -128,7 +128,7 @@ export const previewInstancePrice = read({
     total_price_per_hour: amount,
     total_price_per_month: amount,
     per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
-    vm_count: z.int().optional(),
+    vm_count: z.int().optional().meta({ default: 1 }),
   }),
   successStatus: 200,
 });

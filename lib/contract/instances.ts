@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ddosProfileSchema } from "./ddos-profile.ts";
 import { mutation, read } from "./operation.ts";
 import { tagSchema } from "./tags.ts";
-import { noBody, openWord, pathText, projectAndRegion } from "./values.ts";
+import { noBody, openWord, pathId, projectAndRegion } from "./values.ts";
 
 export const INSTANCE_STATUSES = [
   "ACTIVE",
@@ -126,7 +126,7 @@ export const instanceSchema = z
 /** The profile is shown only to who asks; otherwise `ddos_profile` is null. */
 const instanceQuery = z.strictObject({ with_ddos: z.boolean().optional() });
 
-const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathText });
+const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathId });
 
 export const resumeInstance = mutation({
   id: "resume-instance",

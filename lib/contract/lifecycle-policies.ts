@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import { noBody, pathInteger, projectAndRegion, resourceName, unlimitedText } from "./values.ts";
+import { noBody, pathInteger, projectAndRegion, resourceName, textId } from "./values.ts";
 
 const count = z.int().nullable().optional();
 const cronPart = z.string().nullable().optional();
@@ -77,7 +77,7 @@ export const removePolicyVolumes = mutation({
   path: "/cloud/v1/lifecycle_policy/{project_id}/{region_id}/{policy_id}/remove_volumes_from_policy",
   params: policyParams,
   query: policyQuery,
-  body: z.strictObject({ volume_ids: z.array(unlimitedText) }),
+  body: z.strictObject({ volume_ids: z.array(textId) }),
   response: policySchema,
   successStatus: 200,
   answers: "immediate",

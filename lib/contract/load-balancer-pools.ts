@@ -15,6 +15,16 @@ import {
 const timeoutMs = z.int().min(0).max(86_400_000).nullable().optional();
 const secretId = uuid.nullable().optional();
 
+/** What only a monitor that speaks HTTP has (provider's public schema). */
+const HTTP_FIELDS = [
+  "http_method",
+  "http_version",
+  "url_path",
+  "expected_codes",
+  "domain_name",
+] as const;
+const isHttp = (type: string | null | undefined): boolean => !type || /^HTTPS?$/.test(type);
+
 /** Nested object of the update: given completely, it replaces the whole monitor. */
 export const healthMonitorSchema = z
   .strictObject({
@@ -47,14 +57,23 @@ export const healthMonitorSchema = z
   .refine((monitor) => monitor.timeout < monitor.delay, {
     path: ["timeout"],
     error: "must be below delay",
+  })
+  .refine(({ type, ...fields }) => isHttp(type) || HTTP_FIELDS.every((name) => !fields[name]), {
+    path: ["type"],
+    error: `must be HTTP or HTTPS with any of ${HTTP_FIELDS.join(", ")}`,
   });
 
-export const sessionPersistenceSchema = z.strictObject({
-  type: oneOf(["APP_COOKIE", "HTTP_COOKIE", "SOURCE_IP"]),
-  cookie_name: resourceName.nullable().optional(),
-  persistence_granularity: unlimitedText.nullable().optional(),
-  persistence_timeout: z.int().nullable().optional(),
-});
+export const sessionPersistenceSchema = z
+  .strictObject({
+    type: oneOf(["APP_COOKIE", "HTTP_COOKIE", "SOURCE_IP"]),
+    cookie_name: resourceName.nullable().optional(),
+    persistence_granularity: unlimitedText.nullable().optional(),
+    persistence_timeout: z.int().nullable().optional(),
+  })
+  .refine(({ type, cookie_name }) => type !== "SOURCE_IP" || !cookie_name, {
+    path: ["cookie_name"],
+    error: "only with type APP_COOKIE or HTTP_COOKIE",
+  });
 
 export const poolMemberSchema = z
   .strictObject({
@@ -68,8 +87,9 @@ export const poolMemberSchema = z
     monitor_port: z.int().min(1).max(65535).nullable().optional(),
     backup: z.boolean().optional(),
     admin_state_up: z.boolean().optional(),
-    // Listed by the document, read-only at the provider: accepted, without effect.
+    // Read-only at the provider: accepted, so that a list can be sent as it was read, without effect.
     operating_status: unlimitedText.optional(),
+    provisioning_status: unlimitedText.optional(),
   })
   .refine((member) => !(member.subnet_id && member.instance_id), {
     path: ["instance_id"],

@@ -123,7 +123,8 @@ const UINT64 = {
   type: "integer",
   format: "uint64",
   minimum: 0,
-  description: "Unsigned 64-bit: JSON readers that use floating point lose digits",
+  // As a JSON number in `maximum`, JavaScript itself would round it.
+  description: "Up to 18446744073709551615: JSON readers that use floating point lose digits",
 };
 
 /** The whole interface as an OpenAPI 3.1 document, made of nothing but the contract. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
-import { noBody, nothing, pathText } from "./values.ts";
+import { noBody, nothing, pathId } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
@@ -37,7 +37,7 @@ export const getTask = read({
   method: "GET",
   path: TASK_PATH,
   otherPath: PUBLISHED_TASK_PATH,
-  params: z.strictObject({ task_id: pathText }),
+  params: z.strictObject({ task_id: pathId }),
   query: nothing,
   body: noBody,
   response: taskSchema,
@@ -53,8 +53,8 @@ export const listTasks = read({
   path: "/cloud/v1/tasks",
   params: nothing,
   query: z.strictObject({
-    limit: z.int().min(1).max(1000).optional(),
-    offset: z.int().min(0).optional(),
+    limit: z.int().min(1).max(1000).optional().meta({ default: 10 }),
+    offset: z.int().min(0).optional().meta({ default: 0 }),
     order_by: z.enum(["asc", "desc"]).optional(),
     /** The provider's older name of `order_by`. */
     sorting: z.enum(["asc", "desc"]).optional(),

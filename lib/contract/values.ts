@@ -41,6 +41,15 @@ export const pathText = unlimitedText
  * lower case: what is one resource must not have two names, nor two lanes.
  */
 export const uuid = z.guid().toLowerCase();
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const inOneSpelling = (id: string): string => (UUID.test(id) ? id.toLowerCase() : id);
+
+/** An identifier that the document types as text, though the provider's are UUIDs: in one spelling if it is one. */
+export const textId = unlimitedText.overwrite(inOneSpelling);
+/** The same in a path. */
+export const pathId = pathText.overwrite(inOneSpelling);
+
 export const pathInteger = z.int();
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };

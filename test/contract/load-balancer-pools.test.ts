@@ -5,6 +5,8 @@ import { bothWays, received, refused, taken } from "./both-ways.ts";
 const ID = "9b8d3a10-0d8c-4c3c-9d2e-2d4b1d0e4a11";
 const NAME_RULE =
   "3 to 63 letters, digits, spaces, dots, underscores or hyphens; starts with a letter or digit, does not end with a space or hyphen";
+const HTTP_RULE =
+  "must be HTTP or HTTPS with any of http_method, http_version, url_path, expected_codes, domain_name";
 const PATH_RULE = "a path such as /health, without ?, # or %";
 
 const monitor = (change: object = {}) => ({
@@ -39,7 +41,9 @@ describe("the body of a pool update takes", () => {
     monitor(),
     monitor({ delay: 1, timeout: 0, max_retries: 1, max_retries_down: 1 }),
     monitor({ delay: 2_147_483_647, timeout: 2_147_483, max_retries: 10, max_retries_down: 10 }),
-    monitor({ type: "TLS-HELLO", http_method: "TRACE", http_version: "1.1", url_path: "/" }),
+    monitor({ type: "HTTPS", http_method: "TRACE", http_version: "1.1", url_path: "/" }),
+    monitor({ type: null, http_method: "GET" }),
+    monitor({ type: "TLS-HELLO", http_method: null, url_path: null }),
     monitor({ url_path: "/a//b", domain_name: "d".repeat(253), expected_codes: "200,300-302" }),
     session(),
     session({ type: "APP_COOKIE", cookie_name: "JSESSION.ID", persistence_timeout: 0 }),
@@ -120,12 +124,21 @@ describe("the body of a pool update refuses", () => {
     [`healthmonitor.url_path: ${PATH_RULE}`, monitor({ url_path: "/a?b" })],
     [`healthmonitor.url_path: ${PATH_RULE}`, monitor({ url_path: "health" })],
     ["healthmonitor.kind: unknown field", monitor({ kind: "TCP" })],
+    [`healthmonitor.type: ${HTTP_RULE}`, monitor({ type: "TCP", url_path: "/health" })],
+    [`healthmonitor.type: ${HTTP_RULE}`, monitor({ type: "PING", expected_codes: "200" })],
+    [
+      "session_persistence.cookie_name: only with type APP_COOKIE or HTTP_COOKIE",
+      session({ cookie_name: "cookie" }),
+    ],
     ["session_persistence.type: required", { session_persistence: {} }],
     [
       "session_persistence.type: one of APP_COOKIE, HTTP_COOKIE, SOURCE_IP",
       session({ type: "COOKIE" }),
     ],
-    [`session_persistence.cookie_name: ${NAME_RULE}`, session({ cookie_name: "id" })],
+    [
+      `session_persistence.cookie_name: ${NAME_RULE}`,
+      session({ type: "APP_COOKIE", cookie_name: "id" }),
+    ],
     [
       "session_persistence.persistence_timeout: a whole number",
       session({ persistence_timeout: 1.5 }),

@@ -93,6 +93,9 @@ test("rules across fields are told in words, in the document and on the page", a
   expect(text).toContain(rule);
   expect(text).toContain("min: must not exceed max");
   expect(text).toContain("network_id: required with type manual");
+  expect(text).toMatch(
+    /<code>page<\/code>\s*<span class="note">query, integer, at least 1, default 1</,
+  );
 });
 
 test("the documents are there to be read only", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { stateSchema } from "../../lib/service/state/state.ts";
 import { ACTIVE, SUSPENDED, startService } from "./harness.ts";
 
 const SUSPENDED_RECORD = "instances/6c6aa80f-7836-4dc2-a2ae-125e248be476";
@@ -189,3 +190,41 @@ test.each(["with_ddos=yes", "with_ddos=1", "with_ddos=", "with_ddos=true&with_dd
     expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
   },
 );
+
+test("an instance is found by its id in any letter case, also when a seed has it in upper case", async () => {
+  const id = SUSPENDED.slice(SUSPENDED.lastIndexOf("/") + 1);
+  const { send } = await startService({
+    state: (builtIn) =>
+      stateSchema.parse({
+        ...builtIn,
+        instances: builtIn.instances.map((one) => ({ ...one, id: one.id.toUpperCase() })),
+      }),
+  });
+
+  const read = await send("GET", SUSPENDED.replace(id, id.toUpperCase()));
+  const resumed = await send("POST", `${SUSPENDED}/resume`);
+
+  expect([read.status, read.body.id]).toEqual([200, id]);
+  expect(resumed.status).toBe(200);
+});
+
+test("a bare metal flavor may describe its hardware with other keys", async () => {
+  const hardware_description = {
+    cpu: "2x",
+    ram: "256GiB",
+    disk: "2x480 GB",
+    network: "2x10 Gbit/s",
+  };
+  const { send } = await startService({
+    state: (builtIn) =>
+      stateSchema.parse({
+        ...builtIn,
+        instances: builtIn.instances.map((one) => ({
+          ...one,
+          flavor: { ...one.flavor, hardware_description, resource_class: "bm2-hf-medium" },
+        })),
+      }),
+  });
+
+  expect((await send("GET", SUSPENDED)).body.flavor).toMatchObject({ hardware_description });
+});

@@ -180,3 +180,15 @@ test("a question for volumes that is neither true nor false is refused and chang
   }
   expect(await stored()).toEqual(before);
 });
+
+test("volumes are found by their ids in any letter case", async () => {
+  const { send } = await startService();
+  const before = (await send("GET", `${POLICY}?need_volumes=true`)).body.volumes;
+  const volume_ids = [before[0].volume_id.toUpperCase()];
+
+  const removed = await send("PUT", `${POLICY}/remove_volumes_from_policy?need_volumes=true`, {
+    body: { volume_ids },
+  });
+
+  expect(removed.body.volumes).toEqual(before.slice(1));
+});

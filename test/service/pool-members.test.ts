@@ -47,3 +47,14 @@ test("an IPv6 address is the same member however it is written", async () => {
     "members.1: repeats the address and protocol_port of another",
   ]);
 });
+
+test("the members can be sent as they were read, and nothing has changed", async () => {
+  const { send, runTask } = await startService();
+  await runTask("PATCH", POOL, { members: [MEMBER, { ...MEMBER, protocol_port: 81 }] });
+  const { members } = (await send("GET", POOL)).body;
+
+  const again = await send("PATCH", POOL, { body: { members } });
+
+  expect(members).toHaveLength(2);
+  expect([again.status, again.body]).toEqual([200, { tasks: [] }]);
+});

@@ -185,3 +185,12 @@ test("what is due earlier ends earlier, even if it was created later", async () 
   expect(first.body.tasks[0] < second.body.tasks[0]).toBe(true);
   expect(addressesByName(await fast.stored())).toEqual({ slow: "10.0.0.2", fast: "10.0.0.1" });
 });
+
+test("a task is found by its id in any letter case", async () => {
+  const { send } = await startService();
+  const id = "d478ae29-dedc-4869-82f0-96104425f565";
+
+  const found = await send("GET", `/v1/tasks/${id.toUpperCase()}`);
+
+  expect([found.status, found.body.id]).toEqual([200, id]);
+});

@@ -10,6 +10,7 @@ export const schemaNode = z.strictObject({
   const: z.unknown().optional(),
   format: z.string().optional(),
   pattern: z.string().optional(),
+  default: z.unknown().optional(),
   minLength: z.int().optional(),
   maxLength: z.int().optional(),
   minimum: z.number().optional(),

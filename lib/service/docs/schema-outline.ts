@@ -14,6 +14,7 @@ export interface SchemaNode {
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
   readonly pattern?: string | undefined;
+  readonly default?: unknown;
   readonly items?: SchemaNode | undefined;
   readonly anyOf?: readonly SchemaNode[] | undefined;
   readonly oneOf?: readonly SchemaNode[] | undefined;
@@ -35,6 +36,7 @@ export const nodeSchema: z.ZodType<SchemaNode> = z.lazy(() =>
     minLength: z.number().optional(),
     maxLength: z.number().optional(),
     pattern: z.string().optional(),
+    default: z.unknown().optional(),
     items: nodeSchema.optional(),
     anyOf: z.array(nodeSchema).optional(),
     oneOf: z.array(nodeSchema).optional(),
@@ -69,6 +71,7 @@ const ownRule = (node: SchemaNode): string => {
     ...(format ? [format] : []),
     ...range(node),
     ...(pattern ? [`matching ${pattern}`] : []),
+    ...(node.default === undefined ? [] : [`default ${node.default}`]),
     ...(examples ? [examples] : []),
     ...(description ? [description] : []),
   ]

@@ -54,6 +54,7 @@ const toMembers = (
       address: same?.address ?? member.address,
       id: same?.id ?? newId(),
       operating_status: same?.operating_status ?? NOT_MONITORED,
+      provisioning_status: same?.provisioning_status ?? NEW_MEMBER.provisioning_status,
     };
   });
 };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ALARM_STATES, instanceSchema } from "../../contract/instances.ts";
+import { textId } from "../../contract/values.ts";
 import { ddosProfileRecord } from "./ddos-profile.ts";
 import { lock, tagRecord } from "./fields.ts";
 
@@ -15,6 +16,7 @@ const blackholePort = z.strictObject({
 /** The answered record with its DDoS profile, which is shown only to who asks. */
 export const instanceRecord = instanceSchema
   .extend({
+    id: textId,
     task_id: lock,
     blackhole_ports: z.array(blackholePort),
     ddos_profile: ddosProfileRecord.nullable(),
@@ -22,7 +24,9 @@ export const instanceRecord = instanceSchema
       architecture: z.string(),
       flavor_id: z.string(),
       flavor_name: z.string(),
-      hardware_description: z.strictObject({ ram: z.string(), vcpus: z.string() }),
+      // Bare metal and GPU flavors describe their hardware with other keys.
+      hardware_description: z.record(z.string(), z.string()),
+      resource_class: z.string().optional(),
       os_type: z.string(),
       ram: z.int(),
       vcpus: z.int(),

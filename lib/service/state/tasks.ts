@@ -4,6 +4,7 @@ import { poolUpdateSchema } from "../../contract/load-balancer-pools.ts";
 import { routerCreateSchema } from "../../contract/routers.ts";
 import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/tasks.ts";
 import { timestamp } from "../../contract/timestamp.ts";
+import { textId } from "../../contract/values.ts";
 import { clientId, projectAndRegion } from "./fields.ts";
 
 /** What a task does when it ends; gone once it has ended, so no variable or secret name outlives it. */
@@ -43,6 +44,7 @@ const text = z.string().nullable().default(null);
 export const taskRecord = taskSchema
   .extend({
     ...projectAndRegion,
+    id: textId,
     task_type: z.string(),
     state: z.enum(TASK_STATES),
     created_on: timestamp,
