@@ -91,7 +91,7 @@ const readFields = (
 };
 
 /** Many clients send an empty object with every POST; it says as little as no body. */
-const isNothing = (body: unknown): boolean => isDeepStrictEqual(body, {});
+const isNothing = (body: unknown): boolean => body === undefined || isDeepStrictEqual(body, {});
 
 type Part = "path" | "query" | "body";
 

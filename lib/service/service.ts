@@ -41,6 +41,13 @@ export interface Service {
   accepts(apiKey: string): boolean;
 }
 
+/** Without a limit there is nothing to count, nor a time to be asked for. */
+const createAdmission = ({ requestsPerSecond, clock }: ServiceOptions) => {
+  if (requestsPerSecond === undefined) return () => {};
+  const limit = createRateLimit(requestsPerSecond);
+  return (caller: KeyRecord): void => limit(caller.id, clock.now());
+};
+
 /** Lists whose records live in a project. */
 const IN_PROJECTS = [
   "containers",
@@ -80,12 +87,11 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const inTurn = pLimit(1);
   const newId = () => random.uuid();
   const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
-  const limit = createRateLimit(options.requestsPerSecond ?? Number.POSITIVE_INFINITY);
   const findKey = createKeyring([...ownKey, ...records.list("keys")]);
   const app = createApp({
     routes: MOUNTED_ROUTES,
     findKey,
-    admit: (caller) => limit(caller.id, clock.now()),
+    admit: createAdmission(options),
     newId,
     onFault,
     run: (route, raw, caller) => {
