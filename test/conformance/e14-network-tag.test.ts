@@ -1,77 +1,9 @@
-import { expect, test } from "vitest";
-import { openTarget, place, refusedFields, UNKNOWN_ID } from "./target.ts";
+import { testTagLookup } from "./tag-lookup.ts";
+import { openTarget } from "./target.ts";
 
-const { call, one, elsewhere } = await openTarget();
-const tagged = one("networks", ({ tags }) => tags.length > 0);
-const TAG = `/cloud/v1/networks/${place(tagged)}/${tagged.id}/metadata_item`;
-const keys = new Set(tagged.tags.map(({ key }) => key));
-const [key = ""] = keys;
-
-const get = (wanted: string) => call("GET", `${TAG}?${new URLSearchParams({ key: wanted })}`);
-
-test.each(tagged.tags)("the tag $key is answered with key, value and read_only", async (tag) => {
-  const answer = await get(tag.key);
-
-  expect(answer.status).toBe(200);
-  expect(answer.body).toEqual(tag);
-});
-
-test.each([
-  ["nobody gave", "no-such-tag"],
-  ["differs in letter case", key.toUpperCase()],
-  ["is only the beginning of one", key.slice(0, -1)],
-])("a key that %s is not found, and the message says that it is the tag", async (_, wanted) => {
-  const answer = await get(wanted);
-
-  expect(keys).not.toContain(wanted);
-  expect(answer.status).toBe(404);
-  expect(answer.body).toMatchObject({ exception_class: "NotFoundError" });
-  expect(answer.body.message).toMatch(/tag/);
-});
-
-test.each([
-  ["1 character", "~"],
-  ["2 characters", "~~"],
-  ["254 characters", "k".repeat(254)],
-  ["255 characters", "k".repeat(255)],
-  ["255 characters, counted as people count them", "😀".repeat(255)],
-])("a key of %s may be asked for; this one is not there", async (_, wanted) => {
-  expect((await get(wanted)).status).toBe(404);
-});
-
-test.each([
-  ["empty", ""],
-  ["256 characters long", "k".repeat(256)],
-  ["with a space", "my tag"],
-  ["with a line break", "my\ntag"],
-  ["with an equals sign", "my=tag"],
-])("a key %s is refused", async (_, wanted) => {
-  expect(refusedFields(await get(wanted))).toEqual(["key"]);
-});
-
-test.each([
-  ["key", ""],
-  ["key", `?key=${encodeURIComponent(key)}&key=other`],
-  ["value", `?key=${encodeURIComponent(key)}&value=1`],
-])("a query that breaks a rule of %s is refused: %j", async (field, query) => {
-  expect(refusedFields(await call("GET", `${TAG}${query}`))).toEqual([field]);
-});
-
-test.each([
-  ...elsewhere(tagged).map(([name, where]) => [name, TAG.replace(place(tagged), where)]),
-  ["an unknown id", TAG.replace(tagged.id, UNKNOWN_ID)],
-])(
-  "the network is not found by %s, and the message says that it is the network",
-  async (_, path) => {
-    const answer = await call("GET", `${path}?key=${encodeURIComponent(key)}`);
-
-    expect(answer.status).toBe(404);
-    expect(answer.body.message).toMatch(/network/);
-  },
-);
-
-test("an id that is no UUID is refused", async () => {
-  const refused = await call("GET", `${TAG.replace(tagged.id, "no-uuid")}?key=my-tag`);
-
-  expect(refusedFields(refused)).toEqual(["network_id"]);
+testTagLookup(await openTarget(), {
+  what: "network",
+  list: "networks",
+  path: "/cloud/v1/networks",
+  idField: "network_id",
 });
