@@ -22,9 +22,9 @@ const decode = (segment: string): string => {
   }
 };
 
-/** The path's segments after everything that a URL does to a path. */
-const segmentsOf = ({ path }: RandomRequest): readonly string[] =>
-  new URL(`http://service.test${path}`).pathname.slice(1).split("/").map(decode);
+/** The path's segments after everything that a URL does to a path, which depends on what follows it. */
+const segmentsOf = ({ path, query }: RandomRequest): readonly string[] =>
+  new URL(`http://service.test${path}${query}`).pathname.slice(1).split("/").map(decode);
 
 const familyOf = (segments: readonly string[]): keyof typeof ERROR_BODIES => {
   const [first] = segments;

@@ -120,3 +120,18 @@ test.each<[string, object[], object, number]>([
   });
   expect(answer.total_price_per_hour).toBe(total);
 });
+
+test("an order whose price no JSON number can tell exactly is refused", async () => {
+  const order = (size: number) =>
+    preview({
+      volumes: Array(10).fill({ source: "new-volume", type_name: "ssd_lowlatency", size }),
+    });
+
+  const large = await order(1e12);
+  const tooLarge = await order(Number.MAX_SAFE_INTEGER);
+
+  expect(large.price_status).toBe("show");
+  expect(tooLarge.invalid_fields).toEqual({
+    volumes: ["cost more than a JSON number can tell exactly"],
+  });
+});

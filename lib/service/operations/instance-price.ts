@@ -86,6 +86,9 @@ export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) 
   const { volumes, ...others } = categories;
   const total = [...Object.values(others), ...volumes.values()].reduce((a, b) => a.plus(b), Big(0));
   const { hour, month, monthWithoutDiscount } = applyTerms(total, prices);
+  if (monthWithoutDiscount.gt(Number.MAX_SAFE_INTEGER)) {
+    throw invalid({ volumes: ["cost more than a JSON number can tell exactly"] });
+  }
   const discount = discountShare(prices);
   return {
     currency_code: prices.currency_code,
