@@ -7,7 +7,8 @@ import { createDocs, DOCS_PATHS } from "./docs/docs.ts";
 import { errorBody, familyOf, fault, invalid, notFound, RefusedError } from "./errors.ts";
 import { RETRY_AFTER_SECONDS } from "./rate-limit.ts";
 import { mayHaveBody, readBody } from "./request-body.ts";
-import { type RawValues, readQuery } from "./request-values.ts";
+import { queryOf } from "./request-texts.ts";
+import type { RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
 import type { KeyRecord } from "./state/state.ts";
@@ -98,7 +99,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
         const body = await readBodyOf(context);
         const caller = identify(context);
         if (place.deprecated) announceDeprecation(context, place.deprecated);
-        const values = { params: req.param(), query: readQuery(req.url), body };
+        const values = { params: req.param(), query: queryOf(req.url), body };
         const reply = await run(route, values, caller);
         return reply === undefined
           ? context.body(null, successStatus)

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { problemsOf } from "../contract/problem.ts";
 import { type InvalidFields, invalid } from "./errors.ts";
+import { createTextReader } from "./request-texts.ts";
 
 /** A request's values as they arrived: all text, except for the body's JSON. */
 export interface RawValues {
@@ -15,80 +16,6 @@ export interface ValueSchemas<P extends z.ZodObject, Q extends z.ZodObject, B ex
   readonly query: Q;
   readonly body: B;
 }
-
-const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
-
-/** The query of a URL; a name that is repeated has several values, in their order. */
-export const readQuery = (url: string): RawValues["query"] => {
-  const start = url.indexOf("?");
-  if (start < 0) return NO_QUERY;
-  const query = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(url.slice(start).split("#")[0])) {
-    query.set(name, [...(query.get(name) ?? []), value]);
-  }
-  return query;
-};
-
-type Reader = (texts: readonly string[]) => unknown;
-
-/** What a schema is of, as far as text can tell: JSON Schema's words for it. */
-interface Kind {
-  readonly type?: unknown;
-  readonly format?: unknown;
-}
-
-const kindsOf = (schema: z.ZodType): { readonly own: Kind; readonly items: Kind } => {
-  const { items, ...own } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return { own, items: typeof items === "object" && !Array.isArray(items) ? items : {} };
-};
-
-/** Only the canonical form of a whole number counts as one: a resource has one path. */
-const readInteger = (text: string, format: unknown): unknown => {
-  const number = Number(text);
-  if (/^(0|-?[1-9]\d*)$/.test(text)) {
-    return format === "int64" && !Number.isSafeInteger(number) ? BigInt(text) : number;
-  }
-  // A number all the same, so that the refusal says what is wrong with it.
-  return /^-?\d+\.\d+$/.test(text) && !Number.isInteger(number) ? number : text;
-};
-
-/** What fits nothing stays text. */
-const readText = ({ type, format }: Kind, text: string): unknown => {
-  if (type === "integer") return readInteger(text, format);
-  if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
-  return text;
-};
-
-/**
- * Reads a field as the type that its schema is of, which tells 7 from "7" and one value from a list.
- * Text of another type is left as it is, so that the refusal names the rule that it breaks.
- */
-const readerOf = (schema: z.ZodType): Reader => {
-  const { own, items } = kindsOf(schema);
-  if (own.type === "array") return (texts) => texts.map((text) => readText(items, text));
-  return (texts) => {
-    const [text = ""] = texts;
-    return texts.length === 1 ? readText(own, text) : texts;
-  };
-};
-
-/** One reader for each field of a schema; what has none is unknown, and refused by the schema. */
-const readersOf = (schema: z.ZodObject): ReadonlyMap<string, Reader> =>
-  new Map(
-    Object.entries(schema.shape).flatMap(([name, field]): [string, Reader][] =>
-      field instanceof z.ZodType ? [[name, readerOf(field)]] : [],
-    ),
-  );
-
-const readFields = (
-  readers: ReadonlyMap<string, Reader>,
-  fields: Iterable<readonly [string, readonly string[]]>,
-): unknown => {
-  // Without a prototype, so that a field named __proto__ is a field.
-  const values: Record<string, unknown> = Object.create(null);
-  for (const [name, texts] of fields) values[name] = readers.get(name)?.(texts) ?? texts;
-  return values;
-};
 
 /** Many clients send an empty object with every POST; it says as little as no body. */
 const isNothing = (body: unknown): boolean => body === undefined || isDeepStrictEqual(body, {});
@@ -125,13 +52,13 @@ export const createValueReader = <
 >(
   schemas: ValueSchemas<P, Q, B>,
 ): ((raw: RawValues) => Values<P, Q, B>) => {
-  const paramReaders = readersOf(schemas.params);
-  const queryReaders = readersOf(schemas.query);
+  const readParams = createTextReader(schemas.params);
+  const readQuery = createTextReader(schemas.query);
   const takesNoBody = schemas.body instanceof z.ZodUndefined;
   return (raw) => {
     const pathTexts = Object.entries(raw.params).map(([name, text]) => [name, [text]] as const);
-    const params = schemas.params.safeParse(readFields(paramReaders, pathTexts));
-    const query = schemas.query.safeParse(readFields(queryReaders, raw.query));
+    const params = schemas.params.safeParse(readParams(pathTexts));
+    const query = schemas.query.safeParse(readQuery(raw.query));
     const body = schemas.body.safeParse(takesNoBody && isNothing(raw.body) ? undefined : raw.body);
     if (!params.success || !query.success || !body.success) {
       throw invalid(

@@ -20,102 +20,79 @@ const reachableNetworks = (records: Draft, task: TaskRecord): readonly NetworkRe
         region_id === task.region_id && (external || project_id === task.project_id),
     );
 
-const findSubnet = (networks: readonly NetworkRecord[], subnetId: string) =>
-  networks
-    .filter(({ external }) => !external)
-    .flatMap((network) => network.subnets.map((subnet) => ({ network, subnet })))
-    .find(({ subnet }) => subnet.id === subnetId);
+/** What stands in the way of a router, in words for its task. */
+class Obstacle extends Error {}
 
-const findExternal = (networks: readonly NetworkRecord[], gateway: Gateway) =>
-  networks.find(
-    ({ id, external }) =>
-      external && (gateway.network_id === undefined || gateway.network_id === id),
-  );
-
-const toGatewayInfo = (
-  gateway: Gateway | null | undefined,
-  networks: readonly NetworkRecord[],
-  records: Draft,
-): RouterRecord["external_gateway_info"] => {
-  const network = gateway ? findExternal(networks, gateway) : undefined;
-  if (!gateway || network === undefined) return null;
-  return {
-    network_id: network.id,
-    enable_snat: gateway.enable_snat ?? true,
-    external_fixed_ips: network.subnets.slice(0, 1).flatMap((subnet) => {
-      const address = freeAddress(subnet, records);
-      return address === undefined ? [] : [{ ip_address: address, subnet_id: subnet.id }];
-    }),
-  };
-};
-
-const subnetProblem = (
-  subnetIds: readonly string[],
-  networks: readonly NetworkRecord[],
-  records: Draft,
-): string | undefined => {
-  for (const [index, id] of subnetIds.entries()) {
-    const found = findSubnet(networks, id);
-    if (found === undefined) return `subnet ${id} does not exist`;
-    if (subnetIds.indexOf(id) < index) return `subnet ${id} is given twice`;
-    if (routerAddress(found.subnet, records) === undefined)
-      return `subnet ${id} has no free address`;
-  }
-  return undefined;
-};
-
-const gatewayProblem = (
-  gateway: Gateway | null | undefined,
-  networks: readonly NetworkRecord[],
-  records: Draft,
-): string | undefined => {
-  if (!gateway) return undefined;
-  const network = findExternal(networks, gateway);
-  if (network === undefined) {
-    return gateway.network_id === undefined
-      ? "the region has no external network"
-      : `external network ${gateway.network_id} does not exist`;
-  }
-  const [subnet] = network.subnets;
-  return subnet && freeAddress(subnet, records) === undefined
-    ? `external network ${network.id} has no free address`
-    : undefined;
-};
-
-const toInterface = (
+/** @throws Obstacle when there is no such subnet, or no address left in it */
+const attach = (
   subnetId: string,
   networks: readonly NetworkRecord[],
-  records: Draft,
-  newId: () => string,
-): RouterRecord["interfaces"] => {
-  const found = findSubnet(networks, subnetId);
-  const address = found && routerAddress(found.subnet, records);
-  if (found === undefined || address === undefined) return [];
-  const ip_assignments = [{ ip_address: address, subnet_id: found.subnet.id }];
-  return [{ port_id: newId(), network_id: found.network.id, ip_assignments }];
+  { records, newId }: WorkContext,
+): RouterRecord["interfaces"][number] => {
+  const network = networks.find(
+    ({ external, subnets }) => !external && subnets.some(({ id }) => id === subnetId),
+  );
+  const subnet = network?.subnets.find(({ id }) => id === subnetId);
+  if (!network || !subnet) throw new Obstacle(`subnet ${subnetId} does not exist`);
+  const ip_address = routerAddress(subnet, records);
+  if (ip_address === undefined) throw new Obstacle(`subnet ${subnetId} has no free address`);
+  const ip_assignments = [{ ip_address, subnet_id: subnetId }];
+  return { port_id: newId(), network_id: network.id, ip_assignments };
 };
 
-/** The end of `create_router`: the whole router or, when something stands in its way, none. */
-export const finishRouterCreation = (
-  { router }: RouterWork,
-  { records, task, endedAt, newId }: WorkContext,
-): TaskEnd => {
+/** @throws Obstacle also when a subnet is given twice: a router has one interface in each */
+const attachAll = (
+  subnetIds: readonly string[],
+  networks: readonly NetworkRecord[],
+  context: WorkContext,
+): RouterRecord["interfaces"] => {
+  const interfaces = new Map<string, RouterRecord["interfaces"][number]>();
+  for (const id of subnetIds) {
+    if (interfaces.has(id)) throw new Obstacle(`subnet ${id} is given twice`);
+    interfaces.set(id, attach(id, networks, context));
+  }
+  return [...interfaces.values()];
+};
+
+/** @throws Obstacle when there is no such external network, or no address left in it */
+const connect = (
+  { network_id, enable_snat = true }: Gateway,
+  networks: readonly NetworkRecord[],
+  { records }: WorkContext,
+): RouterRecord["external_gateway_info"] => {
+  const network = networks.find(
+    ({ id, external }) => external && (network_id === undefined || network_id === id),
+  );
+  if (network === undefined) {
+    throw new Obstacle(
+      network_id === undefined
+        ? "the region has no external network"
+        : `external network ${network_id} does not exist`,
+    );
+  }
+  const external_fixed_ips = network.subnets.slice(0, 1).map((subnet) => {
+    const ip_address = freeAddress(subnet, records);
+    if (ip_address === undefined) {
+      throw new Obstacle(`external network ${network.id} has no free address`);
+    }
+    return { ip_address, subnet_id: subnet.id };
+  });
+  return { network_id: network.id, enable_snat, external_fixed_ips };
+};
+
+const toRouter = ({ router }: RouterWork, context: WorkContext): RouterRecord => {
+  const { records, task, endedAt, newId } = context;
   const networks = reachableNetworks(records, task);
   const subnetIds = (router.interfaces ?? []).map(({ subnet_id }) => subnet_id);
-  const problem =
-    subnetProblem(subnetIds, networks, records) ??
-    gatewayProblem(router.external_gateway_info, networks, records);
-  if (problem !== undefined) return { kind: "failed", error: problem };
-
-  const id = newId();
-  records.put("routers", {
-    id,
+  const gateway = router.external_gateway_info;
+  return {
+    id: newId(),
     name: router.name,
     status: "ACTIVE",
     distributed: false,
-    interfaces: subnetIds.flatMap((subnetId) => toInterface(subnetId, networks, records, newId)),
+    interfaces: attachAll(subnetIds, networks, context),
     routes: router.routes ?? [],
-    external_gateway_info: toGatewayInfo(router.external_gateway_info, networks, records),
+    external_gateway_info: gateway ? connect(gateway, networks, context) : null,
     created_at: task.created_on,
     updated_at: endedAt,
     task_id: null,
@@ -123,6 +100,17 @@ export const finishRouterCreation = (
     project_id: task.project_id,
     region_id: task.region_id,
     region: priceListAt(records, task.region_id, epochMsOf(endedAt))?.region ?? "",
-  });
-  return { kind: "finished", createdResources: { routers: [id] } };
+  };
+};
+
+/** The end of `create_router`: the whole router or, when something stands in its way, none. */
+export const finishRouterCreation = (work: RouterWork, context: WorkContext): TaskEnd => {
+  try {
+    const router = toRouter(work, context);
+    context.records.put("routers", router);
+    return { kind: "finished", createdResources: { routers: [router.id] } };
+  } catch (error) {
+    if (!(error instanceof Obstacle)) throw error;
+    return { kind: "failed", error: error.message };
+  }
 };

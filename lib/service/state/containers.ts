@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { containerLimits, loggingSchema, scaleSchema } from "../../contract/containers.ts";
-import { lock, projectAndRegion } from "./fields.ts";
+import { projectAndRegion } from "../../contract/values.ts";
+import { lock } from "./fields.ts";
 
 /** The published container record, with where it lives and the task that holds it. */
 export const containerRecord = z.strictObject({

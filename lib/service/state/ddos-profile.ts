@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { atMost } from "./fields.ts";
+import { text } from "../../contract/values.ts";
 
 const templateField = {
   id: z.int(),
-  name: atMost(30),
-  description: atMost(255).nullable(),
+  name: text(30),
+  description: text(255).nullable(),
   default: z.unknown().optional(),
   field_type: z.enum(["int", "bool", "str"]).nullable(),
   required: z.boolean().nullable(),
@@ -34,7 +34,7 @@ export const ddosProfileRecord = z.strictObject({
   profile_template: z
     .strictObject({
       id: z.int(),
-      name: atMost(100),
+      name: text(100),
       description: z.string().nullable(),
       fields: z.array(z.strictObject(templateField)),
     })
@@ -43,11 +43,11 @@ export const ddosProfileRecord = z.strictObject({
   protocols: z
     .array(z.strictObject({ port: z.string(), protocols: z.array(z.string()) }))
     .nullable(),
-  site: atMost(50).nullable(),
+  site: text(50).nullable(),
   status: z
     .strictObject({
       error_description: z.string().nullable(),
-      status: atMost(30).min(3),
+      status: text(30).min(3),
     })
     .nullable(),
 });

@@ -6,8 +6,8 @@ import {
   poolUpdateSchema,
   sessionPersistenceSchema,
 } from "../../contract/load-balancer-pools.ts";
-import { uuid } from "../../contract/values.ts";
-import { lock, projectAndRegion } from "./fields.ts";
+import { projectAndRegion, uuid } from "../../contract/values.ts";
+import { lock } from "./fields.ts";
 
 const memberRecord = poolMemberSchema.safeExtend({
   id: uuid,

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { uuid } from "../../contract/values.ts";
-import { lock, projectAndRegion, tagRecord } from "./fields.ts";
+import { projectAndRegion, uuid } from "../../contract/values.ts";
+import { lock, tagRecord } from "./fields.ts";
 
 const subnetRecord = z.strictObject({
   id: uuid,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { routerSchema } from "../../contract/routers.ts";
-import { uuid } from "../../contract/values.ts";
-import { lock, projectAndRegion } from "./fields.ts";
+import { projectAndRegion, uuid } from "../../contract/values.ts";
+import { lock } from "./fields.ts";
 
 const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid });
 

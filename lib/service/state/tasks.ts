@@ -4,8 +4,8 @@ import { poolUpdateSchema } from "../../contract/load-balancer-pools.ts";
 import { routerCreateSchema } from "../../contract/routers.ts";
 import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/tasks.ts";
 import { timestamp } from "../../contract/timestamp.ts";
-import { textId } from "../../contract/values.ts";
-import { clientId, projectAndRegion } from "./fields.ts";
+import { projectAndRegion, textId } from "../../contract/values.ts";
+import { clientId } from "./fields.ts";
 
 /** What a task does when it ends; gone once it has ended, so no variable or secret name outlives it. */
 const workSchema = z.discriminatedUnion("kind", [
