@@ -15,7 +15,8 @@ const only = (from, allowed) => ({
 });
 
 const BASE = ["lib/contract", "lib/ports"];
-const FEATURE_BASE = [...BASE, "lib/client", "lib/events", "lib/ledger"];
+const FEATURE_BASE = [...BASE, "lib/accounts", "lib/client", "lib/events", "lib/ledger"];
+const STANDING_JOB_BASE = [...FEATURE_BASE, "lib/config"];
 
 export default {
   forbidden: [
@@ -25,8 +26,13 @@ export default {
     only("lib/client", BASE),
     only("lib/events", BASE),
     only("lib/ledger", [...BASE, "lib/events"]),
+    only("lib/config", BASE),
+    only("lib/accounts", [...BASE, "lib/client"]),
     only("lib/service", BASE),
     only("lib/commands", FEATURE_BASE),
+    only("lib/thresholds", STANDING_JOB_BASE),
+    only("lib/prices", STANDING_JOB_BASE),
+    only("lib/ai-tasks", STANDING_JOB_BASE),
     only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
     only("lib/aws", ["lib/ports"]),
     only("lib/system", ["lib/ports"]),
@@ -53,7 +59,9 @@ export default {
       name: "clock-and-chance-are-ports",
       severity: "error",
       comment: "timers and random bytes come through lib/ports",
-      from: { path: "^lib/(commands|tasks|client|events|ledger|contract|service)/" },
+      from: {
+        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|events|ledger|prices|service|tasks|thresholds)/",
+      },
       to: { path: "^(node:)?timers" },
     },
   ],

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { DEFAULT_ACCOUNT } from "../commands/request.ts";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { MUTATIONS } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Clock } from "../ports/clock.ts";

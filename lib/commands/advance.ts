@@ -1,3 +1,4 @@
+import { publish } from "../events/publish.ts";
 import { type Command, commandKey, commands, isEnded } from "../ledger/command.ts";
 import { loseLease, markPublished, waitInLane } from "../ledger/command-transitions.ts";
 import { enterLane, type Lane, lanes } from "../ledger/lane.ts";
@@ -7,7 +8,6 @@ import type { CommandDeps } from "./deps.ts";
 import { expire } from "./end.ts";
 import { finishCommand } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
-import { publish } from "./publish.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type Place = "holder" | "behind" | "outside";

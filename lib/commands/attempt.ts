@@ -1,4 +1,6 @@
 import * as z from "zod";
+import type { Account } from "../accounts/account.ts";
+import { pauseAfterWaitMs } from "../client/backoff.ts";
 import { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { type Command, type CommandRequestBody, commandKey, commands } from "../ledger/command.ts";
@@ -10,8 +12,7 @@ import {
 } from "../ledger/command-transitions.ts";
 import type { Stored } from "../ledger/record.ts";
 import { taskKey, tasks } from "../ledger/task.ts";
-import { pauseAfterWaitMs } from "./backoff.ts";
-import type { Account, CommandDeps } from "./deps.ts";
+import type { CommandDeps } from "./deps.ts";
 import { fail } from "./end.ts";
 import { commandOperation } from "./operations/by-id.ts";
 import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";

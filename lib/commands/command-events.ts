@@ -1,23 +1,12 @@
 import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
-import { eventOf } from "../events/event.ts";
-import {
-  type Command,
-  commandKey,
-  type EndedState,
-  type FollowedTask,
-  type OutboxEvent,
-} from "../ledger/command.ts";
+import { listedProblems } from "../events/listing.ts";
+import { type Command, commandKey, type EndedState, type FollowedTask } from "../ledger/command.ts";
+import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import type { JsonObject, JsonValue } from "../ports/ledger.ts";
 
-/** These keep every event far below the bus's limit, whatever a sender or the provider writes. */
-const MAX_PROBLEMS = 100;
-const MAX_PROBLEM_CHARACTERS = 500;
-const MAX_PROBLEMS_BYTES = 100_000;
 /** An answer that is longer as JSON text is left out of the event: it can be read at the provider. */
 const MAX_RESULT_CHARACTERS = 64_000;
-
-const jsonSchema = z.record(z.string(), z.json());
 
 /** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
 const plainJson = (value: unknown): JsonValue =>
@@ -29,11 +18,6 @@ const plainJson = (value: unknown): JsonValue =>
       ),
     );
 
-const outboxEvent = (fact: Parameters<typeof eventOf>[0]): OutboxEvent => {
-  const event = eventOf(fact);
-  return { ...event, detail: jsonSchema.parse(event.detail) };
-};
-
 const aboutCommand = (command: Command) => ({
   identity: [commandKey(command)],
   subject: command.lane,
@@ -42,23 +26,6 @@ const aboutCommand = (command: Command) => ({
   account: command.account,
   commandId: command.id,
 });
-
-/** As much of a text as belongs into an event or a record. */
-export const clipped = (text: string): string =>
-  text.length > MAX_PROBLEM_CHARACTERS ? `${text.slice(0, MAX_PROBLEM_CHARACTERS)}…` : text;
-
-/** The first problems, as many and as much of each as an event has room for. */
-export const listedProblems = (problems: readonly Problem[]) => {
-  const listed: { path: string; rule: string }[] = [];
-  let bytes = 0;
-  for (const { path, rule } of problems.slice(0, MAX_PROBLEMS)) {
-    const problem = { path: clipped(path), rule: clipped(rule) };
-    bytes += Buffer.byteLength(JSON.stringify(problem));
-    if (bytes > MAX_PROBLEMS_BYTES) break;
-    listed.push(problem);
-  }
-  return listed;
-};
 
 export const commandAccepted = (command: Command): OutboxEvent =>
   outboxEvent({

@@ -1,4 +1,4 @@
-import type { Client } from "../client/client.ts";
+import type { Account } from "../accounts/account.ts";
 import type { EventBus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "../ports/ledger.ts";
@@ -6,19 +6,6 @@ import type { Log } from "../ports/log.ts";
 import type { CommandQueue } from "../ports/queue.ts";
 import type { Random } from "../ports/random.ts";
 import type { Waker } from "../ports/waker.ts";
-
-/** A cloud account at the provider, as commands use it. */
-export interface Account {
-  readonly name: string;
-  readonly client: Client;
-  /**
-   * A request whose reply was lost acts within this time or never (ms). An assumption about the
-   * provider: absence of a created resource proves nothing before.
-   */
-  readonly settleMs: number;
-  /** Whether the account's interface can list tasks and notification events. */
-  readonly canList: boolean;
-}
 
 export interface CommandDeps {
   readonly ledger: Ledger;

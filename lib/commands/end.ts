@@ -1,12 +1,7 @@
+import { listedProblems } from "../events/listing.ts";
 import type { Command } from "../ledger/command.ts";
 import { endCommand } from "../ledger/command-transitions.ts";
-import {
-  commandFailed,
-  commandSucceeded,
-  type Failure,
-  listedProblems,
-  type Success,
-} from "./command-events.ts";
+import { commandFailed, commandSucceeded, type Failure, type Success } from "./command-events.ts";
 
 /** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
 export const succeed = (command: Command, success: Success): Command =>

@@ -1,8 +1,8 @@
+import { publish } from "../events/publish.ts";
 import { type Command, commandKey, commands } from "../ledger/command.ts";
 import { markPublished, settle } from "../ledger/command-transitions.ts";
 import { lanes, leaveLane } from "../ledger/lane.ts";
 import type { CommandDeps } from "./deps.ts";
-import { publish } from "./publish.ts";
 import { resumeMessage } from "./resume-message.ts";
 
 /** Passes the lane of an ended command to the next one, and calls that one. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { MUTATIONS } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
@@ -6,7 +7,6 @@ import { type CommandRequestBody, requestSchema } from "../ledger/command.ts";
 import { laneIdOf } from "./lane-id.ts";
 import {
   commandRequestedSchema,
-  DEFAULT_ACCOUNT,
   type ReadRequest,
   type Rejection,
   type RejectionReason,

@@ -1,9 +1,9 @@
 import { eventOf } from "../events/event.ts";
+import { listedProblems } from "../events/listing.ts";
+import { publish } from "../events/publish.ts";
 import { commandKey, commands } from "../ledger/command.ts";
-import { listedProblems } from "./command-events.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { publish } from "./publish.ts";
 import type { Rejection } from "./request.ts";
 
 /** An operation name is quoted in the event; a sender's whole novel is not. */

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { backoffMs } from "../client/backoff.ts";
 import type { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
 import type { Command } from "../ledger/command.ts";
 import { followTasks, markUncertain, postponeAttempt } from "../ledger/command-transitions.ts";
 import type { Random } from "../ports/random.ts";
-import { backoffMs } from "./backoff.ts";
 import { fail, succeed } from "./end.ts";
 import type { RefusalMeaning } from "./operations/operation.ts";
 import { redactorOf, redactProblems } from "./redaction.ts";

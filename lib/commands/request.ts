@@ -3,8 +3,6 @@ import type { Mutation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
 
-export const DEFAULT_ACCOUNT = "local";
-
 const metadataSchema = z.looseObject({
   id: z.string().min(1).max(256).optional(),
   commandId: z.string().min(1).max(128).optional(),

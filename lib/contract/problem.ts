@@ -8,10 +8,16 @@ export interface Problem {
   readonly rule: string;
 }
 
+/** A problem whose path is not yet text. */
+export interface PlacedProblem {
+  readonly path: readonly PropertyKey[];
+  readonly rule: string;
+}
+
 type Issue = z.core.$ZodIssue;
 
 /** Field names are the sender's: what has no UTF-8 form would spoil the event that carries it. */
-const pathText = (path: readonly PropertyKey[]): string =>
+export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map(String)
     .join(".")
@@ -24,18 +30,25 @@ const countMissing = (issues: readonly Issue[]): number =>
 const closestOf = (shapes: readonly (readonly Issue[])[]): readonly Issue[] =>
   [...shapes].sort((a, b) => countMissing(a) - countMissing(b) || a.length - b.length)[0] ?? [];
 
+/** Finds every offending field of a failed parse, unknown fields one by one. */
+export const placedProblemsOf = (
+  issues: readonly Issue[],
+  prefix: readonly PropertyKey[] = [],
+): readonly PlacedProblem[] =>
+  issues.flatMap((issue): readonly PlacedProblem[] => {
+    const path = [...prefix, ...issue.path];
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: [...path, key], rule: "unknown field" }));
+    }
+    const isUnion = issue.code === "invalid_union" && issue.errors.length > 0;
+    return isUnion && !isOwnText(issue.message)
+      ? placedProblemsOf(closestOf(issue.errors), path)
+      : [{ path, rule: ruleOf(issue) }];
+  });
+
 /** Names every offending field of a failed parse, unknown fields one by one. */
 export const problemsOf = (
   issues: readonly Issue[],
   prefix: readonly PropertyKey[] = [],
 ): readonly Problem[] =>
-  issues.flatMap((issue): readonly Problem[] => {
-    const path = [...prefix, ...issue.path];
-    if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({ path: pathText([...path, key]), rule: "unknown field" }));
-    }
-    const isUnion = issue.code === "invalid_union" && issue.errors.length > 0;
-    return isUnion && !isOwnText(issue.message)
-      ? problemsOf(closestOf(issue.errors), path)
-      : [{ path: pathText(path), rule: ruleOf(issue) }];
-  });
+  placedProblemsOf(issues, prefix).map(({ path, rule }) => ({ path: pathText(path), rule }));

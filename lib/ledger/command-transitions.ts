@@ -4,8 +4,8 @@ import {
   type FollowedTask,
   isEnded,
   LOOK_AGAIN_MS,
-  type OutboxEvent,
 } from "./command.ts";
+import type { OutboxEvent } from "./outbox.ts";
 
 /*
  * What can happen to a command. Every function is pure: from the command as it is to the command as

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { outboxSchema } from "./outbox.ts";
 import { recordKind } from "./record.ts";
 import { LEDGER_RETENTION_MS } from "./retention.ts";
 
@@ -39,14 +40,6 @@ const followedTaskSchema = z.object({
       createdResources: jsonRecord.optional(),
     })
     .optional(),
-});
-
-const eventSchema = z.object({
-  detailType: z.string(),
-  detail: jsonRecord,
-  time: z.int(),
-  groupId: z.string(),
-  deduplicationId: z.string(),
 });
 
 const stateSchema = z.discriminatedUnion("status", [
@@ -104,7 +97,7 @@ const commandSchema = z.object({
   /** First and last send whose outcome is unknown, while it is. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
   /** Events still to be published, in order. */
-  outbox: z.array(eventSchema),
+  outbox: outboxSchema,
   state: stateSchema,
 });
 
@@ -113,7 +106,6 @@ export type CommandRequestBody = z.output<typeof requestSchema>;
 type CommandState = Command["state"];
 export type FollowedTask = z.output<typeof followedTaskSchema>;
 export type EndedState = Extract<CommandState, { endedAt: number }>;
-export type OutboxEvent = z.output<typeof eventSchema>;
 
 const dueAt = ({ state, deadline }: Command): number | undefined => {
   switch (state.status) {

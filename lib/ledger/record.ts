@@ -10,7 +10,7 @@ export interface Stored<T> {
 /** A change that keeps losing against others is given up; the message or the due entry comes again. */
 const MAX_CONFLICTS = 20;
 
-interface RecordRules<S extends z.ZodType> {
+export interface RecordRules<S extends z.ZodType> {
   /** Prefix of the item keys of this kind, without `#`. */
   readonly kind: string;
   readonly schema: S;

@@ -1,10 +1,10 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createClient } from "../client/client.ts";
 import type { CommandDeps } from "../commands/deps.ts";
-import { DEFAULT_ACCOUNT } from "../commands/request.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";

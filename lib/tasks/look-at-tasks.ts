@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
-import type { Account, CommandDeps } from "../commands/deps.ts";
+import type { Account } from "../accounts/account.ts";
+import type { CommandDeps } from "../commands/deps.ts";
 import { commands, isEnded } from "../ledger/command.ts";
 import { abandonTask, noteMissing, type Task, taskKey, tasks } from "../ledger/task.ts";
 import { pauseBeforeLook } from "./look-schedule.ts";

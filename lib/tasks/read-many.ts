@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import type { Account } from "../commands/deps.ts";
+import type { Account } from "../accounts/account.ts";
 import { listTasks } from "../contract/tasks.ts";
 import type { Task } from "../ledger/task.ts";
 import { readTask, reportOf, reportOfError, type TaskReport } from "./task-report.ts";

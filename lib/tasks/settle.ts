@@ -1,10 +1,10 @@
-import { clipped, listedProblems } from "../commands/command-events.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { tellTaskEnd } from "../commands/follow.ts";
 import { commandOperation } from "../commands/operations/by-id.ts";
-import { publish } from "../commands/publish.ts";
 import { redactorOf } from "../commands/redaction.ts";
 import { eventOf } from "../events/event.ts";
+import { clipped, listedProblems } from "../events/listing.ts";
+import { publish } from "../events/publish.ts";
 import { type Command, commands } from "../ledger/command.ts";
 import {
   type EndedTaskState,

@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import type { Account } from "../accounts/account.ts";
 import { ProviderError } from "../client/provider-error.ts";
-import type { Account } from "../commands/deps.ts";
 import { type createdResourcesSchema, getTask, type taskSchema } from "../contract/tasks.ts";
 import type { TaskEnd } from "../ledger/task.ts";
 

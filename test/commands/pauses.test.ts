@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { backoffMs, pauseAfterWaitMs } from "../../lib/commands/backoff.ts";
+import { backoffMs, pauseAfterWaitMs } from "../../lib/client/backoff.ts";
 import { connectionLost, json, scriptProvider } from "../support/provider.ts";
 import * as requests from "../support/requests.ts";
 import { createWorld } from "../support/world.ts";

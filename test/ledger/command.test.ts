@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import * as record from "../../lib/ledger/command.ts";
 import * as transitions from "../../lib/ledger/command-transitions.ts";
 
+import type { OutboxEvent } from "../../lib/ledger/outbox.ts";
 import { commandOf } from "../support/commands.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
 
@@ -12,7 +13,7 @@ const machine = { ...record, ...transitions };
 type Command = record.Command;
 type Step = (command: Command, now: number) => Command;
 
-const event = (id: string): record.OutboxEvent => ({
+const event = (id: string): OutboxEvent => ({
   detailType: "CommandFailed",
   detail: {},
   time: 1,

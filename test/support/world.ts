@@ -1,6 +1,7 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
+import type { Account } from "../../lib/accounts/account.ts";
 import { createClient } from "../../lib/client/client.ts";
-import type { Account, CommandDeps } from "../../lib/commands/deps.ts";
+import type { CommandDeps } from "../../lib/commands/deps.ts";
 import { groupIdOf } from "../../lib/commands/lane-id.ts";
 import { handleMessage, readMessage } from "../../lib/commands/message.ts";
 import { commandKey, commands } from "../../lib/ledger/command.ts";

@@ -1,7 +1,7 @@
+import type { Account } from "../../accounts/account.ts";
 import type { ProviderError } from "../../client/provider-error.ts";
 import type { Mutation } from "../../contract/operation.ts";
 import type { CommandRequestBody } from "../../ledger/command.ts";
-import type { Account } from "../deps.ts";
 
 /** What an operation gets to find out what became of a send without a reply. */
 export interface Uncertainty {

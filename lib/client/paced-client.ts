@@ -1,0 +1,71 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
+import { backoffMs } from "./backoff.ts";
+import type { Client } from "./client.ts";
+import { ProviderError } from "./provider-error.ts";
+
+/** A provider that has failed so often in a row is in trouble; the next run tries again. */
+const MAX_ATTEMPTS = 5;
+
+export interface PaceOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The account's request budget. */
+  readonly requestsPerSecond: number;
+  /** Epoch ms; no attempt starts from then on. */
+  readonly endsAt: number;
+  readonly signal: AbortSignal;
+}
+
+/** Whether the call has certainly had no effect and the same may pass later. */
+const mayPassLater = (error: unknown): error is ProviderError =>
+  error instanceof ProviderError &&
+  (error.disposition === "transient" || error.disposition === "throttled");
+
+/**
+ * A client for jobs that make many calls in one run: it keeps the account's request budget however
+ * many calls are asked for at once, holds all of them back when the provider asks for a pause, and
+ * repeats what may pass later. A call whose outcome is unknown is not repeated.
+ *
+ * Each call rejects with the last ProviderError when the attempts or the time are over.
+ */
+export const createPacedClient = (client: Client, options: PaceOptions): Client => {
+  const { clock, random, signal } = options;
+  const intervalMs = 1000 / options.requestsPerSecond;
+  /** When the next request may leave, epoch ms. */
+  let nextAt = clock.now();
+
+  const turn = async (): Promise<void> => {
+    for (;;) {
+      const at = Math.max(nextAt, clock.now());
+      if (at <= clock.now()) {
+        nextAt = at + intervalMs;
+        return;
+      }
+      if (signal.aborted || at >= options.endsAt) return;
+      await clock.sleep(at - clock.now(), signal);
+    }
+  };
+
+  const pauseAfter = (error: ProviderError, attempt: number): number => {
+    const pause = Math.max(error.retryAfterMs ?? 0, backoffMs(attempt, random));
+    if (error.disposition === "throttled") nextAt = Math.max(nextAt, clock.now() + pause);
+    return pause;
+  };
+
+  return {
+    async call(operation, request) {
+      for (let attempt = 1; ; attempt += 1) {
+        await turn();
+        try {
+          return await client.call(operation, request, signal);
+        } catch (error) {
+          if (!mayPassLater(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
+          const pause = pauseAfter(error, attempt);
+          if (clock.now() + pause >= options.endsAt) throw error;
+          await clock.sleep(pause, signal);
+        }
+      }
+    },
+  };
+};

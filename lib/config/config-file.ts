@@ -1,0 +1,102 @@
+import { isMap, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from "yaml";
+import type * as z from "zod";
+import { pathText, placedProblemsOf } from "../contract/problem.ts";
+
+/** One thing that is wrong with a config file. */
+export interface ConfigProblem {
+  /** Dotted path such as `thresholds.3.bytes`; empty for the file as a whole. */
+  readonly path: string;
+  readonly rule: string;
+  /** From 1; absent where there is no text to point at. */
+  readonly line?: number | undefined;
+}
+
+export type ConfigReading<T> =
+  | { readonly kind: "valid"; readonly value: T }
+  | { readonly kind: "invalid"; readonly problems: readonly ConfigProblem[] };
+
+/** A config is a list that people keep; reading a longer text would take seconds. */
+const MAX_BYTES = 1_000_000;
+const MAX_PROBLEMS = 1_000;
+
+/** Where the text says something about the path: its own place, or that of the nearest parent. */
+const offsetOf = (contents: Node | null, path: readonly PropertyKey[]): number => {
+  let node: unknown = contents;
+  let offset = contents?.range?.[0] ?? 0;
+  for (const part of path) {
+    if (isMap<ParsedNode, ParsedNode>(node)) {
+      const pair = node.items.find(({ key }) => String(key) === String(part));
+      if (!pair) return offset;
+      offset = pair.key.range[0];
+      node = pair.value;
+    } else if (isSeq<ParsedNode>(node)) {
+      const item = node.items[Number(part)];
+      if (!item) return offset;
+      offset = item.range[0];
+      node = item;
+    } else return offset;
+  }
+  return offset;
+};
+
+/** What a number cannot hold exactly stays a bigint. */
+const plainNumber = (_key: unknown, value: unknown): unknown =>
+  typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+
+/** Once each, in the order of the file: the parser may say one thing for every bracket. */
+const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] => [
+  ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
+];
+
+const unreadable = (message: string, line?: number): ConfigProblem => ({
+  path: "",
+  // Only the first line of the parser's text: the others quote the file.
+  rule: `not readable as YAML: ${message.split("\n", 1)[0]}`,
+  ...(line !== undefined && { line }),
+});
+
+const invalid = (problems: readonly ConfigProblem[]): ConfigReading<never> => ({
+  kind: "invalid",
+  problems: distinct(problems).slice(0, MAX_PROBLEMS),
+});
+
+/**
+ * Reads a config file, YAML or JSON (which is YAML), without losing integers of any size. Problems
+ * name their line, none quotes a value.
+ */
+export const readConfig = <S extends z.ZodType>(
+  schema: S,
+  text: string,
+): ConfigReading<z.output<S>> => {
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    return invalid([{ path: "", rule: `at most ${MAX_BYTES} bytes` }]);
+  }
+  const lines = new LineCounter();
+  const lineAt = (offset: number): number => lines.linePos(offset).line;
+  const document = parseDocument(text, {
+    intAsBigInt: true,
+    lineCounter: lines,
+    prettyErrors: false,
+  });
+  const flaws = [...document.errors, ...document.warnings];
+  if (flaws.length > 0) {
+    return invalid(flaws.map(({ message, pos }) => unreadable(message, lineAt(pos[0]))));
+  }
+  let content: unknown;
+  try {
+    content = document.toJS({ reviver: plainNumber });
+  } catch (error) {
+    // Aliases that lead nowhere, to themselves, or to more than fits into memory.
+    return invalid([unreadable(error instanceof Error ? error.message : "")]);
+  }
+  if (content === null) return invalid([{ path: "", rule: "the file is empty", line: 1 }]);
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return { kind: "valid", value: parsed.data };
+  return invalid(
+    placedProblemsOf(parsed.error.issues).map(({ path, rule }) => ({
+      path: pathText(path),
+      rule,
+      line: lineAt(offsetOf(document.contents, path)),
+    })),
+  );
+};

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { eventOf } from "../events/event.ts";
+import { publish } from "../events/publish.ts";
+import type { EventBus } from "../ports/bus.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import type { Log } from "../ports/log.ts";
+import { type RecordRules, recordKind } from "./record.ts";
+
+const detailSchema = z.record(z.string(), z.json());
+
+const outboxEventSchema = z.object({
+  detailType: z.string(),
+  detail: detailSchema,
+  time: z.int(),
+  groupId: z.string(),
+  deduplicationId: z.string(),
+});
+
+/** Events still to be published, in order. */
+export const outboxSchema = z.array(outboxEventSchema);
+
+export type OutboxEvent = z.output<typeof outboxEventSchema>;
+
+/** Makes the event of a fact as a record keeps it. */
+export const outboxEvent = (fact: Parameters<typeof eventOf>[0]): OutboxEvent => {
+  const event = eventOf(fact);
+  return { ...event, detail: detailSchema.parse(event.detail) };
+};
+
+/**
+ * Whoever wrote the record publishes in the same breath; the poller joins in only when that did not
+ * happen, or everything would be published twice.
+ */
+const PUBLISH_GRACE_MS = 5_000;
+
+interface FlushDeps {
+  readonly ledger: Ledger;
+  readonly bus: EventBus;
+  readonly log: Log;
+}
+
+type OutboxSchema = z.ZodType<{ readonly outbox: OutboxEvent[] }>;
+
+/**
+ * A kind of record that tells of its changes: the events are written with the change, so none tells
+ * of what is not durable, and the record is due until they are published.
+ */
+export const outboxKind = <S extends OutboxSchema>(rules: Omit<RecordRules<S>, "dueAt">) => {
+  const kind = recordKind({
+    ...rules,
+    dueAt: ({ outbox }) =>
+      outbox.length === 0
+        ? undefined
+        : Math.max(...outbox.map(({ time }) => time)) + PUBLISH_GRACE_MS,
+  });
+  return {
+    ...kind,
+    /**
+     * Publishes what is still to be published, in order.
+     * @throws Error when the bus did not take all of it; the record stays due
+     */
+    async publish(deps: FlushDeps, key: string): Promise<void> {
+      const stored = await kind.read(deps.ledger, key);
+      if (!stored || stored.value.outbox.length === 0) return;
+      const published = await publish(deps, stored.value.outbox);
+      const { value } = await kind.update(deps.ledger, key, (current) => ({
+        ...current,
+        outbox: current.outbox.filter(({ deduplicationId }) => !published.has(deduplicationId)),
+      }));
+      if (value.outbox.length > 0) throw new Error(`not all events of ${kind.kind}#${key} are out`);
+    },
+  };
+};
