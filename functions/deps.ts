@@ -44,6 +44,7 @@ const loadDeps = async (): Promise<FunctionDeps> => {
     name: DEFAULT_ACCOUNT,
     settleMs: settings.SETTLE_SECONDS * 1000,
     canList: settings.PROVIDER_HAS_LISTS,
+    requestsPerSecond: settings.REQUESTS_PER_SECOND,
     client: createClient({
       baseUrl: settings.PROVIDER_BASE_URL,
       apiKey: keptFor(KEY_MAX_AGE_MS, clock, () => secrets.read(settings.API_KEY_PARAMETER)),

@@ -13,6 +13,7 @@ module.exports = {
   TASK_PATH: "${param:taskPath}",
   POOL_PATH: "${param:poolPath}",
   PROVIDER_HAS_LISTS: "${param:providerHasLists}",
+  REQUESTS_PER_SECOND: "${param:requestsPerSecond}",
   // Slow replies of the API are ambiguous sends, so rather wait; twice this fits into a run.
   ATTEMPT_TIMEOUT_MS: "10000",
   // How long after a lost reply an effect may still appear at the provider.

@@ -14,4 +14,6 @@ export interface Account {
   readonly settleMs: number;
   /** Whether the account's interface can list tasks and notification events. */
   readonly canList: boolean;
+  /** The request budget: no job sends more, however much it has to do. */
+  readonly requestsPerSecond: number;
 }

@@ -66,7 +66,8 @@ const readReply = <O extends Operation>(operation: O, text: string): Reply<O> =>
   });
 };
 
-const notSent = (operation: Operation): ProviderError =>
+/** The error of a call for which no time is left. */
+export const notSent = (operation: Operation): ProviderError =>
   new ProviderError({
     disposition: "transient",
     code: "aborted",

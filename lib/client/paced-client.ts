@@ -1,17 +1,21 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { backoffMs } from "./backoff.ts";
-import type { Client } from "./client.ts";
+import { type Client, notSent } from "./client.ts";
 import { ProviderError } from "./provider-error.ts";
 
 /** A provider that has failed so often in a row is in trouble; the next run tries again. */
 const MAX_ATTEMPTS = 5;
 
+interface PacedAccount {
+  readonly client: Client;
+  /** The account's request budget. */
+  readonly requestsPerSecond: number;
+}
+
 export interface PaceOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** The account's request budget. */
-  readonly requestsPerSecond: number;
   /** Epoch ms; no attempt starts from then on. */
   readonly endsAt: number;
   readonly signal: AbortSignal;
@@ -29,20 +33,21 @@ const mayPassLater = (error: unknown): error is ProviderError =>
  *
  * Each call rejects with the last ProviderError when the attempts or the time are over.
  */
-export const createPacedClient = (client: Client, options: PaceOptions): Client => {
+export const createPacedClient = (account: PacedAccount, options: PaceOptions): Client => {
   const { clock, random, signal } = options;
-  const intervalMs = 1000 / options.requestsPerSecond;
+  const intervalMs = 1000 / account.requestsPerSecond;
   /** When the next request may leave, epoch ms. */
   let nextAt = clock.now();
 
-  const turn = async (): Promise<void> => {
+  /** @returns false when there is none within the time */
+  const awaitTurn = async (): Promise<boolean> => {
     for (;;) {
       const at = Math.max(nextAt, clock.now());
+      if (signal.aborted || at >= options.endsAt) return false;
       if (at <= clock.now()) {
         nextAt = at + intervalMs;
-        return;
+        return true;
       }
-      if (signal.aborted || at >= options.endsAt) return;
       await clock.sleep(at - clock.now(), signal);
     }
   };
@@ -56,9 +61,9 @@ export const createPacedClient = (client: Client, options: PaceOptions): Client 
   return {
     async call(operation, request) {
       for (let attempt = 1; ; attempt += 1) {
-        await turn();
+        if (!(await awaitTurn())) throw notSent(operation);
         try {
-          return await client.call(operation, request, signal);
+          return await account.client.call(operation, request, signal);
         } catch (error) {
           if (!mayPassLater(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
           const pause = pauseAfter(error, attempt);

@@ -1,6 +1,6 @@
 import { isMap, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from "yaml";
 import type * as z from "zod";
-import { pathText, placedProblemsOf } from "../contract/problem.ts";
+import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/problem.ts";
 
 /** One thing that is wrong with a config file. */
 export interface ConfigProblem {
@@ -63,10 +63,13 @@ const invalid = (problems: readonly ConfigProblem[]): ConfigReading<never> => ({
 /**
  * Reads a config file, YAML or JSON (which is YAML), without losing integers of any size. Problems
  * name their line, none quotes a value.
+ * @param between rules between fields, on the content as it was read; they are looked at even when a
+ * field by itself is wrong, so that one reading tells of everything
  */
 export const readConfig = <S extends z.ZodType>(
   schema: S,
   text: string,
+  between: (content: unknown) => readonly PlacedProblem[] = () => [],
 ): ConfigReading<z.output<S>> => {
   if (Buffer.byteLength(text) > MAX_BYTES) {
     return invalid([{ path: "", rule: `at most ${MAX_BYTES} bytes` }]);
@@ -91,12 +94,15 @@ export const readConfig = <S extends z.ZodType>(
   }
   if (content === null) return invalid([{ path: "", rule: "the file is empty", line: 1 }]);
   const parsed = schema.safeParse(content);
-  if (parsed.success) return { kind: "valid", value: parsed.data };
-  return invalid(
-    placedProblemsOf(parsed.error.issues).map(({ path, rule }) => ({
-      path: pathText(path),
-      rule,
-      line: lineAt(offsetOf(document.contents, path)),
-    })),
-  );
+  const found = [
+    ...(parsed.success ? [] : placedProblemsOf(parsed.error.issues)),
+    ...between(content),
+  ];
+  if (parsed.success && found.length === 0) return { kind: "valid", value: parsed.data };
+  const problems = found.map(({ path, rule }) => ({
+    path: pathText(path),
+    rule,
+    line: lineAt(offsetOf(document.contents, path)),
+  }));
+  return invalid(problems.toSorted((a, b) => a.line - b.line));
 };

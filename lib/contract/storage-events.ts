@@ -9,6 +9,16 @@ export const STORAGE_EVENT_NAMES = [
   "reaching_used_requests",
 ] as const;
 
+export type StorageEventName = (typeof STORAGE_EVENT_NAMES)[number];
+
+/** The limit that belongs to each name: the document says it for two, the provider publicly for all. */
+export const STORAGE_EVENT_LIMITS = {
+  reaching_used_space: "bytes",
+  reaching_files_quantity: "count",
+  reaching_used_traffic: "bytes",
+  reaching_used_requests: "count",
+} as const satisfies Record<StorageEventName, "bytes" | "count">;
+
 const eventFields = {
   name: oneOf(STORAGE_EVENT_NAMES),
   bucket_name: unlimitedText.optional(),

@@ -21,6 +21,36 @@ const endFacts = {
   durationMs: z.int().nonnegative(),
 };
 
+const limit = z
+  .looseObject({ bytes: z.string().optional(), count: z.string().optional() })
+  .describe("decimal text: JSON readers round numbers of that size");
+
+const thresholdChange = z.looseObject({
+  action: z.enum(["create", "update", "delete"]),
+  name: z.string(),
+  storage_name: z.string().optional(),
+  bucket_name: z.string().optional(),
+  before: limit.optional().describe("as it was; of an update and a deletion"),
+  after: limit.optional().describe("as wanted; of a creation and an update"),
+});
+
+const configSource = z.looseObject({
+  name: z.string(),
+  version: z.string().optional().describe("absent when there is no such object"),
+});
+
+const syncFacts = {
+  cause: z.enum(["object-created", "schedule"]),
+  source: configSource.describe("what is wanted in full is there, in this version"),
+  clientId: z.string().optional().describe("absent: the API key's own client"),
+  prune: z.boolean(),
+  actualFrom: z
+    .enum(["list", "ledger"])
+    .describe("whether the provider was asked, or what was applied before was remembered"),
+};
+
+const counter = z.int().nonnegative();
+
 const createdResources = z.record(z.string(), z.array(z.union([z.string(), z.int()])).nullable());
 
 /** Data of every event that this system publishes, by its detail-type. */
@@ -70,6 +100,46 @@ export const EVENT_DATA = {
     durationMs: z.int().nonnegative(),
     reason: z.enum(["task-failed", "task-unknown"]),
     problems,
+  }),
+  ThresholdsSynced: z.looseObject({
+    ...syncFacts,
+    outcome: z.enum(["complete", "partial"]).describe("partial: the next run goes on"),
+    counts: z.looseObject({
+      created: counter,
+      updated: counter,
+      deleted: counter,
+      unchanged: counter,
+      failed: counter.describe("clearly refused"),
+      left: counter.describe("not begun, or without a reply: the next run finds out"),
+    }),
+    changes: z
+      .array(
+        thresholdChange.extend({
+          outcome: z.enum(["done", "failed", "left"]),
+          problem: z.string().optional().describe("of a failed one"),
+        }),
+      )
+      .describe("the first 100: failed ones first, then those left"),
+  }),
+  ThresholdsDrifted: z.looseObject({
+    ...syncFacts,
+    counts: z.looseObject({ missing: counter, different: counter, unwanted: counter }),
+    differences: z.array(thresholdChange).describe("what will undo them; the first 100"),
+  }),
+  ThresholdsRejected: z.looseObject({
+    cause: z.enum(["object-created", "schedule"]),
+    source: configSource,
+    reason: z.enum(["missing", "invalid"]),
+    problemCount: counter,
+    problems: z
+      .array(
+        z.looseObject({
+          path: z.string(),
+          rule: z.string(),
+          line: z.int().positive().optional(),
+        }),
+      )
+      .describe("what is wrong and where; the first 100"),
   }),
 } as const;
 

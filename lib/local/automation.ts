@@ -99,6 +99,7 @@ const accountOf = (provider: Provider, clock: Clock) => {
     name: DEFAULT_ACCOUNT,
     settleMs: provider.settleMs,
     canList: provider.canList,
+    requestsPerSecond: provider.requestsPerSecond,
     client: createClient({ ...provider, fetch, clock }),
   };
   return (name: string) => (name === account.name ? account : undefined);

@@ -39,6 +39,7 @@ export interface Provider {
   readonly canList: boolean;
   readonly attemptTimeoutMs: number;
   readonly settleMs: number;
+  readonly requestsPerSecond: number;
   /** The embedded service's built-in key, while its state has it: no secret, so people may be told. */
   readonly builtInKey?: string | undefined;
   close(): Promise<void>;
@@ -53,9 +54,9 @@ interface Surroundings {
 }
 
 /** It lives in this process and answers at once; a request that is stalled dies with its sender. */
-const EMBEDDED_TIMES = { attemptTimeoutMs: 3_000, settleMs: 5_000 };
+const EMBEDDED_TIMES = { attemptTimeoutMs: 3_000, settleMs: 5_000, requestsPerSecond: 1_000 };
 /** As for the deployed functions, see infra/environment.cjs. */
-const REMOTE_TIMES = { attemptTimeoutMs: 10_000, settleMs: 300_000 };
+const REMOTE_TIMES = { attemptTimeoutMs: 10_000, settleMs: 300_000, requestsPerSecond: 20 };
 
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,

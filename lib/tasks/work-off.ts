@@ -4,6 +4,7 @@ import { lookAtCommand, lookAtLane } from "../commands/look.ts";
 import { commands } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
 import { type Task, tasks } from "../ledger/task.ts";
+import { thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { DueEntry } from "../ports/ledger.ts";
 import { type Look, lookAtTasks } from "./look-at-tasks.ts";
 import { tellOfTask } from "./settle.ts";
@@ -60,8 +61,13 @@ const onEach = async (
   await Promise.all(keys.map((key) => limit(() => workOn(key))));
 };
 
+/** Records of the standing jobs are due while an event of theirs is not published. */
+const OUTBOXES = new Map([thresholdSyncs].map((records) => [records.kind, records.publish]));
+
 const workOffOther = async (deps: CommandDeps, entryKey: string): Promise<void> => {
   const [kind, key] = splitKey(entryKey);
+  const publishOutbox = OUTBOXES.get(kind);
+  if (publishOutbox) return publishOutbox(deps, key);
   if (kind === commands.kind) return lookAtCommand(deps, key);
   if (kind === lanes.kind) return lookAtLane(deps, key);
   throw new Error(`nobody looks after ledger items of kind ${kind}`);

@@ -2,6 +2,7 @@ import { formatWireJson } from "../../lib/contract/json.ts";
 import type { Clock } from "../../lib/ports/clock.ts";
 import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../lib/service/service.ts";
+import type { State } from "../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 
@@ -15,14 +16,19 @@ export interface Provider {
 /**
  * The embedded service with the built-in world, its records open to the test.
  * @param taskDurationMs how long a background task takes
+ * @param state what it begins with
  */
-export const startProvider = async (clock: Clock, taskDurationMs = 10_000) => {
+export const startProvider = async (
+  clock: Clock,
+  taskDurationMs = 10_000,
+  state: (builtIn: State) => State = (builtIn) => builtIn,
+) => {
   const store = createMemoryStore();
   const service = await createService({
     clock,
     random: createSeededRandom(7),
     store,
-    initialState: builtInState(),
+    initialState: state(builtInState()),
     taskDurationMs,
     onFault: (error) => {
       throw error;

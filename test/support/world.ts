@@ -129,7 +129,14 @@ export const createWorld = async (options: WorldOptions) => {
       random,
       log,
       accountOf: (name) =>
-        accounts[name] && { name, client, settleMs: 300_000, canList: true, ...accounts[name] },
+        accounts[name] && {
+          name,
+          client,
+          settleMs: 300_000,
+          canList: true,
+          requestsPerSecond: 1_000,
+          ...accounts[name],
+        },
       ownSender: SENDER,
       fingerprintKey: "fingerprint-key",
       runner: `runner-${invocation}`,

@@ -4,6 +4,7 @@ import {
   deleteStorageEvent,
   listStorageEvents,
   listStorageEventTypes,
+  STORAGE_EVENT_LIMITS,
   STORAGE_EVENT_NAMES,
   updateStorageEvent,
 } from "../../contract/storage-events.ts";
@@ -14,13 +15,6 @@ import type { KeyRecord, StorageEventRecord } from "../state/state.ts";
 
 type StorageEvent = Body<typeof createStorageEvent>;
 type Target = Query<typeof createStorageEvent>;
-
-const LIMIT_OF = {
-  reaching_used_space: "bytes",
-  reaching_files_quantity: "count",
-  reaching_used_traffic: "bytes",
-  reaching_used_requests: "count",
-} as const satisfies Record<(typeof STORAGE_EVENT_NAMES)[number], "bytes" | "count">;
 
 /**
  * The client whose event it is: the key's own unless the query names one. Naming another client is
@@ -99,7 +93,7 @@ export const listStorageEventTypesRoute = readRoute(listStorageEventTypes, () =>
     fields: [
       { name: "storage_name", type: "text" },
       { name: "bucket_name", type: "text" },
-      { name: LIMIT_OF[name], type: "number" },
+      { name: STORAGE_EVENT_LIMITS[name], type: "number" },
     ],
   })),
 }));

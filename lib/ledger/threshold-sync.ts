@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { STORAGE_EVENT_NAMES } from "../contract/storage-events.ts";
+import { outboxKind, outboxSchema } from "./outbox.ts";
+
+/** A threshold that was applied; without a limit while a change of it may have taken effect or not. */
+const appliedSchema = z.object({
+  name: z.enum(STORAGE_EVENT_NAMES),
+  storage_name: z.string().optional(),
+  bucket_name: z.string().optional(),
+  limit: z.string().optional(),
+});
+
+const thresholdSyncSchema = z.object({
+  account: z.string(),
+  /** Digest of what the last complete sync wanted; absent while something is left to do. */
+  syncedDigest: z.string().optional(),
+  /** Of the newest object-created event that was acted on; S3 orders events of one key by it. */
+  sequencer: z.string().optional(),
+  /** Runs that changed something, so far: the number of the last one. */
+  run: z.int(),
+  /** Who is applying changes, and until when it may be at work. */
+  applying: z.object({ by: z.string(), until: z.int() }).optional(),
+  /** What was applied, for accounts whose thresholds cannot be listed. */
+  applied: z.array(appliedSchema).optional(),
+  outbox: outboxSchema,
+});
+
+export type ThresholdSync = z.output<typeof thresholdSyncSchema>;
+
+/** What is remembered of the thresholds of one client. It never expires: it is the last known state. */
+export const thresholdSyncs = outboxKind({
+  kind: "thresholds",
+  schema: thresholdSyncSchema,
+  expiresAt: () => undefined,
+});
+
+/** @param clientId absent: the API key's own client */
+export const thresholdSyncKey = (account: string, clientId: number | bigint | undefined): string =>
+  clientId === undefined ? account : `${account}/${clientId}`;

@@ -1,0 +1,121 @@
+import { publish } from "../events/publish.ts";
+import type { OutboxEvent } from "../ledger/outbox.ts";
+import type { Stored } from "../ledger/record.ts";
+import { type ThresholdSync, thresholdSyncs } from "../ledger/threshold-sync.ts";
+import { withIntents, withOutcomes } from "./applied-thresholds.ts";
+import type { AppliedChange } from "./apply.ts";
+import { type SyncBudget, type ThresholdDeps, UnfinishedSyncError } from "./deps.ts";
+import type { Plan } from "./plan.ts";
+import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
+
+/** After the end of its time a run records what it did; from then on it is gone. */
+const RECORDING_MS = 30_000;
+
+/** A sync that knows what is to be done. */
+export interface Sync {
+  readonly deps: ThresholdDeps;
+  readonly budget: SyncBudget;
+  readonly facts: SyncFacts;
+  /** Of the record in the ledger, and the record as it was read. */
+  readonly key: string;
+  readonly stored: Stored<ThresholdSync> | undefined;
+  readonly plan: Plan;
+}
+
+/** For events of what no record holds: when they are not taken, the whole sync comes again. */
+export const publishNow = async (deps: ThresholdDeps, event: OutboxEvent): Promise<void> => {
+  const published = await publish(deps, [event]);
+  if (published.size === 0) throw new Error(`${event.detailType} could not be published`);
+};
+
+/** What is recorded is published by the poller if not now. */
+const publishRecorded = ({ deps, key }: Sync): Promise<void> =>
+  thresholdSyncs.publish(deps, key).catch((error: unknown) => {
+    deps.log.warn("events not published, they stay due", { key, errorMessage: String(error) });
+  });
+
+const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
+  stored?.value ?? { account: facts.account, run: 0, outbox: [] };
+
+/** Replaces the record as it was read; somebody else's change in between ends this sync. */
+const replace = async ({ deps, key, stored }: Sync, value: ThresholdSync): Promise<void> => {
+  const written = await thresholdSyncs.write(deps.ledger, key, stored, value);
+  if (!written) throw new UnfinishedSyncError("another sync of the same thresholds is at work");
+};
+
+const seen = ({ cause }: SyncFacts) =>
+  cause.sequencer === undefined ? {} : { sequencer: cause.sequencer };
+
+/** Ends a sync that has nothing to change; it is recorded only if the record says something else. */
+export const endUnchanged = async (sync: Sync): Promise<void> => {
+  const { deps, facts, plan } = sync;
+  const { digest } = facts.config;
+  const told = (...identity: readonly string[]) =>
+    thresholdsSynced(facts, [], plan.unchangedCount, identity);
+  const { applying, ...record } = recordOf(sync);
+  if (record.syncedDigest === digest && !applying) {
+    return publishNow(deps, told(digest, facts.cause.eventId));
+  }
+  const run = record.run + 1;
+  const outbox = [...record.outbox, told(String(run))];
+  await replace(sync, { ...record, ...seen(facts), run, syncedDigest: digest, outbox });
+  return publishRecorded(sync);
+};
+
+/**
+ * Notes who is about to make the changes, and tells of drift first: of what the last sync left as it
+ * was wanted, and is wanted still, so that nobody asked for the difference.
+ * @returns the number of the run
+ * @throws UnfinishedSyncError when another sync is at work
+ */
+export const beginChanges = async (sync: Sync, by: string): Promise<number> => {
+  const { deps, facts, plan, budget } = sync;
+  const { syncedDigest, applied, ...record } = recordOf(sync);
+  if (record.applying && record.applying.until > deps.clock.now()) {
+    throw new UnfinishedSyncError("another sync of the same thresholds is at work");
+  }
+  const run = record.run + 1;
+  const isDrift = facts.cause.kind === "schedule" && syncedDigest === facts.config.digest;
+  await replace(sync, {
+    ...record,
+    run,
+    applying: { by, until: budget.endsAt + RECORDING_MS },
+    ...(facts.actualFrom === "ledger" && { applied: withIntents(applied, plan.changes) }),
+    outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
+  });
+  if (isDrift) await publishRecorded(sync);
+  return run;
+};
+
+/**
+ * Records what was done, and tells of it.
+ * @throws UnfinishedSyncError when something is left to do
+ */
+export const endChanges = async (
+  sync: Sync,
+  by: string,
+  run: number,
+  results: readonly AppliedChange[],
+): Promise<void> => {
+  const { deps, key, facts, plan } = sync;
+  const isComplete = results.every(({ outcome }) => outcome === "done");
+  const endedFacts = { ...facts, at: deps.clock.now() };
+  const event = thresholdsSynced(endedFacts, results, plan.unchangedCount, [String(run)]);
+  const { value } = await thresholdSyncs.update(deps.ledger, key, (current) => {
+    if (current.applying?.by !== by) return current;
+    const { applying: _over, applied, ...record } = current;
+    return {
+      ...record,
+      ...seen(facts),
+      ...(applied && { applied: withOutcomes(applied, results) }),
+      ...(isComplete && { syncedDigest: facts.config.digest }),
+      outbox: [...record.outbox, event],
+    };
+  });
+  // It lasted longer than it may, and another one has begun.
+  if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
+  await publishRecorded(sync);
+  if (results.some(({ outcome }) => outcome === "left")) {
+    throw new UnfinishedSyncError("not every change was made; the next sync goes on");
+  }
+};

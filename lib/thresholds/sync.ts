@@ -1,0 +1,119 @@
+import type { Client } from "../client/client.ts";
+import { createPacedClient } from "../client/paced-client.ts";
+import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
+import { rememberedThresholds, withIntents } from "./applied-thresholds.ts";
+import { applyChanges } from "./apply.ts";
+import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
+import type { SyncBudget, SyncRequest, ThresholdDeps } from "./deps.ts";
+import { listThresholds } from "./listed-thresholds.ts";
+import { type Plan, planChanges } from "./plan.ts";
+import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
+import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
+
+/** An item of the ledger holds 400 kB, and an event has to fit in beside what was applied. */
+const MAX_REMEMBERED_BYTES = 250_000;
+
+const reject = (deps: ThresholdDeps, request: SyncRequest, rejection: Rejection): Promise<void> => {
+  const { account, source, cause } = request;
+  deps.log.warn("thresholds config rejected", {
+    account: account.name,
+    source: source.name,
+    problems: rejection.problems
+      .slice(0, 10)
+      .map(({ line, path, rule }) => `line ${line ?? "?"}: ${path} ${rule}`),
+  });
+  const about = { account: account.name, source: source.name, cause, at: deps.clock.now() };
+  return publishNow(deps, thresholdsRejected(about, rejection));
+};
+
+/** S3's sequencers of one key: hexadecimal, the shorter one padded with zeros at its end. */
+const isAtMost = (one: string, other: string): boolean => {
+  const length = Math.max(one.length, other.length);
+  return one.padEnd(length, "0").toUpperCase() <= other.padEnd(length, "0").toUpperCase();
+};
+
+/** Whether the event tells of a version that is synced already, or of an older one. */
+const isOldNews = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): boolean =>
+  sequencer !== undefined &&
+  sync?.sequencer !== undefined &&
+  sync.syncedDigest !== undefined &&
+  isAtMost(sequencer, sync.sequencer);
+
+const cannotBeRemembered = (plan: Plan, sync: ThresholdSync | undefined): boolean => {
+  const remembered = withIntents(sync?.applied, plan.changes);
+  return Buffer.byteLength(JSON.stringify(remembered)) > MAX_REMEMBERED_BYTES;
+};
+
+const makeChanges = async (sync: Sync, client: Client): Promise<void> => {
+  const { deps, plan, budget, facts } = sync;
+  const by = deps.random.uuid();
+  const run = await beginChanges(sync, by);
+  const { clientId } = facts.config;
+  const results = await applyChanges(plan.changes, { ...deps, ...budget, client, clientId });
+  await endChanges(sync, by, run, results);
+};
+
+const syncWith = async (
+  deps: ThresholdDeps,
+  request: SyncRequest,
+  { config, version }: { readonly config: ThresholdConfig; readonly version: string },
+  budget: SyncBudget,
+): Promise<void> => {
+  const { account, source, cause } = request;
+  const key = thresholdSyncKey(account.name, config.clientId);
+  const stored = await thresholdSyncs.read(deps.ledger, key);
+  if (isOldNews(cause, stored?.value)) {
+    deps.log.info("told of a config that is synced already", { account: account.name });
+    return;
+  }
+  const client = createPacedClient(account, { ...deps, ...budget });
+  // The list shows the key's own client only: it says nothing about another one's thresholds.
+  const isListed = account.canList && config.clientId === undefined;
+  const actual = isListed
+    ? await listThresholds(client)
+    : rememberedThresholds(stored?.value.applied);
+  const plan = planChanges(config.thresholds, actual, config.prune);
+  if (!isListed && cannotBeRemembered(plan, stored?.value)) {
+    const rule = "more than can be remembered where thresholds cannot be listed";
+    return reject(deps, request, {
+      reason: "invalid",
+      version,
+      problems: [{ path: "thresholds", rule }],
+    });
+  }
+  const facts = {
+    account: account.name,
+    source: { name: source.name, version },
+    config,
+    cause,
+    actualFrom: isListed ? ("list" as const) : ("ledger" as const),
+    at: deps.clock.now(),
+  };
+  const sync = { deps, budget, facts, key, stored, plan };
+  return plan.changes.length === 0 ? endUnchanged(sync) : makeChanges(sync, client);
+};
+
+/**
+ * Makes the provider's notification events of one account equal to its config. Whatever called for
+ * it is a hint: the newest config and the actual state are read. A config that is missing or invalid
+ * changes nothing.
+ * @throws UnfinishedSyncError when something is left to do; ProviderError when the actual state
+ * cannot be read. The same once more goes on.
+ */
+export const syncThresholds = async (
+  deps: ThresholdDeps,
+  request: SyncRequest,
+  budget: SyncBudget,
+): Promise<void> => {
+  const object = await request.source.read();
+  if (!object) {
+    const problems = [{ path: "", rule: "there is no such config" }];
+    return reject(deps, request, { reason: "missing", version: undefined, problems });
+  }
+  const { text, version } = object;
+  const read = readThresholdConfig(text);
+  if (read.kind === "invalid") {
+    return reject(deps, request, { reason: "invalid", version, problems: read.problems });
+  }
+  return syncWith(deps, request, { config: read.value, version }, budget);
+};

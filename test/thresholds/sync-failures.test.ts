@@ -1,0 +1,158 @@
+import { expect, test } from "vitest";
+import { UnfinishedSyncError } from "../../lib/thresholds/deps.ts";
+import { LOSSES } from "../support/lost-replies.ts";
+import { createThresholdWorld, event } from "./threshold-world.ts";
+
+const ONE = `
+prune: true
+thresholds:
+  - name: reaching_used_space
+    bucket_name: photos
+    bytes: 500
+`;
+const MANY = `thresholds:\n${Array.from(
+  { length: 20 },
+  (_, n) => `  - { name: reaching_used_space, bucket_name: b${n}, bytes: ${n} }\n`,
+).join("")}`;
+const EVERY_TRY = 5;
+
+test.each(LOSSES)("a create whose %s never makes a second threshold", async (loss) => {
+  const world = await createThresholdWorld({ config: ONE });
+  world.faults.strike(loss);
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
+  const [synced] = world.toldOf("ThresholdsSynced");
+  expect(synced?.data.counts).toMatchObject({ created: 1, failed: 0, left: 0 });
+});
+
+test.each(LOSSES)("an update whose %s is sent again", async (loss) => {
+  const events = [event("reaching_used_space", "photos", { bytes: "1" })];
+  const world = await createThresholdWorld({ config: ONE, events });
+  world.faults.strike(loss);
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
+  expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ updated: 1, left: 0 });
+});
+
+test.each(LOSSES)("a deletion whose %s is done, also when it was done already", async (loss) => {
+  const events = [
+    event("reaching_used_space", "photos", { bytes: "500" }),
+    event("reaching_used_space", "old", { bytes: "1" }),
+  ];
+  const world = await createThresholdWorld({ config: ONE, events });
+  world.faults.strike(loss);
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
+  expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ deleted: 1, left: 0 });
+});
+
+test("a threshold that somebody made after the list was read is updated", async () => {
+  const world = await createThresholdWorld({ config: ONE });
+  world.meanwhile("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 });
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
+  expect(world.methods()).toEqual(["GET", "POST", "PUT"]);
+});
+
+test("a threshold that somebody deleted after the list was read is created", async () => {
+  const events = [event("reaching_used_space", "photos", { bytes: "1" })];
+  const world = await createThresholdWorld({ config: ONE, events });
+  world.meanwhile("DELETE", { name: "reaching_used_space", bucket_name: "photos" });
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
+  expect(world.methods()).toEqual(["GET", "PUT", "POST"]);
+});
+
+test("a provider that asks for a pause is given it, and nothing is lost", async () => {
+  const world = await createThresholdWorld({ config: MANY });
+  const startedAt = world.clock.now();
+  world.faults.strike("is throttled", "is throttled");
+
+  await world.sync();
+
+  expect(await world.actual()).toHaveLength(20);
+  expect(world.clock.now() - startedAt).toBeGreaterThanOrEqual(7_000);
+  expect(world.toldOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
+});
+
+test("a provider that is away leaves the rest, says so, and the next sync finishes it", async () => {
+  const world = await createThresholdWorld({ config: MANY });
+  const away = Array.from({ length: 8 * EVERY_TRY }, () => "the key is refused" as const);
+  world.faults.strike(...away);
+
+  await expect(world.sync()).rejects.toThrow(UnfinishedSyncError);
+  const actual = await world.actual();
+  await world.sync();
+
+  expect(actual).toEqual([]);
+  expect(await world.actual()).toHaveLength(20);
+  expect(world.toldOf("ThresholdsSynced").map(({ data }) => [data.outcome, data.counts])).toEqual([
+    ["partial", { created: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 20 }],
+    ["complete", { created: 20, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 0 }],
+  ]);
+});
+
+test("a sync whose time is over tells what it did, and the next one does the rest", async () => {
+  const world = await createThresholdWorld({ config: MANY, account: { requestsPerSecond: 2 } });
+
+  await expect(world.sync({}, 5_000)).rejects.toThrow("the next sync goes on");
+  const done = (await world.actual()).length;
+  await world.sync();
+
+  expect(done).toBeGreaterThan(0);
+  expect(done).toBeLessThan(20);
+  const [first, second] = world.toldOf("ThresholdsSynced").map(({ data }) => data);
+  expect(first).toMatchObject({ outcome: "partial", counts: { created: done, left: 20 - done } });
+  expect(second).toMatchObject({
+    outcome: "complete",
+    counts: { created: 20 - done, unchanged: done },
+  });
+});
+
+test("a list that cannot be read ends the sync, and nothing is changed", async () => {
+  const world = await createThresholdWorld({
+    config: ONE,
+    around: (call, effect) =>
+      call.name.startsWith("fetch GET") ? Promise.reject(new TypeError("away")) : effect(),
+  });
+
+  await expect(world.sync()).rejects.toMatchObject({ disposition: "transient" });
+
+  expect(await world.dueEntries()).toEqual([]);
+  expect(world.bus.published()).toEqual([]);
+});
+
+test("an event that the bus does not take is published later, with the same id", async () => {
+  const world = await createThresholdWorld({ config: ONE });
+  world.bus.refuse(() => true);
+  await world.sync();
+  const due = await world.dueEntries();
+  world.bus.refuse(() => false);
+
+  await world.clock.advance(10_000);
+  await world.poll();
+
+  expect(due.map(({ key }) => key)).toEqual(["thresholds#local"]);
+  expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+  expect(await world.dueEntries()).toEqual([]);
+});
+
+test("of two syncs at once one makes the changes, and the other says that it did not", async () => {
+  const world = await createThresholdWorld({ config: MANY });
+
+  const ends = await Promise.allSettled([world.sync(), world.sync()]);
+
+  expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(await world.actual()).toHaveLength(20);
+  expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+});

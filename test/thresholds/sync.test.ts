@@ -1,0 +1,153 @@
+import { expect, test } from "vitest";
+import { createThresholdWorld, event } from "./threshold-world.ts";
+
+const TWO = `
+thresholds:
+  - name: reaching_used_space
+    bucket_name: photos
+    bytes: 500 GiB
+  - name: reaching_files_quantity
+    bucket_name: photos
+    count: 18446744073709551615
+`;
+
+test("what is wanted and not there is created, and told of", async () => {
+  const world = await createThresholdWorld({ config: TWO });
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual([
+    "reaching_files_quantity - photos 18446744073709551615",
+    "reaching_used_space - photos 536870912000",
+  ]);
+  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data)).toEqual([
+    {
+      cause: "object-created",
+      source: { name: "test.yaml", version: expect.stringMatching(/^[0-9a-f]{8}$/) },
+      prune: false,
+      actualFrom: "list",
+      outcome: "complete",
+      counts: { created: 2, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 0 },
+      changes: [
+        {
+          action: "create",
+          name: "reaching_used_space",
+          bucket_name: "photos",
+          after: { bytes: "536870912000" },
+          outcome: "done",
+        },
+        {
+          action: "create",
+          name: "reaching_files_quantity",
+          bucket_name: "photos",
+          after: { count: "18446744073709551615" },
+          outcome: "done",
+        },
+      ],
+    },
+  ]);
+});
+
+test("a limit that differs is updated, and the event has it before and after", async () => {
+  const world = await createThresholdWorld({
+    config: TWO,
+    events: [
+      event("reaching_used_space", "photos", { bytes: "5" }),
+      event("reaching_files_quantity", "photos", { count: "18446744073709551615" }),
+    ],
+  });
+
+  await world.sync();
+
+  expect(world.methods()).toEqual(["GET", "PUT"]);
+  expect(await world.actual()).toContain("reaching_used_space - photos 536870912000");
+  const [synced] = world.toldOf("ThresholdsSynced");
+  expect(synced?.data.counts).toMatchObject({ updated: 1, unchanged: 1 });
+  expect(synced?.data.changes).toEqual([
+    {
+      action: "update",
+      name: "reaching_used_space",
+      bucket_name: "photos",
+      before: { bytes: "5" },
+      after: { bytes: "536870912000" },
+      outcome: "done",
+    },
+  ]);
+});
+
+test("what is not listed stays without prune and goes with it", async () => {
+  const events = [event("reaching_used_traffic", "old", { bytes: "7" })];
+  const world = await createThresholdWorld({ config: TWO, events });
+
+  await world.sync();
+  const kept = await world.actual();
+  world.source.write(`prune: true${TWO}`);
+  await world.sync();
+
+  expect(kept).toContain("reaching_used_traffic - old 7");
+  expect(await world.actual()).toHaveLength(2);
+  expect(world.toldOf("ThresholdsSynced").at(-1)?.data.changes).toEqual([
+    {
+      action: "delete",
+      name: "reaching_used_traffic",
+      bucket_name: "old",
+      before: { bytes: "7" },
+      outcome: "done",
+    },
+  ]);
+});
+
+test("an empty list with prune removes everything of the own client and nothing of others", async () => {
+  const other = { ...event("reaching_used_space", "theirs", { bytes: "1" }), client_id: 2 };
+  const world = await createThresholdWorld({
+    config: "prune: true\nthresholds: []\n",
+    events: [event("reaching_used_space", "mine", { bytes: "1" }), other],
+  });
+
+  await world.sync();
+
+  expect(await world.actual(1)).toEqual([]);
+  expect(await world.actual(2)).toEqual(["reaching_used_space - theirs 1"]);
+});
+
+test("a sync right after a sync costs one list request, no write anywhere, and one event", async () => {
+  const world = await createThresholdWorld({ config: TWO });
+  await world.sync();
+  const before = await world.ledger.read("thresholds#local");
+  world.methods();
+
+  await world.sync();
+
+  expect(world.methods()).toEqual(["GET"]);
+  expect(await world.ledger.read("thresholds#local")).toEqual(before);
+  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data.counts)).toEqual([
+    { created: 2, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 0 },
+    { created: 0, updated: 0, deleted: 0, unchanged: 2, failed: 0, left: 0 },
+  ]);
+});
+
+test("a config that says the same in other words changes nothing", async () => {
+  const world = await createThresholdWorld({ config: TWO });
+  await world.sync();
+  world.methods();
+
+  world.source.write(TWO.replace("500 GiB", "0.48828125 TiB # half a terabyte"));
+  await world.sync();
+
+  expect(world.methods()).toEqual(["GET"]);
+});
+
+test("one refused change stops no other, and the event says which", async () => {
+  const world = await createThresholdWorld({ config: TWO });
+  world.faults.strike("is refused");
+
+  await world.sync();
+
+  expect(await world.actual()).toHaveLength(1);
+  const [synced] = world.toldOf("ThresholdsSynced");
+  expect(synced?.data).toMatchObject({
+    outcome: "partial",
+    counts: { created: 1, failed: 1, left: 0 },
+  });
+  expect(synced?.data.changes[0]).toMatchObject({ outcome: "failed", name: "reaching_used_space" });
+});
