@@ -52,10 +52,15 @@ export const createPacedClient = (account: PacedAccount, options: PaceOptions): 
     }
   };
 
-  const pauseAfter = (error: ProviderError, attempt: number): number => {
+  /** @throws the error itself when the same is not to be sent again */
+  const pauseAfter = async (error: unknown, attempt: number): Promise<void> => {
+    if (!mayPassLater(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
     const pause = Math.max(error.retryAfterMs ?? 0, backoffMs(attempt, random));
-    if (error.disposition === "throttled") nextAt = Math.max(nextAt, clock.now() + pause);
-    return pause;
+    const resumeAt = clock.now() + pause;
+    // The pause that the provider asks for is for all.
+    if (error.disposition === "throttled") nextAt = Math.max(nextAt, resumeAt);
+    if (resumeAt >= options.endsAt) throw error;
+    await clock.sleep(pause, signal);
   };
 
   return {
@@ -65,10 +70,7 @@ export const createPacedClient = (account: PacedAccount, options: PaceOptions): 
         try {
           return await account.client.call(operation, request, signal);
         } catch (error) {
-          if (!mayPassLater(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
-          const pause = pauseAfter(error, attempt);
-          if (clock.now() + pause >= options.endsAt) throw error;
-          await clock.sleep(pause, signal);
+          await pauseAfter(error, attempt);
         }
       }
     },

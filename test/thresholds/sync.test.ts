@@ -151,3 +151,25 @@ test("one refused change stops no other, and the event says which", async () => 
   });
   expect(synced?.data.changes[0]).toMatchObject({ outcome: "failed", name: "reaching_used_space" });
 });
+
+test("a thousand thresholds cost a request each, and one when nothing is to be changed", async () => {
+  const world = await createThresholdWorld({
+    config: `thresholds:\n${Array.from(
+      { length: 1000 },
+      (_, n) =>
+        `  - { name: reaching_used_space, storage_name: ${"s".repeat(250)}, bucket_name: ${"b".repeat(240)}${n}, bytes: 18446744073709551615 }\n`,
+    ).join("")}`,
+  });
+
+  await world.sync();
+  const first = world.methods();
+  await world.sync();
+
+  expect(first).toHaveLength(1001);
+  expect(world.methods()).toEqual(["GET"]);
+  // The bus of this world refuses what is larger than 200 kB.
+  const [synced, unchanged] = world.toldOf("ThresholdsSynced");
+  expect(synced?.data.counts.created).toBe(1000);
+  expect(synced?.data.changes).toHaveLength(100);
+  expect(unchanged?.data.counts.unchanged).toBe(1000);
+});

@@ -1,7 +1,7 @@
 import type { Account } from "../../lib/accounts/account.ts";
 import { parseWireJson } from "../../lib/contract/json.ts";
-import type { State } from "../../lib/service/state/state.ts";
 import { thresholdSyncKey, thresholdSyncs } from "../../lib/ledger/threshold-sync.ts";
+import type { State } from "../../lib/service/state/state.ts";
 import { syncThresholds } from "../../lib/thresholds/sync.ts";
 import type { SyncCause } from "../../lib/thresholds/sync-events.ts";
 import { type Around, untouched } from "../support/faults.ts";
@@ -53,6 +53,13 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
   });
   if (!service || !faults) throw new Error("the world has asked for no provider");
   const { records, fetch: fetchService, apiKey } = service;
+  const atProvider = async (method: "POST" | "PUT" | "DELETE", body: object): Promise<void> => {
+    const url = "http://provider.test/storage/notifications/v1/event";
+    const headers = { authorization: `apikey ${apiKey}`, "content-type": "application/json" };
+    const request = new Request(url, { method, headers, body: JSON.stringify(body) });
+    const { ok } = await fetchService(request);
+    if (!ok) throw new Error(`${method} was refused`);
+  };
   const source = createTextSource(options.config);
   let events = 0;
 
@@ -78,13 +85,11 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     requests,
     faults,
     sync,
-    /** Lets somebody else send a request after the sync has read and before it changes anything. */
+    /** Somebody else's request. */
+    atProvider,
+    /** Lets it come after the sync has read and before it changes anything. */
     meanwhile(method: "POST" | "DELETE", body: object): void {
-      const url = "http://provider.test/storage/notifications/v1/event";
-      const headers = { authorization: `apikey ${apiKey}`, "content-type": "application/json" };
-      meanwhile.push(() =>
-        fetchService(new Request(url, { method, headers, body: JSON.stringify(body) })),
-      );
+      meanwhile.push(() => atProvider(method, body));
     },
     /** Requests since the last call, as `METHOD`. */
     methods: (): readonly string[] => requests.splice(0).map(({ method }) => method),
@@ -119,7 +124,10 @@ export const event = (
   limit: { bytes?: string; count?: string },
 ): Events[number] => ({
   client_id: 1,
-  uuid: `4b8e0c52-7d0a-4f0e-9a55-${Buffer.from(name + bucket_name).toString("hex").slice(-12).padStart(12, "0")}`,
+  uuid: `4b8e0c52-7d0a-4f0e-9a55-${Buffer.from(name + bucket_name)
+    .toString("hex")
+    .slice(-12)
+    .padStart(12, "0")}`,
   name,
   bucket_name,
   ...limit,

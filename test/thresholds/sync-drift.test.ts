@@ -1,0 +1,133 @@
+import { expect, test } from "vitest";
+import { createThresholdWorld } from "./threshold-world.ts";
+
+const CONFIG = `
+prune: true
+thresholds:
+  - { name: reaching_used_space, bucket_name: photos, bytes: 500 }
+  - { name: reaching_used_space, bucket_name: films, bytes: 900 }
+`;
+const SCHEDULE = { kind: "schedule" } as const;
+
+test("what somebody changed at the provider is told as drift first, and undone", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync();
+  await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
+  await world.atProvider("PUT", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 });
+  await world.atProvider("POST", { name: "reaching_used_requests", count: 3 });
+
+  await world.sync(SCHEDULE);
+
+  expect(await world.actual()).toEqual([
+    "reaching_used_space - films 900",
+    "reaching_used_space - photos 500",
+  ]);
+  expect(world.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
+  const [drifted] = world.toldOf("ThresholdsDrifted");
+  expect(drifted?.data).toMatchObject({
+    cause: "schedule",
+    counts: { missing: 1, different: 1, unwanted: 1 },
+  });
+  expect(drifted?.data.differences).toEqual([
+    {
+      action: "update",
+      name: "reaching_used_space",
+      bucket_name: "photos",
+      before: { bytes: "1" },
+      after: { bytes: "500" },
+    },
+    {
+      action: "create",
+      name: "reaching_used_space",
+      bucket_name: "films",
+      after: { bytes: "900" },
+    },
+    { action: "delete", name: "reaching_used_requests", before: { count: "3" } },
+  ]);
+});
+
+test("a config that was changed without an event is no drift", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync();
+  world.source.write(CONFIG.replace("500", "501"));
+
+  await world.sync(SCHEDULE);
+
+  expect(await world.actual()).toContain("reaching_used_space - photos 501");
+  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+});
+
+test("what a sync left undone is no drift", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  world.faults.strike("is refused");
+  await world.sync();
+
+  await world.sync(SCHEDULE);
+
+  expect(await world.actual()).toHaveLength(2);
+  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+});
+
+test("the first look of all is no drift", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+
+  await world.sync(SCHEDULE);
+
+  expect(world.told()).toEqual(["ThresholdsSynced"]);
+});
+
+test("a difference that an event about the config finds is not called drift", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync();
+  await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
+
+  await world.sync();
+
+  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+  expect(await world.actual()).toHaveLength(2);
+});
+
+test("drift that cannot be undone at once is told once", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync();
+  await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
+  world.faults.strike("is refused");
+
+  await world.sync(SCHEDULE);
+  await world.sync(SCHEDULE);
+
+  expect(world.toldOf("ThresholdsDrifted")).toHaveLength(1);
+  expect(await world.actual()).toHaveLength(2);
+});
+
+test("an event about an older version of the config is ignored, and so is the same once more", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync({ sequencer: "0055AED6DCD90281E5" });
+  world.methods();
+
+  await world.sync({ sequencer: "0055AED6DCD90281E4FF" });
+  await world.sync({ sequencer: "0055aed6dcd90281e5" });
+
+  expect(world.methods()).toEqual([]);
+  expect(world.told()).toEqual(["ThresholdsSynced"]);
+});
+
+test("an event about a newer version leads to the newest config, and a longer sequencer is later", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync({ sequencer: "0055AED6DCD90281E5" });
+  world.source.write(CONFIG.replace("500", "501"));
+
+  await world.sync({ sequencer: "0055AED6DCD90281E501" });
+
+  expect(await world.actual()).toContain("reaching_used_space - photos 501");
+});
+
+test("the event of a sync that was not finished is not ignored when it comes again", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  world.faults.strike("is refused");
+  await world.sync({ sequencer: "01" });
+
+  await world.sync({ sequencer: "01" });
+
+  expect(await world.actual()).toHaveLength(2);
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { createThresholdWorld, event } from "./threshold-world.ts";
+
+const EVENTS = [event("reaching_used_space", "photos", { bytes: "500" })];
+
+const rejectedBy = async (config: string | undefined) => {
+  const world = await createThresholdWorld({ events: EVENTS });
+  world.source.write(config);
+  await world.sync();
+  expect(world.requests).toEqual([]);
+  expect(await world.remembered()).toBeUndefined();
+  expect(world.told()).toEqual(["ThresholdsRejected"]);
+  return world.toldOf("ThresholdsRejected")[0]?.data;
+};
+
+test("a missing config changes nothing and is told", async () => {
+  const data = await rejectedBy(undefined);
+
+  expect(data).toEqual({
+    cause: "object-created",
+    source: { name: "test.yaml" },
+    reason: "missing",
+    problemCount: 1,
+    problems: [{ path: "", rule: "there is no such config" }],
+  });
+});
+
+test.each([
+  ["an empty file", ""],
+  ["only a comment", "# nothing\n"],
+  ["only prune", "prune: true\n"],
+  ["a list that is not there", "prune: true\nthresholds:\n"],
+])("%s removes nothing although prune is asked for", async (_what, config) => {
+  const data = await rejectedBy(config);
+
+  expect(data.reason).toBe("invalid");
+});
+
+test("every mistake is told with its line, and none is quoted", async () => {
+  const data = await rejectedBy(`prune: perhaps
+thresholds:
+  - name: reaching_used_space
+    bucket_name: photos
+    count: 12345
+  - name: reaching_the_moon
+    bytes: 1
+  - name: reaching_used_space
+    bucket_name: photos
+    bytes: 18446744073709551616
+  - name: reaching_files_quantity
+    cuont: 5
+`);
+
+  expect(data.problems).toEqual([
+    { path: "prune", rule: "true or false", line: 1 },
+    { path: "thresholds.0.count", rule: "reaching_used_space is limited by bytes", line: 5 },
+    { path: "thresholds.1.name", rule: expect.stringMatching(/^one of reaching_/), line: 6 },
+    { path: "thresholds.2", rule: "the same target as thresholds.0", line: 8 },
+    { path: "thresholds.2.bytes", rule: expect.stringMatching(/^a size such as/), line: 10 },
+    { path: "thresholds.3.count", rule: "required", line: 11 },
+    { path: "thresholds.3.cuont", rule: "unknown field", line: 12 },
+  ]);
+  expect(JSON.stringify(data)).not.toContain("12345");
+});
+
+test("a file that is no YAML is told with the line", async () => {
+  const data = await rejectedBy("thresholds:\n  - name: reaching_used_space\n   bytes: 5\n");
+
+  expect(data.problems[0]).toMatchObject({ line: 3 });
+  expect(data.problems[0].rule).toMatch(/^not readable as YAML: /);
+});
+
+test("of a thousand mistakes the first hundred are told, with their number", async () => {
+  const entry = "  - { name: reaching_used_space, bytes: 1 }\n";
+  const data = await rejectedBy(`thresholds:\n${entry.repeat(1001)}`);
+
+  expect(data.problemCount).toBe(1000);
+  expect(data.problems).toHaveLength(100);
+});
+
+test("a rejection that the bus does not take fails the sync, so that it comes again", async () => {
+  const world = await createThresholdWorld({ config: "" });
+  world.bus.refuse(() => true);
+
+  await expect(world.sync()).rejects.toThrow("ThresholdsRejected could not be published");
+});
+
+test("each look that finds the config broken says so, a redelivered event with the same id", async () => {
+  const world = await createThresholdWorld({ config: "" });
+
+  await world.sync({ eventId: "one" });
+  await world.sync({ eventId: "one" });
+  await world.sync({ eventId: "two", kind: "schedule" });
+
+  const ids = world.bus.published().map(({ id }) => id);
+  expect(ids[0]).toBe(ids[1]);
+  expect(new Set(ids).size).toBe(2);
+});
+
+test("a config that is mended is synced", async () => {
+  const world = await createThresholdWorld({ config: "", events: EVENTS });
+  await world.sync();
+  world.source.write("prune: true\nthresholds: []\n");
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual([]);
+});

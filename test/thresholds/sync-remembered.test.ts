@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { LOSSES } from "../support/lost-replies.ts";
+import { createThresholdWorld, event } from "./threshold-world.ts";
+
+const NO_LISTS = { canList: false };
+const configOf = (...buckets: readonly string[]): string =>
+  `prune: true\nthresholds: [${buckets
+    .map((name) => `{ name: reaching_used_space, bucket_name: ${name}, bytes: 500 }`)
+    .join(", ")}]\n`;
+
+test("without lists nothing is listed, and what was applied is compared with", async () => {
+  const world = await createThresholdWorld({ config: configOf("a", "b"), account: NO_LISTS });
+
+  await world.sync();
+  const first = world.methods();
+  world.source.write(
+    configOf("b", "c").replace("bucket_name: b, bytes: 500", "bucket_name: b, bytes: 7"),
+  );
+  await world.sync();
+
+  expect(first).toEqual(["POST", "POST"]);
+  expect(world.methods().toSorted()).toEqual(["DELETE", "POST", "PUT"]);
+  expect(await world.actual()).toEqual([
+    "reaching_used_space - b 7",
+    "reaching_used_space - c 500",
+  ]);
+  expect(world.toldOf("ThresholdsSynced")[1]?.data).toMatchObject({
+    actualFrom: "ledger",
+    counts: { created: 1, updated: 1, deleted: 1, unchanged: 0 },
+  });
+});
+
+test("a second sync without lists sends nothing at all", async () => {
+  const world = await createThresholdWorld({ config: configOf("a", "b"), account: NO_LISTS });
+  await world.sync();
+  world.methods();
+
+  await world.sync();
+
+  expect(world.methods()).toEqual([]);
+});
+
+test("what others made is never pruned without lists", async () => {
+  const events = [event("reaching_used_space", "theirs", { bytes: "1" })];
+  const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS, events });
+
+  await world.sync();
+
+  expect(await world.actual()).toContain("reaching_used_space - theirs 1");
+});
+
+test("what exists already is updated without lists", async () => {
+  const events = [event("reaching_used_space", "a", { bytes: "1" })];
+  const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS, events });
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - a 500"]);
+});
+
+test("for a named client the key's own list is not read, and its thresholds stay", async () => {
+  const events = [event("reaching_used_space", "own", { bytes: "1" })];
+  const config = `client_id: 1\n${configOf("a")}`;
+  const world = await createThresholdWorld({ config, events });
+
+  await world.sync();
+
+  expect(world.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    "POST /storage/notifications/v1/event?client_id=1",
+  ]);
+  expect(await world.actual()).toEqual([
+    "reaching_used_space - a 500",
+    "reaching_used_space - own 1",
+  ]);
+  expect(world.toldOf("ThresholdsSynced")[0]?.data).toMatchObject({ clientId: "1" });
+});
+
+test("each client has its own memory", async () => {
+  const world = await createThresholdWorld({ config: `client_id: 1\n${configOf("a")}` });
+  await world.sync();
+  world.source.write(configOf("b"));
+  await world.sync();
+
+  expect((await world.remembered(1))?.applied).toEqual([
+    { name: "reaching_used_space", bucket_name: "a", limit: "500" },
+  ]);
+  expect((await world.remembered())?.applied).toBeUndefined();
+});
+
+test.each(LOSSES)(
+  "a first send whose %s leaves one threshold and a ledger that knows it",
+  async (loss) => {
+    const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS });
+    world.faults.strike(loss);
+
+    await world.sync();
+
+    expect(await world.actual()).toEqual(["reaching_used_space - a 500"]);
+    expect((await world.remembered())?.applied).toEqual([
+      { name: "reaching_used_space", bucket_name: "a", limit: "500" },
+    ]);
+  },
+);
+
+test("a threshold that a dead run may have made is deleted when it is wanted no more", async () => {
+  const world = await createThresholdWorld({ config: configOf("a", "b"), account: NO_LISTS });
+  const lost = Array.from({ length: 2 * 3 }, () => "fails after the effect" as const);
+  world.faults.strike(...lost);
+  await expect(world.sync()).rejects.toThrow("not every change was made");
+  world.source.write(configOf("c"));
+
+  await world.sync();
+
+  expect(await world.actual()).toEqual(["reaching_used_space - c 500"]);
+});
+
+test("more thresholds than can be remembered are rejected where they cannot be listed", async () => {
+  const name = "x".repeat(240);
+  const many = Array.from({ length: 1500 }, (_, n) => `${name}${n}`);
+  const world = await createThresholdWorld({ config: configOf(...many), account: NO_LISTS });
+
+  await world.sync();
+
+  expect(world.requests).toEqual([]);
+  expect(world.toldOf("ThresholdsRejected")[0]?.data.problems).toEqual([
+    {
+      path: "thresholds",
+      rule: "more than can be remembered where thresholds cannot be listed",
+    },
+  ]);
+});
