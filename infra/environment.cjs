@@ -1,15 +1,14 @@
-/** The settings of functions/settings.ts; a test compares the two. Secrets come by their names. */
+/**
+ * The settings of functions/settings.ts; a test compares the two. Secrets come by their names. A
+ * function gets those of all functions and its own.
+ */
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
-module.exports = {
+exports.all = {
   TABLE_NAME: { Ref: "LedgerTable" },
-  COMMAND_QUEUE_URL: { Ref: "CommandQueue" },
-  WAKE_QUEUE_URL: { Ref: "WakeQueue" },
   EVENT_BUS_NAME: { Ref: "EventBus" },
   EVENT_SOURCE: "${param:eventSource}",
-  OWN_SENDER: { Ref: "AWS::AccountId" },
   PROVIDER_BASE_URL: "${param:providerBaseUrl}",
   API_KEY_PARAMETER: "${param:apiKeyParameter}",
-  FINGERPRINT_KEY_PARAMETER: "${param:fingerprintKeyParameter}",
   TASK_PATH: "${param:taskPath}",
   POOL_PATH: "${param:poolPath}",
   PROVIDER_HAS_LISTS: "${param:providerHasLists}",
@@ -21,4 +20,22 @@ module.exports = {
   // Stack traces in logs then name our files. Costs about 20 ms of a cold start.
   NODE_OPTIONS: "--enable-source-maps",
 };
+
+exports.commands = {
+  COMMAND_QUEUE_URL: { Ref: "CommandQueue" },
+  WAKE_QUEUE_URL: { Ref: "WakeQueue" },
+  OWN_SENDER: { Ref: "AWS::AccountId" },
+  FINGERPRINT_KEY_PARAMETER: "${param:fingerprintKeyParameter}",
+};
+
+exports.thresholds = { CONFIG_BUCKET: { Ref: "ConfigBucket" }, CONFIG_KEY: "thresholds.yaml" };
+
+exports.prices = {
+  CONFIG_BUCKET: { Ref: "ConfigBucket" },
+  CONFIG_KEY: "watchlist.yaml",
+  // As the schedule in infra/schedules.cjs.
+  PERIOD_SECONDS: "3600",
+};
+
+exports.aiTasks = { AI_TASK_NAME: "${param:aiTaskName}" };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above

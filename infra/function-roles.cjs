@@ -19,20 +19,35 @@ const parameterArn = (parameter) => ({
   "Fn::Sub": `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${parameter}`,
 });
 
-/** What both do, because both advance commands. */
-const SHARED = [
-  // Every item is read and written whole; nothing is updated in place or deleted.
-  allow(["dynamodb:GetItem", "dynamodb:PutItem"], arnOf("LedgerTable")),
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
+const API_KEY = parameterArn("${param:apiKeyParameter}");
+const FINGERPRINT_KEY = parameterArn("${param:fingerprintKeyParameter}");
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
+
+/** What every function does: every item is read and written whole; nothing is updated or deleted. */
+const LEDGER = allow(["dynamodb:GetItem", "dynamodb:PutItem"], arnOf("LedgerTable"));
+const PUBLISH = allow(["events:PutEvents"], arnOf("EventBus"));
+
+/** What run-commands and poll-tasks do, because both advance commands. */
+const COMMANDS = [
+  LEDGER,
   // run-commands hands a lane over, poll-tasks sends commands back.
   allow(["sqs:SendMessage"], arnOf("CommandQueue"), arnOf("WakeQueue")),
-  allow(["events:PutEvents"], arnOf("EventBus")),
-  allow(
-    ["ssm:GetParameter"],
-    // biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
-    parameterArn("${param:apiKeyParameter}"),
-    parameterArn("${param:fingerprintKeyParameter}"),
-    // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
-  ),
+  PUBLISH,
+  allow(["ssm:GetParameter"], API_KEY, FINGERPRINT_KEY),
+];
+
+/** What the standing jobs do. */
+const JOB = [LEDGER, PUBLISH, allow(["ssm:GetParameter"], API_KEY)];
+
+const objectArn = (key) => ({
+  "Fn::Sub": [`\${bucket}/${key}`, { bucket: arnOf("ConfigBucket") }],
+});
+
+/** Without the right to list, S3 answers "denied" instead of "not there". */
+const readConfig = (key) => [
+  allow(["s3:GetObject"], objectArn(key)),
+  allow(["s3:ListBucket"], arnOf("ConfigBucket")),
 ];
 
 const consume = (queue) =>
@@ -64,13 +79,24 @@ const roleOf = (...statements) => ({
 });
 
 module.exports = {
-  RunCommandsRole: roleOf(log("RunDashcommandsLogGroup"), consume("CommandQueue"), ...SHARED),
+  RunCommandsRole: roleOf(log("RunDashcommandsLogGroup"), consume("CommandQueue"), ...COMMANDS),
   PollTasksRole: roleOf(
     log("PollDashtasksLogGroup"),
     consume("WakeQueue"),
     allow(["dynamodb:Query"], {
       "Fn::Sub": [`\${table}/index/due`, { table: arnOf("LedgerTable") }],
     }),
-    ...SHARED,
+    ...COMMANDS,
   ),
+  SyncThresholdsRole: roleOf(
+    log("SyncDashthresholdsLogGroup"),
+    ...readConfig("thresholds.yaml"),
+    ...JOB,
+  ),
+  SnapshotPricesRole: roleOf(
+    log("SnapshotDashpricesLogGroup"),
+    ...readConfig("watchlist.yaml"),
+    ...JOB,
+  ),
+  WatchAiTasksRole: roleOf(log("WatchDashaiDashtasksLogGroup"), ...JOB),
 };

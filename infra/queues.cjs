@@ -8,8 +8,8 @@ const DEAD_LETTER_RETENTION_SECONDS = 14 * DAY_SECONDS;
 const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
 
 /**
- * No queue has a policy: without one, only principals of our own AWS account whose IAM policy names
- * the queue get at it.
+ * No queue that a function reads has a policy: without one, only principals of our own AWS account
+ * whose IAM policy names the queue get at it.
  */
 module.exports = {
   CommandQueue: {
@@ -67,11 +67,11 @@ module.exports = {
     },
   },
 
-  /** Ticks that the scheduler could not hand to poll-tasks. */
-  PollScheduleDeadLetter: {
+  /** Ticks and news of configs that could not be handed to a function. */
+  ScheduleDeadLetter: {
     Type: "AWS::SQS::Queue",
     Properties: {
-      QueueName: nameOf("poll-schedule-dead-letter"),
+      QueueName: nameOf("schedule-dead-letter"),
       MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
       SqsManagedSseEnabled: true,
     },

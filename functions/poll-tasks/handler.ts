@@ -3,10 +3,10 @@ import type { ScheduledEvent, SQSEvent } from "aws-lambda";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { pollDue } from "../../lib/tasks/poll.ts";
-import { type FunctionDeps, getDeps } from "../deps.ts";
+import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
 
 /** One run of the poller; whether the schedule or a wake called it makes no difference. */
-export const createHandler = (deps: () => Promise<FunctionDeps>) =>
+export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
   middy<ScheduledEvent | SQSEvent, void>()
     .use(errorBoundary(async () => (await deps()).log))
     .handler(async (_event, context) => {
@@ -20,4 +20,4 @@ export const createHandler = (deps: () => Promise<FunctionDeps>) =>
       }
     });
 
-export const handler = createHandler(getDeps);
+export const handler = createHandler(getCommandDeps);

@@ -4,10 +4,10 @@ import { handleMessage, readMessage } from "../../lib/commands/message.ts";
 import { runBatch } from "../../lib/lambda/batch.ts";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
-import { type FunctionDeps, getDeps } from "../deps.ts";
+import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
 
 /** Runs commands from the FIFO queue; answers which messages must come again. */
-export const createHandler = (deps: () => Promise<FunctionDeps>) =>
+export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
   middy<SQSEvent, SQSBatchResponse>()
     .use(errorBoundary(async () => (await deps()).log))
     .handler(async (event, context) => {
@@ -35,4 +35,4 @@ export const createHandler = (deps: () => Promise<FunctionDeps>) =>
       return { batchItemFailures: failedIds.map((itemIdentifier) => ({ itemIdentifier })) };
     });
 
-export const handler = createHandler(getDeps);
+export const handler = createHandler(getCommandDeps);

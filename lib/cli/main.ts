@@ -13,6 +13,7 @@ import { addSendCommands } from "./send-commands.ts";
 import type { ServiceFlags } from "./service.ts";
 import type { StartFlags } from "./start-settings.ts";
 import { showStatus } from "./status.ts";
+import { addThresholdCommands } from "./threshold-commands.ts";
 
 const EXAMPLES = `
 First steps:
@@ -75,6 +76,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   const clock = createSystemClock();
   addSendCommands(program, { clock, random: createSystemRandom() }, end);
   addReadCommands(program, clock, end);
+  addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
   program
     .command("status")
     .description("show where a command stands")

@@ -116,7 +116,7 @@ export const EVENT_DATA = {
       .array(
         thresholdChange.extend({
           outcome: z.enum(["done", "failed", "left"]),
-          problem: z.string().optional().describe("of a failed one"),
+          problem: z.string().optional().describe("of one that was not done"),
         }),
       )
       .describe("the first 100: failed ones first, then those left"),

@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import type { ScheduledEvent, SQSEvent, SQSRecord } from "aws-lambda";
+import type {
+  S3ObjectCreatedNotificationEvent,
+  ScheduledEvent,
+  SQSEvent,
+  SQSRecord,
+} from "aws-lambda";
 import type { Random } from "../ports/random.ts";
 import type { Wake } from "./delay-queue.ts";
 import type { ReceivedMessage } from "./fifo-queue.ts";
@@ -67,4 +72,39 @@ export const scheduledEvent = (
   region: REGION,
   resources: [`arn:aws:scheduler:${REGION}:${AWS_ACCOUNT}:schedule/default/${schedule}`],
   detail: "{}",
+});
+
+/**
+ * The event that S3 puts on the default bus for an object that was written.
+ * Shape: Amazon S3 user guide, "EventBridge event message structure".
+ * @param object `sequencer` grows with every write of the key
+ */
+export const objectCreatedEvent = (
+  object: { readonly key: string; readonly version: string; readonly sequencer: string },
+  at: number,
+  random: Random,
+): S3ObjectCreatedNotificationEvent => ({
+  version: "0",
+  id: random.uuid(),
+  "detail-type": "Object Created",
+  source: "aws.s3",
+  account: AWS_ACCOUNT,
+  time: `${new Date(at).toISOString().slice(0, 19)}Z`,
+  region: REGION,
+  resources: ["arn:aws:s3:::local"],
+  detail: {
+    version: "0",
+    bucket: { name: "local" },
+    object: {
+      key: object.key,
+      size: 0,
+      etag: object.version,
+      "version-id": object.version,
+      sequencer: object.sequencer,
+    },
+    "request-id": random.uuid(),
+    requester: AWS_ACCOUNT,
+    "source-ip-address": "127.0.0.1",
+    reason: "PutObject",
+  },
 });

@@ -19,7 +19,7 @@ export type AppliedChange =
   /** Clearly refused. */
   | { readonly change: Change; readonly outcome: "failed"; readonly problem: string }
   /** Not begun, or its replies were lost: the next run does it, or finds it done. */
-  | { readonly change: Change; readonly outcome: "left" };
+  | { readonly change: Change; readonly outcome: "left"; readonly problem?: string };
 
 export interface ApplyOptions {
   /** Keeps the account's request budget. */
@@ -128,12 +128,11 @@ export const applyChanges = async (
       return { change, outcome: "done" };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      if (error.disposition === "permanent") {
-        return { change, outcome: "failed", problem: error.message };
-      }
+      const problem = error.message;
+      if (error.disposition === "permanent") return { change, outcome: "failed", problem };
       // What keeps one change from being made keeps the others, too.
       isStopped = true;
-      return { change, outcome: "left" };
+      return { change, outcome: "left", problem };
     }
   };
   const limit = pLimit(MAX_AT_ONCE);

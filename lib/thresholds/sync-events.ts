@@ -104,7 +104,7 @@ export const thresholdsSynced = (
   const changes = FIRST_TO_KNOW.flatMap(withOutcome).map((each) => ({
     ...shown(each.change),
     outcome: each.outcome,
-    ...(each.outcome === "failed" && { problem: clipped(each.problem) }),
+    ...("problem" in each && { problem: clipped(each.problem) }),
   }));
   return outboxEvent({
     ...fact,

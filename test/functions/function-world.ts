@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import type { FunctionDeps } from "../../functions/deps.ts";
+import type { CommandFunctionDeps } from "../../functions/command-deps.ts";
 import { lambdaContext } from "../../lib/local/lambda-context.ts";
 import type { Around } from "../support/faults.ts";
 import { startProvider } from "../support/provider.ts";
@@ -15,7 +15,7 @@ export const createFunctionWorld = async (around?: Around) => {
   };
   const world = await createWorld({ provider: startProvider, around: watched });
   const bound: Context[] = [];
-  const deps = async (): Promise<FunctionDeps> => ({
+  const deps = async (): Promise<CommandFunctionDeps> => ({
     // The test moves the time: an invocation that sleeps waits for it.
     commands: { ...world.newInvocation().deps, clock: world.clock },
     log: { ...world.log, bind: (context) => void bound.push(context) },

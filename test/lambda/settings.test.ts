@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { functionSettingsSchema } from "../../functions/settings.ts";
+import { commandSettingsSchema } from "../../functions/settings.ts";
 import {
   baseUrl,
   readEnvironment,
@@ -40,7 +40,7 @@ const problemOf = (schema: z.ZodType, value: string): string | undefined =>
 
 describe("the settings of the functions", () => {
   it("are read with their types", () => {
-    const settings = readEnvironment(functionSettingsSchema, { ...GOOD, HOME: "/root" });
+    const settings = readEnvironment(commandSettingsSchema, { ...GOOD, HOME: "/root" });
 
     expect(settings).toEqual({
       ...GOOD,
@@ -51,7 +51,7 @@ describe("the settings of the functions", () => {
   });
 
   it("names every missing setting in one message", () => {
-    const error = errorOf(() => readEnvironment(functionSettingsSchema, {}));
+    const error = errorOf(() => readEnvironment(commandSettingsSchema, {}));
 
     expect(error.message).toBe(
       "wrong settings: TABLE_NAME (required), COMMAND_QUEUE_URL (required), WAKE_QUEUE_URL (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), OWN_SENDER (required), PROVIDER_BASE_URL (required), API_KEY_PARAMETER (required), FINGERPRINT_KEY_PARAMETER (required), TASK_PATH (required), POOL_PATH (required), PROVIDER_HAS_LISTS (required), ATTEMPT_TIMEOUT_MS (required), SETTLE_SECONDS (required)",
@@ -59,7 +59,7 @@ describe("the settings of the functions", () => {
   });
 
   it.each(Object.keys(GOOD))("counts an empty %s as missing", (name) => {
-    const error = errorOf(() => readEnvironment(functionSettingsSchema, { ...GOOD, [name]: "" }));
+    const error = errorOf(() => readEnvironment(commandSettingsSchema, { ...GOOD, [name]: "" }));
 
     expect(error.problems).toEqual([{ path: name, rule: "required" }]);
   });
@@ -74,7 +74,7 @@ describe("the settings of the functions", () => {
       SETTLE_SECONDS: "settle-value",
     };
 
-    const error = errorOf(() => readEnvironment(functionSettingsSchema, { ...GOOD, ...values }));
+    const error = errorOf(() => readEnvironment(commandSettingsSchema, { ...GOOD, ...values }));
 
     expect(error.problems.map(({ path }) => path)).toEqual(Object.keys(values));
     expect(error.message).not.toMatch(/value\b|777777/);

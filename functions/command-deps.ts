@@ -1,0 +1,46 @@
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { createSqsCommandQueue } from "../lib/aws/sqs-command-queue.ts";
+import { createSqsWaker } from "../lib/aws/sqs-waker.ts";
+import type { CommandDeps } from "../lib/commands/deps.ts";
+import type { InvocationLog } from "../lib/lambda/invocation-log.ts";
+import { readEnvironment } from "../lib/lambda/settings.ts";
+import { once } from "../lib/lambda/start-up.ts";
+import { createFunctionDeps } from "./deps.ts";
+import { commandSettingsSchema } from "./settings.ts";
+
+/** What run-commands and poll-tasks are composed of: both advance commands. */
+export interface CommandFunctionDeps {
+  readonly commands: CommandDeps;
+  readonly log: InvocationLog;
+  /** How long one call to the provider may take, so what a new piece of work needs at least. */
+  readonly attemptTimeoutMs: number;
+}
+
+/** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
+export const LEASE_MS = 45_000;
+
+const loadDeps = async (): Promise<CommandFunctionDeps> => {
+  const settings = readEnvironment(commandSettingsSchema, process.env);
+  const { account, secrets, ...deps } = createFunctionDeps(settings);
+  const sqs = new SQSClient();
+  return {
+    log: deps.log,
+    attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
+    commands: {
+      ...deps,
+      queue: createSqsCommandQueue({ client: sqs, queueUrl: settings.COMMAND_QUEUE_URL }),
+      waker: createSqsWaker({
+        client: sqs,
+        queueUrl: settings.WAKE_QUEUE_URL,
+        clock: deps.clock,
+      }),
+      accountOf: (name) => (name === account.name ? account : undefined),
+      ownSender: settings.OWN_SENDER,
+      fingerprintKey: await secrets.read(settings.FINGERPRINT_KEY_PARAMETER),
+      runner: deps.random.uuid(),
+      leaseMs: LEASE_MS,
+    },
+  };
+};
+
+export const getCommandDeps = once(loadDeps);

@@ -1,0 +1,82 @@
+const { nameOf } = require("./name.cjs");
+
+const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
+
+/** Where people put the configs: thresholds.yaml and watchlist.yaml. */
+module.exports = {
+  ConfigBucket: {
+    Type: "AWS::S3::Bucket",
+    // Removing a stage must not remove what people wrote.
+    DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
+    // No name: bucket names are global, and a fixed one would keep a stage out of a second region.
+    Properties: {
+      // Who wanted what since when; also tells in an event which version was meant.
+      VersioningConfiguration: { Status: "Enabled" },
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          { ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } },
+        ],
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+    },
+  },
+
+  /** S3 tells the default bus, where AWS services put their events. */
+  ThresholdsWritten: {
+    Type: "AWS::Events::Rule",
+    Properties: {
+      Name: nameOf("thresholds-written"),
+      EventPattern: {
+        source: ["aws.s3"],
+        "detail-type": ["Object Created"],
+        detail: {
+          bucket: { name: [{ Ref: "ConfigBucket" }] },
+          object: { key: ["thresholds.yaml"] },
+        },
+      },
+      Targets: [
+        {
+          Id: "sync-thresholds",
+          Arn: arnOf("SyncDashthresholdsLambdaFunction"),
+          // The hourly look finds whatever was not delivered in this time.
+          RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
+          DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
+        },
+      ],
+    },
+  },
+  ThresholdsWrittenPermission: {
+    Type: "AWS::Lambda::Permission",
+    Properties: {
+      Action: "lambda:InvokeFunction",
+      FunctionName: arnOf("SyncDashthresholdsLambdaFunction"),
+      Principal: "events.amazonaws.com",
+      SourceArn: arnOf("ThresholdsWritten"),
+    },
+  },
+  ScheduleDeadLetterPolicy: {
+    Type: "AWS::SQS::QueuePolicy",
+    Properties: {
+      Queues: [{ Ref: "ScheduleDeadLetter" }],
+      PolicyDocument: {
+        Version: "2012-10-17",
+        Statement: [
+          {
+            Effect: "Allow",
+            Principal: { Service: "events.amazonaws.com" },
+            Action: "sqs:SendMessage",
+            Resource: arnOf("ScheduleDeadLetter"),
+            Condition: { ArnEquals: { "aws:SourceArn": arnOf("ThresholdsWritten") } },
+          },
+        ],
+      },
+    },
+  },
+};

@@ -1,0 +1,92 @@
+const { nameOf } = require("./name.cjs");
+
+const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
+
+/**
+ * A schedule that calls a function, and the role that lets it.
+ * @param maxAgeSeconds a tick that is older is kept as a dead letter instead of being tried again
+ */
+const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
+  [id]: {
+    Type: "AWS::Scheduler::Schedule",
+    Properties: {
+      Name: nameOf(thing),
+      ScheduleExpression: expression,
+      FlexibleTimeWindow: { Mode: "OFF" },
+      Target: {
+        Arn: arnOf(target),
+        RoleArn: arnOf(`${id}Role`),
+        RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
+        DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
+      },
+    },
+  },
+  [`${id}Role`]: {
+    Type: "AWS::IAM::Role",
+    Properties: {
+      AssumeRolePolicyDocument: {
+        Version: "2012-10-17",
+        Statement: [
+          {
+            Effect: "Allow",
+            Principal: { Service: "scheduler.amazonaws.com" },
+            Action: "sts:AssumeRole",
+            // So that nobody else's schedule can use the role through the shared service.
+            Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+          },
+        ],
+      },
+      Policies: [
+        {
+          PolicyName: "schedule",
+          PolicyDocument: {
+            Version: "2012-10-17",
+            Statement: [
+              { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
+              {
+                Effect: "Allow",
+                Action: ["sqs:SendMessage"],
+                Resource: [arnOf("ScheduleDeadLetter")],
+              },
+            ],
+          },
+        },
+      ],
+    },
+  },
+});
+
+module.exports = {
+  /** The safety net under the wake queue: whatever is due is seen within a minute. */
+  ...schedule({
+    id: "PollSchedule",
+    thing: "poll-tasks",
+    target: "PollDashtasksLambdaFunction",
+    expression: "rate(1 minute)",
+    // An older tick has been replaced by the next; 60 s is also the least allowed.
+    maxAgeSeconds: 60,
+  }),
+  /** Finds what was changed at the provider, and configs whose event was lost. */
+  ...schedule({
+    id: "DriftSchedule",
+    thing: "threshold-drift",
+    target: "SyncDashthresholdsLambdaFunction",
+    expression: "rate(1 hour)",
+    maxAgeSeconds: 1_800,
+  }),
+  /** In the middle of the hour that its run is known by, so that no tick falls into another's. */
+  ...schedule({
+    id: "PriceSchedule",
+    thing: "price-snapshot",
+    target: "SnapshotDashpricesLambdaFunction",
+    expression: "cron(30 * * * ? *)",
+    maxAgeSeconds: 1_200,
+  }),
+  ...schedule({
+    id: "AiTaskSchedule",
+    thing: "ai-tasks",
+    target: "WatchDashaiDashtasksLambdaFunction",
+    expression: "rate(1 minute)",
+    maxAgeSeconds: 60,
+  }),
+};

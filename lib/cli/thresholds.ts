@@ -1,0 +1,142 @@
+import { writeFile } from "node:fs/promises";
+import { createClient } from "../client/client.ts";
+import { createPacedClient } from "../client/paced-client.ts";
+import { ProviderError } from "../client/provider-error.ts";
+import { createFileConfigSource } from "../local/file-config-source.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
+import { applyChanges } from "../thresholds/apply.ts";
+import { readThresholdConfig, type ThresholdConfig } from "../thresholds/config.ts";
+import { writeThresholdConfig } from "../thresholds/config-text.ts";
+import { listThresholds } from "../thresholds/listed-thresholds.ts";
+import { type ActualThreshold, type Plan, planChanges } from "../thresholds/plan.ts";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { printNote, printResult } from "./output.ts";
+import { type ProviderFlags, readProviderSettings } from "./provider-settings.ts";
+import { readFailure } from "./read-failure.ts";
+import { appliedText, configProblemText, planText } from "./threshold-text.ts";
+
+export interface ThresholdFlags extends ProviderFlags {
+  /** Whether the provider's interface can list thresholds. */
+  readonly lists: boolean;
+}
+
+export interface ThresholdOptions {
+  readonly flags: ThresholdFlags;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const ANSWER_MS = 30_000;
+const MAX_MS = 15 * 60_000;
+const REQUESTS_PER_SECOND = 20;
+
+/** The provider that a person has named, asked at a pace that it can bear. */
+const connect = ({ flags, environment, clock, random }: ThresholdOptions) => {
+  const settings = readProviderSettings(flags, environment);
+  const client = createClient({
+    ...settings,
+    apiKey: async () => settings.apiKey,
+    fetch,
+    clock,
+    attemptTimeoutMs: ANSWER_MS,
+  });
+  const pace = {
+    clock,
+    random,
+    endsAt: clock.now() + MAX_MS,
+    signal: new AbortController().signal,
+  };
+  const account = { client, requestsPerSecond: REQUESTS_PER_SECOND };
+  return { baseUrl: settings.baseUrl, pace, client, pacedClient: createPacedClient(account, pace) };
+};
+
+type Connection = ReturnType<typeof connect>;
+
+/**
+ * Asks once: a person sees at once that a key or an address is wrong.
+ * @throws ExitError that says why the provider cannot be read
+ */
+const listActual = ({ client, baseUrl }: Connection): Promise<readonly ActualThreshold[]> =>
+  listThresholds(client).catch((error: unknown) => {
+    throw error instanceof ProviderError ? readFailure(error, baseUrl) : error;
+  });
+
+/** @throws ExitError naming every mistake in the file with its line */
+const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
+  const object = await createFileConfigSource(file).read();
+  if (!object) throw new ExitError(EXIT.refused, `${file}: there is no such file`);
+  const read = readThresholdConfig(object.text);
+  if (read.kind === "valid") return read.value;
+  throw new ExitError(EXIT.refused, configProblemText(file, read.problems));
+};
+
+/** Against what is there; where that cannot be seen, every threshold is sent and nothing deleted. */
+const planFor = async (
+  config: ThresholdConfig,
+  connection: Connection,
+  { lists }: ThresholdFlags,
+): Promise<Plan> => {
+  if (lists && config.clientId === undefined) {
+    return planChanges(config.thresholds, await listActual(connection), config.prune);
+  }
+  printNote(
+    "what is there cannot be listed: each threshold is created, or updated if it exists; nothing is deleted",
+  );
+  return planChanges(config.thresholds, [], false);
+};
+
+/**
+ * Shows what a config would change.
+ * @throws SettingsError, ExitError
+ */
+export const planThresholds = async (
+  file: string,
+  options: ThresholdOptions,
+): Promise<ExitCode> => {
+  const config = await readFileConfig(file);
+  printResult(planText(await planFor(config, connect(options), options.flags)));
+  return EXIT.ok;
+};
+
+/**
+ * Changes what a config wants changed.
+ * @throws SettingsError, ExitError
+ */
+export const applyThresholds = async (
+  file: string,
+  options: ThresholdOptions,
+): Promise<ExitCode> => {
+  const config = await readFileConfig(file);
+  const connection = connect(options);
+  const { changes, unchangedCount } = await planFor(config, connection, options.flags);
+  const { pacedClient: client, pace } = connection;
+  const applied = await applyChanges(changes, { ...pace, client, clientId: config.clientId });
+  printResult(appliedText(applied, unchangedCount));
+  return applied.every(({ outcome }) => outcome === "done") ? EXIT.ok : EXIT.failed;
+};
+
+/**
+ * Writes what is there as a config.
+ * @param file must not exist yet; absent: printed
+ * @throws SettingsError, ExitError
+ */
+export const pullThresholds = async (
+  file: string | undefined,
+  options: ThresholdOptions,
+): Promise<ExitCode> => {
+  const connection = connect(options);
+  const text = writeThresholdConfig(await listActual(connection), connection.baseUrl);
+  if (file === undefined) {
+    printResult(text.trimEnd());
+    return EXIT.ok;
+  }
+  await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const why = code === "EEXIST" ? "it exists already" : `it cannot be written (${code})`;
+    throw new ExitError(EXIT.refused, `${file}: ${why}`);
+  });
+  printNote(`written: ${file}`);
+  return EXIT.ok;
+};
