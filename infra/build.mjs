@@ -81,7 +81,7 @@ const buildCli = async () => {
 const buildBench = () =>
   build({
     ...BASE,
-    entryPoints: ["test/bench/load.ts", "test/bench/subjects.ts"],
+    entryPoints: ["test/bench/load.ts", "test/bench/subjects.ts", "test/bench/thresholds.ts"],
     outdir: join(DIST, "bench"),
     outExtension: { ".js": ".mjs" },
     packages: "external",

@@ -4,7 +4,8 @@ import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { syncThresholds } from "../../lib/thresholds/sync.ts";
 import type { SyncCause } from "../../lib/thresholds/sync-events.ts";
-import { getDeps, type SyncThresholdsDeps } from "./deps.ts";
+import type { ConfigFunctionDeps } from "../config-deps.ts";
+import { getDeps } from "./deps.ts";
 
 type Call = S3ObjectCreatedNotificationEvent | ScheduledEvent;
 
@@ -18,7 +19,7 @@ const causeOf = (event: Call): SyncCause =>
     : { kind: "schedule", eventId: event.id };
 
 /** Makes the provider's thresholds equal to the config; whatever calls it is a hint. */
-export const createHandler = (deps: () => Promise<SyncThresholdsDeps>) =>
+export const createHandler = (deps: () => Promise<ConfigFunctionDeps>) =>
   middy<Call, void>()
     .use(errorBoundary(async () => (await deps()).log))
     .handler(async (event, context) => {

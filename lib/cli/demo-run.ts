@@ -3,14 +3,16 @@ import { commandKey, commands, isEnded } from "../ledger/command.ts";
 import { type Automation, LOCAL_SENDER } from "../local/automation.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "../local/demo.ts";
 import { sendRequest } from "../local/send-request.ts";
+import type { DemoFiles, JobStep } from "./demo-jobs.ts";
 
 /** Far more than the demo needs, even after a kill in its middle. */
 const MAX_DEMO_MS = 120_000;
 const LOOK_MS = 100;
 
-/** What became of one demo command, in the words of its expectation. */
+/** What became of one step of the demo, in the words of its expectation. */
 interface DemoEnd {
-  readonly command: DemoCommand;
+  readonly id: string;
+  readonly expected: string;
   /** Undefined while it has not ended. */
   readonly end: string | undefined;
   readonly isExpected: boolean;
@@ -58,14 +60,15 @@ const endOf = async (
   const isSettled = found && isEnded(found) && found.state.settled;
   const ended = reason === undefined ? isSettled && found.state : { status: "rejected", reason };
   const end = ended ? words(ended) : undefined;
-  return { command, end, isExpected: isExpectedEnd(command, end, found?.lostReplies ?? 0) };
+  const isExpected = isExpectedEnd(command, end, found?.lostReplies ?? 0);
+  return { id: command.id, expected: words(command.expect), end, isExpected };
 };
 
-const lookAtAll = (
-  automation: Automation,
-  rejections: ReadonlyMap<string, string>,
-): Promise<readonly DemoEnd[]> =>
-  Promise.all(DEMO_COMMANDS.map((command) => endOf(automation, command, rejections)));
+const endOfJob = async (automation: Automation, step: JobStep): Promise<DemoEnd> => {
+  const { id, expected } = step;
+  const end = await step.look(automation);
+  return { id, expected, end, isExpected: end === expected };
+};
 
 const sendAll = async ({ deps }: Automation): Promise<void> => {
   for (const { id, operation, params, body } of DEMO_COMMANDS) {
@@ -77,22 +80,32 @@ const sendAll = async ({ deps }: Automation): Promise<void> => {
 };
 
 export interface Demo {
-  /** Sends every demo command at once and waits until each has ended and told so. */
+  /**
+   * Sends every demo command at once, lets the jobs have something to do, and waits until each has
+   * ended and told so.
+   */
   run(signal: AbortSignal): Promise<readonly DemoEnd[]>;
 }
 
 /** To be made before the automation starts, so that no rejection is missed. */
-export const prepareDemo = (automation: Automation): Demo => {
+export const prepareDemo = (automation: Automation, files: DemoFiles): Demo => {
   const rejections = watchRejections(automation);
+  const lookAtAll = (): Promise<readonly DemoEnd[]> =>
+    Promise.all([
+      ...DEMO_COMMANDS.map((command) => endOf(automation, command, rejections)),
+      ...files.steps.map((step) => endOfJob(automation, step)),
+    ]);
   const { clock } = automation.deps;
   return {
     async run(signal) {
       const endsAt = clock.now() + MAX_DEMO_MS;
       await sendAll(automation);
+      const played = files.play(automation, signal);
       for (;;) {
-        const ends = await lookAtAll(automation, rejections);
+        const ends = await lookAtAll();
         const isOver = ends.every(({ end }) => end !== undefined);
         if (isOver || clock.now() >= endsAt || signal.aborted) {
+          await played;
           await automation.bus.delivered();
           return ends;
         }
@@ -102,14 +115,13 @@ export const prepareDemo = (automation: Automation): Demo => {
   };
 };
 
-/** The demo's result in words: one line, and one more for every command that surprised. */
+/** The demo's result in words: one line, and one more for every step that surprised. */
 export const demoSummary = (ends: readonly DemoEnd[]): string => {
   const surprising = ends.filter(({ isExpected }) => !isExpected);
   return [
-    `${ends.length - surprising.length} of ${ends.length} demo commands ended as expected`,
+    `${ends.length - surprising.length} of ${ends.length} steps of the demo ended as expected`,
     ...surprising.map(
-      ({ command, end }) =>
-        `  ${command.id}: expected ${words(command.expect)}, was ${end ?? "not ended"}`,
+      ({ id, expected, end }) => `  ${id}: expected ${expected}, was ${end ?? "not ended"}`,
     ),
   ].join("\n");
 };

@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import * as z from "zod";
 import type { BusEvent } from "../local/bus-records.ts";
+import { type JobLine, jobLineOf } from "./job-event-line.ts";
 
 const detailSchema = z.object({
   metadata: z.object({ commandId: z.string().optional(), time: z.string() }),
@@ -79,14 +80,28 @@ const happened = (detailType: string, data: Data): string => {
   }
 };
 
-/** One line an event: time, lane, command, what happened, how long it took. */
+const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
+  [
+    pc.dim(time),
+    job.padEnd(LANE_COLUMNS),
+    pc.bold(clipped(shortened(subject)).padEnd(COMMAND_COLUMNS)),
+    text,
+  ].join("  ");
+
+/**
+ * One line an event: time, lane, command, what happened, how long it took; of a standing job instead
+ * of lane and command its name and what it is about.
+ */
 export const eventLine = (event: BusEvent): string => {
   const { metadata, data } = detailSchema.parse(event.detail);
+  const time = metadata.time.slice(11, 23);
+  const job = jobLineOf(event["detail-type"], data);
+  if (job) return jobEventLine(time, job);
   const command = metadata.commandId ?? data.requestedCommandId ?? "-";
   const took =
     data.durationMs === undefined ? "" : pc.dim(` ${(data.durationMs / 1000).toFixed(1)} s`);
   return [
-    pc.dim(metadata.time.slice(11, 23)),
+    pc.dim(time),
     laneText(data.lane).padEnd(LANE_COLUMNS),
     // Never cut: it is what `skyhook status` asks for.
     pc.bold(command.padEnd(COMMAND_COLUMNS)),

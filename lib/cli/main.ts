@@ -40,6 +40,13 @@ const addStart = (program: Command): Command =>
     .option("--data <dir>", "keep everything in this folder across runs (default: in memory)")
     .option("--port <n>", "port that takes commands (default: a free one)")
     .option("--event-source <name>", "`source` of the published events (default: skyhook)")
+    .optionsGroup("Standing jobs:")
+    .option("--thresholds <file>", "keep the provider's thresholds as this file wants them")
+    .option("--watchlist <file>", "price what this file lists, every hour")
+    .option(
+      "--ai-tasks <which>",
+      "watch AI tasks: all, transcription or content-moderation (default: all of the embedded service's, none of a real provider's)",
+    )
     .optionsGroup("The embedded service:")
     .option("--service-port <n>", "its port (default: a free one)")
     .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")

@@ -1,12 +1,15 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
+import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Problem } from "../contract/problem.ts";
 import { getTask } from "../contract/tasks.ts";
+import { oneOf } from "../contract/values.ts";
 import { baseUrl, readSettings } from "../lambda/settings.ts";
 import { keptFor } from "../lambda/start-up.ts";
 import type { ProviderChoice } from "../local/provider.ts";
+import type { JobChoice } from "../local/standing-jobs.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import {
   apiKeySetting,
@@ -35,6 +38,9 @@ export interface StartFlags {
   readonly taskPath?: string;
   readonly poolPath?: string;
   readonly lists: boolean;
+  readonly thresholds?: string;
+  readonly watchlist?: string;
+  readonly aiTasks?: string;
 }
 
 const settingsSchema = z.object({
@@ -50,6 +56,9 @@ const settingsSchema = z.object({
   "--api-key-parameter": z.string().min(1).optional(),
   "--task-path": taskPathSetting,
   "--pool-path": poolPathSetting,
+  "--thresholds": z.string().min(1).optional(),
+  "--watchlist": z.string().min(1).optional(),
+  "--ai-tasks": oneOf(["all", ...AI_TASK_NAMES]).optional(),
   SKYHOOK_API_KEY: apiKeySetting.optional(),
 });
 
@@ -88,6 +97,7 @@ export interface StartSettings {
   readonly directory: string | undefined;
   readonly gatewayPort: number;
   readonly eventSource: string;
+  readonly jobs: JobChoice;
 }
 
 /**
@@ -109,6 +119,9 @@ export const readStartSettings = (
     "--task-path": flags.taskPath,
     "--pool-path": flags.poolPath,
     "--no-lists": flags.lists ? undefined : "",
+    "--thresholds": flags.thresholds,
+    "--watchlist": flags.watchlist,
+    "--ai-tasks": flags.aiTasks,
     // It may be in the environment for other runs; empty counts as missing.
     [KEY]: flags.baseUrl === undefined ? undefined : environment.SKYHOOK_API_KEY || undefined,
   };
@@ -118,6 +131,12 @@ export const readStartSettings = (
     gatewayPort: settings["--port"],
     eventSource: settings["--event-source"],
     provider: providerOf(settings, flags),
+    jobs: {
+      thresholdsFile: settings["--thresholds"],
+      watchlistFile: settings["--watchlist"],
+      // Nobody's real provider is asked for anything unless somebody says so.
+      aiTasks: settings["--ai-tasks"] ?? (settings["--base-url"] === undefined ? "all" : undefined),
+    },
   };
 };
 

@@ -1,9 +1,12 @@
 import pc from "picocolors";
 import { type Automation, openAutomation } from "../local/automation.ts";
+import { createClosing } from "../local/closing.ts";
+import { demoState } from "../local/demo-jobs.ts";
 import { openGateway } from "../local/gateway.ts";
 import type { Provider } from "../local/provider.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
+import { type DemoFiles, planDemoFiles } from "./demo-jobs.ts";
 import { type Demo, demoSummary, prepareDemo } from "./demo-run.ts";
 import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -33,7 +36,17 @@ const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
   pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
 ];
 
-const howToGoOn = (settings: StartSettings, { provider }: Automation, url: string): string => {
+const howToEdit = ({ jobs }: DemoFiles): readonly string[] => [
+  "Edit what the standing jobs go by, and watch:",
+  pc.cyan(`  ${jobs.thresholdsFile}`),
+];
+
+const howToGoOn = (
+  settings: StartSettings,
+  { provider }: Automation,
+  files: DemoFiles | undefined,
+  url: string,
+): string => {
   const embedded = settings.provider.kind === "embedded";
   const example = embedded ? `update-policy ${POLICY} --status active --wait` : "OPERATION --help";
   return [
@@ -42,8 +55,26 @@ const howToGoOn = (settings: StartSettings, { provider }: Automation, url: strin
     pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
     pc.cyan(`  npx skyhook send ${example}`),
     ...(embedded ? howToRead(provider) : []),
+    ...(files ? howToEdit(files) : []),
     "What can be sent and read: npx skyhook operations      End: Ctrl-C",
   ].join("\n");
+};
+
+/** The demo's resources exist in the embedded service only; nobody's real ones are touched. */
+const planDemo = async (settings: StartSettings, flags: StartFlags) =>
+  flags.demo && settings.provider.kind === "embedded"
+    ? planDemoFiles(settings.jobs, settings.directory)
+    : undefined;
+
+/** What is run: with a demo its own configs, on a state in which something happens. */
+const withDemo = (settings: StartSettings, files: DemoFiles | undefined, at: number) => {
+  const { provider } = settings;
+  if (!files || provider.kind === "remote") return settings;
+  return {
+    ...settings,
+    jobs: files.jobs,
+    provider: { ...provider, firstState: demoState(at) },
+  };
 };
 
 const runDemo = async (demo: Demo, signal: AbortSignal): Promise<ExitCode> => {
@@ -57,20 +88,20 @@ const run = async (
   settings: StartSettings,
   flags: StartFlags,
   automation: Automation,
+  files: DemoFiles | undefined,
   url: string,
   signal: AbortSignal,
 ): Promise<ExitCode> => {
   automation.bus.subscribe(async (event) =>
     printLine(flags.json ? JSON.stringify(event) : eventLine(event)),
   );
-  // The demo's resources exist in the embedded service only; nobody's real ones are touched.
-  const hasDemo = flags.demo && settings.provider.kind === "embedded";
-  const demo = hasDemo ? prepareDemo(automation) : undefined;
+  await files?.write();
+  const demo = files && prepareDemo(automation, files);
   printNote(`${whereItListens(settings, automation, url)}\n`);
   automation.start();
   const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
   if (flags.exit) return exitCode;
-  if (!signal.aborted) printNote(howToGoOn(settings, automation, url));
+  if (!signal.aborted) printNote(howToGoOn(settings, automation, files, url));
   await untilAborted(signal);
   return EXIT.ok;
 };
@@ -85,20 +116,21 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
   const settings = readStartSettings(flags, process.env);
   const clock = createSystemClock();
   const signal = stopSignal(clock);
-  const automation = await openAutomation({
-    ...settings,
-    clock,
-    random: createSystemRandom(),
-    log: terminalLog,
-  });
+  const files = await planDemo(settings, flags);
+  const closing = createClosing();
+  closing.add(async () => files?.remove());
   try {
+    const automation = await openAutomation({
+      ...withDemo(settings, files, clock.now()),
+      clock,
+      random: createSystemRandom(),
+      log: terminalLog,
+    });
+    closing.add(() => automation.stop());
     const gateway = await openGateway(automation, settings.gatewayPort);
-    try {
-      return await run(settings, flags, automation, gateway.url, signal);
-    } finally {
-      await gateway.close();
-    }
+    closing.add(() => gateway.close());
+    return await run(settings, flags, automation, files, gateway.url, signal);
   } finally {
-    await automation.stop();
+    await closing.close();
   }
 };

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
-import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
+import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createClient } from "../client/client.ts";
 import type { CommandDeps } from "../commands/deps.ts";
@@ -21,6 +21,7 @@ import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { deduplicationIdOf } from "./send-request.ts";
+import { type JobChoice, type StandingJobs, startStandingJobs } from "./standing-jobs.ts";
 import { startTriggers } from "./triggers.ts";
 
 const TABLE_NAME = "skyhook-local";
@@ -31,6 +32,7 @@ const MAX_RECEIVE_COUNT = 5;
 
 export interface AutomationOptions {
   readonly provider: ProviderChoice;
+  readonly jobs: JobChoice;
   /** Where everything is kept across runs; absent: in memory. */
   readonly directory: string | undefined;
   /** `source` of every event that goes out. */
@@ -49,6 +51,8 @@ export interface Automation {
   isQueued(eventId: string): boolean;
   /** Begins to run functions and to deliver events. To be called once. */
   start(): void;
+  /** Takes a snapshot of prices now, as the schedule does. */
+  snapshotPrices(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -94,16 +98,13 @@ const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
     clock.sleep(durationMs, signal ? AbortSignal.any([signal, stopping]) : stopping),
 });
 
-const accountOf = (provider: Provider, clock: Clock) => {
-  const account = {
-    name: DEFAULT_ACCOUNT,
-    settleMs: provider.settleMs,
-    canList: provider.canList,
-    requestsPerSecond: provider.requestsPerSecond,
-    client: createClient({ ...provider, fetch, clock }),
-  };
-  return (name: string) => (name === account.name ? account : undefined);
-};
+const accountAt = (provider: Provider, clock: Clock): Account => ({
+  name: DEFAULT_ACCOUNT,
+  settleMs: provider.settleMs,
+  canList: provider.canList,
+  requestsPerSecond: provider.requestsPerSecond,
+  client: createClient({ ...provider, fetch, clock }),
+});
 
 /** Everything that has to be open before a function can run, and how it is closed again. */
 const openAll = async (options: AutomationOptions) => {
@@ -143,6 +144,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     () => openAll(options),
   );
   const doorbell = createDoorbell();
+  const account = accountAt(provider, clock);
   const deps: CommandDeps = {
     ledger,
     ...ringing(parts, doorbell),
@@ -150,7 +152,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     clock,
     random,
     log,
-    accountOf: accountOf(provider, clock),
+    accountOf: (name) => (name === account.name ? account : undefined),
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),
     runner: random.uuid(),
@@ -163,6 +165,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
   const stopping = new AbortController();
   const pollDeps = { ...deps, clock: untilStopped(clock, stopping.signal) };
   let triggers: ReturnType<typeof startTriggers> | undefined;
+  let jobs: StandingJobs | undefined;
 
   return {
     deps,
@@ -178,9 +181,19 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
         runCommands: createRunCommands(async () => ({ ...functionDeps, commands: deps })),
         pollTasks: createPollTasks(async () => ({ ...functionDeps, commands: pollDeps })),
       });
+      jobs = startStandingJobs({
+        deps: { ...pollDeps, log: functionLog },
+        account,
+        choice: options.jobs,
+        times: provider.jobTimes,
+      });
+    },
+    async snapshotPrices() {
+      await jobs?.snapshotPrices();
     },
     async stop() {
       stopping.abort();
+      await jobs?.stop();
       await triggers?.stop();
       await parts.bus.stop();
       await closing.close();

@@ -10,6 +10,7 @@ import type { State } from "../service/state/state.ts";
 import { createMemoryStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
 import { DataDirectoryError } from "./data-directory.ts";
+import type { JobTimes } from "./standing-jobs.ts";
 
 /** Which provider the account `local` belongs to. */
 export type ProviderChoice =
@@ -17,8 +18,10 @@ export type ProviderChoice =
       readonly kind: "embedded";
       readonly port: number;
       readonly taskDurationMs: number;
-      /** What it starts with where it has no state yet; absent: the built-in state. */
+      /** What it starts with; a directory that has a state already is refused. */
       readonly seed?: State | undefined;
+      /** What it starts with where it has no state yet; absent: the built-in state. */
+      readonly firstState?: State | undefined;
       /** One more key for every project; absent: one that nobody else knows. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
@@ -40,6 +43,7 @@ export interface Provider {
   readonly attemptTimeoutMs: number;
   readonly settleMs: number;
   readonly requestsPerSecond: number;
+  readonly jobTimes: JobTimes;
   /** The embedded service's built-in key, while its state has it: no secret, so people may be told. */
   readonly builtInKey?: string | undefined;
   close(): Promise<void>;
@@ -53,10 +57,21 @@ interface Surroundings {
   readonly directory: string | undefined;
 }
 
+const HOUR_MS = 60 * 60 * 1000;
 /** It lives in this process and answers at once; a request that is stalled dies with its sender. */
-const EMBEDDED_TIMES = { attemptTimeoutMs: 3_000, settleMs: 5_000, requestsPerSecond: 1_000 };
-/** As for the deployed functions, see infra/environment.cjs. */
-const REMOTE_TIMES = { attemptTimeoutMs: 10_000, settleMs: 300_000, requestsPerSecond: 20 };
+const EMBEDDED_TIMES = {
+  attemptTimeoutMs: 3_000,
+  settleMs: 5_000,
+  requestsPerSecond: 1_000,
+  jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
+};
+/** As for the deployed functions, see infra/environment.cjs and infra/schedules.cjs. */
+const REMOTE_TIMES = {
+  attemptTimeoutMs: 10_000,
+  settleMs: 300_000,
+  requestsPerSecond: 20,
+  jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: HOUR_MS, aiTasksMs: 60_000 },
+};
 
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
@@ -74,7 +89,7 @@ const openEmbedded = async (
       clock,
       random,
       store,
-      initialState: choice.seed ?? builtInState(),
+      initialState: choice.seed ?? choice.firstState ?? builtInState(),
       apiKey,
       requestsPerSecond: choice.requestsPerSecond,
       taskDurationMs: choice.taskDurationMs,

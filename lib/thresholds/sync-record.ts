@@ -2,19 +2,20 @@ import { publish } from "../events/publish.ts";
 import type { OutboxEvent } from "../ledger/outbox.ts";
 import type { Stored } from "../ledger/record.ts";
 import { type ThresholdSync, thresholdSyncs } from "../ledger/threshold-sync.ts";
+import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { withIntents, withOutcomes } from "./applied-thresholds.ts";
 import type { AppliedChange } from "./apply.ts";
-import { type SyncBudget, type ThresholdDeps, UnfinishedSyncError } from "./deps.ts";
 import type { Plan } from "./plan.ts";
 import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
+import { UnfinishedSyncError } from "./sync-request.ts";
 
 /** After the end of its time a run records what it did; from then on it is gone. */
 const RECORDING_MS = 30_000;
 
 /** A sync that knows what is to be done. */
 export interface Sync {
-  readonly deps: ThresholdDeps;
-  readonly budget: SyncBudget;
+  readonly deps: JobDeps;
+  readonly budget: JobBudget;
   readonly facts: SyncFacts;
   /** Of the record in the ledger, and the record as it was read. */
   readonly key: string;
@@ -23,7 +24,7 @@ export interface Sync {
 }
 
 /** For events of what no record holds: when they are not taken, the whole sync comes again. */
-export const publishNow = async (deps: ThresholdDeps, event: OutboxEvent): Promise<void> => {
+export const publishNow = async (deps: JobDeps, event: OutboxEvent): Promise<void> => {
   const published = await publish(deps, [event]);
   if (published.size === 0) throw new Error(`${event.detailType} could not be published`);
 };

@@ -1,19 +1,20 @@
 import type { Client } from "../client/client.ts";
 import { createPacedClient } from "../client/paced-client.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
+import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { rememberedThresholds, withIntents } from "./applied-thresholds.ts";
 import { applyChanges } from "./apply.ts";
 import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
-import type { SyncBudget, SyncRequest, ThresholdDeps } from "./deps.ts";
 import { listThresholds } from "./listed-thresholds.ts";
 import { type Plan, planChanges } from "./plan.ts";
 import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
 import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
+import type { SyncRequest } from "./sync-request.ts";
 
 /** An item of the ledger holds 400 kB, and an event has to fit in beside what was applied. */
 const MAX_REMEMBERED_BYTES = 250_000;
 
-const reject = (deps: ThresholdDeps, request: SyncRequest, rejection: Rejection): Promise<void> => {
+const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Promise<void> => {
   const { account, source, cause } = request;
   deps.log.warn("thresholds config rejected", {
     account: account.name,
@@ -54,10 +55,10 @@ const makeChanges = async (sync: Sync, client: Client): Promise<void> => {
 };
 
 const syncWith = async (
-  deps: ThresholdDeps,
+  deps: JobDeps,
   request: SyncRequest,
   { config, version }: { readonly config: ThresholdConfig; readonly version: string },
-  budget: SyncBudget,
+  budget: JobBudget,
 ): Promise<void> => {
   const { account, source, cause } = request;
   const key = thresholdSyncKey(account.name, config.clientId);
@@ -101,9 +102,9 @@ const syncWith = async (
  * cannot be read. The same once more goes on.
  */
 export const syncThresholds = async (
-  deps: ThresholdDeps,
+  deps: JobDeps,
   request: SyncRequest,
-  budget: SyncBudget,
+  budget: JobBudget,
 ): Promise<void> => {
   const object = await request.source.read();
   if (!object) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UnfinishedSyncError } from "../../lib/thresholds/deps.ts";
+import { UnfinishedSyncError } from "../../lib/thresholds/sync-request.ts";
 import { LOSSES } from "../support/lost-replies.ts";
 import { createThresholdWorld, event } from "./threshold-world.ts";
 

@@ -1,0 +1,23 @@
+import middy from "@middy/core";
+import type { ScheduledEvent } from "aws-lambda";
+import { watchAiTasks } from "../../lib/ai-tasks/watch-ai-tasks.ts";
+import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
+import { getDeps, type WatchAiTasksDeps } from "./deps.ts";
+
+/** Finds new AI tasks, and tells of those that have ended. */
+export const createHandler = (deps: () => Promise<WatchAiTasksDeps>) =>
+  middy<ScheduledEvent, void>()
+    .use(errorBoundary(async () => (await deps()).log))
+    .handler(async (_event, context) => {
+      const { account, taskName, ...jobDeps } = await deps();
+      jobDeps.log.bind(context);
+      const budget = startTimeBudget(context, jobDeps.clock);
+      try {
+        await watchAiTasks(jobDeps, { account, taskName }, budget);
+      } finally {
+        budget.stop();
+      }
+    });
+
+export const handler = createHandler(getDeps);

@@ -1,0 +1,121 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
+import { aiTaskKey, aiTasks } from "../ledger/ai-task.ts";
+import { priceItemKey, priceItems } from "../ledger/price.ts";
+import type { Automation } from "../local/automation.ts";
+import {
+  DEMO_AI_TASK,
+  DEMO_CHANGE_MS,
+  DEMO_PRICE_ITEM,
+  DEMO_THRESHOLDS,
+  DEMO_THRESHOLDS_EDITED,
+  DEMO_WATCHLIST,
+} from "../local/demo-jobs.ts";
+import type { JobChoice } from "../local/standing-jobs.ts";
+import { readThresholdConfig } from "../thresholds/config.ts";
+import { listThresholds } from "../thresholds/listed-thresholds.ts";
+import { planChanges } from "../thresholds/plan.ts";
+
+/** Late enough that the first sync has been seen. */
+const EDIT_AFTER_MS = 3_000;
+/** A little later than the change itself, as the service's clock may be read first. */
+const SECOND_SNAPSHOT_AFTER_MS = DEMO_CHANGE_MS + 200;
+
+/** What the demo expects of a job, and how to see whether it is so. */
+export interface JobStep {
+  readonly id: string;
+  readonly expected: string;
+  /** Undefined until it is so. */
+  look(automation: Automation): Promise<string | undefined>;
+}
+
+/** The configs of the demo, as files that people can look at and edit. */
+export interface DemoFiles {
+  readonly jobs: JobChoice;
+  readonly steps: readonly JobStep[];
+  /** Writes them. To be called when the folder is known to be ours, and before anybody reads. */
+  write(): Promise<void>;
+  /** Does what a person, and time, would do to them. Resolves when all is done or the signal aborts. */
+  play(automation: Automation, signal: AbortSignal): Promise<void>;
+  /** Removes them, if they are for this run only. */
+  remove(): Promise<void>;
+}
+
+const THRESHOLDS_STEP: JobStep = {
+  id: "demo-thresholds",
+  expected: "as the edited file wants them",
+  async look({ deps }) {
+    const account = deps.accountOf(DEFAULT_ACCOUNT);
+    const wanted = readThresholdConfig(DEMO_THRESHOLDS_EDITED);
+    if (!account || wanted.kind === "invalid") return undefined;
+    const { thresholds, prune } = wanted.value;
+    const { changes } = planChanges(thresholds, await listThresholds(account.client), prune);
+    return changes.length === 0 ? this.expected : undefined;
+  },
+};
+
+const PRICES_STEP: JobStep = {
+  id: "demo-prices",
+  expected: "captured after the change",
+  async look({ deps }) {
+    const key = priceItemKey(DEFAULT_ACCOUNT, DEMO_PRICE_ITEM);
+    const item = (await priceItems.read(deps.ledger, key))?.value;
+    const flavor = item?.latest?.reading.amounts["per_hour.flavor"];
+    return flavor === "0.044" && item?.outbox.length === 0 ? this.expected : undefined;
+  },
+};
+
+const AI_TASK_STEP: JobStep = {
+  id: "demo-ai-task",
+  expected: "ended: SUCCESS",
+  async look({ deps }) {
+    const key = aiTaskKey({ account: DEFAULT_ACCOUNT, taskId: DEMO_AI_TASK });
+    const task = (await aiTasks.read(deps.ledger, key))?.value;
+    return task?.state.kind === "ended" && task.outbox.length === 0
+      ? `ended: ${task.state.status}`
+      : undefined;
+  },
+};
+
+/**
+ * Plans the demo's configs: in the folder where the run keeps its state, or in one that goes with
+ * the run. A file that the person has named is theirs: the demo neither writes it nor expects
+ * anything of it.
+ */
+export const planDemoFiles = async (
+  chosen: JobChoice,
+  directory: string | undefined,
+): Promise<DemoFiles> => {
+  const folder = directory ?? (await mkdtemp(join(tmpdir(), "skyhook-demo-")));
+  const isOurs = {
+    thresholds: chosen.thresholdsFile === undefined,
+    watchlist: chosen.watchlistFile === undefined,
+  };
+  const thresholdsFile = chosen.thresholdsFile ?? join(folder, "thresholds.yaml");
+  const watchlistFile = chosen.watchlistFile ?? join(folder, "watchlist.yaml");
+  return {
+    jobs: { ...chosen, thresholdsFile, watchlistFile },
+    steps: [
+      ...(isOurs.thresholds ? [THRESHOLDS_STEP] : []),
+      ...(isOurs.watchlist ? [PRICES_STEP] : []),
+      AI_TASK_STEP,
+    ],
+    async write() {
+      if (isOurs.thresholds) await writeFile(thresholdsFile, DEMO_THRESHOLDS);
+      if (isOurs.watchlist) await writeFile(watchlistFile, DEMO_WATCHLIST);
+    },
+    async play(automation, signal) {
+      const { clock } = automation.deps;
+      await clock.sleep(EDIT_AFTER_MS, signal);
+      if (signal.aborted) return;
+      if (isOurs.thresholds) await writeFile(thresholdsFile, DEMO_THRESHOLDS_EDITED);
+      await clock.sleep(SECOND_SNAPSHOT_AFTER_MS - EDIT_AFTER_MS, signal);
+      if (!signal.aborted) await automation.snapshotPrices();
+    },
+    async remove() {
+      if (directory === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,15 @@
+import type { Account } from "../accounts/account.ts";
+import type { ConfigSource } from "../ports/config-source.ts";
+import type { SyncCause } from "./sync-events.ts";
+
+/** Whose thresholds are to equal which config. */
+export interface SyncRequest {
+  readonly account: Account;
+  readonly source: ConfigSource;
+  readonly cause: SyncCause;
+}
+
+/** The sync did not come to its end; the same once more goes on where this one stopped. */
+export class UnfinishedSyncError extends Error {
+  override readonly name = "UnfinishedSyncError";
+}

@@ -1,0 +1,101 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { createClient } from "../../lib/client/client.ts";
+import type { BusEntry } from "../../lib/ports/bus.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
+import { createSystemClock } from "../../lib/system/system-clock.ts";
+import { createSystemRandom } from "../../lib/system/system-random.ts";
+import { syncThresholds } from "../../lib/thresholds/sync.ts";
+import { createMemoryLedger } from "../support/memory-ledger.ts";
+import { createTextSource } from "../support/text-source.ts";
+
+/*
+ * What a sync of a thousand thresholds costs, in a process of its own, against a service in another.
+ */
+
+const THRESHOLDS = 1_000;
+/** As deployed, and as fast as it goes. */
+const BUDGETS = [20, 100_000];
+const LAMBDA_MEMORY_MB = 512;
+
+const SUBJECT = fileURLToPath(new URL("./subjects.mjs", import.meta.url));
+const urlMessage = z.object({ url: z.string() });
+
+const configOf = (bytes: number): string =>
+  `thresholds:\n${Array.from(
+    { length: THRESHOLDS },
+    (_, n) =>
+      `  - name: reaching_used_space\n    storage_name: my-storage-prod\n    bucket_name: bucket-${n}\n    bytes: ${bytes} GiB\n`,
+  ).join("")}`;
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const measure = async (requestsPerSecond: number): Promise<void> => {
+  const service = fork(SUBJECT, ["service"], { execArgv: ["--expose-gc"] });
+  const [message] = await once(service, "message");
+  const { url } = urlMessage.parse(message);
+  const clock = createSystemClock();
+  let requests = 0;
+  const events: BusEntry[] = [];
+  const account = {
+    name: "local",
+    settleMs: 300_000,
+    canList: true,
+    requestsPerSecond,
+    client: createClient({
+      baseUrl: url,
+      apiKey: async () => BUILT_IN_API_KEYS.first,
+      fetch: (request) => {
+        requests += 1;
+        return fetch(request);
+      },
+      clock,
+      attemptTimeoutMs: 10_000,
+      paths: {},
+    }),
+  };
+  const deps = {
+    ledger: createMemoryLedger(),
+    clock,
+    random: createSystemRandom(),
+    log: { debug: () => {}, info: () => {}, warn: print, error: print },
+    bus: {
+      publish: async (entries: readonly BusEntry[]) => {
+        events.push(...entries);
+        return entries.map(() => ({ kind: "published" }) as const);
+      },
+    },
+  };
+  const source = createTextSource();
+  const sync = async (what: string, config: string): Promise<void> => {
+    source.write(config);
+    requests = 0;
+    const startedAt = clock.now();
+    const cause = { kind: "object-created", eventId: what } as const;
+    await syncThresholds(deps, { account, source, cause }, {
+      endsAt: startedAt + 297_000,
+      signal: new AbortController().signal,
+    });
+    const seconds = (clock.now() - startedAt) / 1000;
+    const [event] = events.splice(0);
+    const bytes = Buffer.byteLength(JSON.stringify(event?.detail));
+    const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
+    print(
+      `  ${what.padEnd(22)}${String(requests).padStart(6)} requests${seconds.toFixed(1).padStart(7)} s   event ${Math.round(bytes / 1000)} kB   peak ${peakMb} MB`,
+    );
+    if (peakMb > LAMBDA_MEMORY_MB) throw new Error("more memory than the function has");
+  };
+
+  print(`${THRESHOLDS} thresholds at ${requestsPerSecond} requests a second:`);
+  await sync("all created", configOf(500));
+  await sync("nothing to change", configOf(500));
+  await sync("all updated", configOf(501));
+  await sync("all deleted", "prune: true\nthresholds: []\n");
+  service.kill();
+};
+
+for (const requestsPerSecond of BUDGETS) await measure(requestsPerSecond);
