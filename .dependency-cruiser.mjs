@@ -51,7 +51,7 @@ export default {
       comment: "adapters are chosen by composition: functions' deps, lib/local and the CLI",
       from: {
         path: "^(lib|functions)/",
-        pathNot: ["^functions/deps\\.ts$", "^lib/(local|aws|cli)/"],
+        pathNot: ["^functions/.*deps\\.ts$", "^lib/(local|aws|cli)/"],
       },
       to: { path: "^lib/(aws|local)/" },
     },

@@ -3,43 +3,67 @@
  * one is stale, or when an independent validator finds that openapi.json is no OpenAPI 3.1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Calls an export of a module of lib/, which Node 20 cannot import as it is. */
-const callExport = async (module, name) => {
+const OPENAPI = "lib/contract/openapi.json";
+
+/** What is made: the file, and the expression that makes it. */
+const GENERATED = [
+  {
+    file: OPENAPI,
+    imports: { createOpenApi: "lib/contract/openapi.ts" },
+    make: "createOpenApi()",
+  },
+  {
+    file: "lib/thresholds/thresholds.schema.json",
+    imports: {
+      editorSchemaOf: "lib/config/editor-schema.ts",
+      thresholdConfigSchema: "lib/thresholds/config.ts",
+    },
+    make: "editorSchemaOf(thresholdConfigSchema)",
+  },
+  {
+    file: "lib/prices/watchlist.schema.json",
+    imports: {
+      editorSchemaOf: "lib/config/editor-schema.ts",
+      watchlistSchema: "lib/prices/watchlist.ts",
+    },
+    make: "editorSchemaOf(watchlistSchema)",
+  },
+];
+
+/** Evaluates an expression over exports of lib/, which Node 20 cannot import as they are. */
+const evaluate = async ({ file, imports, make }) => {
+  const lines = Object.entries(imports).map(
+    ([name, path]) => `import { ${name} } from "./${path}";`,
+  );
   // A file of its own: an error in a data: URL prints the whole program.
-  const bundle = resolve("dist", "generated", `${name}.mjs`);
+  const bundle = resolve("dist", "generated", `${basename(file)}.mjs`);
   await build({
     absWorkingDir: ROOT,
-    entryPoints: [module],
+    stdin: { contents: `${lines.join("\n")}\nexport default ${make};`, resolveDir: ROOT },
     bundle: true,
     packages: "external",
     platform: "node",
     format: "esm",
     outfile: bundle,
   });
-  const { [name]: make } = await import(pathToFileURL(bundle).href);
-  return make();
+  return (await import(pathToFileURL(bundle).href)).default;
 };
-
-const OPENAPI = "lib/contract/openapi.json";
-
-/** What is made: file, and the module and export that make it. */
-const GENERATED = [{ file: OPENAPI, module: "lib/contract/openapi.ts", name: "createOpenApi" }];
 
 const fail = (message) => {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
 };
 
-const check = async (file, content, text) => {
+const check = async (file, text) => {
   if (file === OPENAPI) {
-    const { valid, errors } = await new Validator().validate(content);
+    const { valid, errors } = await new Validator().validate(JSON.parse(text));
     if (!valid) fail(`${file} is not valid OpenAPI: ${JSON.stringify(errors, undefined, 2)}`);
   }
   if (readFileSync(join(ROOT, file), "utf8") !== text) {
@@ -48,17 +72,13 @@ const check = async (file, content, text) => {
 };
 
 const ACTIONS = new Map([
-  ["write", (file, _content, text) => writeFileSync(join(ROOT, file), text)],
+  ["write", (file, text) => writeFileSync(join(ROOT, file), text)],
   ["check", check],
 ]);
 
 const action = ACTIONS.get(process.argv[2] ?? "");
 if (!action) throw new Error(`usage: node infra/generated.mjs ${[...ACTIONS.keys()].join(" | ")}`);
-for (const { file, module, name } of GENERATED) {
-  const content = await callExport(module, name);
-  await action(
-    file,
-    JSON.parse(JSON.stringify(content)),
-    `${JSON.stringify(content, undefined, 2)}\n`,
-  );
+for (const generated of GENERATED) {
+  const text = `${JSON.stringify(await evaluate(generated), undefined, 2)}\n`;
+  await action(generated.file, text);
 }

@@ -61,7 +61,9 @@ export const jobLineOf = (detailType: string, data: unknown): JobLine | undefine
     }
     case "ThresholdsDrifted": {
       const { source, counts } = EVENT_DATA.ThresholdsDrifted.parse(data);
-      const text = pc.yellow(`drifted: ${countsText(counts, ["missing", "different", "unwanted"])}`);
+      const text = pc.yellow(
+        `drifted: ${countsText(counts, ["missing", "different", "unwanted"])}`,
+      );
       return { job: "thresholds", subject: basename(source.name), text };
     }
     case "ThresholdsRejected": {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseWireJson } from "../contract/json.ts";
+import { parseMoneyJson, parseWireJson } from "../contract/json.ts";
 import type { Operation, Reply } from "../contract/operation.ts";
 import { problemsOf } from "../contract/problem.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -43,9 +43,10 @@ export interface Client {
 }
 
 const readReply = <O extends Operation>(operation: O, text: string): Reply<O> => {
+  const parse = operation.tellsOfMoney ? parseMoneyJson : parseWireJson;
   let json: unknown;
   try {
-    json = operation.successStatus === 204 ? undefined : parseWireJson(text);
+    json = operation.successStatus === 204 ? undefined : parse(text);
   } catch (error) {
     throw new ProviderError({
       disposition: operation.kind === "mutation" ? "ambiguous" : "contract",

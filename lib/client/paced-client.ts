@@ -48,7 +48,7 @@ export const createPacedClient = (account: PacedAccount, options: PaceOptions): 
         nextAt = at + intervalMs;
         return true;
       }
-      await clock.sleep(at - clock.now(), signal);
+      await clock.sleep(Math.ceil(at - clock.now()), signal);
     }
   };
 

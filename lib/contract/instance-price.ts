@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
-import { amount, CURRENCIES, PRICE_STATUSES } from "./prices.ts";
+import { amount, CURRENCIES, PRICE_STATUSES, percentage } from "./prices.ts";
 import {
   ipAddress,
   nothing,
@@ -124,11 +124,12 @@ export const previewInstancePrice = read({
     per_month: categoriesSchema,
     price_status: z.enum(PRICE_STATUSES),
     price_without_discount_per_month: amount,
-    tax_percent: z.number(),
+    tax_percent: percentage,
     total_price_per_hour: amount,
     total_price_per_month: amount,
     per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
     vm_count: z.int().optional().meta({ default: 1 }),
   }),
   successStatus: 200,
+  tellsOfMoney: true,
 });

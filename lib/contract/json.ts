@@ -14,6 +14,26 @@ const parseNumber = (digits: string): number | bigint => {
  */
 export const parseWireJson = (text: string): unknown => parse(text, undefined, parseNumber);
 
+/** Equal for two texts of nearly the same number only if they say the very same. */
+const significantDigits = (digits: string): string =>
+  digits
+    .replace(/e.*/i, "")
+    .replaceAll(/[-.]/g, "")
+    .replaceAll(/^0+|0+$/g, "");
+
+/** In exponent form, which no money is written in, a number is what JSON.parse gives. */
+const parseDecimal = (digits: string): number | string => {
+  const value = Number(digits);
+  const isKept = significantDigits(digits) === significantDigits(String(value));
+  return isKept || /e/i.test(digits) ? value : digits;
+};
+
+/**
+ * As `parseWireJson`, for replies that tell of money: a number of which floating point would not keep
+ * every digit is its own text.
+ */
+export const parseMoneyJson = (text: string): unknown => parse(text, undefined, parseDecimal);
+
 /** Writes the interface's JSON; a bigint becomes a plain JSON number. */
 export const formatWireJson = (value: unknown, spaces?: number): string => {
   try {

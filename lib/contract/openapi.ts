@@ -153,8 +153,8 @@ export const createOpenApi = () =>
     },
     {
       override: ({ jsonSchema, zodSchema }) => {
-        // zod writes the two ways of holding a 64-bit number; the wire has one.
-        if (jsonSchema.format === "int64") Reflect.deleteProperty(jsonSchema, "anyOf");
+        // zod writes the ways of holding a number; the wire has one, which the schema names itself.
+        if (jsonSchema.type !== undefined) Reflect.deleteProperty(jsonSchema, "anyOf");
         if (zodSchema === uint64) {
           Reflect.deleteProperty(jsonSchema, "anyOf");
           Object.assign(jsonSchema, UINT64);

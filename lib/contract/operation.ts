@@ -55,6 +55,8 @@ interface OperationBase<
   readonly body: B;
   readonly response: R;
   readonly successStatus: 200 | 204;
+  /** Whether the reply tells of money: numbers that floating point would round are read as text. */
+  readonly tellsOfMoney?: true;
   /** A second path that is answered alike; an account says which of them its provider has. */
   readonly otherPath?: string;
   readonly deprecated?: Deprecation;

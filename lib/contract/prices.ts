@@ -16,16 +16,21 @@ export const PRICE_STATUSES = ["error", "hide", "show"] as const;
 /** An amount of money. The published samples write some as decimal text (public difference 18). */
 export const amount = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/)]).nullable();
 
+/** A number on the wire; as text it has reached us only if floating point would round it. */
+export const percentage = z
+  .union([z.number(), z.string().regex(/^-?\d+\.\d{13,}$/, { error: "a number" })])
+  .meta({ type: "number" });
+
 /** One price; `discount_percent` is a share of one, unlike the percentage of E6. */
 const itemPriceSchema = z
   .looseObject({
     currency_code: z.enum(CURRENCIES).nullable(),
-    discount_percent: z.number().nullable(),
+    discount_percent: percentage.nullable(),
     price_per_hour: amount,
     price_per_month: amount,
     price_status: z.enum(PRICE_STATUSES),
     price_without_discount_per_month: amount,
-    tax_percent: z.number(),
+    tax_percent: percentage,
   })
   .meta({ id: "ItemPrice" });
 
@@ -46,6 +51,7 @@ export const getK8sClusterPrice = read({
     volumes: z.array(itemPriceSchema),
   }),
   successStatus: 200,
+  tellsOfMoney: true,
 });
 
 export const getGpuClusterPrice = read({
@@ -60,6 +66,7 @@ export const getGpuClusterPrice = read({
   body: noBody,
   response: itemPriceSchema,
   successStatus: 200,
+  tellsOfMoney: true,
 });
 
 /** Any three letters: earlier revisions of the interface listed about 170 currencies. */
@@ -91,4 +98,5 @@ export const getDdosPrice = read({
     }),
   }),
   successStatus: 200,
+  tellsOfMoney: true,
 });

@@ -51,6 +51,14 @@ const syncFacts = {
 
 const counter = z.int().nonnegative();
 
+const decimalText = z.string().describe("exact decimal text");
+
+const priceTotal = z.looseObject({
+  currency: z.string().nullable(),
+  per_hour: decimalText.nullable(),
+  per_month: decimalText.nullable(),
+});
+
 const createdResources = z.record(z.string(), z.array(z.union([z.string(), z.int()])).nullable());
 
 /** Data of every event that this system publishes, by its detail-type. */
@@ -140,6 +148,58 @@ export const EVENT_DATA = {
         }),
       )
       .describe("what is wrong and where; the first 100"),
+  }),
+  PricesCaptured: z.looseObject({
+    bucket: z.iso.datetime().describe("start of the time that the run stands for"),
+    items: counter,
+    first: counter.describe("shown for the first time, or another order under the name"),
+    changed: counter.describe("each has an event PriceChanged of its own"),
+    unchanged: counter,
+    notCompared: counter.describe("the provider shows no price, or could not find it out"),
+    failed: counter,
+    failures: z
+      .array(z.looseObject({ name: z.string(), problem: z.string() }))
+      .describe("the first 100"),
+  }),
+  PriceChanged: z.looseObject({
+    name: z.string().describe("as in the watchlist"),
+    kind: z.enum(["instance", "k8s_cluster", "gpu_cluster", "ddos"]),
+    number: z.int().positive().describe("of the reading, among those of the name"),
+    before: priceTotal,
+    after: priceTotal,
+    percent: z
+      .string()
+      .nullable()
+      .describe(
+        "change of the monthly total, or of the hourly one where there is no monthly, such as -3.10; null where they cannot be compared",
+      ),
+    categories: z
+      .array(
+        z.looseObject({
+          category: z.string(),
+          before: decimalText.nullable(),
+          after: decimalText.nullable(),
+        }),
+      )
+      .describe("what changed; null where there is none; the first 100"),
+    categoryCount: counter,
+    readAt: z.iso.datetime(),
+    previousReadAt: z.iso.datetime().describe("when the price before was first read"),
+  }),
+  AiTaskEnded: z.looseObject({
+    taskId: z.string(),
+    status: z.enum(["FAILURE", "REVOKED", "SUCCESS"]),
+    taskName: z.string().optional().describe("the method that created the task"),
+    progress: z.int().optional(),
+    taskData: z
+      .record(z.string(), z.json())
+      .optional()
+      .describe("as the provider shows it; left out when larger than 64,000 characters of JSON"),
+  }),
+  AiTaskVanished: z.looseObject({
+    taskId: z.string(),
+    taskName: z.string().optional(),
+    missingSince: z.iso.datetime().describe("the first look that did not find the task"),
   }),
 } as const;
 

@@ -1,8 +1,10 @@
 import pLimit from "p-limit";
 import type { CommandDeps } from "../commands/deps.ts";
 import { lookAtCommand, lookAtLane } from "../commands/look.ts";
+import { aiTasks } from "../ledger/ai-task.ts";
 import { commands } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
+import { priceItems, priceRuns } from "../ledger/price.ts";
 import { type Task, tasks } from "../ledger/task.ts";
 import { thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { DueEntry } from "../ports/ledger.ts";
@@ -62,7 +64,9 @@ const onEach = async (
 };
 
 /** Records of the standing jobs are due while an event of theirs is not published. */
-const OUTBOXES = new Map([thresholdSyncs].map((records) => [records.kind, records.publish]));
+const OUTBOXES = new Map(
+  [thresholdSyncs, priceItems, priceRuns, aiTasks].map(({ kind, publish }) => [kind, publish]),
+);
 
 const workOffOther = async (deps: CommandDeps, entryKey: string): Promise<void> => {
   const [kind, key] = splitKey(entryKey);

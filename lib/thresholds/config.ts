@@ -56,7 +56,8 @@ const thresholdSchema = z.strictObject({
     }),
 });
 
-const configSchema = z
+/** What people may write. */
+export const thresholdConfigSchema = z
   .strictObject({
     $schema: z.string().optional().describe("Where an editor finds this schema"),
     client_id: int64
@@ -116,7 +117,7 @@ const rulesBetween = (content: unknown): readonly PlacedProblem[] => {
 const digestOf = (content: unknown): string =>
   createHash("sha256").update(JSON.stringify(content)).digest("hex");
 
-const toConfig = (read: z.output<typeof configSchema>): ThresholdConfig => {
+const toConfig = (read: z.output<typeof thresholdConfigSchema>): ThresholdConfig => {
   const { client_id: clientId, prune = false } = read;
   const thresholds = read.thresholds.map(({ bytes, count, ...target }) => ({
     ...targetOf(target),
@@ -130,17 +131,6 @@ const toConfig = (read: z.output<typeof configSchema>): ThresholdConfig => {
 
 /** Reads a thresholds file; every mistake in it is told at once. */
 export const readThresholdConfig = (source: string): ConfigReading<ThresholdConfig> => {
-  const read = readConfig(configSchema, source, rulesBetween);
+  const read = readConfig(thresholdConfigSchema, source, rulesBetween);
   return read.kind === "valid" ? { kind: "valid", value: toConfig(read.value) } : read;
 };
-
-/** The JSON Schema of the file, for editors. */
-export const createThresholdsJsonSchema = (): object =>
-  z.toJSONSchema(configSchema, {
-    io: "input",
-    unrepresentable: "any",
-    // A union that tells its own type does so because JSON Schema knows no bigint.
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.type !== undefined) delete jsonSchema.anyOf;
-    },
-  });

@@ -76,10 +76,14 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
     requests = 0;
     const startedAt = clock.now();
     const cause = { kind: "object-created", eventId: what } as const;
-    await syncThresholds(deps, { account, source, cause }, {
-      endsAt: startedAt + 297_000,
-      signal: new AbortController().signal,
-    });
+    await syncThresholds(
+      deps,
+      { account, source, cause },
+      {
+        endsAt: startedAt + 297_000,
+        signal: new AbortController().signal,
+      },
+    );
     const seconds = (clock.now() - startedAt) / 1000;
     const [event] = events.splice(0);
     const bytes = Buffer.byteLength(JSON.stringify(event?.detail));

@@ -24,6 +24,7 @@ describe("the settings of a local run", () => {
       directory: undefined,
       gatewayPort: 0,
       eventSource: "skyhook",
+      jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: "all" },
       provider: { kind: "embedded", port: 0, taskDurationMs: 1_500 },
     });
   });
@@ -35,12 +36,20 @@ describe("the settings of a local run", () => {
       servicePort: "4001",
       taskSeconds: "0.25",
       eventSource: "acme.skyhook",
+      thresholds: "mine.yaml",
+      watchlist: "prices.json",
+      aiTasks: "transcription",
     });
 
     expect(settings).toEqual({
       directory: "state",
       gatewayPort: 4_000,
       eventSource: "acme.skyhook",
+      jobs: {
+        thresholdsFile: "mine.yaml",
+        watchlistFile: "prices.json",
+        aiTasks: "transcription",
+      },
       provider: { kind: "embedded", port: 4_001, taskDurationMs: 250 },
     });
   });
@@ -66,6 +75,16 @@ describe("the settings of a local run", () => {
       canList: false,
     });
     expect(provider.kind === "remote" && (await provider.apiKey())).toBe("1_hush");
+  });
+
+  it("ask a real provider for AI tasks only when told to", () => {
+    const environment = { SKYHOOK_API_KEY: "1_hush" };
+
+    expect(read(REMOTE, environment).jobs.aiTasks).toBeUndefined();
+    expect(read({ ...REMOTE, aiTasks: "all" }, environment).jobs.aiTasks).toBe("all");
+    expect(problemsOf({ aiTasks: "some" })).toEqual([
+      "--ai-tasks: one of all, transcription, content-moderation",
+    ]);
   });
 
   it("do not need the key's variable when a parameter is named, even if it is there and empty", () => {

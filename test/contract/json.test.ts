@@ -1,6 +1,7 @@
+import Big from "big.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
+import { formatWireJson, parseMoneyJson, parseWireJson } from "../../lib/contract/json.ts";
 
 const uint64 = fc.bigInt({ min: 0n, max: 18446744073709551615n });
 
@@ -68,6 +69,49 @@ test.each([
   [' "text" ', "text"],
 ])("%s is read as %s", (json, value) => {
   expect(parseWireJson(json)).toBe(value);
+});
+
+describe("a reply that tells of money", () => {
+  test.each([
+    ["0.1", 0.1],
+    ["0.10", 0.1],
+    ["-12.50", -12.5],
+    ["0.30000000000000004", 0.30000000000000004],
+    ["100", 100],
+    ["0", 0],
+    ["0.00", 0],
+    ["1e-7", 1e-7],
+    ["1E+21", 1e21],
+    ["0.0000001", 1e-7],
+    ["1e400", Number.POSITIVE_INFINITY],
+    ["0.08333333333333333333", "0.08333333333333333333"],
+    ["0.123456789012345678", "0.123456789012345678"],
+    ["-123456789012345678.25", "-123456789012345678.25"],
+    ["9007199254740993", "9007199254740993"],
+    ["9007199254740992", 9007199254740992],
+  ])("has %s as %j", (json, value) => {
+    expect(parseMoneyJson(`{"price":${json}}`)).toEqual({ price: value });
+  });
+
+  test("keeps every digit of every decimal number", () => {
+    const decimal = fc
+      .tuple(fc.bigInt({ min: 0n, max: 10n ** 25n }), fc.nat(25))
+      .map(([digits, places]) => {
+        const text = String(digits).padStart(places + 1, "0");
+        const [whole, part] = [
+          text.slice(0, text.length - places),
+          text.slice(text.length - places),
+        ];
+        return part === "" ? whole : `${whole}.${part}`;
+      });
+    fc.assert(
+      fc.property(decimal, (text) => {
+        const read = parseMoneyJson(text);
+
+        expect(Big(String(read)).eq(text)).toBe(true);
+      }),
+    );
+  });
 });
 
 test.each([

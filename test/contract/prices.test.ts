@@ -42,6 +42,14 @@ describe("one price", () => {
         price_without_discount_per_month: "-0.5",
       },
     ],
+    [
+      "with percentages of more digits than floating point keeps",
+      {
+        ...price,
+        discount_percent: "0.16666666666666666666",
+        tax_percent: "17.12345678901234567890",
+      },
+    ],
     ["with a field of tomorrow", { ...price, unit: "server" }],
   ])("%s is read as it is", (_, reply) => {
     expect(read(reply)).toEqual(reply);

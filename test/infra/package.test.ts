@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { LEASE_MS } from "../../functions/deps.ts";
+import { LEASE_MS } from "../../functions/command-deps.ts";
 import { functionSettingsSchema } from "../../functions/settings.ts";
 import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/aws/ledger-table.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";

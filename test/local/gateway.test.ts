@@ -16,6 +16,7 @@ let gateway: ServedService;
 beforeEach(async () => {
   automation = await openAutomation({
     provider: { kind: "embedded", port: 0, taskDurationMs: 10 },
+    jobs: {},
     directory: undefined,
     eventSource: "skyhook",
     clock: createSystemClock(),

@@ -120,9 +120,7 @@ describe("a config in an S3 object", () => {
 
     expect(source.name).toBe("s3://configs/thresholds.yaml");
     expect(await source.read()).toEqual({ text: "thresholds: []", version: "v1" });
-    expect(asked).toEqual([
-      "GET configs.s3.eu-central-1.amazonaws.com/thresholds.yaml",
-    ]);
+    expect(asked).toEqual(["GET configs.s3.eu-central-1.amazonaws.com/thresholds.yaml"]);
   });
 
   it("rejects when S3 refuses, so that nobody takes that for a missing config", async () => {

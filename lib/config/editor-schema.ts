@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { ownRulesOf } from "../contract/own-rules.ts";
+
+/** Rules of the contract that JSON Schema has no words for. */
+const rulesInWords = (schema: z.core.$ZodType): string =>
+  ownRulesOf(schema)
+    .map(({ field, text }) => (field === undefined ? text : `${field}: ${text}`))
+    .join("; ");
+
+/**
+ * The JSON Schema (draft 2020-12) of a config file, for editors. What a schema says of itself in
+ * `meta`, its type or alternatives, stands for what is read there in several forms.
+ */
+export const editorSchemaOf = (schema: z.ZodType): object =>
+  z.toJSONSchema(schema, {
+    target: "draft-2020-12",
+    io: "input",
+    unrepresentable: "any",
+    override: ({ jsonSchema, zodSchema }) => {
+      // The ways of holding a 64-bit number are ours; a file has one.
+      if (jsonSchema.type !== undefined) delete jsonSchema.anyOf;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      const rules = rulesInWords(zodSchema);
+      if (rules !== "" && jsonSchema.enum === undefined) jsonSchema.description ??= rules;
+    },
+  });

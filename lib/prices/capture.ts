@@ -1,0 +1,128 @@
+import pLimit from "p-limit";
+import type { Account } from "../accounts/account.ts";
+import { createPacedClient } from "../client/paced-client.ts";
+import type { ConfigProblem } from "../config/config-file.ts";
+import { type PriceItem, priceNames, priceRunKey, priceRuns } from "../ledger/price.ts";
+import type { ConfigSource } from "../ports/config-source.ts";
+import type { JobBudget, JobDeps } from "../ports/job.ts";
+import { captureItem, type ItemCapture } from "./capture-item.ts";
+import { pricesCaptured } from "./price-events.ts";
+import { publishRecorded } from "./publish-recorded.ts";
+import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
+
+const MAX_AT_ONCE = 4;
+const MAX_PROBLEMS_TOLD = 5;
+/** As many as one record holds; names that are watched no more go first, the oldest of them before others. */
+const MAX_NAMES = 4_000;
+
+export interface PriceRun {
+  readonly account: Account;
+  readonly source: ConfigSource;
+  /** The time that the schedule called for, epoch ms. */
+  readonly scheduledAt: number;
+  /** How often the schedule calls: one run counts for each period. */
+  readonly periodMs: number;
+}
+
+const problemText = ({ path, rule, line }: ConfigProblem): string => {
+  const place = [path, line === undefined ? "" : `(line ${line})`].filter(Boolean).join(" ");
+  return place === "" ? rule : `${place}: ${rule}`;
+};
+
+/** A watchlist that cannot be read as one; nothing was priced. Its message quotes no value. */
+export class WatchlistError extends Error {
+  override readonly name = "WatchlistError";
+
+  constructor(source: string, problems: readonly ConfigProblem[]) {
+    const told = problems.slice(0, MAX_PROBLEMS_TOLD).map(problemText).join("; ");
+    const more = problems.length - MAX_PROBLEMS_TOLD;
+    super(`watchlist ${source}: ${told}${more > 0 ? `; and ${more} more` : ""}`);
+  }
+}
+
+const bucketOf = ({ scheduledAt, periodMs }: PriceRun): string =>
+  new Date(Math.floor(scheduledAt / periodMs) * periodMs).toISOString();
+
+/** Written before the items, so that none is there that cannot be found. */
+const rememberNames = async (
+  { ledger }: JobDeps,
+  account: string,
+  watched: readonly string[],
+): Promise<void> => {
+  await priceNames.change(ledger, account, (known) => {
+    const names = new Set(known?.names);
+    if (known && watched.every((name) => names.has(name))) return known;
+    const current = new Set(watched);
+    const former = [...names].filter((name) => !current.has(name));
+    return { names: [...former, ...current].slice(-MAX_NAMES) };
+  });
+};
+
+/**
+ * Every item as this bucket has recorded it. One that fails does not stop the others.
+ * @throws Error when an item was not reached, or the ledger failed
+ */
+const captureItems = async (
+  capture: ItemCapture,
+  items: readonly WatchlistItem[],
+): Promise<readonly PriceItem[]> => {
+  const { deps, budget, account, bucket } = capture;
+  const limit = pLimit(MAX_AT_ONCE);
+  let isOver = false;
+  const captureInTime = async (item: WatchlistItem): Promise<PriceItem | undefined> => {
+    isOver ||= budget.signal.aborted || deps.clock.now() >= budget.endsAt;
+    if (isOver) return undefined;
+    const captured = await captureItem(capture, item);
+    isOver ||= captured === undefined;
+    return captured;
+  };
+  // All of them end before anything is thrown: nothing may run on behind the caller's back.
+  const ends = await Promise.allSettled(items.map((item) => limit(captureInTime, item)));
+  const captured: PriceItem[] = [];
+  for (const end of ends) {
+    if (end.status === "rejected") throw end.reason;
+    if (end.value) captured.push(end.value);
+  }
+  const left = items.length - captured.length;
+  if (left > 0) {
+    throw new Error(`prices/${account}/${bucket}: no time for ${left} of ${items.length} items`);
+  }
+  return captured;
+};
+
+/**
+ * One run: prices every item of the watchlist, remembers what is new and tells of what changed. A run
+ * is known by its period: the same one again publishes and stores nothing, or goes on where it stopped.
+ * @throws WatchlistError when the watchlist is wrong
+ * @throws Error when the time was too short, or a port failed: the same run has to be tried again
+ */
+export const capturePrices = async (
+  deps: JobDeps,
+  run: PriceRun,
+  budget: JobBudget,
+): Promise<void> => {
+  const account = run.account.name;
+  const bucket = bucketOf(run);
+  const key = priceRunKey(account, bucket);
+  if (await priceRuns.read(deps.ledger, key)) return publishRecorded(deps, priceRuns, key);
+
+  const object = await run.source.read();
+  if (!object) {
+    deps.log.info("no watchlist, nothing to price", { account, source: run.source.name });
+    return;
+  }
+  const watchlist = readWatchlist(object.text);
+  if (watchlist.kind === "invalid") throw new WatchlistError(run.source.name, watchlist.problems);
+  const items = watchlist.value;
+  const names = items.map(({ name }) => name);
+  await rememberNames(deps, account, names);
+
+  const { clock, random } = deps;
+  const client = createPacedClient(run.account, { clock, random, ...budget });
+  const captured = await captureItems({ deps, account, bucket, client, budget }, items);
+  const ended = { account, bucket, endedAt: deps.clock.now() };
+  const outbox = [pricesCaptured(ended, captured)];
+  // Another run of the same bucket may have been faster; what it wrote is as true.
+  await priceRuns.write(deps.ledger, key, undefined, { ...ended, outbox });
+  await publishRecorded(deps, priceRuns, key);
+};

@@ -1,0 +1,68 @@
+import { listed } from "../events/listing.ts";
+import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
+import type { PriceItem } from "../ledger/price.ts";
+import type { AskedItem, ChangedPrice } from "./item-transitions.ts";
+
+/** What led to an event is the run; nobody sent a request. */
+const causeOf = ({ account, bucket }: { readonly account: string; readonly bucket: string }) => {
+  const run = `prices/${account}/${bucket}`;
+  return { correlationId: run, causationId: run, account };
+};
+
+const isoText = (at: number): string => new Date(at).toISOString();
+
+export const priceChanged = (
+  asked: AskedItem,
+  { before, after, change }: ChangedPrice,
+): OutboxEvent => {
+  const { account, name, kind } = asked;
+  return outboxEvent({
+    ...causeOf(asked),
+    detailType: "PriceChanged",
+    identity: [account, name, String(after.number)],
+    subject: `prices/${account}/${name}`,
+    time: after.lastSeenAt,
+    data: {
+      name,
+      kind,
+      number: after.number,
+      before: { ...change.before },
+      after: { ...change.after },
+      percent: change.percent,
+      categories: listed(change.categories).map((category) => ({ ...category })),
+      categoryCount: change.categories.length,
+      readAt: isoText(after.readAt),
+      previousReadAt: isoText(before.readAt),
+    },
+  });
+};
+
+/** @param items every item of the run, as the run left it */
+export const pricesCaptured = (
+  run: { readonly account: string; readonly bucket: string; readonly endedAt: number },
+  items: readonly PriceItem[],
+): OutboxEvent => {
+  const countOf = (outcome: PriceItem["lastRun"]["outcome"]): number =>
+    items.filter(({ lastRun }) => lastRun.outcome === outcome).length;
+  return outboxEvent({
+    ...causeOf(run),
+    detailType: "PricesCaptured",
+    identity: [run.account, run.bucket],
+    subject: `prices/${run.account}`,
+    time: run.endedAt,
+    data: {
+      bucket: run.bucket,
+      items: items.length,
+      first: countOf("first"),
+      changed: countOf("changed"),
+      unchanged: countOf("unchanged"),
+      notCompared: countOf("not-compared"),
+      failed: countOf("failed"),
+      failures: listed(
+        items
+          .filter(({ lastRun }) => lastRun.outcome === "failed")
+          .map(({ name, lastRun }) => ({ name, problem: lastRun.problem ?? "" })),
+      ),
+    },
+  });
+};

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import type { Around } from "../support/faults.ts";
+import { expectSound, remembered } from "./price-laws.ts";
+import {
+  createPriceWorld,
+  DDOS,
+  GPU,
+  HOUR_MS,
+  K8S,
+  LOST,
+  type PriceWorldOptions,
+  watchlistOf,
+  withLaterPrices,
+} from "./price-world.ts";
+
+const watchlist = watchlistOf(GPU, LOST, DDOS, K8S);
+
+/** Holds the nth call of one invocation until it is let go. */
+const createHold = (invocation: number, nth: number) => {
+  let calls = 0;
+  let reach = (): void => undefined;
+  let open = (): void => undefined;
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const around: Around = async (call, effect) => {
+    if (call.invocation !== invocation) return effect();
+    calls += 1;
+    if (calls === nth) {
+      reach();
+      await opened;
+    }
+    return effect();
+  };
+  return { around, reached, open: () => open() };
+};
+
+/**
+ * A first run, then two for one later time: the first of the two waits at its nth call until the
+ * second has gone by.
+ */
+const runTwoAtOnce = async (nth: number, options: PriceWorldOptions = {}) => {
+  const hold = createHold(2, nth);
+  const world = await createPriceWorld({
+    state: withLaterPrices({ starts_at: "2026-01-01T01:00:00Z", external_ip: 0.03 }),
+    ...options,
+    around: hold.around,
+  });
+  await world.run({ watchlist });
+  await world.clock.advance(HOUR_MS);
+  const held = world.run({ watchlist });
+  const wasHeld = await Promise.race([hold.reached.then(() => true), held.then(() => false)]);
+  if (wasHeld) await world.run({ watchlist });
+  hold.open();
+  await held;
+  return { world, wasHeld };
+};
+
+test("two runs at once remember and tell what one does, wherever they meet", async () => {
+  const alone = await runTwoAtOnce(Number.POSITIVE_INFINITY);
+  const expected = await remembered(alone.world);
+  expect(alone.wasHeld).toBe(false);
+
+  for (let nth = 1; ; nth++) {
+    const { world, wasHeld } = await runTwoAtOnce(nth);
+    if (!wasHeld) break;
+    try {
+      expect(await remembered(world)).toEqual(expected);
+      await expectSound(world);
+    } catch (error) {
+      throw new Error(`held at call ${nth}`, { cause: error });
+    }
+  }
+});
+
+test("two runs at once that are told different prices keep one of them, whole", async () => {
+  for (let nth = 1; ; nth++) {
+    let asked = 0;
+    const { world, wasHeld } = await runTwoAtOnce(nth, {
+      between: (service) => async (request) => {
+        const reply = await service(request);
+        if (!request.url.includes("/ai/clusters/")) return reply;
+        asked += 1;
+        const price = JSON.parse(await reply.text());
+        return Response.json({ ...price, price_per_month: 100 * asked });
+      },
+    });
+    if (!wasHeld) break;
+    try {
+      await expectSound(world);
+      const [changed, ...more] = new Set(
+        world
+          .told("PriceChanged")
+          .filter(({ data }) => data.name === "gpu")
+          .map(({ data }) => data.after.per_month),
+      );
+      expect(more).toEqual([]);
+      expect((await world.item("gpu"))?.latest).toMatchObject({
+        number: 2,
+        reading: { amounts: { "total.per_month": changed } },
+      });
+      expect(["200", "300"]).toContain(changed);
+    } catch (error) {
+      throw new Error(`held at call ${nth}`, { cause: error });
+    }
+  }
+});
+
+test.each([6, 7, 8])(
+  "two runs of different times, the first held at its call %i, number readings one by one",
+  async (nth) => {
+    let asked = 0;
+    const hold = createHold(1, nth);
+    const world = await createPriceWorld({
+      around: hold.around,
+      between: () => async () => {
+        asked += 1;
+        return Response.json({
+          currency_code: "EUR",
+          discount_percent: null,
+          price_per_hour: null,
+          price_per_month: asked,
+          price_status: "show",
+          price_without_discount_per_month: null,
+          tax_percent: 0,
+        });
+      },
+    });
+    const late = world.run({ watchlist: watchlistOf(GPU) });
+    await hold.reached;
+    await world.clock.advance(HOUR_MS);
+    await world.run({ watchlist: watchlistOf(GPU) });
+    hold.open();
+    await late;
+
+    await expectSound(world);
+    expect(await world.item("gpu")).toMatchObject({ latest: { number: 2 } });
+    expect(world.told("PriceChanged")).toHaveLength(1);
+    expect(world.told("PricesCaptured")).toHaveLength(2);
+  },
+);

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { priceNames } from "../../lib/ledger/price.ts";
+import { WatchlistError } from "../../lib/prices/capture.ts";
+import {
+  ACCOUNT,
+  createPriceWorld,
+  DDOS,
+  GPU,
+  HOUR_MS,
+  K8S,
+  START,
+  watchlistOf,
+} from "./price-world.ts";
+
+describe("the watchlist of a run", () => {
+  test("that is not there gives a run nothing to do, and the next one looks again", async () => {
+    const world = await createPriceWorld();
+
+    await world.run({ watchlist: null });
+
+    expect(world.bus.published()).toEqual([]);
+    expect(world.log.lines).toMatchObject([
+      { level: "info", fields: { account: ACCOUNT, source: "watchlist.yaml" } },
+    ]);
+    await world.run();
+    expect(world.told("PricesCaptured")).toHaveLength(1);
+  });
+
+  test("that is wrong stops the run with its first problems, and prices nothing", async () => {
+    const world = await createPriceWorld();
+    const bad = Array.from({ length: 7 }, (_, i) => `{ name: a ${i}, ddos: { region_id: 76 } }`);
+
+    const run = world.run({ watchlist: watchlistOf(DDOS, ...bad) });
+
+    const rule = "1 to 64 letters, digits, dots, underscores or hyphens";
+    await expect(run).rejects.toThrow(WatchlistError);
+    await expect(run).rejects.toMatchObject({
+      name: "WatchlistError",
+      message: `watchlist watchlist.yaml: items.1.name (line 3): ${rule}; items.2.name (line 4): ${rule}; items.3.name (line 5): ${rule}; items.4.name (line 6): ${rule}; items.5.name (line 7): ${rule}; and 2 more`,
+    });
+    expect(await world.item("ddos")).toBeUndefined();
+    expect(world.bus.published()).toEqual([]);
+  });
+
+  test("that is empty is captured as such", async () => {
+    const world = await createPriceWorld();
+
+    await world.run({ watchlist: "items: []" });
+
+    expect(world.told("PricesCaptured")[0]?.data).toMatchObject({ items: 0 });
+  });
+
+  test("loses an item without its price being forgotten", async () => {
+    const world = await createPriceWorld();
+    await world.run({ watchlist: watchlistOf(DDOS, GPU) });
+    await world.clock.advance(HOUR_MS);
+
+    await world.run({ watchlist: watchlistOf(K8S) });
+
+    const names = await priceNames.read(world.ledger, ACCOUNT);
+    expect(names?.value.names).toEqual(["ddos", "gpu", "k8s"]);
+    expect(await world.item("ddos")).toMatchObject({ latest: { lastSeenAt: START } });
+  });
+
+  test("whose names are all known writes no list of names", async () => {
+    const world = await createPriceWorld();
+    await world.run({ watchlist: watchlistOf(DDOS, GPU) });
+    await world.clock.advance(HOUR_MS);
+
+    await world.run({ watchlist: watchlistOf(GPU) });
+
+    expect((await priceNames.read(world.ledger, ACCOUNT))?.version).toBe(1);
+  });
+
+  test("makes room for its names by forgetting the oldest that are watched no more", async () => {
+    const world = await createPriceWorld();
+    const former = ["ddos", ...Array.from({ length: 3_999 }, (_, index) => `former-${index}`)];
+    await priceNames.write(world.ledger, ACCOUNT, undefined, { names: former });
+
+    await world.run({ watchlist: watchlistOf(DDOS, GPU) });
+
+    const names = (await priceNames.read(world.ledger, ACCOUNT))?.value.names ?? [];
+    expect(names).toHaveLength(4_000);
+    expect(names[0]).toBe("former-1");
+    expect(names.slice(-2)).toEqual(["ddos", "gpu"]);
+  });
+});
