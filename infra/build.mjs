@@ -52,6 +52,8 @@ const buildFunctions = async () => {
     // ES modules first: without them nothing is shaken off the AWS SDK, and bundles double.
     mainFields: ["module", "main"],
     external: NEVER_LOADED_ON_LAMBDA,
+    // Its build for Node is CommonJS, which asks for Node's modules in a way that a bundle has not.
+    alias: { yaml: join(ROOT, "node_modules", "yaml", "browser", "index.js") },
   });
   for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
     if (file.endsWith(".mjs")) process.stdout.write(`${file} ${Math.round(bytes / 1000)} kB\n`);

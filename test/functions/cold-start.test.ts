@@ -1,13 +1,19 @@
 import type { ScheduledEvent } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { functionSettingsSchema } from "../../functions/settings.ts";
+import {
+  aiTaskSettingsSchema,
+  commandSettingsSchema,
+  priceSettingsSchema,
+} from "../../functions/settings.ts";
 import { lambdaContext } from "../../lib/local/lambda-context.ts";
 import scheduled from "../fixtures/scheduler-event.json" with { type: "json" };
 import fifo from "../fixtures/sqs-fifo-event.json" with { type: "json" };
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
-const NAMES = Object.keys(functionSettingsSchema.shape);
+const NAMES = [commandSettingsSchema, priceSettingsSchema, aiTaskSettingsSchema].flatMap(
+  ({ shape }) => Object.keys(shape),
+);
 const context = lambdaContext("skyhook-dev", 60_000, {
   clock: createVirtualClock(),
   random: createSeededRandom(),
@@ -23,6 +29,30 @@ const FUNCTIONS = [
     name: "poll-tasks",
     invoke: async () =>
       (await import("../../functions/poll-tasks/handler.ts")).handler(
+        scheduled as ScheduledEvent,
+        context,
+      ),
+  },
+  {
+    name: "sync-thresholds",
+    invoke: async () =>
+      (await import("../../functions/sync-thresholds/handler.ts")).handler(
+        scheduled as ScheduledEvent,
+        context,
+      ),
+  },
+  {
+    name: "snapshot-prices",
+    invoke: async () =>
+      (await import("../../functions/snapshot-prices/handler.ts")).handler(
+        scheduled as ScheduledEvent,
+        context,
+      ),
+  },
+  {
+    name: "watch-ai-tasks",
+    invoke: async () =>
+      (await import("../../functions/watch-ai-tasks/handler.ts")).handler(
         scheduled as ScheduledEvent,
         context,
       ),
@@ -62,7 +92,8 @@ describe.each(FUNCTIONS)("$name in a new sandbox", ({ name, invoke }) => {
   });
 
   it("fails with one message that names every missing setting, and tries again next time", async () => {
-    const message = /^wrong settings: TABLE_NAME \(required\), .*, SETTLE_SECONDS \(required\)$/;
+    const message =
+      /^wrong settings: TABLE_NAME \(required\), .*, SETTLE_SECONDS \(required\)(, |$)/;
 
     await expect(invoke()).rejects.toThrow(message);
     await expect(invoke()).rejects.toThrow(message);

@@ -5,8 +5,14 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { LEASE_MS } from "../../functions/command-deps.ts";
-import { functionSettingsSchema } from "../../functions/settings.ts";
+import {
+  aiTaskSettingsSchema,
+  commandSettingsSchema,
+  configSettingsSchema,
+  priceSettingsSchema,
+} from "../../functions/settings.ts";
 import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/aws/ledger-table.ts";
+import { readEnvironment } from "../../lib/lambda/settings.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { lambdaContext } from "../../lib/local/lambda-context.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
@@ -19,10 +25,50 @@ import { STATEMENTS, TRUST } from "./statements.ts";
  * seconds, and everything here looks at the same package.
  */
 
-const FUNCTIONS = [
-  { name: "run-commands", id: "RunDashcommandsLambdaFunction", queue: "CommandQueue" },
-  { name: "poll-tasks", id: "PollDashtasksLambdaFunction", queue: "WakeQueue" },
+const COMMAND_FUNCTIONS = [
+  {
+    name: "run-commands",
+    id: "RunDashcommandsLambdaFunction",
+    settings: commandSettingsSchema,
+    role: "RunCommandsRole",
+    queue: "CommandQueue",
+  },
+  {
+    name: "poll-tasks",
+    id: "PollDashtasksLambdaFunction",
+    settings: commandSettingsSchema,
+    role: "PollTasksRole",
+    queue: "WakeQueue",
+  },
 ] as const;
+
+const FUNCTIONS = [
+  ...COMMAND_FUNCTIONS,
+  {
+    name: "sync-thresholds",
+    id: "SyncDashthresholdsLambdaFunction",
+    settings: configSettingsSchema,
+    role: "SyncThresholdsRole",
+  },
+  {
+    name: "snapshot-prices",
+    id: "SnapshotDashpricesLambdaFunction",
+    settings: priceSettingsSchema,
+    role: "SnapshotPricesRole",
+  },
+  {
+    name: "watch-ai-tasks",
+    id: "WatchDashaiDashtasksLambdaFunction",
+    settings: aiTaskSettingsSchema,
+    role: "WatchAiTasksRole",
+  },
+] as const;
+
+const namesOf = (settings: z.ZodObject): readonly string[] => Object.keys(settings.shape);
+
+/** Of those without a default. */
+const requiredNamesOf = (settings: z.ZodObject): readonly string[] =>
+  namesOf(settings).filter((name) => !z.safeParse(settings.shape[name], undefined).success);
 
 let packaged: PackagedService;
 
@@ -53,11 +99,19 @@ const functionOf = (id: string) => {
   return { timeoutMs: Timeout * 1000, variables: Environment.Variables };
 };
 
+const timesOf = (id: string) => {
+  const { timeoutMs, variables } = functionOf(id);
+  const clock = createVirtualClock();
+  const context = lambdaContext("test", timeoutMs, { clock, random: createSeededRandom(1) });
+  const budgetMs = startTimeBudget(context, clock).endsAt - clock.now();
+  return { timeoutMs, budgetMs, attemptMs: Number(variables.ATTEMPT_TIMEOUT_MS) };
+};
+
 test("the lease of a command outlives the function that holds it", () => {
   expect(LEASE_MS).toBeGreaterThan(functionOf("RunDashcommandsLambdaFunction").timeoutMs);
 });
 
-describe.each(FUNCTIONS)("the package of $name", ({ name, id }) => {
+describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
   test("holds only the function's own bundle and its source map", async () => {
     expect(await packaged.filesOf(name)).toEqual([
       `dist/functions/${name}/handler.mjs`,
@@ -79,12 +133,12 @@ describe.each(FUNCTIONS)("the package of $name", ({ name, id }) => {
 
     const [message, ...trace] = stdout.split("\n");
     expect(message).toMatch(/^SettingsError: wrong settings: /);
-    expect(message?.match(/[A-Z_]+(?= \()/g)).toEqual(Object.keys(functionSettingsSchema.shape));
+    expect(message?.match(/[A-Z_]+(?= \()/g)).toEqual(requiredNamesOf(settings));
     expect(trace.join("\n")).toContain(join("lib", "lambda", "settings.ts"));
   });
 });
 
-describe.each(FUNCTIONS)("the function $name", ({ id, queue }) => {
+describe.each(FUNCTIONS)("the function $name", ({ id, settings }) => {
   test("runs on the current Node runtime, on arm64", () => {
     expect(resource(id).Properties).toMatchObject({
       Runtime: "nodejs24.x",
@@ -92,19 +146,15 @@ describe.each(FUNCTIONS)("the function $name", ({ id, queue }) => {
     });
   });
 
-  test("may be part of a loop through the queues", () => {
-    expect(resource(id).Properties).toMatchObject({ RecursiveLoop: "Allow" });
-  });
-
   test("gets every setting that it reads and no other variable but Node's options", () => {
-    const { NODE_OPTIONS, ...settings } = functionOf(id).variables;
+    const { NODE_OPTIONS, ...variables } = functionOf(id).variables;
 
-    expect(Object.keys(settings).sort()).toEqual(Object.keys(functionSettingsSchema.shape).sort());
+    expect(Object.keys(variables).sort()).toEqual(namesOf(settings).toSorted());
     expect(NODE_OPTIONS).toBe("--enable-source-maps");
   });
 
   test("gets settings that it accepts", () => {
-    const settings = Object.fromEntries(
+    const variables = Object.fromEntries(
       Object.entries(functionOf(id).variables).map(([setting, value]) => [
         setting,
         // What stands behind a reference is known only after a deploy; the URLs are queues.
@@ -112,20 +162,26 @@ describe.each(FUNCTIONS)("the function $name", ({ id, queue }) => {
       ]),
     );
 
-    expect(functionSettingsSchema.safeParse(settings).error).toBeUndefined();
+    expect(() => readEnvironment(settings, variables)).not.toThrow();
   });
 
-  test("has a time for one attempt < for new work < for the run ≤ visibility / 6", () => {
-    const { timeoutMs, variables } = functionOf(id);
-    const clock = createVirtualClock();
-    const context = lambdaContext("test", timeoutMs, { clock, random: createSeededRandom(1) });
-    const budgetMs = startTimeBudget(context, clock).endsAt - clock.now();
-    const attemptMs = Number(variables.ATTEMPT_TIMEOUT_MS);
-    const visibilityMs = Number(resource(queue).Properties.VisibilityTimeout) * 1000;
+  test("has a time for one attempt < for new work < for the run", () => {
+    const { attemptMs, budgetMs, timeoutMs } = timesOf(id);
 
     expect(attemptMs).toBeLessThan(budgetMs);
     expect(budgetMs).toBeLessThan(timeoutMs);
-    expect(timeoutMs).toBeLessThanOrEqual(visibilityMs / 6);
+  });
+});
+
+describe.each(COMMAND_FUNCTIONS)("the function $name", ({ id, queue }) => {
+  test("may be part of a loop through the queues", () => {
+    expect(resource(id).Properties).toMatchObject({ RecursiveLoop: "Allow" });
+  });
+
+  test("has a time for the run ≤ visibility / 6", () => {
+    const visibilityMs = Number(resource(queue).Properties.VisibilityTimeout) * 1000;
+
+    expect(timesOf(id).timeoutMs).toBeLessThanOrEqual(visibilityMs / 6);
   });
 });
 
@@ -146,35 +202,107 @@ test("a burst of wakes runs poll-tasks at most twice side by side", () => {
   });
 });
 
-test("the schedule calls poll-tasks every minute, tries again for a minute, then keeps the tick", () => {
-  expect(resource("PollSchedule")).toEqual({
-    Type: "AWS::Scheduler::Schedule",
-    Properties: {
-      Name: "skyhook-dev-poll-tasks",
-      ScheduleExpression: "rate(1 minute)",
-      FlexibleTimeWindow: { Mode: "OFF" },
-      Target: {
-        Arn: arn("PollDashtasksLambdaFunction"),
-        RoleArn: arn("PollScheduleRole"),
-        RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 2 },
-        DeadLetterConfig: { Arn: arn("PollScheduleDeadLetter") },
+describe("schedules", () => {
+  test.each([
+    ["PollSchedule", "poll-tasks", "PollDashtasksLambdaFunction", "rate(1 minute)", 60],
+    ["DriftSchedule", "threshold-drift", "SyncDashthresholdsLambdaFunction", "rate(1 hour)", 1_800],
+    [
+      "PriceSchedule",
+      "price-snapshot",
+      "SnapshotDashpricesLambdaFunction",
+      "cron(30 * * * ? *)",
+      1_200,
+    ],
+    ["AiTaskSchedule", "ai-tasks", "WatchDashaiDashtasksLambdaFunction", "rate(1 minute)", 60],
+  ])("%s calls its function, tries again for a while, then keeps the tick", (...expected) => {
+    const [id, thing, target, expression, maxAgeSeconds] = expected;
+
+    expect(resource(id)).toEqual({
+      Type: "AWS::Scheduler::Schedule",
+      Properties: {
+        Name: `skyhook-dev-${thing}`,
+        ScheduleExpression: expression,
+        FlexibleTimeWindow: { Mode: "OFF" },
+        Target: {
+          Arn: arn(target),
+          RoleArn: arn(`${id}Role`),
+          RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
+          DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
+        },
       },
-    },
+    });
   });
-  expect(resource("PollDashtasksLambdaEvConf").Properties).toMatchObject({
-    MaximumRetryAttempts: 0,
-    MaximumEventAgeInSeconds: 60,
+
+  test.each([
+    ["PollDashtasksLambdaEvConf", 0, 60],
+    ["SyncDashthresholdsLambdaEvConf", 2, 3_600],
+    ["SnapshotDashpricesLambdaEvConf", 2, 1_200],
+    ["WatchDashaiDashtasksLambdaEvConf", 0, 60],
+  ])("%s says how often a failed run is tried again", (id, attempts, ageSeconds) => {
+    expect(resource(id).Properties).toMatchObject({
+      MaximumRetryAttempts: attempts,
+      MaximumEventAgeInSeconds: ageSeconds,
+    });
+  });
+
+  test("take prices once in each period that a run is known by, in its middle", () => {
+    const { variables } = functionOf("SnapshotDashpricesLambdaFunction");
+
+    expect(variables.PERIOD_SECONDS).toBe("3600");
+  });
+});
+
+describe("configs", () => {
+  test("are in a bucket of versions that nobody else reads, and that stays", () => {
+    expect(resource("ConfigBucket")).toMatchObject({
+      DeletionPolicy: "Retain",
+      UpdateReplacePolicy: "Retain",
+      Properties: {
+        VersioningConfiguration: { Status: "Enabled" },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+      },
+    });
+  });
+
+  test("call sync-thresholds when its own one is written, and no other", () => {
+    const { Properties } = resource("ThresholdsWritten");
+    const { variables } = functionOf("SyncDashthresholdsLambdaFunction");
+
+    expect(Properties.EventPattern).toEqual({
+      source: ["aws.s3"],
+      "detail-type": ["Object Created"],
+      detail: {
+        bucket: { name: [variables.CONFIG_BUCKET] },
+        object: { key: [variables.CONFIG_KEY] },
+      },
+    });
+    expect(Properties.Targets).toEqual([
+      {
+        Id: "sync-thresholds",
+        Arn: arn("SyncDashthresholdsLambdaFunction"),
+        RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
+        DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
+      },
+    ]);
+    // Without a bus: S3 tells the default one.
+    expect(Properties).not.toHaveProperty("EventBusName");
   });
 });
 
 describe("queues", () => {
-  test("are two with a dead-letter queue each, and one for the schedule", () => {
+  test("are two with a dead-letter queue each, and one for what calls functions", () => {
     expect(ofType("AWS::SQS::Queue").map(([id]) => id)).toEqual([
       "CommandQueue",
       "CommandDeadLetter",
       "WakeQueue",
       "WakeDeadLetter",
-      "PollScheduleDeadLetter",
+      "ScheduleDeadLetter",
     ]);
   });
 
@@ -255,20 +383,44 @@ describe("permissions", () => {
     expect(trust).toEqual(TRUST);
   });
 
-  test("come from roles only: no resource has a policy that lets anybody in", () => {
+  test("come from roles, but for the one event from outside: S3's, and its dead letters", () => {
     const policies = Object.entries(packaged.resources).filter(([, { Type }]) =>
       /Polic|Permission/.test(Type),
     );
 
-    // The one that osls makes: it denies access to the deployment bucket without TLS.
-    expect(policies.map(([id]) => id)).toEqual(["ServerlessDeploymentBucketPolicy"]);
+    // The first is osls's: it denies access to the deployment bucket without TLS.
+    expect(policies.map(([id]) => id)).toEqual([
+      "ServerlessDeploymentBucketPolicy",
+      "ThresholdsWrittenPermission",
+      "ScheduleDeadLetterPolicy",
+    ]);
+    expect(resource("ThresholdsWrittenPermission").Properties).toEqual({
+      Action: "lambda:InvokeFunction",
+      FunctionName: arn("SyncDashthresholdsLambdaFunction"),
+      Principal: "events.amazonaws.com",
+      SourceArn: arn("ThresholdsWritten"),
+    });
+    expect(resource("ScheduleDeadLetterPolicy").Properties).toEqual({
+      Queues: [{ Ref: "ScheduleDeadLetter" }],
+      PolicyDocument: {
+        Version: "2012-10-17",
+        Statement: [
+          {
+            Effect: "Allow",
+            Principal: { Service: "events.amazonaws.com" },
+            Action: "sqs:SendMessage",
+            Resource: arn("ScheduleDeadLetter"),
+            Condition: { ArnEquals: { "aws:SourceArn": arn("ThresholdsWritten") } },
+          },
+        ],
+      },
+    });
   });
 
   test("belong to one role for each function", () => {
-    expect(FUNCTIONS.map(({ id }) => resource(id).Properties.Role)).toEqual([
-      arn("RunCommandsRole"),
-      arn("PollTasksRole"),
-    ]);
+    for (const { id, role } of FUNCTIONS) {
+      expect(resource(id).Properties.Role).toEqual(arn(role));
+    }
   });
 });
 
@@ -289,13 +441,20 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
   expect(names).toEqual([
     "skyhook-dev-run-commands",
     "skyhook-dev-poll-tasks",
+    "skyhook-dev-sync-thresholds",
+    "skyhook-dev-snapshot-prices",
+    "skyhook-dev-watch-ai-tasks",
     "skyhook-dev-commands.fifo",
     "skyhook-dev-commands-dead-letter.fifo",
     "skyhook-dev-wake",
     "skyhook-dev-wake-dead-letter",
-    "skyhook-dev-poll-schedule-dead-letter",
+    "skyhook-dev-schedule-dead-letter",
     "skyhook-dev-events",
     "skyhook-dev-ledger",
+    "skyhook-dev-thresholds-written",
     "skyhook-dev-poll-tasks",
+    "skyhook-dev-threshold-drift",
+    "skyhook-dev-price-snapshot",
+    "skyhook-dev-ai-tasks",
   ]);
 });

@@ -7,7 +7,7 @@ import * as z from "zod";
 
 const run = promisify(execFile);
 
-const resourceSchema = z.object({
+const resourceSchema = z.looseObject({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()),
 });

@@ -5,6 +5,37 @@ const parameter = (name: string) => ({
   "Fn::Sub": `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}`,
 });
 
+const object = (key: string) => ({
+  "Fn::Sub": [`\${bucket}/${key}`, { bucket: arn("ConfigBucket") }],
+});
+
+const logs = (logGroup: string) => ({
+  Effect: "Allow",
+  Action: ["logs:CreateLogStream", "logs:PutLogEvents"],
+  Resource: [arn(logGroup)],
+});
+
+/** What each standing job may do besides reading its config. */
+const JOB = [
+  {
+    Effect: "Allow",
+    Action: ["dynamodb:GetItem", "dynamodb:PutItem"],
+    Resource: [arn("LedgerTable")],
+  },
+  { Effect: "Allow", Action: ["events:PutEvents"], Resource: [arn("EventBus")] },
+  {
+    Effect: "Allow",
+    Action: ["ssm:GetParameter"],
+    Resource: [parameter("/skyhook/dev/api-key")],
+  },
+];
+
+/** What a schedule may do. */
+const calls = (functionId: string) => [
+  { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arn(functionId)] },
+  { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("ScheduleDeadLetter")] },
+];
+
 export const STATEMENTS = {
   RunCommandsRole: [
     {
@@ -67,14 +98,23 @@ export const STATEMENTS = {
       Resource: [parameter("/skyhook/dev/api-key"), parameter("/skyhook/dev/fingerprint-key")],
     },
   ],
-  PollScheduleRole: [
-    {
-      Effect: "Allow",
-      Action: ["lambda:InvokeFunction"],
-      Resource: [arn("PollDashtasksLambdaFunction")],
-    },
-    { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("PollScheduleDeadLetter")] },
+  SyncThresholdsRole: [
+    logs("SyncDashthresholdsLogGroup"),
+    { Effect: "Allow", Action: ["s3:GetObject"], Resource: [object("thresholds.yaml")] },
+    { Effect: "Allow", Action: ["s3:ListBucket"], Resource: [arn("ConfigBucket")] },
+    ...JOB,
   ],
+  SnapshotPricesRole: [
+    logs("SnapshotDashpricesLogGroup"),
+    { Effect: "Allow", Action: ["s3:GetObject"], Resource: [object("watchlist.yaml")] },
+    { Effect: "Allow", Action: ["s3:ListBucket"], Resource: [arn("ConfigBucket")] },
+    ...JOB,
+  ],
+  WatchAiTasksRole: [logs("WatchDashaiDashtasksLogGroup"), ...JOB],
+  PollScheduleRole: calls("PollDashtasksLambdaFunction"),
+  DriftScheduleRole: calls("SyncDashthresholdsLambdaFunction"),
+  PriceScheduleRole: calls("SnapshotDashpricesLambdaFunction"),
+  AiTaskScheduleRole: calls("WatchDashaiDashtasksLambdaFunction"),
 };
 
 const trust = (service: string) => ({
@@ -83,14 +123,20 @@ const trust = (service: string) => ({
   Action: "sts:AssumeRole",
 });
 
+const OWN_SCHEDULE = {
+  ...trust("scheduler.amazonaws.com"),
+  Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+};
+
 /** Who may take a role, and on what condition. */
 export const TRUST = {
   RunCommandsRole: [trust("lambda.amazonaws.com")],
   PollTasksRole: [trust("lambda.amazonaws.com")],
-  PollScheduleRole: [
-    {
-      ...trust("scheduler.amazonaws.com"),
-      Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
-    },
-  ],
+  SyncThresholdsRole: [trust("lambda.amazonaws.com")],
+  SnapshotPricesRole: [trust("lambda.amazonaws.com")],
+  WatchAiTasksRole: [trust("lambda.amazonaws.com")],
+  PollScheduleRole: [OWN_SCHEDULE],
+  DriftScheduleRole: [OWN_SCHEDULE],
+  PriceScheduleRole: [OWN_SCHEDULE],
+  AiTaskScheduleRole: [OWN_SCHEDULE],
 };

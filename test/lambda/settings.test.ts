@@ -22,6 +22,7 @@ const GOOD = {
   TASK_PATH: "/v1/tasks/{task_id}",
   POOL_PATH: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
   PROVIDER_HAS_LISTS: "true",
+  REQUESTS_PER_SECOND: "20",
   ATTEMPT_TIMEOUT_MS: "10000",
   SETTLE_SECONDS: "300",
 };
@@ -45,6 +46,7 @@ describe("the settings of the functions", () => {
     expect(settings).toEqual({
       ...GOOD,
       PROVIDER_HAS_LISTS: true,
+      REQUESTS_PER_SECOND: 20,
       ATTEMPT_TIMEOUT_MS: 10_000,
       SETTLE_SECONDS: 300,
     });
@@ -54,7 +56,7 @@ describe("the settings of the functions", () => {
     const error = errorOf(() => readEnvironment(commandSettingsSchema, {}));
 
     expect(error.message).toBe(
-      "wrong settings: TABLE_NAME (required), COMMAND_QUEUE_URL (required), WAKE_QUEUE_URL (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), OWN_SENDER (required), PROVIDER_BASE_URL (required), API_KEY_PARAMETER (required), FINGERPRINT_KEY_PARAMETER (required), TASK_PATH (required), POOL_PATH (required), PROVIDER_HAS_LISTS (required), ATTEMPT_TIMEOUT_MS (required), SETTLE_SECONDS (required)",
+      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), PROVIDER_BASE_URL (required), API_KEY_PARAMETER (required), TASK_PATH (required), POOL_PATH (required), PROVIDER_HAS_LISTS (required), REQUESTS_PER_SECOND (required), ATTEMPT_TIMEOUT_MS (required), SETTLE_SECONDS (required), COMMAND_QUEUE_URL (required), WAKE_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required)",
     );
   });
 
@@ -66,12 +68,12 @@ describe("the settings of the functions", () => {
 
   it("names each bad setting once and no value of any", () => {
     const values = {
-      COMMAND_QUEUE_URL: "queue-value",
       PROVIDER_BASE_URL: "https://user-value:hush-value@api-value.example?query-value#hash-value",
       TASK_PATH: "/path-value",
       PROVIDER_HAS_LISTS: "lists-value",
       ATTEMPT_TIMEOUT_MS: "777777",
       SETTLE_SECONDS: "settle-value",
+      COMMAND_QUEUE_URL: "queue-value",
     };
 
     const error = errorOf(() => readEnvironment(commandSettingsSchema, { ...GOOD, ...values }));

@@ -37,7 +37,7 @@ const runUntilKilled = async (directory: string, afterMs: number) => {
 
 const runToTheEnd = async (directory: string) => {
   const program = startSkyhook(["start", "--json", "--data", directory]);
-  await program.printed("demo commands ended as expected");
+  await program.printed("steps of the demo ended as expected");
   const [, url] = /provider: (\S+)/.exec(program.stderr()) ?? [];
   const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
     const authorization = `apikey ${BUILT_IN_API_KEYS.first}`;
@@ -67,7 +67,7 @@ describe("a local run with --data that is killed", () => {
       const all = distinct([...told, ...last.events]);
       const ends = all.filter((event) => TERMINAL.has(event["detail-type"]));
       const accepted = DEMO_COMMANDS.filter(({ expect: end }) => end.status !== "rejected");
-      expect(last.summary).toContain("12 of 12 demo commands ended as expected");
+      expect(last.summary).toContain("15 of 15 steps of the demo ended as expected");
       expect(ends.map(({ detail }) => detail.metadata.commandId).sort()).toEqual(
         accepted.map(({ id }) => id).sort(),
       );

@@ -21,7 +21,7 @@ describe("skyhook start --exit --json", () => {
   });
 
   it("ends with status 0 when every demo command ended as expected", () => {
-    expect(stderr).toContain("12 of 12 demo commands ended as expected");
+    expect(stderr).toContain("15 of 15 steps of the demo ended as expected");
     expect(exitCode).toBe(0);
   });
 
