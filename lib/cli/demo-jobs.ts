@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pc from "picocolors";
 import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { aiTaskKey, aiTasks } from "../ledger/ai-task.ts";
 import { priceItemKey, priceItems } from "../ledger/price.ts";
@@ -17,6 +18,7 @@ import type { JobChoice } from "../local/standing-jobs.ts";
 import { readThresholdConfig } from "../thresholds/config.ts";
 import { listThresholds } from "../thresholds/listed-thresholds.ts";
 import { planChanges } from "../thresholds/plan.ts";
+import { printNote } from "./output.ts";
 
 /** Late enough that the first sync has been seen. */
 const EDIT_AFTER_MS = 3_000;
@@ -110,7 +112,10 @@ export const planDemoFiles = async (
       const { clock } = automation.deps;
       await clock.sleep(EDIT_AFTER_MS, signal);
       if (signal.aborted) return;
-      if (isOurs.thresholds) await writeFile(thresholdsFile, DEMO_THRESHOLDS_EDITED);
+      if (isOurs.thresholds) {
+        printNote(pc.dim(`(the demo edits ${thresholdsFile})`));
+        await writeFile(thresholdsFile, DEMO_THRESHOLDS_EDITED);
+      }
       await clock.sleep(SECOND_SNAPSHOT_AFTER_MS - EDIT_AFTER_MS, signal);
       if (!signal.aborted) await automation.snapshotPrices();
     },

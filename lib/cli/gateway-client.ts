@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import {
+  type PriceChangeView,
+  type PriceView,
+  priceChangeViewSchema,
+  priceViewSchema,
+  type ReadingView,
+  readingViewSchema,
+} from "../prices/views.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 
 const viewSchema = z.looseObject({
@@ -38,6 +46,12 @@ export interface GatewayClient {
   send(detail: unknown): Promise<void>;
   /** @param eventId tells a rejection of this very request from the command that has the id */
   look(commandId: string, eventId?: string): Promise<RequestState | undefined>;
+  /** What is watched, each with its latest price. */
+  prices(): Promise<readonly PriceView[]>;
+  /** Every reading of a price, newest first; undefined when nothing was ever watched under the name. */
+  priceHistory(name: string): Promise<readonly ReadingView[] | undefined>;
+  /** Newest first. @param since ISO 8601 */
+  priceChanges(since: string): Promise<readonly PriceChangeView[]>;
 }
 
 /** A running Skyhook answers at once. */
@@ -66,7 +80,24 @@ const refusedBy = async (response: Response, url: URL): Promise<ExitError> => {
       );
 };
 
-const NO_SUCH_COMMAND = { error: "no such command" };
+const NO_SUCH_COMMAND = "no such command";
+const NO_SUCH_PRICE = "no such price";
+
+/** What is answered, or undefined when the answer is that there is none. */
+const read = async <S extends z.ZodType>(
+  url: URL,
+  schema: S,
+  noneText?: string,
+): Promise<z.output<S> | undefined> => {
+  const response = await ask(url);
+  if (response.status === 200) return schema.parse(await response.json());
+  const answer: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  if (noneText !== undefined && isDeepStrictEqual(answer, { error: noneText })) return undefined;
+  throw await refusedBy(response, url);
+};
 
 export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async send(detail) {
@@ -81,13 +112,18 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async look(commandId, eventId) {
     const url = new URL(`/commands/${encodeURIComponent(commandId)}`, endpoint);
     if (eventId !== undefined) url.searchParams.set("event", eventId);
-    const response = await ask(url);
-    if (response.status === 200) return sentRequestSchema.parse(await response.json());
-    const answer: unknown = await response
-      .clone()
-      .json()
-      .catch(() => undefined);
-    if (isDeepStrictEqual(answer, NO_SUCH_COMMAND)) return undefined;
-    throw await refusedBy(response, url);
+    return read(url, sentRequestSchema, NO_SUCH_COMMAND);
+  },
+  async prices() {
+    return (await read(new URL("/prices", endpoint), z.array(priceViewSchema))) ?? [];
+  },
+  priceHistory(name) {
+    const url = new URL(`/prices/${encodeURIComponent(name)}`, endpoint);
+    return read(url, z.array(readingViewSchema), NO_SUCH_PRICE);
+  },
+  async priceChanges(since) {
+    const url = new URL("/price-changes", endpoint);
+    url.searchParams.set("since", since);
+    return (await read(url, z.array(priceChangeViewSchema))) ?? [];
   },
 });

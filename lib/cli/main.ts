@@ -8,6 +8,7 @@ import { programEnd } from "./error-text.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { showOperations } from "./operations.ts";
 import { endWithoutReader, printNote } from "./output.ts";
+import { addPriceCommands } from "./price-commands.ts";
 import { addReadCommands } from "./read-commands.ts";
 import { addSendCommands } from "./send-commands.ts";
 import type { ServiceFlags } from "./service.ts";
@@ -83,6 +84,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   const clock = createSystemClock();
   addSendCommands(program, { clock, random: createSystemRandom() }, end);
   addReadCommands(program, clock, end);
+  addPriceCommands(program, clock, end);
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
   program
     .command("status")

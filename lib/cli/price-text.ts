@@ -1,5 +1,4 @@
-import type { PriceTotal } from "../prices/change.ts";
-import type { PriceChangeView, PriceView, ReadingView } from "../prices/memory.ts";
+import type { PriceChangeView, PriceTotal, PriceView, ReadingView } from "../prices/views.ts";
 import { visibleText } from "./visible-text.ts";
 
 type Row = readonly string[];

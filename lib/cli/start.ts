@@ -37,8 +37,9 @@ const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
 ];
 
 const howToEdit = ({ jobs }: DemoFiles): readonly string[] => [
-  "Edit what the standing jobs go by, and watch:",
+  "Edit what the standing jobs go by, watch, and ask what they remember:",
   pc.cyan(`  ${jobs.thresholdsFile}`),
+  pc.cyan("  npx skyhook prices list"),
 ];
 
 const howToGoOn = (

@@ -9,7 +9,7 @@ export const PRICE_KINDS = ["instance", "k8s_cluster", "gpu_cluster", "ddos"] as
 export type PriceKind = (typeof PRICE_KINDS)[number];
 
 /** How a run ended for one item. */
-const PRICE_OUTCOMES = ["first", "unchanged", "changed", "not-compared", "failed"] as const;
+export const PRICE_OUTCOMES = ["first", "unchanged", "changed", "not-compared", "failed"] as const;
 
 /** What the provider said that something costs, with every amount as exact decimal text. */
 const readingSchema = z.object({

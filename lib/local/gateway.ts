@@ -1,7 +1,9 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { type CommandView, viewOf } from "../commands/command-view.ts";
 import { commandKey, commands } from "../ledger/command.ts";
+import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
 import { type Automation, LOCAL_SENDER } from "./automation.ts";
 import { sendRequest } from "./send-request.ts";
@@ -84,6 +86,18 @@ const createApp = (automation: Automation): Hono => {
     const { id } = context.req.param();
     const state = await lookUp(automation, rejections, id, context.req.query("event"));
     return state ? context.json(state) : refuse(context, 404, "no such command");
+  });
+  app.get("/prices", async (context) =>
+    context.json(await listPrices(deps.ledger, DEFAULT_ACCOUNT)),
+  );
+  app.get("/prices/:name", async (context) => {
+    const history = await priceHistory(deps.ledger, DEFAULT_ACCOUNT, context.req.param("name"));
+    return history ? context.json(history) : refuse(context, 404, "no such price");
+  });
+  app.get("/price-changes", async (context) => {
+    const since = Date.parse(context.req.query("since") ?? "");
+    if (Number.isNaN(since)) return refuse(context, 400, "since: an instant in ISO 8601");
+    return context.json(await priceChanges(deps.ledger, DEFAULT_ACCOUNT, since));
   });
   app.notFound((context) => refuse(context, 404, "no such path"));
   app.onError((error, context) => {

@@ -1,28 +1,8 @@
 import type { PriceReading } from "../ledger/price.ts";
 import { percentChange } from "./decimal.ts";
+import type { PriceChange, PriceTotal } from "./views.ts";
 
-/** The headline of a reading; amounts are decimal text. */
-export interface PriceTotal {
-  readonly currency: string | null;
-  readonly per_hour: string | null;
-  readonly per_month: string | null;
-}
-
-/** One category that is not what it was; null where there is, or was, none. */
-interface CategoryChange {
-  readonly category: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-export interface PriceChange {
-  readonly before: PriceTotal;
-  readonly after: PriceTotal;
-  /** Of the monthly total, such as `12.50` or `-3.10`; null where there is nothing to compare. */
-  readonly percent: string | null;
-  /** In the order of the earlier reading, then what is new in the later one. */
-  readonly categories: readonly CategoryChange[];
-}
+type CategoryChange = PriceChange["categories"][number];
 
 /** The total of a reading. What is priced by the day has 30 of them in a month, as a month has 720 hours. */
 export const totalOf = ({ currency, amounts }: PriceReading): PriceTotal => ({
@@ -43,7 +23,7 @@ const percentOf = (before: PriceTotal, after: PriceTotal): string | null => {
   return null;
 };
 
-const categoryChanges = (before: PriceReading, after: PriceReading): readonly CategoryChange[] => {
+const categoryChanges = (before: PriceReading, after: PriceReading): CategoryChange[] => {
   const names = new Set([...Object.keys(before.amounts), ...Object.keys(after.amounts)]);
   return [...names].flatMap((category) => {
     const from = before.amounts[category] ?? null;

@@ -1,5 +1,6 @@
 import type { PriceItem, PriceKind, PriceReading, StoredReading } from "../ledger/price.ts";
-import { changeOf, isSameReading, type PriceChange } from "./change.ts";
+import { changeOf, isSameReading } from "./change.ts";
+import type { PriceChange } from "./views.ts";
 
 /*
  * What a run does to the record of one item. Every function is pure; what it answers still lacks the

@@ -1,9 +1,6 @@
 import pLimit from "p-limit";
 import {
   type PriceItem,
-  type PriceKind,
-  type PriceOutcome,
-  type PriceReading,
   priceItemKey,
   priceItems,
   priceNames,
@@ -12,48 +9,14 @@ import {
   type StoredReading,
 } from "../ledger/price.ts";
 import type { Ledger } from "../ports/ledger.ts";
-import { changeOf, type PriceChange, type PriceTotal, totalOf } from "./change.ts";
+import { changeOf, totalOf } from "./change.ts";
+import type { PriceChangeView, PriceView, ReadingView } from "./views.ts";
 
 /*
- * What is remembered of prices, for people and scripts. Every view is plain JSON: amounts are decimal
- * text, instants ISO 8601, and what there is not is null.
+ * What is remembered of prices, for people and scripts.
  */
 
 const MAX_READS_AT_ONCE = 8;
-
-/** One stored reading. */
-export interface ReadingView {
-  readonly number: number;
-  readonly kind: PriceKind;
-  readonly readAt: string;
-  /** When the provider last said the same. */
-  readonly lastSeenAt: string;
-  readonly status: PriceReading["status"];
-  readonly total: PriceTotal;
-  readonly amounts: PriceReading["amounts"];
-}
-
-/** What is watched under a name, or was. */
-export interface PriceView {
-  readonly name: string;
-  readonly kind: PriceKind;
-  /** Null until there was one. */
-  readonly latest: Omit<ReadingView, "amounts"> | null;
-  readonly lastRun: {
-    readonly bucket: string;
-    readonly outcome: PriceOutcome;
-    readonly problem: string | null;
-  };
-}
-
-/** One price that was shown, and was another one than the last that had been. */
-export interface PriceChangeView extends PriceChange {
-  readonly name: string;
-  readonly kind: PriceKind;
-  readonly number: number;
-  readonly readAt: string;
-  readonly previousReadAt: string;
-}
 
 const isoText = (at: number): string => new Date(at).toISOString();
 

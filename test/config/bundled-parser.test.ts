@@ -38,8 +38,11 @@ const readBy = (yaml: typeof Yaml, text: string) => {
   }
 };
 
-test.each(TEXTS)("the parser in the bundles reads %j as the one in these tests does", async (text) => {
-  const bundled = (await import(pathToFileURL(BUNDLED).href)) as typeof Yaml;
+test.each(TEXTS)(
+  "the parser in the bundles reads %j as the one in these tests does",
+  async (text) => {
+    const bundled = (await import(pathToFileURL(BUNDLED).href)) as typeof Yaml;
 
-  expect(readBy(bundled, text)).toEqual(readBy(tested, text));
-});
+    expect(readBy(bundled, text)).toEqual(readBy(tested, text));
+  },
+);

@@ -1,0 +1,21 @@
+import type { Context } from "aws-lambda";
+import type { FunctionDeps } from "../../functions/deps.ts";
+import { DEFAULT_ACCOUNT } from "../../lib/accounts/account.ts";
+import { createFunctionWorld } from "./function-world.ts";
+
+/** What a standing job's handler is composed of, over the embedded service. */
+export const createJobWorld = async () => {
+  const world = await createFunctionWorld();
+  const deps = async (): Promise<FunctionDeps> => {
+    const { commands, log } = await world.deps();
+    const account = commands.accountOf(DEFAULT_ACCOUNT);
+    if (!account) throw new Error("no account");
+    // Nobody moves the clock while a handler runs, so it must not have to wait for its turn.
+    return {
+      ...commands,
+      log,
+      account: { ...account, requestsPerSecond: Number.POSITIVE_INFINITY },
+    };
+  };
+  return { ...world, deps, context: (): Context => world.contextOf(300_000) };
+};

@@ -1,0 +1,52 @@
+import type { ScheduledEvent } from "aws-lambda";
+import { describe, expect, it } from "vitest";
+import { createHandler } from "../../functions/snapshot-prices/handler.ts";
+import scheduled from "../fixtures/scheduler-event.json" with { type: "json" };
+import { createTextSource } from "../support/text-source.ts";
+import { createJobWorld } from "./job-world.ts";
+
+const TICK = scheduled as ScheduledEvent;
+const HOUR_MS = 3_600_000;
+
+const open = async (watchlist: string) => {
+  const world = await createJobWorld();
+  const source = createTextSource(watchlist);
+  const periodMs = HOUR_MS;
+  const handler = createHandler(async () => ({ ...(await world.deps()), source, periodMs }));
+  return { world, handler };
+};
+
+describe("snapshot-prices", () => {
+  it("prices the watchlist once for the hour of the tick, however often the tick comes", async () => {
+    const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
+
+    await handler(TICK, world.context());
+    await handler({ ...TICK, time: "2024-06-13T12:59:59Z" }, world.context());
+
+    expect(world.bus.published().map(({ data }) => data)).toMatchObject([
+      { bucket: "2024-06-13T12:00:00.000Z", items: 1, first: 1 },
+    ]);
+  });
+
+  it("is another run in the next hour", async () => {
+    const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
+    await handler(TICK, world.context());
+
+    await handler({ ...TICK, time: "2024-06-13T13:00:00Z" }, world.context());
+
+    expect(world.bus.published().map(({ data }) => data)).toMatchObject([
+      { bucket: "2024-06-13T12:00:00.000Z" },
+      { bucket: "2024-06-13T13:00:00.000Z", unchanged: 1 },
+    ]);
+  });
+
+  it("fails for a wrong watchlist, and the log says where it is wrong", async () => {
+    const { world, handler } = await open("items:\n  - name: ddos\n    ddos: { region: 76 }\n");
+
+    await expect(handler(TICK, world.context())).rejects.toThrow("line 3");
+
+    expect(world.log.lines).toMatchObject([
+      { level: "error", message: "invocation failed", fields: { errorKind: "WatchlistError" } },
+    ]);
+  });
+});
