@@ -112,7 +112,12 @@ export const applyThresholds = async (
   const connection = connect(options);
   const { changes, unchangedCount } = await planFor(config, connection, options.flags);
   const { pacedClient: client, pace } = connection;
-  const applied = await applyChanges(changes, { ...pace, client, clientId: config.clientId });
+  const applied = await applyChanges(changes, {
+    ...pace,
+    client,
+    clientId: config.clientId,
+    mayGoOn: async () => true,
+  });
   printResult(appliedText(applied, unchangedCount));
   return applied.every(({ outcome }) => outcome === "done") ? EXIT.ok : EXIT.failed;
 };

@@ -1,12 +1,66 @@
 import * as z from "zod";
+import type { Clock } from "../ports/clock.ts";
+import type { Ledger } from "../ports/ledger.ts";
 import { recordKind } from "./record.ts";
 
 const leaseSchema = z.object({ by: z.string(), until: z.int() });
 
-/** Who does a job that one runner at a time is enough for. It saves work; nothing relies on it. */
-export const leases = recordKind({
+/** Who does a job that one runner at a time is enough for. */
+const leases = recordKind({
   kind: "lease",
   schema: leaseSchema,
   dueAt: () => undefined,
   expiresAt: () => undefined,
 });
+
+export interface LeaseRequest {
+  /** Of the job. */
+  readonly name: string;
+  /** Whoever takes it; nobody else calls itself so. */
+  readonly by: string;
+  readonly durationMs: number;
+}
+
+/** A lease that was taken, for as long as it is renewed in time. */
+export interface HeldLease {
+  /**
+   * To be called on the way; writes when half of the time is over.
+   * @returns whether it is still ours
+   */
+  renew(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
+/** Takes a lease, unless somebody else holds it. */
+export const takeLease = async (
+  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  { name, by, durationMs }: LeaseRequest,
+): Promise<HeldLease | undefined> => {
+  const found = await leases.read(ledger, name);
+  if (found && found.value.until > clock.now()) return undefined;
+  const taken = { by, until: clock.now() + durationMs };
+  if (!(await leases.write(ledger, name, found, taken))) return undefined;
+  let { until } = taken;
+  let isOurs = true;
+  const holdUntil = async (next: number): Promise<void> => {
+    const { value } = await leases.update(ledger, name, (lease) =>
+      lease.by === by ? { ...lease, until: next } : lease,
+    );
+    isOurs = value.by === by;
+  };
+  return {
+    async renew() {
+      if (until - clock.now() > durationMs / 2) return isOurs;
+      until = clock.now() + durationMs;
+      await holdUntil(until);
+      return isOurs;
+    },
+    release: () => holdUntil(0),
+  };
+};
+
+/** Ends whatever lease there is: for a ledger whose every earlier user is known to be dead. */
+export const breakLease = async (ledger: Ledger, name: string): Promise<void> => {
+  const found = await leases.read(ledger, name);
+  if (found) await leases.write(ledger, name, found, { ...found.value, until: 0 });
+};

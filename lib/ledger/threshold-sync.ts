@@ -18,8 +18,6 @@ const thresholdSyncSchema = z.object({
   sequencer: z.string().optional(),
   /** Runs that changed something, so far: the number of the last one. */
   run: z.int(),
-  /** Who is applying changes, and until when it may be at work. */
-  applying: z.object({ by: z.string(), until: z.int() }).optional(),
   /** What was applied, for accounts whose thresholds cannot be listed. */
   applied: z.array(appliedSchema).optional(),
   outbox: outboxSchema,

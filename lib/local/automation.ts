@@ -5,10 +5,12 @@ import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createClient } from "../client/client.ts";
 import type { CommandDeps } from "../commands/deps.ts";
+import { breakLease } from "../ledger/lease.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
-import { breakPollerLease } from "../tasks/poller-lease.ts";
+import { POLLER_LEASE } from "../tasks/poll.ts";
+import { thresholdsLease } from "../thresholds/sync.ts";
 import { createClosing } from "./closing.ts";
 import { openDataDirectory, withDataError } from "./data-directory.ts";
 import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
@@ -123,8 +125,9 @@ const openAll = async (options: AutomationOptions) => {
     const dynamodb = new DynamoDBClient(table.clientConfig);
     closing.add(async () => dynamodb.destroy());
     const ledger = createDynamodbLedger({ client: dynamodb, tableName: TABLE_NAME });
-    // The folder is open in this process only, so whoever held the lease is gone.
-    await breakPollerLease(ledger);
+    // The folder is open in this process only, so whoever held a lease is gone.
+    await breakLease(ledger, POLLER_LEASE);
+    await breakLease(ledger, thresholdsLease(DEFAULT_ACCOUNT));
     return { parts, provider, ledger, closing, fingerprintKey: data?.fingerprintKey };
   } catch (error) {
     await closing.close();

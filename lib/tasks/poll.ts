@@ -1,12 +1,20 @@
 import type { CommandDeps } from "../commands/deps.ts";
+import { type HeldLease, takeLease } from "../ledger/lease.ts";
 import type { DueEntry } from "../ports/ledger.ts";
-import { type PollerLease, takePollerLease } from "./poller-lease.ts";
 import { createRunMemory, turnOf, workOff } from "./work-off.ts";
 
 /** More than a run can work off; what lies behind comes with the next query. */
 const MAX_DUE = 10_000;
 /** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
 const MAX_SLEEP_MS = 1_000;
+
+/**
+ * Keeps a second run of the poller from doing the same work. It saves work only: correctness rests on
+ * the version condition of each item.
+ */
+export const POLLER_LEASE = "poll-tasks";
+/** Short, so that a run that was killed keeps the next scheduled one from nothing. */
+const LEASE_MS = 10_000;
 
 /** How long a run may go on. */
 export interface PollBudget {
@@ -20,7 +28,7 @@ const drain = async (
   deps: CommandDeps,
   { endsAt, signal }: PollBudget,
   first: readonly DueEntry[],
-  lease: PollerLease,
+  lease: HeldLease,
 ): Promise<void> => {
   const memory = createRunMemory();
   let entries = first;
@@ -50,7 +58,8 @@ const drain = async (
 export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
   const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
   if (entries.length === 0) return;
-  const lease = await takePollerLease(deps);
+  const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
+  const lease = await takeLease(deps, request);
   if (!lease) return;
   try {
     await drain(deps, budget, entries, lease);

@@ -30,6 +30,8 @@ export interface ApplyOptions {
   /** Epoch ms; no change is begun from then on. */
   readonly endsAt: number;
   readonly signal: AbortSignal;
+  /** Asked before each change. */
+  readonly mayGoOn: () => Promise<boolean>;
 }
 
 const MAX_AT_ONCE = 8;
@@ -120,9 +122,9 @@ export const applyChanges = async (
   const send = sender(options);
   let isStopped = false;
   const apply = async (change: Change): Promise<AppliedChange> => {
-    if (isStopped || options.clock.now() >= options.endsAt || options.signal.aborted) {
-      return { change, outcome: "left" };
-    }
+    isStopped ||= options.clock.now() >= options.endsAt || options.signal.aborted;
+    isStopped ||= !(await options.mayGoOn());
+    if (isStopped) return { change, outcome: "left" };
     try {
       await make(send, change);
       return { change, outcome: "done" };

@@ -2,20 +2,16 @@ import { publish } from "../events/publish.ts";
 import type { OutboxEvent } from "../ledger/outbox.ts";
 import type { Stored } from "../ledger/record.ts";
 import { type ThresholdSync, thresholdSyncs } from "../ledger/threshold-sync.ts";
-import type { JobBudget, JobDeps } from "../ports/job.ts";
+import type { JobDeps } from "../ports/job.ts";
 import { withIntents, withOutcomes } from "./applied-thresholds.ts";
 import type { AppliedChange } from "./apply.ts";
 import type { Plan } from "./plan.ts";
 import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
 import { UnfinishedSyncError } from "./sync-request.ts";
 
-/** After the end of its time a run records what it did; from then on it is gone. */
-const RECORDING_MS = 30_000;
-
 /** A sync that knows what is to be done. */
 export interface Sync {
   readonly deps: JobDeps;
-  readonly budget: JobBudget;
   readonly facts: SyncFacts;
   /** Of the record in the ledger, and the record as it was read. */
   readonly key: string;
@@ -53,8 +49,8 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
   const { digest } = facts.config;
   const told = (...identity: readonly string[]) =>
     thresholdsSynced(facts, [], plan.unchangedCount, identity);
-  const { applying, ...record } = recordOf(sync);
-  if (record.syncedDigest === digest && !applying) {
+  const record = recordOf(sync);
+  if (record.syncedDigest === digest) {
     return publishNow(deps, told(digest, facts.cause.eventId));
   }
   const run = record.run + 1;
@@ -64,23 +60,19 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
 };
 
 /**
- * Notes who is about to make the changes, and tells of drift first: of what the last sync left as it
+ * Notes that changes are about to be made, and tells of drift first: of what the last sync left as it
  * was wanted, and is wanted still, so that nobody asked for the difference.
  * @returns the number of the run
  * @throws UnfinishedSyncError when another sync is at work
  */
-export const beginChanges = async (sync: Sync, by: string): Promise<number> => {
-  const { deps, facts, plan, budget } = sync;
+export const beginChanges = async (sync: Sync): Promise<number> => {
+  const { facts, plan } = sync;
   const { syncedDigest, applied, ...record } = recordOf(sync);
-  if (record.applying && record.applying.until > deps.clock.now()) {
-    throw new UnfinishedSyncError("another sync of the same thresholds is at work");
-  }
   const run = record.run + 1;
   const isDrift = facts.cause.kind === "schedule" && syncedDigest === facts.config.digest;
   await replace(sync, {
     ...record,
     run,
-    applying: { by, until: budget.endsAt + RECORDING_MS },
     ...(facts.actualFrom === "ledger" && { applied: withIntents(applied, plan.changes) }),
     outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
   });
@@ -94,7 +86,6 @@ export const beginChanges = async (sync: Sync, by: string): Promise<number> => {
  */
 export const endChanges = async (
   sync: Sync,
-  by: string,
   run: number,
   results: readonly AppliedChange[],
 ): Promise<void> => {
@@ -103,8 +94,8 @@ export const endChanges = async (
   const endedFacts = { ...facts, at: deps.clock.now() };
   const event = thresholdsSynced(endedFacts, results, plan.unchangedCount, [String(run)]);
   const { value } = await thresholdSyncs.update(deps.ledger, key, (current) => {
-    if (current.applying?.by !== by) return current;
-    const { applying: _over, applied, ...record } = current;
+    if (current.run !== run) return current;
+    const { applied, ...record } = current;
     return {
       ...record,
       ...seen(facts),

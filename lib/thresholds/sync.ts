@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { createPacedClient } from "../client/paced-client.ts";
+import { takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { rememberedThresholds, withIntents } from "./applied-thresholds.ts";
@@ -9,10 +10,16 @@ import { listThresholds } from "./listed-thresholds.ts";
 import { type Plan, planChanges } from "./plan.ts";
 import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
 import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
-import type { SyncRequest } from "./sync-request.ts";
+import { type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
 
 /** An item of the ledger holds 400 kB, and an event has to fit in beside what was applied. */
 const MAX_REMEMBERED_BYTES = 250_000;
+
+/**
+ * Longer than one change with its repetitions takes, shorter than Lambda waits before the second
+ * retry of a run that was killed.
+ */
+const LEASE_MS = 120_000;
 
 const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Promise<void> => {
   const { account, source, cause } = request;
@@ -45,13 +52,31 @@ const cannotBeRemembered = (plan: Plan, sync: ThresholdSync | undefined): boolea
   return Buffer.byteLength(JSON.stringify(remembered)) > MAX_REMEMBERED_BYTES;
 };
 
-const makeChanges = async (sync: Sync, client: Client): Promise<void> => {
-  const { deps, plan, budget, facts } = sync;
-  const by = deps.random.uuid();
-  const run = await beginChanges(sync, by);
-  const { clientId } = facts.config;
-  const results = await applyChanges(plan.changes, { ...deps, ...budget, client, clientId });
-  await endChanges(sync, by, run, results);
+/** Names the lease of whoever changes an account's thresholds: one sync at a time. */
+export const thresholdsLease = (account: string): string => `sync-thresholds/${account}`;
+
+/** @throws UnfinishedSyncError when another sync is at work, or something is left to do */
+const makeChanges = async (sync: Sync, client: Client, budget: JobBudget): Promise<void> => {
+  const { deps, plan, facts } = sync;
+  const lease = await takeLease(deps, {
+    name: thresholdsLease(facts.account),
+    by: deps.random.uuid(),
+    durationMs: LEASE_MS,
+  });
+  if (!lease) throw new UnfinishedSyncError("another sync of the same thresholds is at work");
+  try {
+    const run = await beginChanges(sync);
+    const results = await applyChanges(plan.changes, {
+      ...deps,
+      ...budget,
+      client,
+      clientId: facts.config.clientId,
+      mayGoOn: lease.renew,
+    });
+    await endChanges(sync, run, results);
+  } finally {
+    await lease.release();
+  }
 };
 
 const syncWith = async (
@@ -90,8 +115,8 @@ const syncWith = async (
     actualFrom: isListed ? ("list" as const) : ("ledger" as const),
     at: deps.clock.now(),
   };
-  const sync = { deps, budget, facts, key, stored, plan };
-  return plan.changes.length === 0 ? endUnchanged(sync) : makeChanges(sync, client);
+  const sync = { deps, facts, key, stored, plan };
+  return plan.changes.length === 0 ? endUnchanged(sync) : makeChanges(sync, client, budget);
 };
 
 /**

@@ -18,11 +18,45 @@ describe("skyhook start --exit --json", () => {
     stderr = run.stderr;
     // At least once is the promise: the same fact has the same id.
     events = distinct(eventsIn(run.stdout));
-  });
+  }, 60_000);
 
   it("ends with status 0 when every demo command ended as expected", () => {
     expect(stderr).toContain("15 of 15 steps of the demo ended as expected");
     expect(exitCode).toBe(0);
+  });
+
+  it("shows thresholds that follow a file while it is edited", () => {
+    const synced = events.filter((event) => event["detail-type"] === "ThresholdsSynced");
+
+    expect(synced.map(({ detail }) => detail.data.counts)).toMatchObject([
+      { created: 2, updated: 0 },
+      { created: 1, updated: 1, unchanged: 1 },
+    ]);
+    expect(stderr).toContain("(the demo edits ");
+  });
+
+  it("shows two snapshots of prices with a change between them", () => {
+    const captured = events.filter((event) => event["detail-type"] === "PricesCaptured");
+    const changed = events.filter((event) => event["detail-type"] === "PriceChanged");
+
+    expect(captured.map(({ detail }) => [detail.data.first, detail.data.changed])).toEqual([
+      [4, 0],
+      [0, 2],
+    ]);
+    expect(changed.map(({ detail }) => [detail.data.name, detail.data.percent]).toSorted()).toEqual(
+      [
+        ["my-cluster", "3.61"],
+        ["web-server", "5.97"],
+      ],
+    );
+  });
+
+  it("shows an AI task that ends, and none that had ended before", () => {
+    const ended = events.filter((event) => event["detail-type"] === "AiTaskEnded");
+
+    expect(ended.map(({ detail }) => detail.data)).toMatchObject([
+      { taskId: "aafe70c6-0000-4000-8000-327b65f76799", status: "SUCCESS" },
+    ]);
   });
 
   it("prints only events of our source on stdout", () => {

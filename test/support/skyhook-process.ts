@@ -13,7 +13,7 @@ const eventSchema = z.object({
       causationId: z.string(),
       commandId: z.string().optional(),
     }),
-    data: z.looseObject({ operation: z.string() }),
+    data: z.looseObject({ operation: z.string().optional() }),
   }),
 });
 

@@ -58,7 +58,6 @@ describe.each([
       const where = `${kind} at ${call}`;
       expect(await world.actual(), where).toEqual(ENDS_AS);
       expect(await world.dueEntries(), where).toEqual([]);
-      expect((await world.remembered())?.applying, where).toBeUndefined();
       expect(world.toldOf("ThresholdsSynced").length, where).toBeGreaterThanOrEqual(2);
       const [first] = world.toldOf("ThresholdsSynced").slice(-1);
       expect(first?.data.outcome, where).toBe("complete");

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { takeLease } from "../../lib/ledger/lease.ts";
 import { UnfinishedSyncError } from "../../lib/thresholds/sync-request.ts";
+import { createFaults } from "../support/faults.ts";
 import { LOSSES } from "../support/lost-replies.ts";
 import { createThresholdWorld, event } from "./threshold-world.ts";
 
@@ -54,7 +56,9 @@ test.each(LOSSES)("a deletion whose %s is done, also when it was done already", 
 
 test("a threshold that somebody made after the list was read is updated", async () => {
   const world = await createThresholdWorld({ config: ONE });
-  world.meanwhile("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 });
+  world.meanwhile(() =>
+    world.atProvider("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 }),
+  );
 
   await world.sync();
 
@@ -65,7 +69,9 @@ test("a threshold that somebody made after the list was read is updated", async 
 test("a threshold that somebody deleted after the list was read is created", async () => {
   const events = [event("reaching_used_space", "photos", { bytes: "1" })];
   const world = await createThresholdWorld({ config: ONE, events });
-  world.meanwhile("DELETE", { name: "reaching_used_space", bucket_name: "photos" });
+  world.meanwhile(() =>
+    world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "photos" }),
+  );
 
   await world.sync();
 
@@ -155,4 +161,38 @@ test("of two syncs at once one makes the changes, and the other says that it did
   expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   expect(await world.actual()).toHaveLength(20);
   expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+});
+
+test("while another sync is at work nothing is changed, and after its death the next one goes on", async () => {
+  const faults = createFaults();
+  const world = await createThresholdWorld({ config: MANY, around: faults.around });
+  // Listed, leased, begun; the third request to the provider is the second change.
+  const nth = 8;
+  faults.strike(nth, "killed");
+  await world.sync().catch(() => {});
+  const killedAt = faults.calls[nth - 1];
+
+  await expect(world.sync()).rejects.toThrow("another sync of the same thresholds is at work");
+  const during = await world.actual();
+  await world.clock.advance(120_000);
+  await world.sync();
+
+  expect(killedAt).toMatch(/^fetch POST/);
+  expect(during.length).toBeLessThan(20);
+  expect(await world.actual()).toHaveLength(20);
+});
+
+test("a run that was replaced by another one changes nothing more", async () => {
+  const world = await createThresholdWorld({ config: MANY });
+  const lease = { name: "sync-thresholds/local", by: "another", durationMs: 600_000 };
+  const { deps } = world.newInvocation();
+  world.meanwhile(async () => {
+    await world.clock.advance(120_000);
+    await takeLease(deps, lease);
+  });
+
+  await expect(world.sync()).rejects.toThrow("the next sync goes on");
+
+  // What had begun when the lease was lost is sent to its end.
+  expect((await world.actual()).length).toBeLessThanOrEqual(1 + 8);
 });

@@ -87,10 +87,8 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     sync,
     /** Somebody else's request. */
     atProvider,
-    /** Lets it come after the sync has read and before it changes anything. */
-    meanwhile(method: "POST" | "DELETE", body: object): void {
-      meanwhile.push(() => atProvider(method, body));
-    },
+    /** Lets something happen after the sync has read and before its first change arrives. */
+    meanwhile: (happens: () => Promise<unknown>): void => void meanwhile.push(happens),
     /** Requests since the last call, as `METHOD`. */
     methods: (): readonly string[] => requests.splice(0).map(({ method }) => method),
     /** What the provider has, without uuids: `name storage bucket limit`. */

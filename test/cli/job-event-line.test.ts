@@ -1,0 +1,122 @@
+import { stripVTControlCharacters } from "node:util";
+import { expect, test } from "vitest";
+import { jobLineOf } from "../../lib/cli/job-event-line.ts";
+
+const lineOf = (detailType: string, data: object) => {
+  const line = jobLineOf(detailType, data);
+  return line && [line.job, line.subject, stripVTControlCharacters(line.text)];
+};
+
+const COUNTS = { created: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 0 };
+const SYNC = {
+  cause: "schedule",
+  source: { name: "/home/me/thresholds.yaml", version: "1" },
+  prune: false,
+  actualFrom: "list",
+};
+const SYNCED = { ...SYNC, outcome: "complete", counts: COUNTS, changes: [] };
+
+test.each([
+  [{ counts: { ...COUNTS, created: 2, unchanged: 1 } }, "synced: 2 created, 1 unchanged"],
+  [{}, "synced: nothing is wanted"],
+  [
+    { outcome: "partial", counts: { ...COUNTS, deleted: 1, failed: 1, left: 3 } },
+    "not all synced: 1 deleted, 1 failed, 3 left",
+  ],
+])("a sync says how many of what", (own, text) => {
+  expect(lineOf("ThresholdsSynced", { ...SYNCED, ...own })).toEqual([
+    "thresholds",
+    "thresholds.yaml",
+    text,
+  ]);
+});
+
+test("drift says what is not as it was", () => {
+  const counts = { missing: 1, different: 0, unwanted: 2 };
+
+  expect(lineOf("ThresholdsDrifted", { ...SYNC, counts, differences: [] })).toEqual([
+    "thresholds",
+    "thresholds.yaml",
+    "drifted: 1 missing, 2 unwanted",
+  ]);
+});
+
+test("a rejection says the first mistakes with their lines, and control characters by their number", () => {
+  const problems = [3, 4, 5].map((line) => ({ path: `p\u001b${line}`, rule: "required", line }));
+  const data = {
+    cause: "object-created",
+    source: { name: "s3://configs/thresholds.yaml" },
+    reason: "invalid",
+    problemCount: 7,
+    problems,
+  };
+
+  expect(lineOf("ThresholdsRejected", data)?.[2]).toBe(
+    "rejected: line 3: p\\u001b3: required; line 4: p\\u001b4: required; line 5: p\\u001b5: required; 4 more",
+  );
+});
+
+const CAPTURED = {
+  bucket: "2026-01-01T00:00:00.000Z",
+  items: 4,
+  first: 0,
+  changed: 1,
+  unchanged: 3,
+  notCompared: 0,
+  failed: 0,
+  failures: [],
+};
+
+test("a snapshot says how many prices are what", () => {
+  expect(lineOf("PricesCaptured", CAPTURED)).toEqual([
+    "prices",
+    "4 items",
+    "captured: 1 changed, 3 unchanged",
+  ]);
+});
+
+const total = (per_month: string | null, currency = "EUR") => ({
+  per_month,
+  per_hour: null,
+  currency,
+});
+const CHANGED = {
+  name: "web-server",
+  kind: "instance",
+  number: 2,
+  before: total("48.20"),
+  after: total("51.08"),
+  percent: "5.97",
+  categories: [],
+  categoryCount: 0,
+  readAt: "2026-01-01T00:00:00.000Z",
+  previousReadAt: "2025-12-31T00:00:00.000Z",
+};
+
+test.each([
+  [{}, "48.20 → 51.08 EUR a month (+5.97 %)"],
+  [{ percent: "-3.10" }, "48.20 → 51.08 EUR a month (-3.10 %)"],
+  [{ percent: null, before: total(null) }, "? → 51.08 EUR a month"],
+])("a changed price says from what to what", (own, text) => {
+  expect(lineOf("PriceChanged", { ...CHANGED, ...own })).toEqual(["prices", "web-server", text]);
+});
+
+test("an AI task says how it ended, or that it is gone", () => {
+  const taskId = "aafe70c6-0000-4000-8000-327b65f76701";
+
+  expect(lineOf("AiTaskEnded", { taskId, taskName: "transcription", status: "SUCCESS" })).toEqual([
+    "ai-task",
+    taskId,
+    "transcription ended: SUCCESS",
+  ]);
+  expect(lineOf("AiTaskEnded", { taskId, status: "REVOKED" })?.[2]).toBe("task ended: REVOKED");
+  expect(lineOf("AiTaskVanished", { taskId, missingSince: "2026-01-01T00:00:00.000Z" })).toEqual([
+    "ai-task",
+    taskId,
+    "vanished: nobody knows its end",
+  ]);
+});
+
+test("an event of a command is none of a job", () => {
+  expect(lineOf("CommandSucceeded", {})).toBeUndefined();
+});
