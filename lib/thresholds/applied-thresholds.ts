@@ -1,19 +1,15 @@
 import type { ThresholdSync } from "../ledger/threshold-sync.ts";
 import type { AppliedChange } from "./apply.ts";
-import type { ActualThreshold, Change } from "./plan.ts";
+import type { Change } from "./plan.ts";
 import { targetKey, targetOf } from "./threshold.ts";
 
 /*
  * What was applied, for accounts whose thresholds cannot be listed, or not those of the client in
- * question. A change is noted before it is made: from then on its target is uncertain, and the next
- * plan makes the change again, until it is known to be done.
+ * question. A change is noted before it is made: from then on its target is there
+ * without a limit, and the next plan makes the change again, until it is known to be done.
  */
 
 type Applied = NonNullable<ThresholdSync["applied"]>;
-
-/** What the ledger remembers, as a plan takes it. */
-export const rememberedThresholds = (applied: Applied | undefined): readonly ActualThreshold[] =>
-  (applied ?? []).map((each) => (each.limit === undefined ? { ...each, isUncertain: true } : each));
 
 const byTarget = (applied: Applied | undefined) =>
   new Map((applied ?? []).map((each) => [targetKey(each), each]));
@@ -28,7 +24,7 @@ export const withIntents = (applied: Applied | undefined, changes: readonly Chan
   return [...entries.values()];
 };
 
-/** Notes what was done; everything else stays uncertain. */
+/** Notes what was done; everything else stays without a limit. */
 export const withOutcomes = (
   applied: Applied | undefined,
   results: readonly AppliedChange[],

@@ -3,11 +3,9 @@ import { targetKey, targetOf } from "./threshold.ts";
 
 /** A threshold as the provider has it, or as the ledger remembers it. */
 export interface ActualThreshold extends Target {
-  /** Decimal text; absent: it has none. */
+  /** Decimal text; absent: it has none, or a change of it was begun and may have taken effect or not. */
   readonly limit?: string | undefined;
   readonly uuid?: string | undefined;
-  /** A change of it was begun, and whether it took effect is not known. */
-  readonly isUncertain?: boolean;
 }
 
 /** One step from the actual to the wanted thresholds. */
@@ -32,8 +30,6 @@ const changeFor = (
   actual: ActualThreshold | undefined,
 ): Change | "unchanged" => {
   if (!actual) return { action: "create", threshold: wanted };
-  // A create finds out: it is refused where the threshold exists, and then updated.
-  if (actual.isUncertain) return { action: "create", threshold: wanted };
   if (actual.limit === wanted.limit) return "unchanged";
   // Under the name that the provider knows, or it would not find it.
   const threshold = { ...targetOf(actual), limit: wanted.limit };

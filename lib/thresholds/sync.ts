@@ -3,7 +3,7 @@ import { createPacedClient } from "../client/paced-client.ts";
 import { takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
-import { rememberedThresholds, withIntents } from "./applied-thresholds.ts";
+import { withIntents } from "./applied-thresholds.ts";
 import { applyChanges } from "./apply.ts";
 import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
 import { listThresholds } from "./listed-thresholds.ts";
@@ -95,9 +95,7 @@ const syncWith = async (
   const client = createPacedClient(account, { ...deps, ...budget });
   // The list shows the key's own client only: it says nothing about another one's thresholds.
   const isListed = account.canList && config.clientId === undefined;
-  const actual = isListed
-    ? await listThresholds(client)
-    : rememberedThresholds(stored?.value.applied);
+  const actual = isListed ? await listThresholds(client) : (stored?.value.applied ?? []);
   const plan = planChanges(config.thresholds, actual, config.prune);
   if (!isListed && cannotBeRemembered(plan, stored?.value)) {
     const rule = "more than can be remembered where thresholds cannot be listed";

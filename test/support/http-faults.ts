@@ -46,6 +46,10 @@ const FAULTS = {
       headers,
     });
   },
+  "it answers in unknown words": async (send: Send) => {
+    const { status } = await send();
+    return status === 200 ? json(200, { ok: true }) : new Response(null, { status });
+  },
   "the effect is slow": async (send: Send, clock: Clock) => {
     await clock.sleep(SLOW_MS);
     return send();

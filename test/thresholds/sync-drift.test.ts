@@ -131,3 +131,15 @@ test("the event of a sync that was not finished is not ignored when it comes aga
 
   expect(await world.actual()).toHaveLength(2);
 });
+
+test("drift is told before anything is done about it", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  await world.sync();
+  await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
+  const toldThen: string[] = [];
+  world.meanwhile(async () => toldThen.push(...world.told()));
+
+  await world.sync(SCHEDULE);
+
+  expect(toldThen).toEqual(["ThresholdsSynced", "ThresholdsDrifted"]);
+});

@@ -191,8 +191,55 @@ test("a run that was replaced by another one changes nothing more", async () => 
     await takeLease(deps, lease);
   });
 
-  await expect(world.sync()).rejects.toThrow("the next sync goes on");
+  await expect(world.sync({}, 600_000)).rejects.toThrow("the next sync goes on");
 
   // What had begun when the lease was lost is sent to its end.
   expect((await world.actual()).length).toBeLessThanOrEqual(1 + 8);
+});
+
+test("a run that was replaced by one that has ended says so, and tells nothing", async () => {
+  const world = await createThresholdWorld({ config: MANY });
+  world.meanwhile(async () => {
+    await world.clock.advance(120_000);
+    await world.sync();
+  });
+
+  await expect(world.sync({}, 600_000)).rejects.toThrow("another sync has taken over");
+
+  expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+  expect((await world.remembered())?.run).toBe(1 + 1);
+  expect(await world.actual()).toHaveLength(20);
+});
+
+test("a run whose view was overtaken by a whole other sync changes nothing", async () => {
+  let overtake: (() => Promise<void>) | undefined;
+  const world = await createThresholdWorld({
+    config: MANY,
+    async around(call, effect) {
+      const answer = await effect();
+      const happens = call.name.startsWith("fetch GET") ? overtake : undefined;
+      if (happens) overtake = undefined;
+      await happens?.();
+      return answer;
+    },
+  });
+  overtake = async () => {
+    await world.sync();
+    world.methods();
+  };
+
+  await expect(world.sync()).rejects.toThrow("another sync of the same thresholds is at work");
+
+  expect(world.methods()).toEqual([]);
+  expect(await world.actual()).toHaveLength(20);
+});
+
+test("a create that is answered with yes in unknown words is done", async () => {
+  const world = await createThresholdWorld({ config: ONE });
+  world.faults.strike("it answers in unknown words");
+
+  await world.sync();
+
+  expect(world.methods()).toEqual(["GET", "POST"]);
+  expect(world.toldOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
 });
