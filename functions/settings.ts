@@ -19,7 +19,7 @@ export const functionSettingsSchema = z.object({
   POOL_PATH: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH]),
   /** Whether the provider's interface lists tasks and notification events. */
   PROVIDER_HAS_LISTS: z.stringbool({ truthy: ["true"], falsy: ["false"] }),
-  /** The request budget that standing jobs keep to. */
+  /** The request budget that each run of a standing job keeps to. */
   REQUESTS_PER_SECOND: wholeNumber(1, 1_000),
   ATTEMPT_TIMEOUT_MS: wholeNumber(1_000, 20_000),
   SETTLE_SECONDS: wholeNumber(1, 3_600),

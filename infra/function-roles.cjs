@@ -44,6 +44,9 @@ const objectArn = (key) => ({
   "Fn::Sub": [`\${bucket}/${key}`, { bucket: arnOf("ConfigBucket") }],
 });
 
+/** Where a call ends that failed at every retry. */
+const KEEP_FAILED = allow(["sqs:SendMessage"], arnOf("ScheduleDeadLetter"));
+
 /** Without the right to list, S3 answers "denied" instead of "not there". */
 const readConfig = (key) => [
   allow(["s3:GetObject"], objectArn(key)),
@@ -92,11 +95,13 @@ module.exports = {
     log("SyncDashthresholdsLogGroup"),
     ...readConfig("thresholds.yaml"),
     ...JOB,
+    KEEP_FAILED,
   ),
   SnapshotPricesRole: roleOf(
     log("SnapshotDashpricesLogGroup"),
     ...readConfig("watchlist.yaml"),
     ...JOB,
+    KEEP_FAILED,
   ),
   WatchAiTasksRole: roleOf(log("WatchDashaiDashtasksLogGroup"), ...JOB),
 };

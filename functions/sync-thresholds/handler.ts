@@ -1,5 +1,5 @@
 import middy from "@middy/core";
-import type { S3ObjectCreatedNotificationEvent, ScheduledEvent } from "aws-lambda";
+import type { Context, S3ObjectCreatedNotificationEvent, ScheduledEvent } from "aws-lambda";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { syncThresholds } from "../../lib/thresholds/sync.ts";
@@ -9,14 +9,14 @@ import { getDeps } from "./deps.ts";
 
 type Call = S3ObjectCreatedNotificationEvent | ScheduledEvent;
 
-const causeOf = (event: Call): SyncCause =>
-  event["detail-type"] === "Object Created"
-    ? {
-        kind: "object-created",
-        eventId: event.id,
-        sequencer: event.detail.object.sequencer,
-      }
-    : { kind: "schedule", eventId: event.id };
+/** A call by hand has neither an id nor a type: it looks for drift, as the schedule does. */
+const causeOf = (event: Call, { awsRequestId }: Context): SyncCause => {
+  const eventId = event.id || awsRequestId;
+  return event["detail-type"] === "Object Created"
+    ? // Where there are no sequencers, every event counts.
+      { kind: "object-created", eventId, sequencer: event.detail.object.sequencer || undefined }
+    : { kind: "schedule", eventId };
+};
 
 /** Makes the provider's thresholds equal to the config; whatever calls it is a hint. */
 export const createHandler = (deps: () => Promise<ConfigFunctionDeps>) =>
@@ -27,7 +27,7 @@ export const createHandler = (deps: () => Promise<ConfigFunctionDeps>) =>
       jobDeps.log.bind(context);
       const budget = startTimeBudget(context, jobDeps.clock);
       try {
-        await syncThresholds(jobDeps, { account, source, cause: causeOf(event) }, budget);
+        await syncThresholds(jobDeps, { account, source, cause: causeOf(event, context) }, budget);
       } finally {
         budget.stop();
       }

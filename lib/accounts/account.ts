@@ -14,6 +14,6 @@ export interface Account {
   readonly settleMs: number;
   /** Whether the account's interface can list tasks and notification events. */
   readonly canList: boolean;
-  /** The request budget: no job sends more, however much it has to do. */
+  /** The request budget: no run of a job sends more, however much it has to do. */
   readonly requestsPerSecond: number;
 }

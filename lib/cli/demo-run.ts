@@ -3,7 +3,7 @@ import { commandKey, commands, isEnded } from "../ledger/command.ts";
 import { type Automation, LOCAL_SENDER } from "../local/automation.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "../local/demo.ts";
 import { sendRequest } from "../local/send-request.ts";
-import type { DemoFiles, JobStep } from "./demo-jobs.ts";
+import type { DemoFiles, JobStep } from "./demo-files.ts";
 
 /** Far more than the demo needs, even after a kill in its middle. */
 const MAX_DEMO_MS = 120_000;
@@ -88,22 +88,29 @@ export interface Demo {
 }
 
 /** To be made before the automation starts, so that no rejection is missed. */
-export const prepareDemo = (automation: Automation, files: DemoFiles): Demo => {
+export const prepareDemo = (
+  automation: Automation,
+  files: DemoFiles,
+  steps: readonly JobStep[],
+): Demo => {
   const rejections = watchRejections(automation);
   const lookAtAll = (): Promise<readonly DemoEnd[]> =>
     Promise.all([
       ...DEMO_COMMANDS.map((command) => endOf(automation, command, rejections)),
-      ...files.steps.map((step) => endOfJob(automation, step)),
+      ...steps.map((step) => endOfJob(automation, step)),
     ]);
   const { clock } = automation.deps;
   return {
     async run(signal) {
       const endsAt = clock.now() + MAX_DEMO_MS;
       await sendAll(automation);
-      const played = files.play(automation, signal);
+      let isPlayed = false;
+      const played = files.play(automation, signal).finally(() => {
+        isPlayed = true;
+      });
       for (;;) {
         const ends = await lookAtAll();
-        const isOver = ends.every(({ end }) => end !== undefined);
+        const isOver = isPlayed && ends.every(({ end }) => end !== undefined);
         if (isOver || clock.now() >= endsAt || signal.aborted) {
           await played;
           await automation.bus.delivered();

@@ -6,7 +6,7 @@ import { openGateway } from "../local/gateway.ts";
 import type { Provider } from "../local/provider.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
-import { type DemoFiles, planDemoFiles } from "./demo-jobs.ts";
+import { type DemoFiles, planDemoFiles } from "./demo-files.ts";
 import { type Demo, demoSummary, prepareDemo } from "./demo-run.ts";
 import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -96,8 +96,7 @@ const run = async (
   automation.bus.subscribe(async (event) =>
     printLine(flags.json ? JSON.stringify(event) : eventLine(event)),
   );
-  await files?.write();
-  const demo = files && prepareDemo(automation, files);
+  const demo = files && prepareDemo(automation, files, await files.write());
   printNote(`${whereItListens(settings, automation, url)}\n`);
   automation.start();
   const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;

@@ -42,7 +42,7 @@ const changeText = (change: Change): string => {
   }
 };
 
-const countText = (changes: readonly Change[], action: Change["action"]): number =>
+const countOf = (changes: readonly Change[], action: Change["action"]): number =>
   changes.filter((change) => change.action === action).length;
 
 /** A plan as a diff: what is added, changed and removed, and how much stays. */
@@ -50,9 +50,9 @@ export const planText = ({ changes, unchangedCount }: Plan): string =>
   [
     ...changes.map(changeText),
     [
-      `${countText(changes, "create")} to create`,
-      `${countText(changes, "update")} to update`,
-      `${countText(changes, "delete")} to delete`,
+      `${countOf(changes, "create")} to create`,
+      `${countOf(changes, "update")} to update`,
+      `${countOf(changes, "delete")} to delete`,
       `${unchangedCount} unchanged`,
     ].join(", "),
   ].join("\n");
@@ -72,13 +72,14 @@ const outcomeText = (applied: AppliedChange): string => {
 
 /** What became of each change, and how many were made. */
 export const appliedText = (applied: readonly AppliedChange[], unchangedCount: number): string => {
-  const done = applied.filter(({ outcome }) => outcome === "done").map(({ change }) => change);
+  const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
+  const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
   return [
     ...applied.map((each) => changeText(each.change) + outcomeText(each)),
     [
-      `${countText(done, "create")} created`,
-      `${countText(done, "update")} updated`,
-      `${countText(done, "delete")} deleted`,
+      `${doneCount("create")} created`,
+      `${doneCount("update")} updated`,
+      `${doneCount("delete")} deleted`,
       `${unchangedCount} unchanged`,
       `${applied.length - done.length} not done`,
     ].join(", "),

@@ -32,6 +32,9 @@ const ANSWER_MS = 30_000;
 const MAX_MS = 15 * 60_000;
 const REQUESTS_PER_SECOND = 20;
 
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
 /** The provider that a person has named, asked at a pace that it can bear. */
 const connect = ({ flags, environment, clock, random }: ThresholdOptions) => {
   const settings = readProviderSettings(flags, environment);
@@ -65,7 +68,11 @@ const listActual = ({ client, baseUrl }: Connection): Promise<readonly ActualThr
 
 /** @throws ExitError naming every mistake in the file with its line */
 const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
-  const object = await createFileConfigSource(file).read();
+  const object = await createFileConfigSource(file)
+    .read()
+    .catch((error: unknown) => {
+      throw new ExitError(EXIT.refused, `${file}: it cannot be read (${codeOf(error)})`);
+    });
   if (!object) throw new ExitError(EXIT.refused, `${file}: there is no such file`);
   const read = readThresholdConfig(object.text);
   if (read.kind === "valid") return read.value;
@@ -138,7 +145,7 @@ export const pullThresholds = async (
     return EXIT.ok;
   }
   await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = codeOf(error);
     const why = code === "EEXIST" ? "it exists already" : `it cannot be written (${code})`;
     throw new ExitError(EXIT.refused, `${file}: ${why}`);
   });

@@ -1,4 +1,14 @@
-import { isMap, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from "yaml";
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  parseDocument,
+  visit,
+} from "yaml";
 import type * as z from "zod";
 import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/problem.ts";
 
@@ -15,8 +25,8 @@ export type ConfigReading<T> =
   | { readonly kind: "valid"; readonly value: T }
   | { readonly kind: "invalid"; readonly problems: readonly ConfigProblem[] };
 
-/** A config is a list that people keep; reading a longer text would take seconds. */
-const MAX_BYTES = 1_000_000;
+/** A config is a list that people keep: thousands of entries. Reading a longer text takes long. */
+const MAX_BYTES = 500_000;
 const MAX_PROBLEMS = 1_000;
 
 /** Where the text says something about the path: its own place, or that of the nearest parent. */
@@ -47,6 +57,57 @@ const plainNumber = (_key: unknown, value: unknown): unknown =>
 const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
+
+interface Flaw {
+  readonly message: string;
+  readonly offset?: number;
+}
+
+/** What the parser says in words about its own functions. */
+const OWN_WORDS = new Map([
+  ["MULTIPLE_DOCS", "a file holds one document"],
+  ["Maximum call stack size exceeded", "nested too deeply"],
+]);
+
+/** In one pass over the file: the parser itself compares each key of a map with every other. */
+const repeatedKeys = (document: Document): readonly Flaw[] => {
+  const flaws: Flaw[] = [];
+  visit(document, {
+    Map(_key, map) {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? key.value : undefined;
+        const offset = isScalar(key) ? key.range?.[0] : undefined;
+        if (name === undefined || offset === undefined) continue;
+        if (seen.has(name)) flaws.push({ message: "a key stands twice in one map", offset });
+        seen.add(name);
+      }
+    },
+  });
+  return flaws;
+};
+
+/** A number with a fraction or an exponent that is read as a whole one was perhaps rounded: its text tells. */
+const keepExactNumbers = (document: Document): void => {
+  visit(document, {
+    Scalar(_key, scalar) {
+      const { value, source } = scalar;
+      if (typeof value === "number" && Number.isInteger(value) && source) scalar.value = source;
+    },
+  });
+};
+
+const flawsOf = (document: ReturnType<typeof parseDocument>): readonly Flaw[] => {
+  const parsed = [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
+    message: OWN_WORDS.get(code) ?? OWN_WORDS.get(message) ?? message,
+    offset: pos[0],
+  }));
+  if (parsed.length > 0) return parsed;
+  const { explicit, version } = document.directives?.yaml ?? {};
+  // Earlier versions read 010 as 8 and yes as true.
+  if (explicit && version !== "1.2") return [{ message: "only YAML 1.2 is read", offset: 0 }];
+  return repeatedKeys(document);
+};
 
 const unreadable = (message: string, line?: number): ConfigProblem => ({
   path: "",
@@ -80,17 +141,20 @@ export const readConfig = <S extends z.ZodType>(
     intAsBigInt: true,
     lineCounter: lines,
     prettyErrors: false,
+    uniqueKeys: false,
   });
-  const flaws = [...document.errors, ...document.warnings];
-  if (flaws.length > 0) {
-    return invalid(flaws.map(({ message, pos }) => unreadable(message, lineAt(pos[0]))));
-  }
   let content: unknown;
   try {
+    const flaws = flawsOf(document);
+    if (flaws.length > 0) {
+      return invalid(flaws.map(({ message, offset }) => unreadable(message, lineAt(offset ?? 0))));
+    }
+    keepExactNumbers(document);
     content = document.toJS({ reviver: plainNumber });
   } catch (error) {
     // Aliases that lead nowhere, to themselves, or to more than fits into memory.
-    return invalid([unreadable(error instanceof Error ? error.message : "")]);
+    const message = error instanceof Error ? error.message : "";
+    return invalid([unreadable(OWN_WORDS.get(message) ?? message)]);
   }
   if (content === null) return invalid([{ path: "", rule: "the file is empty", line: 1 }]);
   const parsed = schema.safeParse(content);
@@ -99,7 +163,8 @@ export const readConfig = <S extends z.ZodType>(
     ...between(content),
   ];
   if (parsed.success && found.length === 0) return { kind: "valid", value: parsed.data };
-  const problems = found.map(({ path, rule }) => ({
+  // Finding a line takes a walk through the file; whoever made thousands of mistakes made one.
+  const problems = found.slice(0, MAX_PROBLEMS).map(({ path, rule }) => ({
     path: pathText(path),
     rule,
     line: lineAt(offsetOf(document.contents, path)),

@@ -103,9 +103,9 @@ export const deleteStorageEvent = mutation({
 
 /** Both limits on every name: the document fixes only two of the four pairings of name and limit. */
 const listedEvent = z.looseObject({
-  uuid: z.string().nullable().optional(),
-  storage_name: z.string().nullable().optional(),
-  bucket_name: z.string().nullable().optional(),
+  uuid: unlimitedText.nullable().optional(),
+  storage_name: unlimitedText.nullable().optional(),
+  bucket_name: unlimitedText.nullable().optional(),
   bytes: uint64.nullable().optional(),
   count: uint64.nullable().optional(),
 });

@@ -59,6 +59,12 @@ export const takeLease = async (
   };
 };
 
+/** Whether somebody holds the lease now. */
+export const isLeaseHeld = async (
+  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  name: string,
+): Promise<boolean> => ((await leases.read(ledger, name))?.value.until ?? 0) > clock.now();
+
 /** Ends whatever lease there is: for a ledger whose every earlier user is known to be dead. */
 export const breakLease = async (ledger: Ledger, name: string): Promise<void> => {
   const found = await leases.read(ledger, name);

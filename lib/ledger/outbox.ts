@@ -16,7 +16,7 @@ const outboxEventSchema = z.object({
   deduplicationId: z.string(),
 });
 
-/** Events still to be published, in order. */
+/** Events still to be published, the oldest first. */
 export const outboxSchema = z.array(outboxEventSchema);
 
 export type OutboxEvent = z.output<typeof outboxEventSchema>;
@@ -56,7 +56,7 @@ export const outboxKind = <S extends OutboxSchema>(rules: Omit<RecordRules<S>, "
   return {
     ...kind,
     /**
-     * Publishes what is still to be published, in order.
+     * Publishes what is still to be published; what the bus does not take stays for the next time.
      * @throws Error when the bus did not take all of it; the record stays due
      */
     async publish(deps: FlushDeps, key: string): Promise<void> {

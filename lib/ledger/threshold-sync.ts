@@ -14,9 +14,9 @@ const thresholdSyncSchema = z.object({
   account: z.string(),
   /** Digest of what the last complete sync wanted; absent while something is left to do. */
   syncedDigest: z.string().optional(),
-  /** Of the newest object-created event that was acted on; S3 orders events of one key by it. */
+  /** Of the last object-created event that was acted on; S3 orders events of one key by it. */
   sequencer: z.string().optional(),
-  /** Runs that changed something, so far: the number of the last one. */
+  /** Runs that are recorded, so far: the number of the last one. */
   run: z.int(),
   /** What was applied, for accounts whose thresholds cannot be listed. */
   applied: z.array(appliedSchema).optional(),

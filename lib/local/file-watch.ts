@@ -7,43 +7,55 @@ const LOOK_MS = 300;
 /** As Lambda does with an event whose function failed, only sooner. */
 const RETRY_MS = 10_000;
 
+/**
+ * A file that is read only when it stands still: editors write in several steps, or remove the old
+ * file before the new one is there, and half a list would be taken for the whole. A read takes two
+ * looks that see the same.
+ */
+export const createSteadySource = (source: ConfigSource, clock: Clock): ConfigSource => ({
+  name: source.name,
+  async read() {
+    let seen = await source.read();
+    for (;;) {
+      await clock.sleep(LOOK_MS);
+      const now = await source.read();
+      if (now?.version === seen?.version) return now;
+      seen = now;
+    }
+  },
+});
+
 export interface FileWatchOptions {
+  /** A steady one. */
   readonly source: ConfigSource;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called with the version that is there, undefined when there is none; again after a rejection. */
+  /** Called with the version that is there, undefined when there is none; again if it rejects. */
   readonly onVersion: (version: string | undefined) => Promise<void>;
 }
 
-/**
- * Tells of the version that is there, and of every other one that comes later. A version counts when
- * two looks in a row have seen it: editors write a file in several steps, or remove it in between.
- * Resolves when the signal aborts.
- */
+/** Tells of the version that is there, and of every other one later. Resolves when the signal aborts. */
 export const watchFile = async (options: FileWatchOptions): Promise<void> => {
   const { source, clock, log, signal, onVersion } = options;
   let told: { readonly version: string | undefined } | undefined;
-  let seen: { readonly version: string | undefined } | undefined;
 
-  const look = async (): Promise<number> => {
+  const look = async (): Promise<void> => {
     const version = (await source.read())?.version;
-    const isStable = seen !== undefined && seen.version === version;
-    seen = { version };
-    if (!isStable || (told !== undefined && told.version === version)) return LOOK_MS;
+    if (signal.aborted || (told && told.version === version)) return;
     await onVersion(version);
     told = { version };
-    return LOOK_MS;
   };
 
   while (!signal.aborted) {
-    const pauseMs = await look().catch((error: unknown) => {
+    try {
+      await look();
+    } catch (error) {
       log.warn("config not handled, it is tried again", {
         source: source.name,
         errorMessage: error instanceof Error ? error.message : String(error),
       });
-      return RETRY_MS;
-    });
-    await clock.sleep(pauseMs, signal);
+      await clock.sleep(RETRY_MS, signal);
+    }
   }
 };

@@ -7,9 +7,8 @@ import type { InvocationLog } from "../lambda/invocation-log.ts";
 import type { JobDeps } from "../ports/job.ts";
 import { objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
 import { createFileConfigSource } from "./file-config-source.ts";
-import { watchFile } from "./file-watch.ts";
+import { createSteadySource, watchFile } from "./file-watch.ts";
 import { lambdaContext } from "./lambda-context.ts";
-import { nextSequence } from "./sequence.ts";
 
 /** Which jobs a local run does. */
 export interface JobChoice {
@@ -71,12 +70,11 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   };
 
   const startThresholds = (path: string): void => {
-    const source = createFileConfigSource(path);
+    const source = createSteadySource(createFileConfigSource(path), clock);
     const sync = createSyncThresholds(async () => ({ ...deps, account, source }));
-    let sequencer: string | undefined;
     const onVersion = async (version = "none"): Promise<void> => {
-      sequencer = nextSequence(sequencer, clock.now());
-      const object = { key: path, version, sequencer };
+      // One writer, one watcher, in order: a sequencer made of the clock could only go wrong with it.
+      const object = { key: path, version, sequencer: "" };
       await sync(objectCreatedEvent(object, clock.now(), random), contextOf("sync-thresholds"));
     };
     loops.push(
@@ -90,7 +88,7 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   };
 
   const startPrices = (path: string): (() => Promise<void>) => {
-    const source = createFileConfigSource(path);
+    const source = createSteadySource(createFileConfigSource(path), clock);
     const { pricePeriodMs: periodMs } = times;
     const snapshot = createSnapshotPrices(async () => ({ ...deps, account, source, periodMs }));
     const run = async (): Promise<void> =>

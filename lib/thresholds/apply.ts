@@ -10,12 +10,12 @@ import {
 } from "../contract/storage-events.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import type { Change } from "./plan.ts";
+import type { ActualThreshold, Change } from "./plan.ts";
 import { limitField, type Threshold, targetOf } from "./threshold.ts";
 
-/** What became of a change. */
+/** What became of a change; `action` is what was done, an update where somebody had been faster. */
 export type AppliedChange =
-  | { readonly change: Change; readonly outcome: "done" }
+  | { readonly change: Change; readonly outcome: "done"; readonly action: Change["action"] }
   /** Clearly refused. */
   | { readonly change: Change; readonly outcome: "failed"; readonly problem: string }
   /** Not begun, or its replies were lost: the next run does it, or finds it done. */
@@ -39,7 +39,8 @@ const MAX_AT_ONCE = 8;
 const MAX_SENDS = 3;
 
 type Operation = typeof createStorageEvent | typeof updateStorageEvent | typeof deleteStorageEvent;
-type Send = (operation: Operation, body: Body<Operation>) => Promise<void>;
+/** Sends until the outcome is clear; tells when it was not clear at first. */
+type Send = (operation: Operation, body: Body<Operation>, onUnclear?: () => void) => Promise<void>;
 
 const isCode = (error: unknown, code: ProviderErrorCode): boolean =>
   error instanceof ProviderError && error.code === code;
@@ -52,7 +53,7 @@ const isDone = (error: unknown): boolean =>
 
 const sender =
   ({ client, clientId, clock, random, endsAt, signal }: ApplyOptions): Send =>
-  async (operation, body) => {
+  async (operation, body, onUnclear) => {
     const query = clientId === undefined ? {} : { client_id: clientId };
     const pauseAgain = async (error: unknown, sends: number): Promise<void> => {
       const pause = backoffMs(sends, random);
@@ -65,6 +66,7 @@ const sender =
         return;
       } catch (error) {
         if (isDone(error)) return;
+        if (isUnclear(error)) onUnclear?.();
         await pauseAgain(error, sends);
       }
     }
@@ -77,39 +79,63 @@ const bodyOf = (threshold: Threshold, uuid?: string): Body<Operation> => ({
 });
 
 /** "Exists" on a create is an update: somebody was faster, or an earlier send of ours was. */
-const create = (send: Send, threshold: Threshold): Promise<void> =>
-  send(createStorageEvent, bodyOf(threshold)).catch((error: unknown) => {
+const create = async (send: Send, threshold: Threshold): Promise<Change["action"]> => {
+  let isPerhapsOurs = false;
+  try {
+    await send(createStorageEvent, bodyOf(threshold), () => {
+      isPerhapsOurs = true;
+    });
+    return "create";
+  } catch (error) {
     if (!isCode(error, "conflict")) throw error;
-    return send(updateStorageEvent, bodyOf(threshold));
-  });
+    await send(updateStorageEvent, bodyOf(threshold));
+    return isPerhapsOurs ? "create" : "update";
+  }
+};
 
-const make = (send: Send, change: Change): Promise<void> => {
+const update = async (
+  send: Send,
+  threshold: Threshold,
+  uuid: string | undefined,
+): Promise<Change["action"]> => {
+  try {
+    await send(updateStorageEvent, bodyOf(threshold, uuid));
+    return "update";
+  } catch (error) {
+    // Deleted since it was listed.
+    if (!isCode(error, "not-found")) throw error;
+    return create(send, threshold);
+  }
+};
+
+const remove = async (send: Send, from: ActualThreshold): Promise<Change["action"]> => {
+  const { uuid, limit } = from;
+  const body = {
+    ...targetOf(from),
+    ...(limit !== undefined && limitField(from, limit)),
+    ...(uuid !== undefined && { uuid }),
+  };
+  await send(deleteStorageEvent, body).catch((error: unknown) => {
+    if (!isCode(error, "not-found")) throw error;
+  });
+  return "delete";
+};
+
+const make = (send: Send, change: Change): Promise<Change["action"]> => {
   switch (change.action) {
     case "create":
       return create(send, change.threshold);
     case "update":
-      return send(updateStorageEvent, bodyOf(change.threshold, change.from.uuid)).catch(
-        (error: unknown) => {
-          // Deleted since it was listed.
-          if (!isCode(error, "not-found")) throw error;
-          return create(send, change.threshold);
-        },
-      );
-    case "delete": {
-      const { uuid, limit } = change.from;
-      const body = {
-        ...targetOf(change.from),
-        ...(limit !== undefined && limitField(change.from, limit)),
-        ...(uuid !== undefined && { uuid }),
-      };
-      return send(deleteStorageEvent, body).catch((error: unknown) => {
-        if (!isCode(error, "not-found")) throw error;
-      });
-    }
+      return update(send, change.threshold, change.from.uuid);
+    case "delete":
+      return remove(send, change.from);
     default:
       return change satisfies never;
   }
 };
+
+/** So many changes in a row without a clear answer are not the changes' fault. */
+const MAX_UNCLEAR_IN_A_ROW = 3;
 
 /**
  * Makes the changes side by side. One that is refused stops no other; when the provider cannot be
@@ -121,22 +147,36 @@ export const applyChanges = async (
 ): Promise<readonly AppliedChange[]> => {
   const send = sender(options);
   let isStopped = false;
+  let unclearInARow = 0;
+
+  const failed = (change: Change, error: ProviderError): AppliedChange => {
+    const problem = error.message;
+    if (error.disposition === "permanent") return { change, outcome: "failed", problem };
+    unclearInARow += 1;
+    // Who is away for one change is away for all; one that is never answered stops no other.
+    isStopped ||= !isUnclear(error) || unclearInARow >= MAX_UNCLEAR_IN_A_ROW;
+    return { change, outcome: "left", problem };
+  };
+
   const apply = async (change: Change): Promise<AppliedChange> => {
     isStopped ||= options.clock.now() >= options.endsAt || options.signal.aborted;
     isStopped ||= !(await options.mayGoOn());
     if (isStopped) return { change, outcome: "left" };
     try {
-      await make(send, change);
-      return { change, outcome: "done" };
+      const action = await make(send, change);
+      unclearInARow = 0;
+      return { change, outcome: "done", action };
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      const problem = error.message;
-      if (error.disposition === "permanent") return { change, outcome: "failed", problem };
-      // What keeps one change from being made keeps the others, too.
-      isStopped = true;
-      return { change, outcome: "left", problem };
+      if (error instanceof ProviderError) return failed(change, error);
+      throw error;
     }
   };
+
   const limit = pLimit(MAX_AT_ONCE);
-  return Promise.all(changes.map((change) => limit(() => apply(change))));
+  // All of them end before anything is thrown: nothing may go on behind the caller's back.
+  const ends = await Promise.allSettled(changes.map((change) => limit(() => apply(change))));
+  return ends.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
 };

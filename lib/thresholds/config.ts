@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type ConfigReading, readConfig } from "../config/config-file.ts";
 import type { PlacedProblem } from "../contract/problem.ts";
 import { STORAGE_EVENT_LIMITS, STORAGE_EVENT_NAMES } from "../contract/storage-events.ts";
-import { exactUint64, int64, oneOf, text, UINT64_RULE } from "../contract/values.ts";
+import { exactUint64, int64, oneOf, UINT64_RULE, unlimitedText } from "../contract/values.ts";
 import { BYTE_SIZE_PATTERN, BYTE_SIZE_RULE, parseByteSize } from "./byte-size.ts";
 import { type Threshold, targetKey, targetOf } from "./threshold.ts";
 
@@ -17,10 +17,6 @@ export interface ThresholdConfig {
   /** The same for two configs exactly if they want the same. */
   readonly digest: string;
 }
-
-/** What one record of the ledger holds for accounts whose thresholds cannot be listed. */
-const MAX_THRESHOLDS = 2_000;
-const MAX_NAME_CHARACTERS = 255;
 
 const jsonNumber = { type: "integer", minimum: 0 } as const;
 const decimalText = { type: "string", pattern: "^\\d+$" } as const;
@@ -36,7 +32,7 @@ const limit = (rule: string, parse: (text: string) => string | undefined) =>
 
 const parseCount = (value: string): string | undefined => exactUint64(value)?.toString();
 
-const targetName = text(MAX_NAME_CHARACTERS).min(1).optional();
+const targetName = unlimitedText.min(1).optional();
 
 const thresholdSchema = z.strictObject({
   name: oneOf(STORAGE_EVENT_NAMES).describe("What is watched"),
@@ -69,24 +65,25 @@ export const thresholdConfigSchema = z
       .describe("Whether thresholds that are not listed here are deleted (default: false)"),
     thresholds: z
       .array(thresholdSchema)
-      .max(MAX_THRESHOLDS)
       .describe("Every threshold that is wanted; one for each target"),
   })
   .describe("Notification thresholds that Skyhook keeps at the provider");
 
 /** As much of the content as the rules between fields look at. */
 const looseSchema = z.looseObject({ thresholds: z.array(z.unknown()) });
-const looseText = z.string().optional().catch(undefined);
-const looseThreshold = z.looseObject({
+const looseLimit = z.looseObject({
   name: z.enum(STORAGE_EVENT_NAMES),
-  storage_name: looseText,
-  bucket_name: looseText,
   bytes: z.unknown().optional(),
   count: z.unknown().optional(),
 });
+const looseTarget = z.looseObject({
+  name: z.enum(STORAGE_EVENT_NAMES),
+  storage_name: z.string().optional(),
+  bucket_name: z.string().optional(),
+});
 
 const limitProblem = (
-  entry: z.output<typeof looseThreshold>,
+  entry: z.output<typeof looseLimit>,
 ): { readonly field: "bytes" | "count"; readonly rule: string } | undefined => {
   const own = STORAGE_EVENT_LIMITS[entry.name];
   const other = own === "bytes" ? "count" : "bytes";
@@ -100,16 +97,16 @@ const rulesBetween = (content: unknown): readonly PlacedProblem[] => {
   const problems: PlacedProblem[] = [];
   const firstOf = new Map<string, number>();
   const entries = looseSchema.safeParse(content).data?.thresholds ?? [];
-  for (const [index, raw] of entries.entries()) {
-    const entry = looseThreshold.safeParse(raw).data;
-    if (!entry) continue;
-    const problem = limitProblem(entry);
+  for (const [index, entry] of entries.entries()) {
     const path = ["thresholds", index];
+    const limited = looseLimit.safeParse(entry).data;
+    const problem = limited && limitProblem(limited);
     if (problem) problems.push({ path: [...path, problem.field], rule: problem.rule });
-    const key = targetKey(entry);
-    const first = firstOf.get(key);
-    if (first === undefined) firstOf.set(key, index);
-    else problems.push({ path, rule: `the same target as thresholds.${first}` });
+    const target = looseTarget.safeParse(entry).data;
+    const first = target && firstOf.get(targetKey(target));
+    if (first !== undefined)
+      problems.push({ path, rule: `the same target as thresholds.${first}` });
+    else if (target) firstOf.set(targetKey(target), index);
   }
   return problems;
 };

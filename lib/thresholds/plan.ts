@@ -19,11 +19,11 @@ export interface Plan {
   readonly unchangedCount: number;
 }
 
+const exactName = (target: Target): string => JSON.stringify(targetOf(target));
+
 /** The one that is named exactly as wanted comes before one that only means the same. */
-const closest = (wanted: Threshold, found: readonly ActualThreshold[]) => {
-  const exact = JSON.stringify(targetOf(wanted));
-  return found.find((each) => JSON.stringify(targetOf(each)) === exact) ?? found[0];
-};
+const closest = (wanted: Threshold, found: readonly ActualThreshold[]) =>
+  found.find((each) => exactName(each) === exactName(wanted)) ?? found[0];
 
 const changeFor = (
   wanted: Threshold,
@@ -60,8 +60,9 @@ export const planChanges = (
     const match = closest(threshold, found.get(targetKey(threshold)) ?? []);
     return { match, change: changeFor(threshold, match) };
   });
-  const kept = new Set(pairs.map(({ match }) => match));
-  const unwanted = prune ? actual.filter((each) => !kept.has(each)) : [];
+  // By name, as the provider deletes: of two that are named alike neither can go without the other.
+  const kept = new Set(pairs.flatMap(({ match }) => (match ? [exactName(match)] : [])));
+  const unwanted = prune ? actual.filter((each) => !kept.has(exactName(each))) : [];
   return {
     changes: [
       ...pairs.flatMap(({ change }) => (change === "unchanged" ? [] : [change])),

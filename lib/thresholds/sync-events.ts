@@ -49,7 +49,7 @@ const shown = (change: Change) => {
 
 const common = ({ account, source, config, cause, actualFrom, at }: SyncFacts) => ({
   fact: {
-    subject: `thresholds/${account}/${config.clientId ?? ""}`,
+    subject: `thresholds/${account}`,
     time: at,
     correlationId: cause.eventId,
     causationId: cause.eventId,
@@ -99,10 +99,11 @@ export const thresholdsSynced = (
   const { fact, data } = common(facts);
   const withOutcome = (outcome: AppliedChange["outcome"]) =>
     applied.filter((each) => each.outcome === outcome);
-  const done = withOutcome("done").map(({ change }) => change);
-  const isComplete = done.length === applied.length;
+  const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
+  const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
   const changes = FIRST_TO_KNOW.flatMap(withOutcome).map((each) => ({
     ...shown(each.change),
+    ...(each.outcome === "done" && { action: each.action }),
     outcome: each.outcome,
     ...("problem" in each && { problem: clipped(each.problem) }),
   }));
@@ -112,11 +113,11 @@ export const thresholdsSynced = (
     identity: [facts.account, String(facts.config.clientId ?? ""), ...identity],
     data: {
       ...data,
-      outcome: isComplete ? "complete" : "partial",
+      outcome: done.length === applied.length ? "complete" : "partial",
       counts: {
-        created: countOf(done, "create"),
-        updated: countOf(done, "update"),
-        deleted: countOf(done, "delete"),
+        created: doneCount("create"),
+        updated: doneCount("update"),
+        deleted: doneCount("delete"),
         unchanged: unchangedCount,
         failed: withOutcome("failed").length,
         left: withOutcome("left").length,

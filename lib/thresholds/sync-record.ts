@@ -17,6 +17,8 @@ export interface Sync {
   readonly key: string;
   readonly stored: Stored<ThresholdSync> | undefined;
   readonly plan: Plan;
+  /** Where thresholds cannot be listed: what was applied, as far as it is still remembered. */
+  readonly remembered: NonNullable<ThresholdSync["applied"]>;
 }
 
 /** For events of what no record holds: when they are not taken, the whole sync comes again. */
@@ -34,10 +36,17 @@ const publishRecorded = ({ deps, key }: Sync): Promise<void> =>
 const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
   stored?.value ?? { account: facts.account, run: 0, outbox: [] };
 
-/** Replaces the record as it was read; somebody else's change in between ends this sync. */
+const OVERTAKEN = "what is known of the thresholds has changed in the meantime";
+
+/** Replaces the record as it was read; whatever changed it in between ends this sync. */
 const replace = async ({ deps, key, stored }: Sync, value: ThresholdSync): Promise<void> => {
   const written = await thresholdSyncs.write(deps.ledger, key, stored, value);
-  if (!written) throw new UnfinishedSyncError("another sync of the same thresholds is at work");
+  if (!written) throw new UnfinishedSyncError(OVERTAKEN);
+};
+
+const requireUnchanged = async ({ deps, key, stored }: Sync): Promise<void> => {
+  const now = await thresholdSyncs.read(deps.ledger, key);
+  if (now?.version !== stored?.version) throw new UnfinishedSyncError(OVERTAKEN);
 };
 
 const seen = ({ cause }: SyncFacts) =>
@@ -51,7 +60,8 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
     thresholdsSynced(facts, [], plan.unchangedCount, identity);
   const record = recordOf(sync);
   if (record.syncedDigest === digest) {
-    return publishNow(deps, told(digest, facts.cause.eventId));
+    await requireUnchanged(sync);
+    return publishNow(deps, told(digest, facts.source.version, facts.cause.eventId));
   }
   const run = record.run + 1;
   const outbox = [...record.outbox, told(String(run))];
@@ -66,14 +76,14 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
  * @throws UnfinishedSyncError when another sync is at work
  */
 export const beginChanges = async (sync: Sync): Promise<number> => {
-  const { facts, plan } = sync;
-  const { syncedDigest, applied, ...record } = recordOf(sync);
+  const { facts, plan, remembered } = sync;
+  const { syncedDigest, applied: _replaced, ...record } = recordOf(sync);
   const run = record.run + 1;
   const isDrift = facts.cause.kind === "schedule" && syncedDigest === facts.config.digest;
   await replace(sync, {
     ...record,
     run,
-    ...(facts.actualFrom === "ledger" && { applied: withIntents(applied, plan.changes) }),
+    ...(facts.actualFrom === "ledger" && { applied: withIntents(remembered, plan.changes) }),
     outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
   });
   if (isDrift) await publishRecorded(sync);

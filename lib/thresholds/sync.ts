@@ -1,19 +1,16 @@
 import type { Client } from "../client/client.ts";
 import { createPacedClient } from "../client/paced-client.ts";
-import { takeLease } from "../ledger/lease.ts";
+import { isLeaseHeld, takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
-import { withIntents } from "./applied-thresholds.ts";
+import { rememberedFor } from "./applied-thresholds.ts";
 import { applyChanges } from "./apply.ts";
 import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
 import { listThresholds } from "./listed-thresholds.ts";
-import { type Plan, planChanges } from "./plan.ts";
+import { planChanges } from "./plan.ts";
 import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
 import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
 import { type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
-
-/** An item of the ledger holds 400 kB, and an event has to fit in beside what was applied. */
-const MAX_REMEMBERED_BYTES = 250_000;
 
 /**
  * Longer than one change with its repetitions takes, shorter than Lambda waits before the second
@@ -47,24 +44,39 @@ const isOldNews = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): b
   sync.syncedDigest !== undefined &&
   isAtMost(sequencer, sync.sequencer);
 
-const cannotBeRemembered = (plan: Plan, sync: ThresholdSync | undefined): boolean => {
-  const remembered = withIntents(sync?.applied, plan.changes);
-  return Buffer.byteLength(JSON.stringify(remembered)) > MAX_REMEMBERED_BYTES;
-};
-
 /** Names the lease of whoever changes an account's thresholds: one sync at a time. */
 export const thresholdsLease = (account: string): string => `sync-thresholds/${account}`;
 
+const AT_WORK = "another sync of the same thresholds is at work";
+
+/** While another sync is at work, what is listed is not what will be. */
+const requireNobodyAtWork = async (deps: JobDeps, account: string): Promise<void> => {
+  if (await isLeaseHeld(deps, thresholdsLease(account))) throw new UnfinishedSyncError(AT_WORK);
+};
+
+/** From here on no other sync begins, so a config that was written since must not be overtaken. */
+const requireNewest = async ({ source }: SyncRequest, { facts }: Sync): Promise<void> => {
+  if ((await source.read())?.version !== facts.source.version) {
+    throw new UnfinishedSyncError("the config was written anew in the meantime");
+  }
+};
+
 /** @throws UnfinishedSyncError when another sync is at work, or something is left to do */
-const makeChanges = async (sync: Sync, client: Client, budget: JobBudget): Promise<void> => {
+const makeChanges = async (
+  sync: Sync,
+  request: SyncRequest,
+  client: Client,
+  budget: JobBudget,
+): Promise<void> => {
   const { deps, plan, facts } = sync;
   const lease = await takeLease(deps, {
     name: thresholdsLease(facts.account),
     by: deps.random.uuid(),
     durationMs: LEASE_MS,
   });
-  if (!lease) throw new UnfinishedSyncError("another sync of the same thresholds is at work");
+  if (!lease) throw new UnfinishedSyncError(AT_WORK);
   try {
+    await requireNewest(request, sync);
     const run = await beginChanges(sync);
     const results = await applyChanges(plan.changes, {
       ...deps,
@@ -95,16 +107,14 @@ const syncWith = async (
   const client = createPacedClient(account, { ...deps, ...budget });
   // The list shows the key's own client only: it says nothing about another one's thresholds.
   const isListed = account.canList && config.clientId === undefined;
-  const actual = isListed ? await listThresholds(client) : (stored?.value.applied ?? []);
-  const plan = planChanges(config.thresholds, actual, config.prune);
-  if (!isListed && cannotBeRemembered(plan, stored?.value)) {
+  const remembered = isListed ? [] : rememberedFor(config, stored?.value.applied);
+  if (!remembered) {
     const rule = "more than can be remembered where thresholds cannot be listed";
-    return reject(deps, request, {
-      reason: "invalid",
-      version,
-      problems: [{ path: "thresholds", rule }],
-    });
+    const problems = [{ path: "thresholds", rule }];
+    return reject(deps, request, { reason: "invalid", version, problems });
   }
+  const actual = isListed ? await listThresholds(client) : remembered;
+  const plan = planChanges(config.thresholds, actual, config.prune);
   const facts = {
     account: account.name,
     source: { name: source.name, version },
@@ -113,8 +123,10 @@ const syncWith = async (
     actualFrom: isListed ? ("list" as const) : ("ledger" as const),
     at: deps.clock.now(),
   };
-  const sync = { deps, facts, key, stored, plan };
-  return plan.changes.length === 0 ? endUnchanged(sync) : makeChanges(sync, client, budget);
+  const sync = { deps, facts, key, stored, plan, remembered };
+  if (plan.changes.length > 0) return makeChanges(sync, request, client, budget);
+  await requireNobodyAtWork(deps, account.name);
+  return endUnchanged(sync);
 };
 
 /**
@@ -129,6 +141,7 @@ export const syncThresholds = async (
   request: SyncRequest,
   budget: JobBudget,
 ): Promise<void> => {
+  await requireNobodyAtWork(deps, request.account.name);
   const object = await request.source.read();
   if (!object) {
     const problems = [{ path: "", rule: "there is no such config" }];

@@ -101,14 +101,67 @@ test("deep nesting is a problem and no fault, told in a few lines", () => {
   expect(read.kind === "invalid" && read.problems.length).toBeLessThan(5);
 });
 
+test.each([
+  ["010", 10],
+  ["0x10", 16],
+  ["5", 5],
+  ["18446744073709551615", 18446744073709551615n],
+])("a whole number written as %s is read as one", (text, count) => {
+  expect(readConfig(schema, `list: [{ name: a, count: ${text} }]`)).toEqual({
+    kind: "valid",
+    value: { list: [{ name: "a", count }] },
+  });
+});
+
+test.each(["9007199254740991.4", "1.00000000000000000001", "1e3", "5.0"])(
+  "%s is not taken for a whole number: it may have been rounded to one",
+  (text) => {
+    expect(linesOf(`list: [{ name: a, count: ${text} }]`)).toEqual([["list.0.count", 1]]);
+  },
+);
+
+test("only the YAML is read in which 010 is ten and yes is a word", () => {
+  expect(readConfig(schema, "%YAML 1.1\n---\nlist: []\n")).toEqual({
+    kind: "invalid",
+    problems: [{ path: "", rule: "not readable as YAML: only YAML 1.2 is read", line: 1 }],
+  });
+  expect(readConfig(schema, "%YAML 1.2\n---\nlist: []\n").kind).toBe("valid");
+});
+
+test("of thousands of mistakes the first thousand are told, and keys that stand twice by their lines", () => {
+  const many = readConfig(
+    schema,
+    `list: []\n${Array.from({ length: 5_000 }, (_, n) => `k${n}: 1\n`).join("")}`,
+  );
+  const twice = readConfig(schema, `list: []\n${"on: true\n".repeat(3)}`);
+
+  expect(many.kind === "invalid" && many.problems.length).toBe(1_000);
+  expect(twice).toEqual({
+    kind: "invalid",
+    problems: [3, 4].map((line) => ({
+      path: "",
+      rule: "not readable as YAML: a key stands twice in one map",
+      line,
+    })),
+  });
+});
+
+test("the parser's words about its own functions are not passed on", () => {
+  const texts = ["a: 1\n---\nb: 1\n", "[".repeat(20_000), "list: &a [*a]\n"];
+
+  for (const text of texts) {
+    expect(JSON.stringify(readConfig(schema, text))).not.toMatch(/YAML\.|call stack/);
+  }
+});
+
 test("a merge key is a field like any other: nothing is merged unseen", () => {
   expect(linesOf("base: &b { name: a }\nlist:\n  - <<: *b\n")).toContainEqual(["list.0.<<", 3]);
 });
 
 test("a longer text than a config has is not read", () => {
-  expect(readConfig(schema, `list: []\n#${"x".repeat(1_000_000)}`)).toEqual({
+  expect(readConfig(schema, `list: []\n#${"x".repeat(500_000)}`)).toEqual({
     kind: "invalid",
-    problems: [{ path: "", rule: "at most 1000000 bytes" }],
+    problems: [{ path: "", rule: "at most 500000 bytes" }],
   });
 });
 

@@ -245,6 +245,15 @@ describe("schedules", () => {
     });
   });
 
+  test.each(["SyncDashthresholdsLambdaEvConf", "SnapshotDashpricesLambdaEvConf"])(
+    "%s keeps the call that failed at every retry",
+    (id) => {
+      expect(resource(id).Properties.DestinationConfig).toEqual({
+        OnFailure: { Destination: arn("ScheduleDeadLetter") },
+      });
+    },
+  );
+
   test("take prices once in each period that a run is known by, in its middle", () => {
     const { variables } = functionOf("SnapshotDashpricesLambdaFunction");
 
@@ -268,6 +277,13 @@ describe("configs", () => {
         NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
       },
     });
+  });
+
+  test("have their bucket's name in an output, and no other output is ours", () => {
+    const ours = Object.keys(packaged.outputs).filter((id) => !/^Serverless|Qualified/.test(id));
+
+    expect(ours).toEqual(["ConfigBucketName"]);
+    expect(packaged.outputs.ConfigBucketName).toMatchObject({ Value: { Ref: "ConfigBucket" } });
   });
 
   test("call sync-thresholds when its own one is written, and no other", () => {

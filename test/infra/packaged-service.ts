@@ -11,7 +11,10 @@ const resourceSchema = z.looseObject({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()),
 });
-const templateSchema = z.object({ Resources: z.record(z.string(), resourceSchema) });
+const templateSchema = z.object({
+  Resources: z.record(z.string(), resourceSchema),
+  Outputs: z.record(z.string(), z.looseObject({ Value: z.unknown() })),
+});
 
 export type Resource = z.output<typeof resourceSchema>;
 
@@ -19,6 +22,7 @@ export interface PackagedService {
   readonly directory: string;
   /** The resources of the packaged template by logical id. */
   readonly resources: Readonly<Record<string, Resource>>;
+  readonly outputs: z.output<typeof templateSchema>["Outputs"];
   /** Names of the files in a function's package. */
   filesOf(functionName: string): Promise<readonly string[]>;
   remove(): Promise<void>;
@@ -52,9 +56,11 @@ export const packageService = async (): Promise<PackagedService> => {
   await run(process.execPath, [resolve("node_modules/osls/bin/serverless.js"), "package"], bare);
   const packages = join(directory, ".serverless");
   const template = await readFile(join(packages, "cloudformation-template-update-stack.json"));
+  const { Resources, Outputs } = templateSchema.parse(JSON.parse(template.toString()));
   return {
     directory,
-    resources: templateSchema.parse(JSON.parse(template.toString())).Resources,
+    resources: Resources,
+    outputs: Outputs,
     filesOf: async (name) => namesInZip(await readFile(join(packages, `${name}.zip`))),
     remove: () => rm(directory, { recursive: true }),
   };

@@ -30,6 +30,12 @@ const JOB = [
   },
 ];
 
+const KEEP_FAILED = {
+  Effect: "Allow",
+  Action: ["sqs:SendMessage"],
+  Resource: [arn("ScheduleDeadLetter")],
+};
+
 /** What a schedule may do. */
 const calls = (functionId: string) => [
   { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arn(functionId)] },
@@ -103,12 +109,14 @@ export const STATEMENTS = {
     { Effect: "Allow", Action: ["s3:GetObject"], Resource: [object("thresholds.yaml")] },
     { Effect: "Allow", Action: ["s3:ListBucket"], Resource: [arn("ConfigBucket")] },
     ...JOB,
+    KEEP_FAILED,
   ],
   SnapshotPricesRole: [
     logs("SnapshotDashpricesLogGroup"),
     { Effect: "Allow", Action: ["s3:GetObject"], Resource: [object("watchlist.yaml")] },
     { Effect: "Allow", Action: ["s3:ListBucket"], Resource: [arn("ConfigBucket")] },
     ...JOB,
+    KEEP_FAILED,
   ],
   WatchAiTasksRole: [logs("WatchDashaiDashtasksLogGroup"), ...JOB],
   PollScheduleRole: calls("PollDashtasksLambdaFunction"),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { watchFile } from "../../lib/local/file-watch.ts";
+import { createSteadySource, watchFile } from "../../lib/local/file-watch.ts";
 import type { ConfigSource } from "../../lib/ports/config-source.ts";
 import { createRecordingLog } from "../support/recording-log.ts";
 import { createTextSource } from "../support/text-source.ts";
@@ -14,7 +14,7 @@ const watch = (
   const stopping = new AbortController();
   const told: (string | undefined)[] = [];
   const ended = watchFile({
-    source,
+    source: createSteadySource(source, clock),
     clock,
     log,
     signal: stopping.signal,
@@ -120,6 +120,7 @@ test("ends when it is stopped", async () => {
   const { clock, stop, ended } = watch(createTextSource("one"));
   await clock.advance(1_000);
   stop();
+  await clock.advance(1_000);
 
   await expect(ended).resolves.toBeUndefined();
 });

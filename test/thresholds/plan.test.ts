@@ -42,3 +42,15 @@ test("one without a limit is updated", () => {
 
   expect(changes.map(({ action }) => action)).toEqual(["update"]);
 });
+
+test("one that is listed twice is not deleted because it is wanted once", () => {
+  const twice = [
+    { ...PHOTOS, limit: "9", uuid: "u1" },
+    { ...PHOTOS, limit: "9", uuid: "u2" },
+  ];
+
+  expect(planChanges([{ ...PHOTOS, limit: "9" }], twice, true)).toEqual({
+    changes: [],
+    unchangedCount: 1,
+  });
+});

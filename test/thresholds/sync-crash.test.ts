@@ -89,3 +89,34 @@ test("drift is told with one id at whatever call of a port the run is killed", a
     expect(await world.actual()).toHaveLength(3);
   }
 });
+
+test.each(KINDS)("a run that goes wrong is finished by Lambda's own retries: %s", async (kind) => {
+  // After a minute, and after two more. What lasts until then was long over.
+  const retriesAfterMs = [60_000, 120_000];
+  const runOnce = async (nth?: number) => {
+    const faults = createFaults();
+    const world = await createThresholdWorld({ around: faults.around, config: CONFIG });
+    if (nth !== undefined) faults.strike(nth, kind);
+    let isDone = await world.sync({ eventId: "e" }, 297_000).then(
+      () => true,
+      () => false,
+    );
+    const calls = faults.calls.length;
+    for (const afterMs of retriesAfterMs) {
+      await world.clock.advance(afterMs);
+      if (isDone) continue;
+      isDone = await world.sync({ eventId: "e" }, 297_000).then(
+        () => true,
+        () => false,
+      );
+    }
+    return { world, calls };
+  };
+  const { calls } = await runOnce();
+
+  for (let nth = 1; nth <= calls; nth += 1) {
+    const { world } = await runOnce(nth);
+
+    expect(await world.actual(), `call ${nth}`).toHaveLength(3);
+  }
+});

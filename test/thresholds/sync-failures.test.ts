@@ -228,7 +228,7 @@ test("a run whose view was overtaken by a whole other sync changes nothing", asy
     world.methods();
   };
 
-  await expect(world.sync()).rejects.toThrow("another sync of the same thresholds is at work");
+  await expect(world.sync()).rejects.toThrow("has changed in the meantime");
 
   expect(world.methods()).toEqual([]);
   expect(await world.actual()).toHaveLength(20);
@@ -242,4 +242,36 @@ test("a create that is answered with yes in unknown words is done", async () => 
 
   expect(world.methods()).toEqual(["GET", "POST"]);
   expect(world.toldOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
+});
+
+test("one threshold that is never answered stops no other, and is left", async () => {
+  const world = await createThresholdWorld({ config: MANY });
+  world.poison("b3");
+
+  await expect(world.sync()).rejects.toThrow("the next sync goes on");
+
+  expect(await world.actual()).toHaveLength(19);
+  const [synced] = world.toldOf("ThresholdsSynced");
+  expect(synced?.data.counts).toMatchObject({ created: 19, left: 1 });
+  expect(synced?.data.changes[0]).toMatchObject({
+    bucket_name: "b3",
+    outcome: "left",
+    problem: expect.stringContaining("500"),
+  });
+});
+
+test("what somebody made in the meantime is told as updated, what we may have made ourselves as created", async () => {
+  const theirs = await createThresholdWorld({ config: ONE });
+  theirs.meanwhile(() =>
+    theirs.atProvider("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 }),
+  );
+  const ours = await createThresholdWorld({ config: ONE });
+  ours.faults.strike("fails after the effect");
+
+  await theirs.sync();
+  await ours.sync();
+
+  const countsOf = (world: typeof ours) => world.toldOf("ThresholdsSynced")[0]?.data.counts;
+  expect(countsOf(theirs)).toMatchObject({ created: 0, updated: 1 });
+  expect(countsOf(ours)).toMatchObject({ created: 1, updated: 0 });
 });

@@ -114,18 +114,60 @@ test("a threshold that a dead run may have made is deleted when it is wanted no 
   expect(await world.actual()).toEqual(["reaching_used_space - c 500"]);
 });
 
+const manyOf = (count: number, prefix: string) =>
+  configOf(...Array.from({ length: count }, (_, n) => `${prefix.padEnd(60, "x")}${n}`));
+const rejections = (world: Awaited<ReturnType<typeof createThresholdWorld>>) =>
+  world.toldOf("ThresholdsRejected").map(({ data }) => data.problems);
+
 test("more thresholds than can be remembered are rejected where they cannot be listed", async () => {
-  const name = "x".repeat(240);
-  const many = Array.from({ length: 1500 }, (_, n) => `${name}${n}`);
-  const world = await createThresholdWorld({ config: configOf(...many), account: NO_LISTS });
+  const world = await createThresholdWorld({ config: manyOf(1_500, "a"), account: NO_LISTS });
 
   await world.sync();
 
   expect(world.requests).toEqual([]);
-  expect(world.toldOf("ThresholdsRejected")[0]?.data.problems).toEqual([
-    {
-      path: "thresholds",
-      rule: "more than can be remembered where thresholds cannot be listed",
-    },
+  expect(rejections(world)).toEqual([
+    [
+      {
+        path: "thresholds",
+        rule: "more than can be remembered where thresholds cannot be listed",
+      },
+    ],
   ]);
+});
+
+test("a thousand are remembered, and a thousand others in their place, within an item's 400 kB", async () => {
+  const world = await createThresholdWorld({ config: manyOf(1_000, "a"), account: NO_LISTS });
+  await world.sync();
+  world.source.write(manyOf(1_000, "b"));
+  world.bus.refuse(() => true);
+  let largest = 0;
+  world.meanwhile(async () => {
+    largest = JSON.stringify(await world.ledger.read("thresholds#local")).length;
+  });
+
+  await world.sync();
+
+  const item = JSON.stringify(await world.ledger.read("thresholds#local"));
+  expect(largest).toBeGreaterThan(200_000);
+  expect(Math.max(largest, item.length)).toBeLessThan(400_000);
+  expect((await world.actual()).every((line) => line.includes(" bx"))).toBe(true);
+  expect(rejections(world)).toEqual([]);
+});
+
+test("what is wanted no more is remembered as far as there is room, and the rest is forgotten", async () => {
+  const world = await createThresholdWorld({ account: NO_LISTS });
+  const keep = (text: string) => text.replace("prune: true", "prune: false");
+  for (const prefix of ["a", "b", "c"]) {
+    world.source.write(keep(manyOf(600, prefix)));
+    await world.sync();
+  }
+  world.source.write("prune: true\nthresholds: []\n");
+
+  await world.sync();
+
+  expect(rejections(world)).toEqual([]);
+  const left = await world.actual();
+  expect(left.length).toBeGreaterThan(0);
+  expect(left.length).toBeLessThan(1_200);
+  expect(left.some((line) => line.includes(" cx"))).toBe(false);
 });

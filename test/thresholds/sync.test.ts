@@ -157,7 +157,7 @@ test("a thousand thresholds cost a request each, and one when nothing is to be c
     config: `thresholds:\n${Array.from(
       { length: 1000 },
       (_, n) =>
-        `  - { name: reaching_used_space, storage_name: ${"s".repeat(250)}, bucket_name: ${"b".repeat(240)}${n}, bytes: 18446744073709551615 }\n`,
+        `  - { name: reaching_used_space, storage_name: ${"s".repeat(180)}, bucket_name: ${"b".repeat(180)}${n}, bytes: 18446744073709551615 }\n`,
     ).join("")}`,
   });
 

@@ -6,7 +6,7 @@ import { syncThresholds } from "../../lib/thresholds/sync.ts";
 import type { SyncCause } from "../../lib/thresholds/sync-events.ts";
 import { type Around, untouched } from "../support/faults.ts";
 import { createHttpFaults, type HttpFaults } from "../support/http-faults.ts";
-import { startProvider } from "../support/provider.ts";
+import { json, startProvider } from "../support/provider.ts";
 import { createTextSource } from "../support/text-source.ts";
 import { createWorld } from "../support/world.ts";
 
@@ -25,6 +25,7 @@ export interface ThresholdWorldOptions {
 /** The embedded service, a config and everything that a sync needs, on virtual time. */
 export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) => {
   const requests: { readonly method: string; readonly path: string; readonly body: unknown }[] = [];
+  let poisoned: string | undefined;
   const meanwhile: (() => Promise<unknown>)[] = [];
   let faults: HttpFaults | undefined;
   let service: Awaited<ReturnType<typeof startProvider>> | undefined;
@@ -45,6 +46,7 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
           const { pathname, search } = new URL(request.url);
           const body = text === "" ? undefined : parseWireJson(text);
           requests.push({ method: request.method, path: pathname + search, body });
+          if (poisoned !== undefined && text.includes(poisoned)) return json(500, {});
           if (request.method !== "GET") await meanwhile.splice(0).pop()?.();
           return struck(request);
         },
@@ -85,6 +87,10 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     requests,
     faults,
     sync,
+    /** Every request that holds this text is answered with 500 from now on. */
+    poison: (text: string): void => {
+      poisoned = `"${text}"`;
+    },
     /** Somebody else's request. */
     atProvider,
     /** Lets something happen after the sync has read and before its first change arrives. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pc from "picocolors";
@@ -36,27 +36,30 @@ export interface JobStep {
 /** The configs of the demo, as files that people can look at and edit. */
 export interface DemoFiles {
   readonly jobs: JobChoice;
-  readonly steps: readonly JobStep[];
-  /** Writes them. To be called when the folder is known to be ours, and before anybody reads. */
-  write(): Promise<void>;
+  /**
+   * Writes those that are not there; answers what is expected of the jobs by what the files say. To
+   * be called when the folder is known to be ours, and before anybody reads.
+   */
+  write(): Promise<readonly JobStep[]>;
   /** Does what a person, and time, would do to them. Resolves when all is done or the signal aborts. */
   play(automation: Automation, signal: AbortSignal): Promise<void>;
   /** Removes them, if they are for this run only. */
   remove(): Promise<void>;
 }
 
-const THRESHOLDS_STEP: JobStep = {
+/** What the file says by now, the demo's edit or a person's. */
+const thresholdsStep = (file: string): JobStep => ({
   id: "demo-thresholds",
-  expected: "as the edited file wants them",
+  expected: "as the file wants them",
   async look({ deps }) {
     const account = deps.accountOf(DEFAULT_ACCOUNT);
-    const wanted = readThresholdConfig(DEMO_THRESHOLDS_EDITED);
-    if (!account || wanted.kind === "invalid") return undefined;
-    const { thresholds, prune } = wanted.value;
+    const config = readThresholdConfig(await readFile(file, "utf8"));
+    if (!account || config.kind === "invalid") return undefined;
+    const { thresholds, prune } = config.value;
     const { changes } = planChanges(thresholds, await listThresholds(account.client), prune);
     return changes.length === 0 ? this.expected : undefined;
   },
-};
+});
 
 const PRICES_STEP: JobStep = {
   id: "demo-prices",
@@ -81,6 +84,12 @@ const AI_TASK_STEP: JobStep = {
   },
 };
 
+/** What is there from an earlier run has perhaps been edited since. */
+const writeNew = (file: string, text: string): Promise<void> =>
+  writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  });
+
 /**
  * Plans the demo's configs: in the folder where the run keeps its state, or in one that goes with
  * the run. A file that the person has named is theirs: the demo neither writes it nor expects
@@ -99,20 +108,22 @@ export const planDemoFiles = async (
   const watchlistFile = chosen.watchlistFile ?? join(folder, "watchlist.yaml");
   return {
     jobs: { ...chosen, thresholdsFile, watchlistFile },
-    steps: [
-      ...(isOurs.thresholds ? [THRESHOLDS_STEP] : []),
-      ...(isOurs.watchlist ? [PRICES_STEP] : []),
-      AI_TASK_STEP,
-    ],
     async write() {
-      if (isOurs.thresholds) await writeFile(thresholdsFile, DEMO_THRESHOLDS);
-      if (isOurs.watchlist) await writeFile(watchlistFile, DEMO_WATCHLIST);
+      if (isOurs.thresholds) await writeNew(thresholdsFile, DEMO_THRESHOLDS);
+      if (isOurs.watchlist) await writeNew(watchlistFile, DEMO_WATCHLIST);
+      // Of a list that a person has edited nobody knows what it costs.
+      const isDemoList = (await readFile(watchlistFile, "utf8").catch(() => "")) === DEMO_WATCHLIST;
+      return [
+        ...(isOurs.thresholds ? [thresholdsStep(thresholdsFile)] : []),
+        ...(isDemoList ? [PRICES_STEP] : []),
+        AI_TASK_STEP,
+      ];
     },
     async play(automation, signal) {
       const { clock } = automation.deps;
       await clock.sleep(EDIT_AFTER_MS, signal);
       if (signal.aborted) return;
-      if (isOurs.thresholds) {
+      if (isOurs.thresholds && (await readFile(thresholdsFile, "utf8")) === DEMO_THRESHOLDS) {
         printNote(pc.dim(`(the demo edits ${thresholdsFile})`));
         await writeFile(thresholdsFile, DEMO_THRESHOLDS_EDITED);
       }
