@@ -6,7 +6,7 @@ import { oneOf } from "../lib/contract/values.ts";
 import { baseUrl, wholeNumber } from "../lib/lambda/settings.ts";
 
 /** What every function reads from its environment; `serverless.yml` sets it. */
-export const functionSettingsSchema = z.object({
+const functionSettingsSchema = z.object({
   TABLE_NAME: z.string(),
   EVENT_BUS_NAME: z.string(),
   /** `source` of every event that goes out. */

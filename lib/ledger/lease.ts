@@ -40,20 +40,19 @@ export const takeLease = async (
   if (found && found.value.until > clock.now()) return undefined;
   const taken = { by, until: clock.now() + durationMs };
   if (!(await leases.write(ledger, name, found, taken))) return undefined;
-  let { until } = taken;
-  let isOurs = true;
+  /** Until when it is known to be ours; 0 when it is not. */
+  let oursUntil = taken.until;
   const holdUntil = async (next: number): Promise<void> => {
     const { value } = await leases.update(ledger, name, (lease) =>
       lease.by === by ? { ...lease, until: next } : lease,
     );
-    isOurs = value.by === by;
+    oursUntil = value.by === by ? next : 0;
   };
   return {
     async renew() {
-      if (until - clock.now() > durationMs / 2) return isOurs;
-      until = clock.now() + durationMs;
-      await holdUntil(until);
-      return isOurs;
+      if (oursUntil - clock.now() > durationMs / 2) return true;
+      if (oursUntil > 0) await holdUntil(clock.now() + durationMs);
+      return oursUntil > 0;
     },
     release: () => holdUntil(0),
   };

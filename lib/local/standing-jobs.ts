@@ -44,12 +44,21 @@ export interface StandingJobs {
 /** As in serverless.yml. */
 const TIMEOUT_MS = 300_000;
 
+/** What breaks off because the program ends is no news. */
+const untilAborted = (log: InvocationLog, signal: AbortSignal): InvocationLog => ({
+  ...log,
+  warn: (message, fields) => signal.aborted || log.warn(message, fields),
+  error: (message, fields) => signal.aborted || log.error(message, fields),
+});
+
 /** Does for the standing jobs what S3's events and the scheduler do in the cloud. */
 export const startStandingJobs = (options: StandingJobsOptions): StandingJobs => {
-  const { deps, account, choice, times } = options;
-  const { clock, random, log } = deps;
+  const { account, choice, times } = options;
+  const { clock, random } = options.deps;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const log = untilAborted(options.deps.log, signal);
+  const deps = { ...options.deps, log };
   const contextOf = (name: string) => lambdaContext(name, TIMEOUT_MS, { clock, random });
   const tick = (name: string): ScheduledEvent => ({
     ...scheduledEvent(name, clock.now(), random),
@@ -57,15 +66,20 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   });
 
   const loops: Promise<void>[] = [];
+  /** The handler's own boundary has logged what went wrong; the next run goes on. */
+  const quietly = (run: () => Promise<unknown>): Promise<void> =>
+    run().then(
+      () => {},
+      () => {},
+    );
   const every = async (periodMs: number, run: () => Promise<unknown>, firstMs = 0) => {
-    await clock.sleep(firstMs, signal);
+    let nextAt = clock.now() + firstMs;
     while (!signal.aborted) {
-      await run().catch((error: unknown) => {
-        log.warn("job not finished, the next run goes on", {
-          errorMessage: error instanceof Error ? error.message : String(error),
-        });
-      });
-      await clock.sleep(periodMs, signal);
+      await clock.sleep(nextAt - clock.now(), signal);
+      if (signal.aborted) return;
+      await quietly(run);
+      // By the clock, or every run would begin a little later than the last.
+      nextAt = Math.max(nextAt + periodMs, clock.now());
     }
   };
 
@@ -93,8 +107,16 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
     const snapshot = createSnapshotPrices(async () => ({ ...deps, account, source, periodMs }));
     const run = async (): Promise<void> =>
       snapshot(tick("price-snapshot"), contextOf("snapshot-prices"));
-    loops.push(every(times.pricesMs, run));
-    return run;
+    const onVersion = async (version: string | undefined): Promise<void> => {
+      if (version === undefined) log.warn("there is no such watchlist", { source: path });
+      // The same list again would fail the same way, and with the next version it is run again.
+      await quietly(run);
+    };
+    loops.push(
+      watchFile({ source, clock, log, signal, onVersion }),
+      every(times.pricesMs, run, times.pricesMs),
+    );
+    return () => quietly(run);
   };
 
   const startAiTasks = (choiceOf: NonNullable<JobChoice["aiTasks"]>): void => {

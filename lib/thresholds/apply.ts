@@ -160,7 +160,8 @@ export const applyChanges = async (
 
   const apply = async (change: Change): Promise<AppliedChange> => {
     isStopped ||= options.clock.now() >= options.endsAt || options.signal.aborted;
-    isStopped ||= !(await options.mayGoOn());
+    // Whoever cannot tell must not go on; what was done is recorded all the same.
+    isStopped ||= !(await options.mayGoOn().catch(() => false));
     if (isStopped) return { change, outcome: "left" };
     try {
       const action = await make(send, change);

@@ -72,3 +72,26 @@ test("a lease can be broken when its holder is known to be dead", async () => {
 
   expect(await take("b")).toBeDefined();
 });
+
+test("a lease that could not be renewed is asked for again, and not taken for ours", async () => {
+  const { ledger, clock, take } = open();
+  const lease = await take("a");
+  await clock.advance(6_000);
+  const write = ledger.write;
+  Object.assign(ledger, { write: () => Promise.reject(new Error("away")) });
+  await expect(lease?.renew()).rejects.toThrow("away");
+  Object.assign(ledger, { write });
+  await clock.advance(4_000);
+  await take("b");
+
+  expect(await lease?.renew()).toBe(false);
+});
+
+test("a lease that was released is not ours any more", async () => {
+  const { take } = open();
+  const lease = await take("a");
+
+  await lease?.release();
+
+  expect(await lease?.renew()).toBe(false);
+});

@@ -275,3 +275,26 @@ test("what somebody made in the meantime is told as updated, what we may have ma
   expect(countsOf(theirs)).toMatchObject({ created: 0, updated: 1 });
   expect(countsOf(ours)).toMatchObject({ created: 1, updated: 0 });
 });
+
+test("when the lease cannot be renewed nothing more is changed, and what was done is told", async () => {
+  let isAway = false;
+  const world = await createThresholdWorld({
+    config: MANY,
+    around: (call, effect) =>
+      isAway && call.name.startsWith("ledger.read lease")
+        ? Promise.reject(new Error("away"))
+        : effect(),
+  });
+  world.meanwhile(async () => {
+    await world.clock.advance(70_000);
+    isAway = true;
+  });
+
+  await world.sync({}, 600_000).catch(() => {});
+
+  const done = (await world.actual()).length;
+  expect(done).toBeLessThanOrEqual(8);
+  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data.counts)).toMatchObject([
+    { created: done, left: 20 - done },
+  ]);
+});
