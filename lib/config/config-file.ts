@@ -1,16 +1,7 @@
-import {
-  type Document,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type ParsedNode,
-  parseDocument,
-  visit,
-} from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import type * as z from "zod";
 import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/problem.ts";
+import { flawsOf, inWords, keepExactNumbers, offsetOf } from "./yaml-document.ts";
 
 /** One thing that is wrong with a config file. */
 export interface ConfigProblem {
@@ -29,26 +20,6 @@ export type ConfigReading<T> =
 const MAX_BYTES = 500_000;
 const MAX_PROBLEMS = 1_000;
 
-/** Where the text says something about the path: its own place, or that of the nearest parent. */
-const offsetOf = (contents: Node | null, path: readonly PropertyKey[]): number => {
-  let node: unknown = contents;
-  let offset = contents?.range?.[0] ?? 0;
-  for (const part of path) {
-    if (isMap<ParsedNode, ParsedNode>(node)) {
-      const pair = node.items.find(({ key }) => String(key) === String(part));
-      if (!pair) return offset;
-      offset = pair.key.range[0];
-      node = pair.value;
-    } else if (isSeq<ParsedNode>(node)) {
-      const item = node.items[Number(part)];
-      if (!item) return offset;
-      offset = item.range[0];
-      node = item;
-    } else return offset;
-  }
-  return offset;
-};
-
 /** What a number cannot hold exactly stays a bigint. */
 const plainNumber = (_key: unknown, value: unknown): unknown =>
   typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
@@ -57,57 +28,6 @@ const plainNumber = (_key: unknown, value: unknown): unknown =>
 const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
-
-interface Flaw {
-  readonly message: string;
-  readonly offset?: number;
-}
-
-/** What the parser says in words about its own functions. */
-const OWN_WORDS = new Map([
-  ["MULTIPLE_DOCS", "a file holds one document"],
-  ["Maximum call stack size exceeded", "nested too deeply"],
-]);
-
-/** In one pass over the file: the parser itself compares each key of a map with every other. */
-const repeatedKeys = (document: Document): readonly Flaw[] => {
-  const flaws: Flaw[] = [];
-  visit(document, {
-    Map(_key, map) {
-      const seen = new Set<unknown>();
-      for (const { key } of map.items) {
-        const name = isScalar(key) ? key.value : undefined;
-        const offset = isScalar(key) ? key.range?.[0] : undefined;
-        if (name === undefined || offset === undefined) continue;
-        if (seen.has(name)) flaws.push({ message: "a key stands twice in one map", offset });
-        seen.add(name);
-      }
-    },
-  });
-  return flaws;
-};
-
-/** A number with a fraction or an exponent that is read as a whole one was perhaps rounded: its text tells. */
-const keepExactNumbers = (document: Document): void => {
-  visit(document, {
-    Scalar(_key, scalar) {
-      const { value, source } = scalar;
-      if (typeof value === "number" && Number.isInteger(value) && source) scalar.value = source;
-    },
-  });
-};
-
-const flawsOf = (document: ReturnType<typeof parseDocument>): readonly Flaw[] => {
-  const parsed = [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
-    message: OWN_WORDS.get(code) ?? OWN_WORDS.get(message) ?? message,
-    offset: pos[0],
-  }));
-  if (parsed.length > 0) return parsed;
-  const { explicit, version } = document.directives?.yaml ?? {};
-  // Earlier versions read 010 as 8 and yes as true.
-  if (explicit && version !== "1.2") return [{ message: "only YAML 1.2 is read", offset: 0 }];
-  return repeatedKeys(document);
-};
 
 const unreadable = (message: string, line?: number): ConfigProblem => ({
   path: "",
@@ -154,7 +74,7 @@ export const readConfig = <S extends z.ZodType>(
   } catch (error) {
     // Aliases that lead nowhere, to themselves, or to more than fits into memory.
     const message = error instanceof Error ? error.message : "";
-    return invalid([unreadable(OWN_WORDS.get(message) ?? message)]);
+    return invalid([unreadable(inWords(message))]);
   }
   if (content === null) return invalid([{ path: "", rule: "the file is empty", line: 1 }]);
   const parsed = schema.safeParse(content);

@@ -69,6 +69,7 @@ test.each([
 
 test.each([
   ["a key twice", "list: []\non: true\non: false\n", 3],
+  ["a key twice, once as a number", "list: []\n1: a\n'1': b\n", 3],
   ["two documents", "list: []\n---\nlist: []\n", 2],
   ["a tab as indentation", "list:\n\t- name: a\n", 2],
   ["an unknown tag", "list: []\non: !maybe yes\n", 2],
