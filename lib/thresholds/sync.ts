@@ -12,6 +12,8 @@ import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-event
 import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
 import { type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
 
+/** The event has a hundred of them. */
+const MAX_LOGGED = 10;
 /**
  * Longer than one change with its repetitions takes, shorter than Lambda waits before the second
  * retry of a run that was killed.
@@ -24,8 +26,10 @@ const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Prom
     account: account.name,
     source: source.name,
     problems: rejection.problems
-      .slice(0, 10)
-      .map(({ line, path, rule }) => `line ${line ?? "?"}: ${path} ${rule}`),
+      .slice(0, MAX_LOGGED)
+      .map(({ line, path, rule }) =>
+        [line && `line ${line}`, path, rule].filter(Boolean).join(": "),
+      ),
   });
   const about = { account: account.name, source: source.name, cause, at: deps.clock.now() };
   return publishNow(deps, thresholdsRejected(about, rejection));
