@@ -57,10 +57,20 @@ export interface GatewayClient {
 /** A running Skyhook answers at once. */
 const ANSWER_MS = 30_000;
 
+const isTimeout = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === "TimeoutError";
+
 const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
   try {
     return await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
-  } catch {
+  } catch (error) {
+    if (isTimeout(error)) {
+      const limit = `${ANSWER_MS / 1000} seconds`;
+      throw new ExitError(
+        EXIT.unreachable,
+        `${url.origin} did not answer within ${limit}; it may be busy, try again`,
+      );
+    }
     throw new ExitError(
       EXIT.unreachable,
       `nothing answers at ${url.origin}; run \`skyhook start\` and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,

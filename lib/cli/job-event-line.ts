@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import pc from "picocolors";
 import type * as z from "zod";
 import { EVENT_DATA } from "../events/catalogue.ts";
+import { priceChangeText } from "./price-change-text.ts";
 import { visibleText } from "./visible-text.ts";
 
 /** What the line of a job's event says: what it is about, and what happened. */
@@ -38,15 +39,10 @@ const rejectedText = ({ problems, problemCount }: DataOf<"ThresholdsRejected">):
   return pc.yellow(visibleText(`rejected: ${all.join("; ")}`));
 };
 
-const capturedText = (data: DataOf<"PricesCaptured">): string =>
-  `captured: ${
-    countsText(data, ["first", "changed", "unchanged", "failed"]) || "nothing to compare"
-  }`;
-
-const priceText = ({ before, after, percent }: DataOf<"PriceChanged">): string => {
-  const amounts = [before.per_month, "→", after.per_month, after.currency, "a month"];
-  const share = percent === null ? "" : ` (${percent.startsWith("-") ? "" : "+"}${percent} %)`;
-  return pc.yellow(amounts.map((part) => part ?? "?").join(" ") + share);
+const capturedText = ({ notCompared, ...data }: DataOf<"PricesCaptured">): string => {
+  const counts = { ...data, "not compared": notCompared };
+  const names = ["first", "changed", "unchanged", "not compared", "failed"];
+  return `captured: ${countsText(counts, names) || "nothing to compare"}`;
 };
 
 const endedText = ({ status, taskName = "task" }: DataOf<"AiTaskEnded">): string =>
@@ -77,7 +73,7 @@ export const jobLineOf = (detailType: string, data: unknown): JobLine | undefine
     }
     case "PriceChanged": {
       const changed = EVENT_DATA.PriceChanged.parse(data);
-      return { job: "prices", subject: changed.name, text: priceText(changed) };
+      return { job: "prices", subject: changed.name, text: pc.yellow(priceChangeText(changed)) };
     }
     case "AiTaskEnded": {
       const ended = EVENT_DATA.AiTaskEnded.parse(data);

@@ -53,21 +53,34 @@ export const outboxKind = <S extends OutboxSchema>(rules: Omit<RecordRules<S>, "
         ? undefined
         : Math.max(...outbox.map(({ time }) => time)) + PUBLISH_GRACE_MS,
   });
+  const publishAll = async (deps: FlushDeps, key: string): Promise<void> => {
+    const stored = await kind.read(deps.ledger, key);
+    if (!stored || stored.value.outbox.length === 0) return;
+    const published = await publish(deps, stored.value.outbox);
+    const { value } = await kind.update(deps.ledger, key, (current) => ({
+      ...current,
+      outbox: current.outbox.filter(({ deduplicationId }) => !published.has(deduplicationId)),
+    }));
+    if (value.outbox.length > 0) throw new Error(`not all events of ${kind.kind}#${key} are out`);
+  };
+
   return {
     ...kind,
     /**
      * Publishes what is still to be published; what the bus does not take stays for the next time.
      * @throws Error when the bus did not take all of it; the record stays due
      */
-    async publish(deps: FlushDeps, key: string): Promise<void> {
-      const stored = await kind.read(deps.ledger, key);
-      if (!stored || stored.value.outbox.length === 0) return;
-      const published = await publish(deps, stored.value.outbox);
-      const { value } = await kind.update(deps.ledger, key, (current) => ({
-        ...current,
-        outbox: current.outbox.filter(({ deduplicationId }) => !published.has(deduplicationId)),
-      }));
-      if (value.outbox.length > 0) throw new Error(`not all events of ${kind.kind}#${key} are out`);
+    publish: publishAll,
+    /** As `publish`, for whoever may leave it to the poller: what fails is logged and stays due. */
+    async publishOrLeave(deps: FlushDeps, key: string): Promise<void> {
+      try {
+        await publishAll(deps, key);
+      } catch (error) {
+        deps.log.warn("events not published, they stay due", {
+          key: `${kind.kind}#${key}`,
+          errorMessage: error instanceof Error ? error.message : String(error),
+        });
+      }
     },
   };
 };

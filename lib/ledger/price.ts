@@ -60,7 +60,6 @@ const runSchema = z.object({
 export type PriceReading = z.output<typeof readingSchema>;
 export type StoredReading = z.output<typeof storedReadingSchema>;
 export type PriceItem = z.output<typeof itemSchema>;
-export type PriceOutcome = PriceItem["lastRun"]["outcome"];
 
 /** What is watched under a name, with its latest reading. Never expires: it is what is remembered. */
 export const priceItems = outboxKind({

@@ -8,15 +8,21 @@ import {
   priceReadingKey,
   priceReadings,
 } from "../ledger/price.ts";
+import type { Stored } from "../ledger/record.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { askPrice, fingerprintOf } from "./ask.ts";
 import { type AskedItem, type ItemStep, noteFailure, noteReading } from "./item-transitions.ts";
 import { priceChanged } from "./price-events.ts";
-import { publishRecorded } from "./publish-recorded.ts";
 import type { WatchlistItem } from "./watchlist.ts";
 
 /** Two runs at once, and a person or two; more writers there are none. */
 const MAX_CONFLICTS = 20;
+
+/**
+ * So many changes may wait to be published, each an event of 30 kB at most, or the record would
+ * outgrow the ledger while the bus is away.
+ */
+const MAX_UNTOLD_CHANGES = 3;
 
 export interface ItemCapture {
   readonly deps: JobDeps;
@@ -32,12 +38,14 @@ type Note = (item: PriceItem | undefined) => ItemStep;
 const problemOf = ({ message, problems }: ProviderError): string =>
   clipped([message, ...problems.map(({ path, rule }) => `${path}: ${rule}`)].join("; "));
 
-/** Whether only the time was too short: the next run of the same bucket asks again. */
-const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boolean => {
-  if (error.code === "aborted") return true;
-  const mayPass = error.disposition === "transient" || error.disposition === "throttled";
-  return mayPass && deps.clock.now() + (error.retryAfterMs ?? 0) >= budget.endsAt;
-};
+/**
+ * Whether only the time was too short: the next run of the same bucket asks again. Of the pauses that
+ * the provider asks for, one for all requests takes the time; one for this item alone is a failure.
+ */
+const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boolean =>
+  error.code === "aborted" ||
+  (error.disposition === "throttled" &&
+    deps.clock.now() + (error.retryAfterMs ?? 0) >= budget.endsAt);
 
 /** What the provider says, as a change of the item's record; undefined when there was no time for it. */
 const askProvider = async (
@@ -57,6 +65,24 @@ const askProvider = async (
   }
 };
 
+/** What there is to note of an item; the provider is asked only when there is room for its answer. */
+const findNote = async (
+  capture: ItemCapture,
+  item: WatchlistItem,
+  { asked, before }: { readonly asked: AskedItem; readonly before: PriceItem | undefined },
+): Promise<Note | undefined> => {
+  const untold = before?.outbox.length ?? 0;
+  if (untold < MAX_UNTOLD_CHANGES) return askProvider(capture, item, asked);
+  const problem = `${untold} changes of this price are still to be published; it is read again after that`;
+  return (stored) => noteFailure(stored, asked, problem);
+};
+
+/**
+ * Whether this run, or one of a later time, has recorded the item: what an earlier one has read is
+ * news no more, and would tell a change backwards.
+ */
+const isRecorded = ({ lastRun }: PriceItem, bucket: string): boolean => lastRun.bucket >= bucket;
+
 /** Puts the latest reading where it stays, before another one takes its place. Repeated, it is the same. */
 const putAway = async (
   { ledger }: JobDeps,
@@ -73,24 +99,32 @@ const putAway = async (
 const withEvent = ({ item, changed }: ItemStep, asked: AskedItem): PriceItem =>
   changed ? { ...item, outbox: [...item.outbox, priceChanged(asked, changed)] } : item;
 
-/** Writes the note unless another run of the same bucket was faster; answers what is recorded. */
-const record = async (deps: JobDeps, asked: AskedItem, note: Note): Promise<PriceItem> => {
+/**
+ * Writes the note unless another run was faster; answers what is recorded.
+ * @param before the record as it was read: the write holds only if it still is
+ */
+const record = async (
+  deps: JobDeps,
+  { asked, before }: { readonly asked: AskedItem; readonly before: Stored<PriceItem> | undefined },
+  note: Note,
+): Promise<PriceItem> => {
   const key = priceItemKey(asked.account, asked.name);
+  let stored = before;
   for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
-    const stored = await priceItems.read(deps.ledger, key);
-    if (stored?.value.lastRun.bucket === asked.bucket) return stored.value;
+    if (stored && isRecorded(stored.value, asked.bucket)) return stored.value;
     const next = withEvent(note(stored?.value), asked);
     if (stored && next.latest?.number !== stored.value.latest?.number) {
       await putAway(deps, stored.value);
     }
     if (await priceItems.write(deps.ledger, key, stored, next)) return next;
+    stored = await priceItems.read(deps.ledger, key);
   }
   throw new Error(`too many conflicting writes on the price ${key}`);
 };
 
 /**
- * Reads one price, records it and tells of a change. What this bucket has recorded already is left as
- * it is. Answers the item's record; undefined when there was no time for it.
+ * Reads one price, records it and tells of a change. What this bucket has recorded already, or a later
+ * one, is left as it is. Answers the item's record; undefined when there was no time for it.
  * @throws Error when the ledger fails
  */
 export const captureItem = async (
@@ -101,11 +135,13 @@ export const captureItem = async (
   const key = priceItemKey(account, item.name);
   const { name, order } = item;
   const asked = { account, name, bucket, kind: order.kind, fingerprint: fingerprintOf(order) };
-  const before = (await priceItems.read(deps.ledger, key))?.value;
-  const note =
-    before?.lastRun.bucket === bucket ? undefined : await askProvider(capture, item, asked);
-  const recorded = note ? await record(deps, asked, note) : before;
-  if (recorded?.lastRun.bucket !== bucket) return undefined;
-  if (recorded.outbox.length > 0) await publishRecorded(deps, priceItems, key);
+  const before = await priceItems.read(deps.ledger, key);
+  let recorded = before?.value;
+  if (!recorded || !isRecorded(recorded, bucket)) {
+    const note = await findNote(capture, item, { asked, before: recorded });
+    if (!note) return undefined;
+    recorded = await record(deps, { asked, before }, note);
+  }
+  if (recorded.outbox.length > 0) await priceItems.publishOrLeave(deps, key);
   return recorded;
 };

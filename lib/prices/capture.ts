@@ -7,7 +7,6 @@ import type { ConfigSource } from "../ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { captureItem, type ItemCapture } from "./capture-item.ts";
 import { pricesCaptured } from "./price-events.ts";
-import { publishRecorded } from "./publish-recorded.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
 
 const MAX_AT_ONCE = 4;
@@ -59,7 +58,10 @@ const rememberNames = async (
 };
 
 /**
- * Every item as this bucket has recorded it. One that fails does not stop the others.
+ * Every item as this bucket has recorded it, or a later one. One that fails does not stop the others.
+ *
+ * One whose record cannot be written lets the run fail after all others are done, so that it is tried
+ * again. That is because the ledger is away, and passes: no record is ever too large for it.
  * @throws Error when an item was not reached, or the ledger failed
  */
 const captureItems = async (
@@ -68,13 +70,9 @@ const captureItems = async (
 ): Promise<readonly PriceItem[]> => {
   const { deps, budget, account, bucket } = capture;
   const limit = pLimit(MAX_AT_ONCE);
-  let isOver = false;
   const captureInTime = async (item: WatchlistItem): Promise<PriceItem | undefined> => {
-    isOver ||= budget.signal.aborted || deps.clock.now() >= budget.endsAt;
-    if (isOver) return undefined;
-    const captured = await captureItem(capture, item);
-    isOver ||= captured === undefined;
-    return captured;
+    const isOver = budget.signal.aborted || deps.clock.now() >= budget.endsAt;
+    return isOver ? undefined : captureItem(capture, item);
   };
   // All of them end before anything is thrown: nothing may run on behind the caller's back.
   const ends = await Promise.allSettled(items.map((item) => limit(captureInTime, item)));
@@ -104,7 +102,7 @@ export const capturePrices = async (
   const account = run.account.name;
   const bucket = bucketOf(run);
   const key = priceRunKey(account, bucket);
-  if (await priceRuns.read(deps.ledger, key)) return publishRecorded(deps, priceRuns, key);
+  if (await priceRuns.read(deps.ledger, key)) return priceRuns.publishOrLeave(deps, key);
 
   const object = await run.source.read();
   if (!object) {
@@ -124,5 +122,5 @@ export const capturePrices = async (
   const outbox = [pricesCaptured(ended, captured)];
   // Another run of the same bucket may have been faster; what it wrote is as true.
   await priceRuns.write(deps.ledger, key, undefined, { ...ended, outbox });
-  await publishRecorded(deps, priceRuns, key);
+  await priceRuns.publishOrLeave(deps, key);
 };

@@ -30,8 +30,9 @@ const viewOf = ({ reading, ...stored }: StoredReading): ReadingView => ({
   amounts: reading.amounts,
 });
 
-const latestOf = ({ latest }: PriceItem): PriceView["latest"] => {
-  if (!latest) return null;
+/** What was asked before under the name is history. */
+const latestOf = ({ latest, fingerprint }: PriceItem): PriceView["latest"] => {
+  if (latest?.fingerprint !== fingerprint) return null;
   const { amounts: _, ...view } = viewOf(latest);
   return view;
 };
@@ -87,35 +88,51 @@ export const priceHistory = async (
   return item && (await readingsOf(ledger, item.value)).map(viewOf);
 };
 
-/** Each shown reading with the one that was shown before it, unless another order came between them. */
-const shownPairs = (readings: readonly StoredReading[]) => {
-  const pairs: { readonly before: StoredReading; readonly after: StoredReading }[] = [];
-  let shown: StoredReading | undefined;
-  let fingerprint: string | undefined;
-  for (const after of readings.toReversed()) {
-    const before = after.fingerprint === fingerprint ? shown : undefined;
-    const isShown = after.reading.status === "show";
-    if (before && isShown) pairs.push({ before, after });
-    shown = isShown ? after : before;
-    fingerprint = after.fingerprint;
+/** As `readingsOf`, one by one for whoever may stop on the way. */
+async function* newestFirst(
+  ledger: Ledger,
+  { account, name, latest }: PriceItem,
+): AsyncGenerator<StoredReading> {
+  if (!latest) return;
+  yield latest;
+  for (let number = latest.number - 1; number > 0; number--) {
+    const stored = await priceReadings.read(ledger, priceReadingKey(account, name, number));
+    if (stored) yield stored.value;
   }
-  return pairs;
+}
+
+const changeViewsOf = (
+  name: string,
+  before: StoredReading,
+  after: StoredReading,
+): readonly PriceChangeView[] => {
+  const change = changeOf(before.reading, after.reading);
+  if (!change) return [];
+  const { number, kind } = after;
+  const readAt = isoText(after.readAt);
+  const previousReadAt = isoText(before.readAt);
+  return [{ name, kind, number, readAt, previousReadAt, ...change }];
 };
 
+/** Compares each shown reading with the one shown before it, unless another order came between them. */
 const changesOf = async (
   ledger: Ledger,
   item: PriceItem,
   since: number,
 ): Promise<readonly PriceChangeView[]> => {
-  if (!item.latest || item.latest.readAt < since) return [];
-  return shownPairs(await readingsOf(ledger, item)).flatMap(({ before, after }) => {
-    const change = after.readAt < since ? undefined : changeOf(before.reading, after.reading);
-    if (!change) return [];
-    const { number, kind } = after;
-    const readAt = isoText(after.readAt);
-    const previousReadAt = isoText(before.readAt);
-    return [{ name: item.name, kind, number, readAt, previousReadAt, ...change }];
-  });
+  const changes: PriceChangeView[] = [];
+  /** Shown since then, and still to be compared with what was shown before. */
+  let after: StoredReading | undefined;
+  for await (const stored of newestFirst(ledger, item)) {
+    const isSince = stored.readAt >= since;
+    if (after?.fingerprint !== stored.fingerprint) after = undefined;
+    if (stored.reading.status === "show") {
+      if (after) changes.push(...changeViewsOf(item.name, stored, after));
+      after = isSince ? stored : undefined;
+    }
+    if (!after && !isSince) break;
+  }
+  return changes;
 };
 
 /**
@@ -127,9 +144,10 @@ export const priceChanges = async (
   account: string,
   since: number,
 ): Promise<readonly PriceChangeView[]> => {
-  const changes: PriceChangeView[] = [];
-  for (const item of await itemsOf(ledger, account)) {
-    changes.push(...(await changesOf(ledger, item, since)));
-  }
-  return changes.toSorted((a, b) => Date.parse(b.readAt) - Date.parse(a.readAt));
+  const limit = pLimit(MAX_READS_AT_ONCE);
+  const items = await itemsOf(ledger, account);
+  const changes = await Promise.all(
+    items.map((item) => limit(() => changesOf(ledger, item, since))),
+  );
+  return changes.flat().toSorted((a, b) => Date.parse(b.readAt) - Date.parse(a.readAt));
 };

@@ -1,3 +1,4 @@
+import { ProviderError } from "../client/provider-error.ts";
 import type { previewInstancePrice } from "../contract/instance-price.ts";
 import type { Reply } from "../contract/operation.ts";
 import {
@@ -9,19 +10,43 @@ import {
 import type { PriceReading } from "../ledger/price.ts";
 import { decimalText } from "./decimal.ts";
 
-/** So many that a record of the ledger has room for two readings; totals come before parts. */
+/*
+ * How much of a reply is kept, whatever the provider sends. An item of the ledger has room for 400 kB:
+ * two readings, and the few events of changes that wait to be published.
+ */
+
+/** More parts than these are not told one by one; totals come before parts. */
 const MAX_CATEGORIES = 2_000;
+const MAX_READING_BYTES = 100_000;
+
+/** More than any price is written with; floating point alone knows numbers of 300. */
+const MAX_DIGITS = 40;
 
 /** Names of categories are the provider's: one that is no plain word is none. */
 const PLAIN_WORD = /^[\w-]{1,64}$/;
 
+/** Room for two long words in each other; it also ends the way down into a reply without end. */
+const MAX_NAME_CHARACTERS = 150;
+
 type Category = readonly [name: string, amount: string | null];
 type ItemPrice = Reply<typeof getGpuClusterPrice>;
 
-/** An amount of a reply, or of a part of it that may be absent. */
+/**
+ * An amount of a reply, or of a part of it that may be absent.
+ * @throws ProviderError when no price is as long
+ */
 const textOf = (value: unknown): string | null => {
   const read = amount.safeParse(value).data;
-  return read === undefined || read === null ? null : decimalText(read);
+  if (read === undefined || read === null) return null;
+  const written = typeof read === "number" ? decimalText(read) : read;
+  if (written.replaceAll(/\D/g, "").length > MAX_DIGITS) {
+    throw new ProviderError({
+      disposition: "contract",
+      code: "reply-unexpected",
+      message: `the reply has an amount of more than ${MAX_DIGITS} digits`,
+    });
+  }
+  return decimalText(written);
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -29,6 +54,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** Every amount of a nested object by its path; the provider may add categories at any time. */
 const amountsIn = (path: string, value: unknown): readonly Category[] => {
+  if (path.length > MAX_NAME_CHARACTERS) return [];
   if (isRecord(value)) {
     return Object.entries(value).flatMap(([name, inner]) =>
       PLAIN_WORD.test(name) ? amountsIn(`${path}.${name}`, inner) : [],
@@ -49,6 +75,16 @@ const totalOf = (price: ItemPrice): readonly Category[] => [
   ["tax_percent", textOf(price.tax_percent)],
 ];
 
+/** The first categories, as many as a reading has room for. Names and amounts are plain ASCII. */
+const kept = (categories: readonly Category[]): readonly Category[] => {
+  let bytes = 0;
+  const end = categories.findIndex((category, index) => {
+    bytes += JSON.stringify(category).length;
+    return index >= MAX_CATEGORIES || bytes > MAX_READING_BYTES;
+  });
+  return end === -1 ? categories : categories.slice(0, end);
+};
+
 const readingOf = (
   status: PriceReading["status"],
   currency: string | null,
@@ -56,7 +92,7 @@ const readingOf = (
 ): PriceReading => ({
   status,
   currency,
-  amounts: Object.fromEntries(categories.slice(0, MAX_CATEGORIES)),
+  amounts: Object.fromEntries(kept(categories)),
 });
 
 const ofItemPrice = (price: ItemPrice, parts: readonly Category[] = []): PriceReading =>

@@ -28,7 +28,7 @@ export const readingViewSchema = z.object({
 export const priceViewSchema = z.object({
   name: z.string(),
   kind: z.enum(PRICE_KINDS),
-  /** Null until there was one. */
+  /** Null until there was one of what is asked now. */
   latest: readingViewSchema.omit({ amounts: true }).nullable(),
   lastRun: z.object({
     bucket: z.string(),

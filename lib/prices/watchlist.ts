@@ -12,10 +12,13 @@ const KIND_RULE = `give exactly one of ${PRICE_KINDS.join(", ")}`;
 
 const nameSchema = z
   .string()
-  .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: NAME_RULE })
+  // As a part of an address, dots alone would lead elsewhere.
+  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, {
+    error: ({ input }) => (input === "." || input === ".." ? "must not be . or .." : NAME_RULE),
+  })
   .meta({
     title: "Name",
-    description: `What the price is remembered by: ${NAME_RULE}; each name once`,
+    description: `What the price is remembered by: ${NAME_RULE}, not . or ..; each name once`,
   });
 
 const entrySchema = z

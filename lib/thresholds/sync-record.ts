@@ -27,12 +27,6 @@ export const publishNow = async (deps: JobDeps, event: OutboxEvent): Promise<voi
   if (published.size === 0) throw new Error(`${event.detailType} could not be published`);
 };
 
-/** What is recorded is published by the poller if not now. */
-const publishRecorded = ({ deps, key }: Sync): Promise<void> =>
-  thresholdSyncs.publish(deps, key).catch((error: unknown) => {
-    deps.log.warn("events not published, they stay due", { key, errorMessage: String(error) });
-  });
-
 const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
   stored?.value ?? { account: facts.account, run: 0, outbox: [] };
 
@@ -66,7 +60,7 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
   const run = record.run + 1;
   const outbox = [...record.outbox, told(String(run))];
   await replace(sync, { ...record, ...seen(facts), run, syncedDigest: digest, outbox });
-  return publishRecorded(sync);
+  return thresholdSyncs.publishOrLeave(deps, sync.key);
 };
 
 /**
@@ -86,7 +80,7 @@ export const beginChanges = async (sync: Sync): Promise<number> => {
     ...(facts.actualFrom === "ledger" && { applied: withIntents(remembered, plan.changes) }),
     outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
   });
-  if (isDrift) await publishRecorded(sync);
+  if (isDrift) await thresholdSyncs.publishOrLeave(sync.deps, sync.key);
   return run;
 };
 
@@ -116,7 +110,7 @@ export const endChanges = async (
   });
   // It lasted longer than it may, and another one has begun.
   if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
-  await publishRecorded(sync);
+  await thresholdSyncs.publishOrLeave(deps, key);
   if (results.some(({ outcome }) => outcome === "left")) {
     throw new UnfinishedSyncError("not every change was made; the next sync goes on");
   }

@@ -1,11 +1,14 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { checkedEndpoint } from "../../lib/cli/endpoint-option.ts";
 import { createGatewayClient } from "../../lib/cli/gateway-client.ts";
 
 let close = (): void => undefined;
-afterEach(() => close());
+afterEach(() => {
+  close();
+  vi.restoreAllMocks();
+});
 
 /** A program that answers every request the same. */
 const serverAnswering = async (status: number, body: string): Promise<string> => {
@@ -36,6 +39,31 @@ describe("the client of a running Skyhook", () => {
       message,
     });
     await expect(createGatewayClient(url).send({})).rejects.toMatchObject({ exitCode: 3, message });
+  });
+
+  it("says of a Skyhook that is slow that it did not answer in time", async () => {
+    const url = await serverAnswering(200, "[]");
+    const limits: number[] = [];
+    vi.spyOn(AbortSignal, "timeout").mockImplementation((limitMs) => {
+      limits.push(limitMs);
+      return AbortSignal.abort(new DOMException("too late", "TimeoutError"));
+    });
+
+    await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
+      exitCode: 3,
+      message: `${url} did not answer within 30 seconds; it may be busy, try again`,
+    });
+    expect(limits).toEqual([30_000]);
+  });
+
+  it("says of a port where no program listens that nothing answers", async () => {
+    const url = await serverAnswering(200, "[]");
+    close();
+
+    await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/^nothing answers at http/),
+    });
   });
 
   it("passes on why Skyhook does not take a request", async () => {

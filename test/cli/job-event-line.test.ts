@@ -67,19 +67,23 @@ const CAPTURED = {
   failures: [],
 };
 
-test("a snapshot says how many prices are what", () => {
-  expect(lineOf("PricesCaptured", CAPTURED)).toEqual([
-    "prices",
-    "4 items",
-    "captured: 1 changed, 3 unchanged",
-  ]);
+test.each([
+  [{}, "captured: 1 changed, 3 unchanged"],
+  [{ changed: 0, unchanged: 1, notCompared: 3 }, "captured: 1 unchanged, 3 not compared"],
+  [
+    { first: 1, unchanged: 0, notCompared: 1, failed: 1 },
+    "captured: 1 first, 1 changed, 1 not compared, 1 failed",
+  ],
+  [{ changed: 0, unchanged: 0 }, "captured: nothing to compare"],
+])("a snapshot says how many prices are what", (own, text) => {
+  expect(lineOf("PricesCaptured", { ...CAPTURED, ...own })).toEqual(["prices", "4 items", text]);
 });
 
-const total = (per_month: string | null, currency = "EUR") => ({
-  per_month,
-  per_hour: null,
-  currency,
-});
+const total = (
+  per_month: string | null,
+  currency: string | null = "EUR",
+  per_hour: string | null = null,
+) => ({ per_month, per_hour, currency });
 const CHANGED = {
   name: "web-server",
   kind: "instance",
@@ -97,8 +101,51 @@ test.each([
   [{}, "48.20 → 51.08 EUR a month (+5.97 %)"],
   [{ percent: "-3.10" }, "48.20 → 51.08 EUR a month (-3.10 %)"],
   [{ percent: null, before: total(null) }, "? → 51.08 EUR a month"],
+  [{ percent: null, after: total(null) }, "48.20 → ? EUR a month"],
+  [
+    { percent: null, before: total("100"), after: total("100", "USD") },
+    "100 EUR → 100 USD a month",
+  ],
+  [
+    { percent: null, before: total("100", null), after: total("100", "USD") },
+    "100 ? → 100 USD a month",
+  ],
+  [{ percent: null, before: total(null), after: total(null, "USD") }, "? EUR → ? USD a month"],
+  [
+    { percent: "10.00", before: total(null, "EUR", "1"), after: total(null, "EUR", "1.1") },
+    "1 → 1.1 EUR an hour (+10.00 %)",
+  ],
+  [
+    { percent: "100.00", before: total("720", "EUR", "1"), after: total(null, "EUR", "2") },
+    "1 → 2 EUR an hour (+100.00 %)",
+  ],
+  [
+    { percent: null, before: total(null, "EUR", null), after: total(null, "EUR", "2") },
+    "? → 2 EUR an hour",
+  ],
 ])("a changed price says from what to what", (own, text) => {
   expect(lineOf("PriceChanged", { ...CHANGED, ...own })).toEqual(["prices", "web-server", text]);
+});
+
+test.each([
+  [{ categoryCount: 1 }, "total unchanged, 100 EUR a month: 1 category changed"],
+  [{ categoryCount: 12 }, "total unchanged, 100 EUR a month: 12 categories changed"],
+  [
+    {
+      categoryCount: 2,
+      before: total(null, "EUR", "0.5"),
+      after: total(null, "EUR", "0.5"),
+    },
+    "total unchanged, 0.5 EUR an hour: 2 categories changed",
+  ],
+  [
+    { categoryCount: 3, percent: null, before: total(null), after: total(null) },
+    "no total: 3 categories changed",
+  ],
+])("a price whose parts alone have changed says that its total has not", (own, text) => {
+  const same = { before: total("100"), after: total("100"), percent: "0.00" };
+
+  expect(lineOf("PriceChanged", { ...CHANGED, ...same, ...own })?.[2]).toBe(text);
 });
 
 test("an AI task says how it ended, or that it is gone", () => {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { outboxEvent, outboxKind, outboxSchema } from "../../lib/ledger/outbox.ts";
 import type { BusEntry } from "../../lib/ports/bus.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
-import { silentLog } from "../support/silent-log.ts";
+import { createRecordingLog } from "../support/recording-log.ts";
 
 const kind = outboxKind({
   kind: "test",
@@ -25,6 +25,7 @@ const eventAt = (time: number) =>
 const open = async (times: readonly number[]) => {
   const ledger = createMemoryLedger();
   const taken: number[] = [];
+  const log = createRecordingLog();
   let refused: readonly number[] = [];
   const bus = {
     publish: async (entries: readonly BusEntry[]) =>
@@ -38,7 +39,9 @@ const open = async (times: readonly number[]) => {
   return {
     ledger,
     taken,
-    publish: () => kind.publish({ ledger, bus, log: silentLog }, "k"),
+    log,
+    publish: () => kind.publish({ ledger, bus, log }, "k"),
+    publishOrLeave: () => kind.publishOrLeave({ ledger, bus, log }, "k"),
     refuse: (...of: readonly number[]) => {
       refused = of;
     },
@@ -101,8 +104,33 @@ test("an event that is added while others are published stays", async () => {
 });
 
 test("a record that is not there has nothing to publish", async () => {
-  const { ledger } = await open([]);
-  const deps = { ledger, bus: { publish: async () => [] }, log: silentLog };
+  const { ledger, log } = await open([]);
+  const deps = { ledger, bus: { publish: async () => [] }, log };
 
   await expect(kind.publish(deps, "none")).resolves.toBeUndefined();
+});
+
+test("whoever may leave events to the poller publishes what the bus takes", async () => {
+  const { publishOrLeave, taken, log, dueAt } = await open([1_000]);
+
+  await publishOrLeave();
+
+  expect(taken).toEqual([1_000]);
+  expect(await dueAt()).toBeUndefined();
+  expect(log.lines).toEqual([]);
+});
+
+test("whoever may leave events to the poller is not stopped by them, and they stay due", async () => {
+  const { publishOrLeave, refuse, taken, log, dueAt } = await open([1_000, 2_000]);
+  refuse(2_000);
+
+  await expect(publishOrLeave()).resolves.toBeUndefined();
+
+  expect(taken).toEqual([1_000]);
+  expect(await dueAt()).toBe(7_000);
+  expect(log.lines).toContainEqual({
+    level: "warn",
+    message: "events not published, they stay due",
+    fields: { key: "test#k", errorMessage: "not all events of test#k are out" },
+  });
 });

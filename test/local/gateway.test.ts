@@ -128,6 +128,16 @@ describe("the gateway of a local run", () => {
     expect((await post(body, contentType)).status).toBe(status);
   });
 
+  it.each(["?since=yesterday", "?since=", ""])(
+    "refuses to tell changes of prices since no time at all: %j",
+    async (query) => {
+      const answer = await fetch(`${gateway.url}/price-changes${query}`);
+
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ error: "since: an instant in ISO 8601" });
+    },
+  );
+
   it("refuses a browser that was led here by another name", async () => {
     const status = await new Promise((resolve, reject) => {
       request(`${gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })

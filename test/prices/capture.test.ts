@@ -146,6 +146,26 @@ describe("a later run", () => {
     expect(world.told("PricesCaptured")[1]?.data).toMatchObject({ unchanged: 4, first: 0 });
   });
 
+  test("reads an item that is as it was once, and writes it once", async () => {
+    const calls: string[] = [];
+    const world = await createPriceWorld({
+      around: ({ name }, effect) => {
+        calls.push(name);
+        return effect();
+      },
+    });
+    await world.run();
+    await world.clock.advance(HOUR_MS);
+    calls.length = 0;
+
+    await world.run();
+
+    expect(calls.filter((name) => name.endsWith(" price#acme/gpu"))).toEqual([
+      "ledger.read price#acme/gpu",
+      "ledger.write price#acme/gpu",
+    ]);
+  });
+
   test("keeps and tells of a price that has changed, and puts the earlier one away", async () => {
     const world = await createPriceWorld({ state: dearerFromOne });
     await world.run();

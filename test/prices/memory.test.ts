@@ -88,6 +88,20 @@ describe("the list of prices", () => {
     expect(JSON.parse(JSON.stringify(list))).toEqual(list);
   });
 
+  test("has no price for an order that had none yet, though another one under its name had", async () => {
+    const world = await createPriceWorld();
+    await world.run({ watchlist: watchlistOf("{ name: x, ddos: { region_id: 76 } }") });
+    await world.clock.advance(HOUR_MS);
+    await world.run({ watchlist: watchlistOf(LOST.replace("name: lost", "name: x")) });
+
+    const list = await listPrices(world.ledger, ACCOUNT);
+
+    expect(list).toMatchObject([
+      { name: "x", kind: "k8s_cluster", latest: null, lastRun: { outcome: "failed" } },
+    ]);
+    expect(await priceHistory(world.ledger, ACCOUNT, "x")).toMatchObject([{ kind: "ddos" }]);
+  });
+
   test("of an account that has watched nothing is empty", async () => {
     const { ledger } = await afterFourRuns();
 

@@ -131,3 +131,42 @@ describe("an item that fails", () => {
     expect(world.told("PriceChanged")[0]?.data).toMatchObject({ number: 2, percent: "0.04" });
   });
 });
+
+describe("an item whose record the ledger does not take", () => {
+  const createRefusingWorld = async () => {
+    let isRefused = true;
+    const world = await createPriceWorld({
+      around: async ({ name }, effect) => {
+        if (isRefused && name === "ledger.write price#acme/k8s") throw new Error("ledger is away");
+        return effect();
+      },
+    });
+    return {
+      world,
+      recover: () => {
+        isRefused = false;
+      },
+    };
+  };
+  const watchlist = watchlistOf(DDOS, K8S, GPU);
+
+  test("stops no other, and the run is tried again instead of being told of", async () => {
+    const { world } = await createRefusingWorld();
+
+    await expect(world.run({ watchlist })).rejects.toThrow("ledger is away");
+
+    expect(await world.item("ddos")).toMatchObject({ lastRun: { outcome: "first" } });
+    expect(await world.item("gpu")).toMatchObject({ lastRun: { outcome: "first" } });
+    expect(world.told("PricesCaptured")).toEqual([]);
+  });
+
+  test("is all that the same run still has to do when the ledger takes it again", async () => {
+    const { world, recover } = await createRefusingWorld();
+    await world.run({ watchlist }).catch(() => undefined);
+    recover();
+
+    await world.run({ watchlist });
+
+    expect(world.told("PricesCaptured")).toMatchObject([{ data: { items: 3, first: 3 } }]);
+  });
+});

@@ -93,6 +93,21 @@ describe("a provider that asks for a pause", () => {
     expect(times[1]).toBeGreaterThanOrEqual(7_000);
   });
 
+  test("for one item again and again makes that one a failure, and is told of", async () => {
+    const { world, drive } = await createTimedWorld({
+      between: (service) => async (request) =>
+        request.url.endsWith("/busy")
+          ? json(429, { message: "slow down" }, { "retry-after": "1" })
+          : service(request),
+    });
+
+    await drive({ watchlist: clusters(3).replace("my-cluster", "busy") });
+
+    expect(world.told("PricesCaptured")).toMatchObject([
+      { data: { first: 2, failures: [{ name: "c0" }] } },
+    ]);
+  });
+
   test("that is longer than the run leaves its items to the next run of the same time", async () => {
     let isThrottled = true;
     const { world, times, drive } = await createTimedWorld({
@@ -186,5 +201,50 @@ test("what may pass later is asked again, and is a failure only when it stays", 
   expect(broken.told("PricesCaptured")[0]?.data).toMatchObject({
     first: 0,
     failures: [{ name: "c0", problem: expect.stringMatching(/503 server-error/) }],
+  });
+});
+
+describe("one item that the provider cannot answer for longer than the run", () => {
+  /** The first cluster is away for an hour, the others are not. */
+  const firstAway = async () => {
+    const world = await createPriceWorld({
+      between: (service) => async (request) =>
+        request.url.endsWith("/away")
+          ? json(503, { message: "maintenance" }, { "retry-after": "3600" })
+          : service(request),
+    });
+    const watchlist = clusters(20).replace("my-cluster", "away");
+    return { world, watchlist };
+  };
+
+  test("is a failure, and stops none of the others", async () => {
+    const { world, watchlist } = await firstAway();
+
+    await world.run({ watchlist });
+
+    expect(world.told("PricesCaptured")).toMatchObject([
+      {
+        data: {
+          items: 20,
+          first: 19,
+          failures: [{ name: "c0", problem: expect.stringMatching(/503 server-error/) }],
+        },
+      },
+    ]);
+  });
+
+  test("is asked for once in each run, and each run is told of", async () => {
+    const { world, watchlist } = await firstAway();
+
+    for (let hour = 0; hour < 3; hour++) {
+      await world.run({ watchlist });
+      await world.clock.advance(3_600_000);
+    }
+
+    expect(world.told("PricesCaptured").map(({ data }) => [data.failed, data.unchanged])).toEqual([
+      [1, 0],
+      [1, 19],
+      [1, 19],
+    ]);
   });
 });

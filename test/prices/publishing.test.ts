@@ -23,7 +23,7 @@ test("an event that the bus does not take fails no run, stays due and is publish
   ]);
   expect(due[0]?.dueAt).toBe(world.clock.now() + 5_000);
   expect(world.log.lines.map(({ message }) => message)).toContain(
-    "events of prices are published later",
+    "events not published, they stay due",
   );
   world.bus.refuse(() => false);
   await world.publishDue();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Around } from "../support/faults.ts";
+import { createHold } from "./hold.ts";
 import { expectSound, remembered } from "./price-laws.ts";
 import {
   createPriceWorld,
@@ -14,29 +14,6 @@ import {
 } from "./price-world.ts";
 
 const watchlist = watchlistOf(GPU, LOST, DDOS, K8S);
-
-/** Holds the nth call of one invocation until it is let go. */
-const createHold = (invocation: number, nth: number) => {
-  let calls = 0;
-  let reach = (): void => undefined;
-  let open = (): void => undefined;
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const around: Around = async (call, effect) => {
-    if (call.invocation !== invocation) return effect();
-    calls += 1;
-    if (calls === nth) {
-      reach();
-      await opened;
-    }
-    return effect();
-  };
-  return { around, reached, open: () => open() };
-};
 
 /**
  * A first run, then two for one later time: the first of the two waits at its nth call until the
@@ -108,37 +85,3 @@ test("two runs at once that are told different prices keep one of them, whole", 
     }
   }
 });
-
-test.each([6, 7, 8])(
-  "two runs of different times, the first held at its call %i, number readings one by one",
-  async (nth) => {
-    let asked = 0;
-    const hold = createHold(1, nth);
-    const world = await createPriceWorld({
-      around: hold.around,
-      between: () => async () => {
-        asked += 1;
-        return Response.json({
-          currency_code: "EUR",
-          discount_percent: null,
-          price_per_hour: null,
-          price_per_month: asked,
-          price_status: "show",
-          price_without_discount_per_month: null,
-          tax_percent: 0,
-        });
-      },
-    });
-    const late = world.run({ watchlist: watchlistOf(GPU) });
-    await hold.reached;
-    await world.clock.advance(HOUR_MS);
-    await world.run({ watchlist: watchlistOf(GPU) });
-    hold.open();
-    await late;
-
-    await expectSound(world);
-    expect(await world.item("gpu")).toMatchObject({ latest: { number: 2 } });
-    expect(world.told("PriceChanged")).toHaveLength(1);
-    expect(world.told("PricesCaptured")).toHaveLength(2);
-  },
-);

@@ -59,6 +59,8 @@ describe("the JSON Schema of a watchlist", () => {
   test.each([
     [{ items: [{ name: "a", ddos: { region_id: 76 } }] }, true],
     [{ items: [{ name: "a b", ddos: { region_id: 76 } }] }, false],
+    [{ items: [{ name: "..", ddos: { region_id: 76 } }] }, false],
+    [{ items: [{ name: "...", ddos: { region_id: 76 } }] }, true],
     [{ items: [{ name: "a", ddos: { region: 76 } }] }, false],
     [{ items: [{ name: "a", ddos: { region_id: 76 }, more: 1 }] }, false],
     [{ $schema: "x", items: [] }, true],

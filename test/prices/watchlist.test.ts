@@ -81,6 +81,10 @@ describe("a watchlist", () => {
     });
   });
 
+  test.each(["...", ".a", "a.", "..a"])("may have the name %s", (name) => {
+    expect(problemsIn(`items: [{ name: ${name}, ddos: { region_id: 1 } }]`)).toEqual([]);
+  });
+
   test("may hold 500 items and no more", () => {
     const item = (_: unknown, index: number) => ({ name: `i${index}`, ddos: { region_id: 1 } });
     const textOf = (length: number) => JSON.stringify({ items: Array.from({ length }, item) });
@@ -132,6 +136,16 @@ describe("a watchlist", () => {
       "a name with a line break",
       'items: [{ name: "a\\n", ddos: { region_id: 1 } }]',
       "1: items.0.name: 1 to 64 letters, digits, dots, underscores or hyphens",
+    ],
+    [
+      "a name that is one dot",
+      "items: [{ name: ., ddos: { region_id: 1 } }]",
+      "1: items.0.name: must not be . or ..",
+    ],
+    [
+      "a name that is two dots",
+      "items: [{ name: .., ddos: { region_id: 1 } }]",
+      "1: items.0.name: must not be . or ..",
     ],
     [
       "a name that is a number",

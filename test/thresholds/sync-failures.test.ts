@@ -205,6 +205,8 @@ test("a run that was replaced by one that has ended says so, and tells nothing",
   });
 
   await expect(world.sync({}, 600_000)).rejects.toThrow("another sync has taken over");
+  await world.clock.advance(10_000);
+  await world.poll();
 
   expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
   expect((await world.remembered())?.run).toBe(1 + 1);
@@ -244,20 +246,37 @@ test("a create that is answered with yes in unknown words is done", async () => 
   expect(world.toldOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
 });
 
-test("one threshold that is never answered stops no other, and is left", async () => {
-  const world = await createThresholdWorld({ config: MANY });
-  world.poison("b3");
+const manyMore = (count: number): string =>
+  `thresholds:\n${Array.from(
+    { length: count },
+    (_, n) => `  - { name: reaching_used_space, bucket_name: b${n}, bytes: 1 }\n`,
+  ).join("")}`;
+
+test("thresholds that are never answered stop no other, and are left", async () => {
+  const world = await createThresholdWorld({ config: manyMore(200) });
+  world.poison("b3", "b53", "b103", "b153");
 
   await expect(world.sync()).rejects.toThrow("the next sync goes on");
 
-  expect(await world.actual()).toHaveLength(19);
+  expect(await world.actual()).toHaveLength(196);
   const [synced] = world.toldOf("ThresholdsSynced");
-  expect(synced?.data.counts).toMatchObject({ created: 19, left: 1 });
+  expect(synced?.data.counts).toMatchObject({ created: 196, left: 4 });
   expect(synced?.data.changes[0]).toMatchObject({
     bucket_name: "b3",
     outcome: "left",
     problem: expect.stringContaining("500"),
   });
+});
+
+test("a provider that answers nothing is not asked for everything", async () => {
+  const world = await createThresholdWorld({ config: manyMore(200) });
+  world.poison("reaching_used_space");
+
+  await expect(world.sync()).rejects.toThrow("the next sync goes on");
+
+  // A list, and three sends for each of the eight at once and the few that followed.
+  expect(world.methods().length).toBeLessThan(1 + 3 * (8 + 3));
+  expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ left: 200 });
 });
 
 test("what somebody made in the meantime is told as updated, what we may have made ourselves as created", async () => {

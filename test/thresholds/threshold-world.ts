@@ -25,7 +25,7 @@ export interface ThresholdWorldOptions {
 /** The embedded service, a config and everything that a sync needs, on virtual time. */
 export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) => {
   const requests: { readonly method: string; readonly path: string; readonly body: unknown }[] = [];
-  let poisoned: string | undefined;
+  const poisoned: string[] = [];
   const meanwhile: (() => Promise<unknown>)[] = [];
   let faults: HttpFaults | undefined;
   let service: Awaited<ReturnType<typeof startProvider>> | undefined;
@@ -46,7 +46,7 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
           const { pathname, search } = new URL(request.url);
           const body = text === "" ? undefined : parseWireJson(text);
           requests.push({ method: request.method, path: pathname + search, body });
-          if (poisoned !== undefined && text.includes(poisoned)) return json(500, {});
+          if (poisoned.some((part) => text.includes(part))) return json(500, {});
           if (request.method !== "GET") await meanwhile.splice(0).pop()?.();
           return struck(request);
         },
@@ -87,10 +87,9 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     requests,
     faults,
     sync,
-    /** Every request that holds this text is answered with 500 from now on. */
-    poison: (text: string): void => {
-      poisoned = `"${text}"`;
-    },
+    /** Every request that holds one of these texts is answered with 500 from now on. */
+    poison: (...texts: readonly string[]): void =>
+      void poisoned.push(...texts.map((text) => `"${text}"`)),
     /** Somebody else's request. */
     atProvider,
     /** Lets something happen after the sync has read and before its first change arrives. */
