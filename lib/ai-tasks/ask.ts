@@ -2,22 +2,28 @@ import * as z from "zod";
 import { ProviderError } from "../client/provider-error.ts";
 import { listAiTasks } from "../contract/ai-tasks.ts";
 import type { Query, Reply } from "../contract/operation.ts";
-import type { AiTaskRun } from "./run.ts";
+import { type AiTaskRun, requireLease } from "./run.ts";
 import type { ShownAiTask } from "./shown-task.ts";
 
 /** As many as one request should bring; the provider may have a lower limit of its own. */
 const PAGE_SIZE = 100;
 
-type AiTaskPage = Reply<typeof listAiTasks>;
+type ListReply = Reply<typeof listAiTasks>;
+
+interface AiTaskPage {
+  readonly page: number;
+  /** Those that no page before has shown. */
+  readonly tasks: readonly ShownAiTask[];
+}
 
 const isNotFound = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === "not-found";
 
-const ask = ({ client }: AiTaskRun, query: Query<typeof listAiTasks>): Promise<AiTaskPage> =>
+const ask = ({ client }: AiTaskRun, query: Query<typeof listAiTasks>): Promise<ListReply> =>
   client.call(listAiTasks, { params: {}, query, body: undefined });
 
 /** A page behind the end is refused by some servers: the list has become shorter, or told no end. */
-const askForPage = async (run: AiTaskRun, page: number): Promise<AiTaskPage | undefined> => {
+const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
   const wanted = { task_name: run.taskName, page, limit: PAGE_SIZE };
   try {
     return await ask(run, z.parse(listAiTasks.query, wanted));
@@ -27,25 +33,33 @@ const askForPage = async (run: AiTaskRun, page: number): Promise<AiTaskPage | un
   }
 };
 
-/** Where the server says nothing of a next page, one as long as the first may have a next. */
-const leadsOn = ({ next, results }: AiTaskPage, firstLength: number): boolean => {
-  if (results.length === 0) return false;
-  return next === undefined ? results.length >= firstLength : Boolean(next);
-};
+/** Adds them to `seen`. A page shows again what new tasks have pushed down. */
+const notYetSeen = (run: AiTaskRun, { results }: ListReply, seen: Set<string>): ShownAiTask[] =>
+  results.flatMap((task) => {
+    if (!task) run.warnOnce("AI tasks without a usable id or status are left out");
+    if (!task || seen.has(task.task_id)) return [];
+    seen.add(task.task_id);
+    return task;
+  });
+
+/** Some servers say nothing of a next page, and not all that say there is none are right. */
+const isLast = ({ next, count }: ListReply, seen: number): boolean =>
+  next !== undefined && !next && seen >= count;
 
 /**
- * The account's tasks page by page, what was started last first. A page may show again what stood on
- * the one before, when something new has come on top in the meantime.
+ * The account's tasks page by page, what was started last first. The list is over where the provider
+ * says so, or where a page shows nothing that was not seen already.
  * @throws ProviderError when a page cannot be read, or the time is over before the list
+ * @throws Error when the lease is lost
  */
-export async function* aiTaskPages(run: AiTaskRun): AsyncGenerator<readonly ShownAiTask[]> {
-  let firstLength = 0;
-  for (let page = 1; ; page += 1) {
+export async function* aiTaskPages(run: AiTaskRun, from: number): AsyncGenerator<AiTaskPage> {
+  const seen = new Set<string>();
+  for (let page = from; ; page += 1) {
     const reply = await askForPage(run, page);
-    if (!reply) return;
-    if (page === 1) firstLength = reply.results.length;
-    yield reply.results;
-    if (!leadsOn(reply, firstLength)) return;
+    await requireLease(run);
+    const tasks = reply ? notYetSeen(run, reply, seen) : [];
+    if (tasks.length > 0) yield { page, tasks };
+    if (!reply || tasks.length === 0 || isLast(reply, seen.size)) return;
   }
 }
 
@@ -61,7 +75,7 @@ export const askForTask = async (
 ): Promise<ShownAiTask | undefined> => {
   try {
     const { results } = await ask(run, { task_id: taskId });
-    const found = results.find(({ task_id }) => task_id === taskId);
+    const found = results.find((task) => task?.task_id === taskId);
     if (found || results.length === 0) return found;
   } catch (error) {
     if (isNotFound(error)) return undefined;

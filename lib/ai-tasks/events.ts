@@ -1,5 +1,5 @@
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
-import { type ShownAiTask, taskDataOf, taskNameOf } from "./shown-task.ts";
+import type { AiTaskEnd } from "./shown-task.ts";
 
 interface AboutTask {
   readonly accountName: string;
@@ -16,23 +16,13 @@ const about = ({ accountName, taskId, time }: AboutTask) => {
 };
 
 /** A task has ended. One task has one such event. */
-export const aiTaskEnded = (accountName: string, task: ShownAiTask, time: number): OutboxEvent => {
-  const { task_id: taskId, status, progress } = task;
-  const taskName = taskNameOf(task);
-  const taskData = taskDataOf(task);
-  return outboxEvent({
-    ...about({ accountName, taskId, time }),
+export const aiTaskEnded = (accountName: string, end: AiTaskEnd, time: number): OutboxEvent =>
+  outboxEvent({
+    ...about({ accountName, taskId: end.taskId, time }),
     detailType: "AiTaskEnded",
-    identity: [accountName, taskId],
-    data: {
-      taskId,
-      status,
-      ...(taskName !== undefined && { taskName }),
-      ...(typeof progress === "number" && { progress }),
-      ...(taskData !== undefined && { taskData }),
-    },
+    identity: [accountName, end.taskId],
+    data: { ...end },
   });
-};
 
 /** The provider no longer knows a task that was at work. Each absence has one such event. */
 export const aiTaskVanished = (

@@ -2,28 +2,32 @@ import pLimit from "p-limit";
 import type { OpenAiTask, OpenLook } from "../ledger/ai-watch.ts";
 import type { Random } from "../ports/random.ts";
 import { askForTask } from "./ask.ts";
-import type { AiTaskRun } from "./run.ts";
-import { hasEnded } from "./shown-task.ts";
+import { type AiTaskRun, requireLease } from "./run.ts";
+import { endOf, hasEnded } from "./shown-task.ts";
 import { tellEnd, tellVanishing } from "./tell.ts";
 
 const MAX_AT_ONCE = 4;
 /** The provider may not show a task for a moment; one that it has not known for so long is gone. */
 const MISSING_FOR_MS = 5 * 60 * 1000;
+/** So many looks must have missed it: of the time alone a clock that jumps would make a moment. */
+const MISSING_LOOKS = 3;
 
 const lookMissing = async (run: AiTaskRun, task: OpenAiTask): Promise<OpenLook> => {
   const now = run.deps.clock.now();
-  const { missingSince = now } = task;
-  if (now - missingSince < MISSING_FOR_MS) return { kind: "missing", since: missingSince };
-  await tellVanishing(run, task, missingSince);
-  return { kind: "vanished", missingSince };
+  const { since, looks } = task.missing ?? { since: now, looks: 0 };
+  const isGone = now - since >= MISSING_FOR_MS && looks + 1 >= MISSING_LOOKS;
+  if (!isGone) return { kind: "missing", since, looks: Math.min(looks + 1, MISSING_LOOKS) };
+  await tellVanishing(run, task, since);
+  return { kind: "over" };
 };
 
 const lookAt = async (run: AiTaskRun, task: OpenAiTask): Promise<OpenLook> => {
   const shown = await askForTask(run, task.taskId);
+  await requireLease(run);
   if (!shown) return lookMissing(run, task);
   if (!hasEnded(shown)) return { kind: "present" };
-  await tellEnd(run, shown);
-  return { kind: "ended" };
+  await tellEnd(run, endOf(shown));
+  return { kind: "over" };
 };
 
 /** Runs whose time is short leave others out each time. */
@@ -34,21 +38,16 @@ const shuffled = <T>(entries: readonly T[], random: Random): readonly T[] =>
     .map(({ entry }) => entry);
 
 /**
- * Asks for followed tasks that the list did not show, one by one, while there is time. Ends and
+ * Asks for followed tasks that the read pages did not show, one by one, while there is time. Ends and
  * vanishings are recorded and told of at once; a look that fails decides nothing.
- * @returns what was seen, by task id
  */
-export const lookAtUnseen = async (
-  run: AiTaskRun,
-  unseen: readonly OpenAiTask[],
-): Promise<ReadonlyMap<string, OpenLook>> => {
+export const lookAtUnseen = async (run: AiTaskRun): Promise<void> => {
   const { log, random } = run.deps;
-  const looks = new Map<string, OpenLook>();
+  const unseen = run.watch.open.filter(({ taskId }) => !run.looks.has(taskId));
   const errors: unknown[] = [];
-  const limit = pLimit(MAX_AT_ONCE);
-  await limit.map(shuffled(unseen, random), async (task) => {
+  await pLimit(MAX_AT_ONCE).map(shuffled(unseen, random), async (task) => {
     try {
-      looks.set(task.taskId, await lookAt(run, task));
+      run.looks.set(task.taskId, await lookAt(run, task));
     } catch (error) {
       errors.push(error);
     }
@@ -61,5 +60,4 @@ export const lookAtUnseen = async (
       errorMessage: first instanceof Error ? first.message : String(first),
     });
   }
-  return looks;
 };

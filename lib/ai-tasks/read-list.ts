@@ -1,65 +1,46 @@
-import pLimit from "p-limit";
-import { type AiTask, aiTaskKey, aiTasks } from "../ledger/ai-task.ts";
-import type { OpenAiTask } from "../ledger/ai-watch.ts";
+import { endFullRead, goOnFrom } from "../ledger/ai-watch.ts";
 import { aiTaskPages } from "./ask.ts";
-import type { AiTaskRun } from "./run.ts";
-import type { ShownAiTask } from "./shown-task.ts";
+import { type Finding, findingsOf, recordPage } from "./findings.ts";
+import { type AiTaskRun, changeWatch } from "./run.ts";
 
-const MAX_LEDGER_READS_AT_ONCE = 16;
+/** Bounds what a run keeps in memory, and how long it reads before it records anything. */
+const MAX_NEW = 2_000;
 
-/** A task on a page, and what was known of it before. */
-export interface Sighting {
-  readonly task: ShownAiTask;
-  /** Whether it is among the tasks at work that are followed. */
-  readonly isFollowed: boolean;
-  /** As it was recorded when it was over, or gone. */
-  readonly recorded: AiTask["state"] | undefined;
-}
+const isKnown = ({ kind }: Finding): boolean => kind === "followed" || kind === "recorded";
 
-export interface Reading {
-  /** In the order of the list, the newest first. */
-  readonly sightings: readonly Sighting[];
-  readonly pages: number;
-}
-
-const isKnown = ({ isFollowed, recorded }: Sighting): boolean =>
-  isFollowed || recorded?.kind === "ended";
+/** Tasks at work may fill a page above ends that nobody has seen, so one end must be among them. */
+const isOldGround = (findings: readonly Finding[]): boolean =>
+  findings.every(isKnown) && findings.some(({ kind }) => kind === "recorded");
 
 /**
- * Whether all that follows in the list is known. That every task of the page is known does not say
- * so: tasks that wait or were started late stand above others that nobody has seen yet.
+ * Reads the list from its newest page to the first that is known, and records what is new: from the
+ * oldest page to the newest, so that a run that dies on the way leaves nothing unknown below a page
+ * at which the next one stops.
+ * @returns false, and records nothing, when more is new than is kept
  */
-const mayStopAfter = (page: readonly Sighting[]): boolean =>
-  page.every(isKnown) &&
-  page.some(({ recorded }) => recorded?.kind === "ended" && recorded.stopsPaging);
-
-/**
- * Reads the list up to the page from which on everything is known, or, for a baseline, all of it.
- * A task that was shown twice is as it was shown last.
- * @throws ProviderError when a page could not be read
- */
-export const readToKnown = async (
-  run: AiTaskRun,
-  { followed, isBaseline }: { followed: readonly OpenAiTask[]; isBaseline: boolean },
-): Promise<Reading> => {
-  const { ledger } = run.deps;
-  const followedIds = new Set(followed.map(({ taskId }) => taskId));
-  const limit = pLimit(MAX_LEDGER_READS_AT_ONCE);
-
-  const meet = async (task: ShownAiTask): Promise<Sighting> => {
-    const isFollowed = followedIds.has(task.task_id);
-    const key = aiTaskKey({ account: run.accountName, taskId: task.task_id });
-    const stored = isFollowed ? undefined : await aiTasks.read(ledger, key);
-    return { task, isFollowed, recorded: stored?.value.state };
-  };
-
-  const seen = new Map<string, Sighting>();
-  let pages = 0;
-  for await (const tasks of aiTaskPages(run)) {
-    pages += 1;
-    const page = await limit.map(tasks, meet);
-    for (const sighting of page) seen.set(sighting.task.task_id, sighting);
-    if (!isBaseline && mayStopAfter(page)) break;
+export const recordNew = async (run: AiTaskRun): Promise<boolean> => {
+  const pages: (readonly Finding[])[] = [];
+  let newTasks = 0;
+  for await (const { tasks } of aiTaskPages(run, 1)) {
+    const findings = await findingsOf(run, tasks);
+    pages.push(findings);
+    newTasks += findings.filter((finding) => !isKnown(finding)).length;
+    if (newTasks > MAX_NEW) return false;
+    if (isOldGround(findings)) break;
   }
-  return { sightings: [...seen.values()], pages };
+  for (const findings of pages.toReversed()) await recordPage(run, findings);
+  return true;
+};
+
+/**
+ * Reads the whole list, and records page after page. A reading that was cut off goes on where it was;
+ * what was new in the list since then only shows tasks again.
+ */
+export const readWhole = async (run: AiTaskRun): Promise<void> => {
+  for await (const { page, tasks } of aiTaskPages(run, run.watch.nextPage ?? 1)) {
+    // Before the page: what is recorded of it must not hide what is below if this run dies.
+    await changeWatch(run, (watch) => goOnFrom(watch, page));
+    await recordPage(run, await findingsOf(run, tasks));
+  }
+  await changeWatch(run, (watch) => endFullRead(watch, run.deps.clock.now()));
 };

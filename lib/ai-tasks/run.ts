@@ -1,5 +1,7 @@
 import type { Account } from "../accounts/account.ts";
 import type { Client } from "../client/client.ts";
+import { type AiWatch, aiWatches, type OpenLook, watchFor } from "../ledger/ai-watch.ts";
+import type { HeldLease } from "../ledger/lease.ts";
 import type { JobDeps } from "../ports/job.ts";
 
 /** Whose AI tasks to watch. */
@@ -16,4 +18,29 @@ export interface AiTaskRun {
   readonly taskName: string | undefined;
   /** Keeps the account's pace, and sends nothing when the time is over. */
   readonly client: Client;
+  readonly lease: HeldLease;
+  /** As it was when the run began. */
+  readonly watch: AiWatch;
+  /** Ids of the tasks that were followed then. */
+  readonly followed: ReadonlySet<string>;
+  /** What this run has seen of followed tasks so far, by task id. */
+  readonly looks: Map<string, OpenLook>;
+  /** Warns of what a run may meet often, once. */
+  warnOnce(message: string): void;
 }
+
+/** @throws Error when the lease is lost: another run is at work */
+export const requireLease = async ({ lease }: AiTaskRun): Promise<void> => {
+  if (!(await lease.renew())) throw new Error("another run has taken over the AI tasks");
+};
+
+/** Changes the account's watch, made for this run's filter. */
+export const changeWatch = async (
+  { deps, accountName, taskName }: AiTaskRun,
+  next: (watch: AiWatch) => AiWatch,
+): Promise<AiWatch> => {
+  const { value } = await aiWatches.change(deps.ledger, accountName, (stored) =>
+    next(watchFor(stored, taskName)),
+  );
+  return value;
+};

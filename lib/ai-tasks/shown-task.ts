@@ -3,7 +3,16 @@ import type { Reply } from "../contract/operation.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 
 /** An AI task as the provider shows it. */
-export type ShownAiTask = Reply<typeof listAiTasks>["results"][number];
+export type ShownAiTask = NonNullable<Reply<typeof listAiTasks>["results"][number]>;
+
+/** What an event says of a task that has ended. */
+export interface AiTaskEnd {
+  readonly taskId: string;
+  readonly status: string;
+  readonly taskName?: string;
+  readonly progress?: number;
+  readonly taskData?: JsonObject;
+}
 
 /** Everything else, a word that we do not know too, is still at work. */
 const ENDS: ReadonlySet<string> = new Set(["FAILURE", "REVOKED", "SUCCESS"]);
@@ -19,7 +28,7 @@ export const hasEnded = ({ status }: ShownAiTask): boolean => ENDS.has(status);
 
 /** Newer servers name the method in `task_data` only. A name that is none is left out. */
 export const taskNameOf = ({ task_name, task_data }: ShownAiTask): string | undefined => {
-  const name = task_name ?? task_data.task_name;
+  const name = task_name ?? task_data?.task_name;
   const isName =
     typeof name === "string" && Buffer.byteLength(JSON.stringify(name)) <= MAX_NAME_BYTES + 2;
   return isName ? name : undefined;
@@ -31,10 +40,23 @@ const isNestedWithin = (levels: number, value: unknown): boolean =>
   (levels > 0 && Object.values(value).every((inner) => isNestedWithin(levels - 1, inner)));
 
 /** `task_data` as events carry it, whole numbers beyond 2^53 as text; undefined if too large. */
-export const taskDataOf = ({ task_data }: ShownAiTask): JsonObject | undefined => {
+const taskDataOf = ({ task_data = {} }: ShownAiTask): JsonObject | undefined => {
   if (!isNestedWithin(MAX_LEVELS, task_data)) return undefined;
   const text = JSON.stringify(task_data, (_key, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );
   return text.length > MAX_DATA_CHARACTERS ? undefined : JSON.parse(text);
+};
+
+export const endOf = (task: ShownAiTask): AiTaskEnd => {
+  const { task_id: taskId, status, progress } = task;
+  const taskName = taskNameOf(task);
+  const taskData = taskDataOf(task);
+  return {
+    taskId,
+    status,
+    ...(taskName !== undefined && { taskName }),
+    ...(typeof progress === "number" && { progress }),
+    ...(taskData !== undefined && { taskData }),
+  };
 };

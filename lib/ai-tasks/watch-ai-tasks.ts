@@ -1,95 +1,107 @@
 import { createPacedClient } from "../client/paced-client.ts";
-import {
-  aiWatches,
-  applyLooks,
-  followOpen,
-  hasBaseline,
-  type OpenAiTask,
-  type OpenLook,
-} from "../ledger/ai-watch.ts";
+import { ProviderError } from "../client/provider-error.ts";
+import { type AiWatch, aiWatches, applyLooks, watchFor } from "../ledger/ai-watch.ts";
+import { type HeldLease, takeLease } from "../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
-import { recordBaseline } from "./baseline.ts";
 import { lookAtUnseen } from "./look-at-unseen.ts";
-import { newsOf } from "./news.ts";
-import { type Reading, readToKnown } from "./read-list.ts";
-import type { AiTaskRun, AiTaskWatch } from "./run.ts";
-import { hasEnded, type ShownAiTask } from "./shown-task.ts";
-import { stopRule } from "./stop-rule.ts";
-import { tellEndsInOrder } from "./tell.ts";
+import { readWhole, recordNew } from "./read-list.ts";
+import { type AiTaskRun, type AiTaskWatch, changeWatch, requireLease } from "./run.ts";
 
-const startRun = (deps: JobDeps, watch: AiTaskWatch, budget: JobBudget): AiTaskRun => {
-  const { account, taskName } = watch;
+/** Longer than one request with its pauses mostly takes; a run that died holds nobody up for longer. */
+const LEASE_MS = 60_000;
+const FULL_READ_EVERY_MS = 60 * 60 * 1000;
+
+/** Names the lease of whoever watches an account's AI tasks: one run at a time. */
+export const aiTasksLease = (account: string): string => `watch-ai-tasks/${account}`;
+
+const startRun = async (
+  deps: JobDeps,
+  { account, taskName }: AiTaskWatch,
+  budget: JobBudget,
+  lease: HeldLease,
+): Promise<AiTaskRun> => {
+  const watch = watchFor((await aiWatches.read(deps.ledger, account.name))?.value, taskName);
+  const warned = new Set<string>();
   return {
     deps,
     accountName: account.name,
     taskName,
     client: createPacedClient(account, { ...deps, ...budget }),
+    lease,
+    watch,
+    followed: new Set(watch.open.map(({ taskId }) => taskId)),
+    looks: new Map(),
+    warnOnce(message) {
+      if (!warned.has(message)) deps.log.warn(message, { account: account.name });
+      warned.add(message);
+    },
   };
 };
 
-/** Follows new tasks. @returns whether there was room for all of them */
-const follow = async (
-  { deps, accountName }: AiTaskRun,
-  toFollow: readonly OpenAiTask[],
-): Promise<boolean> => {
-  if (toFollow.length === 0) return true;
-  const { value } = await aiWatches.change(deps.ledger, accountName, (watch) =>
-    followOpen(watch, toFollow),
-  );
-  const followed = new Set(value.open.map(({ taskId }) => taskId));
-  const leftOut = toFollow.filter(({ taskId }) => !followed.has(taskId));
-  if (leftOut.length > 0) {
-    const fields = { account: accountName, count: leftOut.length };
-    deps.log.warn("more AI tasks at work than can be followed", fields);
+/** One is due again when it was cut off, and when the clock was put back since. */
+const isFullReadDue = ({ fullReadAt, nextPage }: AiWatch, now: number): boolean =>
+  nextPage !== undefined ||
+  fullReadAt === undefined ||
+  Math.abs(now - fullReadAt) >= FULL_READ_EVERY_MS;
+
+/** A list that cannot be read to its end must keep nobody from what is new, and what is followed. */
+const readWholeOrLater = async (run: AiTaskRun): Promise<void> => {
+  try {
+    await readWhole(run);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    run.deps.log.warn("list of AI tasks not read to its end, the next run goes on", {
+      account: run.accountName,
+      errorMessage: error.message,
+    });
   }
-  return leftOut.length === 0;
 };
 
-const looksOn = ({ sightings }: Reading): ReadonlyMap<string, OpenLook> =>
-  new Map(
-    sightings
-      .filter(({ isFollowed }) => isFollowed)
-      .map(({ task }) => [task.task_id, { kind: hasEnded(task) ? "ended" : "present" }]),
-  );
-
-/** Asks for what the list did not show, and stops following what is over. */
-const closeRun = async (
-  run: AiTaskRun,
-  followed: readonly OpenAiTask[],
-  seen: ReadonlyMap<string, OpenLook>,
-): Promise<void> => {
-  const unseen = followed.filter(({ taskId }) => !seen.has(taskId));
-  const looks = new Map([...seen, ...(await lookAtUnseen(run, unseen))]);
-  if (looks.size === 0) return;
-  await aiWatches.update(run.deps.ledger, run.accountName, (watch) => applyLooks(watch, looks));
+const watchAlone = async (run: AiTaskRun): Promise<void> => {
+  const { watch, deps } = run;
+  if (watch.fullReadAt === undefined) return readWhole(run);
+  const isUpToDate = await recordNew(run);
+  if (!isUpToDate || isFullReadDue(watch, deps.clock.now())) await readWholeOrLater(run);
+  await lookAtUnseen(run);
+  await requireLease(run);
+  await changeWatch(run, (current) => applyLooks(current, run.looks));
 };
 
 /**
- * One run: finds AI tasks of an account that are new, and publishes the end of each task once. The
- * first run with a filter records what the list shows, and publishes nothing.
+ * One run: finds AI tasks of an account that are new, and publishes the end of each task once. While
+ * another run is at work nothing happens. The first runs with a filter record what the list shows,
+ * and publish nothing; a list that is too long for one run is gone on with by the next.
  *
- * Followed are at most 2,000 tasks at work; of more, those that were started last are told of when
- * the list shows their end. With nothing new a run is one request, or as many as it takes to come to
- * a task whose success was recorded, and writes nothing.
- * @throws ProviderError when the list could not be read in time; nothing is recorded then
+ * The list is read from its newest page to the first on which every task is known and one has ended.
+ * That can miss a task: another one was removed while pages were read, or one that was started late
+ * stands below others. So once an hour the list is read to its end. An end is told of by the next
+ * run as a rule, else by the next full read that shows it. One that a first reading missed is told of
+ * too: nobody can tell it from a new one.
+ *
+ * Followed are at most 2,000 tasks at work; of more, the others are told of when the list shows their
+ * end. With nothing new, and nothing followed below the newest page, a run is one request, one ledger
+ * read for each ended task of that page, and the two writes of its lease. A full read writes once for
+ * each page, and once at its end.
+ * @throws ProviderError when the list could not be read in time; what is recorded hides nothing
+ * @throws Error when it was so slow that another run took over
  */
 export const watchAiTasks = async (
   deps: JobDeps,
   watch: AiTaskWatch,
   budget: JobBudget,
 ): Promise<void> => {
-  const run = startRun(deps, watch, budget);
-  const found = (await aiWatches.read(deps.ledger, run.accountName))?.value;
-  const followed = found?.open ?? [];
-  const isBaseline = !hasBaseline(found, run.taskName);
-  const reading = await readToKnown(run, { followed, isBaseline });
-  const news = newsOf(reading, isBaseline);
-  const mayStop = await stopRule(run, reading, news);
-  // Before the ends: a task at work must not be hidden by an end at which later runs stop.
-  const isAllFollowed = await follow(run, news.toFollow);
-  const stopsPaging = (task: ShownAiTask) => isAllFollowed && mayStop(task);
-  if (isBaseline) return recordBaseline(run, news.ended, ({ task }) => stopsPaging(task));
-  const ends = news.ended.map(({ task }) => task);
-  await tellEndsInOrder(run, ends, stopsPaging);
-  await closeRun(run, followed, looksOn(reading));
+  const lease = await takeLease(deps, {
+    name: aiTasksLease(watch.account.name),
+    by: deps.random.uuid(),
+    durationMs: LEASE_MS,
+  });
+  if (!lease) {
+    deps.log.info("another run watches the AI tasks", { account: watch.account.name });
+    return;
+  }
+  try {
+    await watchAlone(await startRun(deps, watch, budget, lease));
+  } finally {
+    await lease.release();
+  }
 };

@@ -15,14 +15,17 @@ export const AI_TASK_STATUSES = [
 
 export const AI_TASK_NAMES = ["transcription", "content-moderation"] as const;
 
+/** What is odd about one task is as if it were absent: it must not hide the others of the reply. */
+const ifUsable = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
+
 /** Newer servers name the method in `task_data` only (public difference 12). */
 const aiTaskSchema = z
   .looseObject({
     task_id: uuid,
     status: openWord(AI_TASK_STATUSES),
-    progress: z.int().nullable().optional(),
-    task_name: openWord(AI_TASK_NAMES).optional(),
-    task_data: z.looseObject({}),
+    progress: ifUsable(z.int().nullable()),
+    task_name: ifUsable(openWord(AI_TASK_NAMES)),
+    task_data: ifUsable(z.looseObject({})),
   })
   .meta({ id: "AiTask" });
 
@@ -56,7 +59,8 @@ export const listAiTasks = read({
     count: z.int().nonnegative(),
     next: pageLink,
     previous: pageLink,
-    results: z.array(aiTaskSchema),
+    /** An entry without a usable id or status is undefined. */
+    results: z.array(ifUsable(aiTaskSchema)),
   }),
   successStatus: 200,
 });

@@ -9,11 +9,6 @@ const endedSchema = z.object({
   endedAt: z.int(),
   /** False of a task that had ended before its account was watched: no event tells of it. */
   isTold: z.boolean(),
-  /**
-   * Whether everything that the list shows below it was known when it was recorded, so that reading
-   * the list may stop at it.
-   */
-  stopsPaging: z.boolean(),
 });
 
 const vanishedSchema = z.object({

@@ -1,22 +1,23 @@
 import * as z from "zod";
 import { recordKind } from "./record.ts";
 
-/**
- * Keeps the item below DynamoDB's 400 kB. What finds no room is not known yet, and reading the list
- * does not stop above it: it is found again when there is room, or when it has ended.
- */
+/** Keeps the item below DynamoDB's 400 kB. What finds no room is not known yet. */
 const MAX_OPEN = 2_000;
 
 const openSchema = z.object({
   taskId: z.string(),
   taskName: z.string().optional(),
-  /** First of the looks in a row that did not find it, epoch ms. */
-  missingSince: z.int().optional(),
+  /** The looks in a row that did not find it: when the first one was, epoch ms, and how many. */
+  missing: z.object({ since: z.int(), looks: z.int() }).optional(),
 });
 
 const aiWatchSchema = z.object({
-  /** With which filter all that the list showed was recorded; absent until it was. */
-  baseline: z.object({ taskName: z.string().optional() }).optional(),
+  /** Only tasks of this method are watched; absent: all. */
+  taskName: z.string().optional(),
+  /** From which page on the reading of the whole list goes on; absent while none is under way. */
+  nextPage: z.int().optional(),
+  /** When the whole list was last read, epoch ms; absent until the baseline is complete. */
+  fullReadAt: z.int().optional(),
   /** Tasks at work, followed to their end. */
   open: z.array(openSchema),
 });
@@ -35,51 +36,47 @@ export const aiWatches = recordKind({
 /** What one look says of a followed task. */
 export type OpenLook =
   | { readonly kind: "present" }
-  | { readonly kind: "missing"; readonly since: number }
-  /** Its end is recorded. */
-  | { readonly kind: "ended" }
-  /** It is recorded as gone since then, epoch ms. */
-  | { readonly kind: "vanished"; readonly missingSince: number };
+  | { readonly kind: "missing"; readonly since: number; readonly looks: number }
+  /** It is recorded as ended, or as gone. */
+  | { readonly kind: "over" };
 
-const NEW_WATCH: AiWatch = { open: [] };
-
-/** Whether all that the list showed with this filter was recorded. */
-export const hasBaseline = (watch: AiWatch | undefined, taskName: string | undefined): boolean =>
-  watch?.baseline !== undefined && watch.baseline.taskName === taskName;
-
-/** The same filter again changes nothing. */
-export const completeBaseline = (
-  watch: AiWatch | undefined,
-  taskName: string | undefined,
-): AiWatch =>
-  watch && hasBaseline(watch, taskName)
+/** The watch with this filter: another filter than before has no baseline, and follows on. */
+export const watchFor = (watch: AiWatch | undefined, taskName: string | undefined): AiWatch =>
+  watch && watch.taskName === taskName
     ? watch
-    : { ...(watch ?? NEW_WATCH), baseline: taskName === undefined ? {} : { taskName } };
+    : { ...(taskName !== undefined && { taskName }), open: watch?.open ?? [] };
+
+/** The whole list is being read, and goes on from this page. */
+export const goOnFrom = (watch: AiWatch, page: number): AiWatch => ({ ...watch, nextPage: page });
+
+/** The whole list was read. */
+export const endFullRead = ({ nextPage: _, ...watch }: AiWatch, at: number): AiWatch => ({
+  ...watch,
+  fullReadAt: at,
+});
 
 /** Follows tasks from now on: the first ones for which there is room. Twice is once. */
-export const followOpen = (watch: AiWatch | undefined, found: readonly OpenAiTask[]): AiWatch => {
-  const current = watch ?? NEW_WATCH;
-  const followed = new Set(current.open.map(({ taskId }) => taskId));
+export const followOpen = (watch: AiWatch, found: readonly OpenAiTask[]): AiWatch => {
+  const followed = new Set(watch.open.map(({ taskId }) => taskId));
   const added = found
     .filter(({ taskId }) => !followed.has(taskId))
-    .slice(0, Math.max(0, MAX_OPEN - current.open.length));
-  return added.length === 0 ? current : { ...current, open: [...current.open, ...added] };
+    .slice(0, Math.max(0, MAX_OPEN - watch.open.length));
+  return added.length === 0 ? watch : { ...watch, open: [...watch.open, ...added] };
 };
 
 const afterLook = (task: OpenAiTask, look: OpenLook | undefined): OpenAiTask | undefined => {
-  const { missingSince, ...found } = task;
+  const { missing, ...found } = task;
   switch (look?.kind) {
     case undefined:
       return task;
     case "present":
-      return missingSince === undefined ? task : found;
+      return missing === undefined ? task : found;
     case "missing":
-      return missingSince === undefined ? { ...task, missingSince: look.since } : task;
-    case "ended":
+      return missing?.looks === look.looks
+        ? task
+        : { ...task, missing: { since: look.since, looks: look.looks } };
+    case "over":
       return undefined;
-    case "vanished":
-      // Another run may have seen it again in the meantime.
-      return missingSince === look.missingSince ? undefined : task;
     default:
       return look satisfies undefined;
   }

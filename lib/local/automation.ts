@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
+import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createClient } from "../client/client.ts";
 import type { CommandDeps } from "../commands/deps.ts";
@@ -128,6 +129,7 @@ const openAll = async (options: AutomationOptions) => {
     // The folder is open in this process only, so whoever held a lease is gone.
     await breakLease(ledger, POLLER_LEASE);
     await breakLease(ledger, thresholdsLease(DEFAULT_ACCOUNT));
+    await breakLease(ledger, aiTasksLease(DEFAULT_ACCOUNT));
     return { parts, provider, ledger, closing, fingerprintKey: data?.fingerprintKey };
   } catch (error) {
     await closing.close();

@@ -49,11 +49,14 @@ const runCourse = async (fault?: { nth: number; kind: FaultKind }) => {
     await world.clock.advance(afterMs);
     provider.show(tasks);
     errors.push(await world.run());
-    // Until there is a baseline, nothing is promised.
-    if (afterMs === 0) errors.push(await world.run());
+    // Until there is a baseline, nothing is promised. The lease of a run that died lasts a minute.
+    if (afterMs === 0) {
+      await world.clock.advance(MINUTE);
+      errors.push(await world.run());
+    }
   }
-  // The last step's run may have been cut off, and what is gone is missing for five minutes first.
-  for (let again = 1; again <= 2; again++) {
+  // Any run may have been cut off, and what is gone is missing at three looks first.
+  for (let again = 1; again <= 3; again++) {
     await world.clock.advance(6 * MINUTE);
     errors.push(await world.run());
   }

@@ -156,11 +156,13 @@ test("an end is not told again by the run after one that died when it had told",
   const faults = createFaults();
   const { world, provider } = await startWatching([aiTask(1, "STARTED")], faults.around);
   provider.show([aiTask(1, "SUCCESS")]);
-  // Read the watch, list, record the end (2), publish it (4), then the watch: read, and written not.
-  faults.strike(faults.calls.length + 10, "killed");
+  // The lease (2), read the watch, list, record the end (2), publish it (4), then the watch: read,
+  // and written not.
+  faults.strike(faults.calls.length + 12, "killed");
 
   const error = await world.run();
   const followed = (await world.watchRecord())?.open;
+  await world.clock.advance(60_000);
   await world.run();
 
   expect(faults.calls.filter((call) => call === "bus.publish")).toHaveLength(1);

@@ -25,3 +25,7 @@ export const startWatching = async (tasks: readonly AiTaskRecord[], around?: Aro
   started.provider.takePages();
   return started;
 };
+
+/** What was written beside the lease. */
+export const recordedBy = (calls: readonly string[]): readonly string[] =>
+  calls.filter((call) => /^ledger\.write (?!lease#)/.test(call));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { json } from "../support/provider.ts";
 import { aiTask, aiTasksOf, idOf } from "./ai-provider.ts";
-import { startWatching } from "./start-watching.ts";
+import { recordedBy, startWatching } from "./start-watching.ts";
 
 const MINUTE = 60_000;
 const OPEN = aiTask(1, "STARTED");
@@ -13,7 +13,7 @@ const startMissing = async () => {
   return started;
 };
 
-test("a task that is not found is missing, and told of as vanished after five minutes", async () => {
+test("a task that is not found is missing, and told of as vanished after five minutes and three looks", async () => {
   const { world } = await startMissing();
   await world.run();
   await world.clock.advance(5 * MINUTE - 1);
@@ -49,7 +49,7 @@ test("a provider that answers 404 for the task does not know it", async () => {
   await world.run();
 
   expect((await world.watchRecord())?.open).toMatchObject([
-    { taskId: idOf(1), missingSince: 1_767_225_600_000 },
+    { taskId: idOf(1), missing: { since: 1_767_225_600_000, looks: 1 } },
   ]);
 });
 
@@ -81,11 +81,37 @@ test("looks that fail do not make a task vanish", async () => {
   expect(world.published()).toEqual([]);
 });
 
+test("a clock that jumps ahead does not make a task vanish at the second look", async () => {
+  const { world } = await startMissing();
+  await world.run();
+  await world.clock.advance(60 * MINUTE);
+
+  await world.run();
+
+  expect(world.published()).toEqual([]);
+});
+
+test("a task that is missing for long costs no write at each look", async () => {
+  const { world } = await startMissing();
+  for (let look = 1; look <= 3; look++) await world.run();
+  const callsBefore = world.calls.length;
+
+  await world.run();
+
+  expect(recordedBy(world.calls.slice(callsBefore))).toEqual([]);
+});
+
+const lookThreeTimes = async ({ world }: Awaited<ReturnType<typeof startMissing>>) => {
+  await world.run();
+  await world.clock.advance(MINUTE);
+  await world.run();
+  await world.clock.advance(4 * MINUTE);
+  await world.run();
+};
+
 const startVanished = async () => {
   const started = await startMissing();
-  await started.world.run();
-  await started.world.clock.advance(5 * MINUTE);
-  await started.world.run();
+  await lookThreeTimes(started);
   return started;
 };
 
@@ -142,10 +168,8 @@ test("a task that vanishes a second time is told of by another event", async () 
   provider.show([OPEN]);
   await world.run();
   provider.show([]);
-  await world.run();
-  await world.clock.advance(5 * MINUTE);
 
-  await world.run();
+  await lookThreeTimes({ world, provider });
 
   const vanished = world.published();
   expect(vanished.map(({ data }) => data.missingSince)).toEqual([

@@ -135,6 +135,7 @@ test.each<[string, object]>([
   ["with null at the ends of the list", page({ next: null, previous: null })],
   ["without links", { count: 0, results: [] }],
   ["with the method in task_data only", page({ results: [leanTask] })],
+  ["without task_data", page({ results: [{ ...leanTask, task_data: undefined }] })],
   ["with null for progress", page({ results: [{ ...task, progress: null }] })],
   ["with empty task_data", page({ results: [{ ...task, task_data: {} }] })],
   [
@@ -166,10 +167,26 @@ test.each<[string, object]>([
   ["results: a list, not null", page({ results: null })],
   ["next: a string", page({ next: 2 })],
   ["previous: a string", page({ previous: 1 })],
-  ["results.0.task_id: a UUID", page({ results: [{ ...task, task_id: "1" }] })],
-  ["results.0.status: a string, not null", page({ results: [{ ...task, status: null }] })],
-  ["results.0.progress: a whole number", page({ results: [{ ...task, progress: 0.5 }] })],
-  ["results.0.task_data: an object, not null", page({ results: [{ ...task, task_data: null }] })],
 ])("a reply is refused with %s", (problem, reply) => {
   expect(read(reply)).toEqual([problem]);
+});
+
+test.each<[string, object]>([
+  ["progress", { progress: 0.5 }],
+  ["progress", { progress: "100" }],
+  ["task_name", { task_name: null }],
+  ["task_data", { task_data: null }],
+  ["task_data", { task_data: "{}" }],
+])("a %s that is none is left out of its task: %j", (field, odd) => {
+  expect(read(page({ results: [{ ...task, ...odd }] }))).toEqual(
+    page({ results: [{ ...task, [field]: undefined }] }),
+  );
+});
+
+test.each<[string, unknown]>([
+  ["an id that is none", { ...task, task_id: "1" }],
+  ["null for its status", { ...task, status: null }],
+  ["nothing in it", null],
+])("an entry with %s is undefined, and hides no other", (_what, odd) => {
+  expect(read(page({ results: [odd, task] }))).toEqual(page({ results: [undefined, task] }));
 });
