@@ -10,18 +10,6 @@ import { aiTaskEnded, aiTaskVanished } from "./events.ts";
 import type { AiTaskRun } from "./run.ts";
 import type { AiTaskEnd } from "./shown-task.ts";
 
-/** What could not be published stays due, and the poller publishes it. */
-const publish = async ({ deps }: AiTaskRun, key: string): Promise<void> => {
-  try {
-    await aiTasks.publish(deps, key);
-  } catch (error) {
-    deps.log.warn("event of an AI task not published, it stays due", {
-      key,
-      errorMessage: error instanceof Error ? error.message : String(error),
-    });
-  }
-};
-
 /** Records an end of which nobody is told. */
 export const noteEnd = async (
   { deps, accountName }: AiTaskRun,
@@ -33,24 +21,22 @@ export const noteEnd = async (
 };
 
 /** Records an end together with its event, and tells of it. */
-export const tellEnd = async (run: AiTaskRun, data: AiTaskEnd): Promise<void> => {
-  const { deps, accountName } = run;
+export const tellEnd = async ({ deps, accountName }: AiTaskRun, data: AiTaskEnd): Promise<void> => {
   const endedAt = deps.clock.now();
   const identity = { account: accountName, taskId: data.taskId };
   const key = aiTaskKey(identity);
   const end = { ...identity, status: data.status, endedAt };
   const event = aiTaskEnded(accountName, data, endedAt);
   await aiTasks.change(deps.ledger, key, (stored) => tellAiTaskEnd(stored, end, event));
-  await publish(run, key);
+  await aiTasks.publishOrLeave(deps, key);
 };
 
 /** Records that a followed task is gone together with its event, and tells of it. */
 export const tellVanishing = async (
-  run: AiTaskRun,
+  { deps, accountName }: AiTaskRun,
   { taskId, taskName }: OpenAiTask,
   missingSince: number,
 ): Promise<void> => {
-  const { deps, accountName } = run;
   const vanishedAt = deps.clock.now();
   const identity = { account: accountName, taskId };
   const key = aiTaskKey(identity);
@@ -58,5 +44,5 @@ export const tellVanishing = async (
   await aiTasks.change(deps.ledger, key, (stored) =>
     vanishAiTask(stored, { ...identity, missingSince, vanishedAt }, event),
   );
-  await publish(run, key);
+  await aiTasks.publishOrLeave(deps, key);
 };

@@ -142,7 +142,7 @@ test("an event that the bus refuses is left to the poller, and the run goes on",
   expect(error).toBeUndefined();
   expect(world.toldEnds()).toEqual([idOf(2)]);
   expect(world.log.lines.map(({ message }) => message)).toContain(
-    "event of an AI task not published, it stays due",
+    "events not published, they stay due",
   );
   expect(await world.ledger.listDue(world.clock.now() + 5_000, 10)).toEqual([
     { key: `ai-task#local/${idOf(1)}`, dueAt: world.clock.now() + 5_000 },
