@@ -31,8 +31,7 @@ const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] 
 
 const unreadable = (message: string, line?: number): ConfigProblem => ({
   path: "",
-  // Only the first line of the parser's text: the others quote the file.
-  rule: `not readable as YAML: ${message.split("\n", 1)[0]}`,
+  rule: `not readable as YAML: ${message}`,
   ...(line !== undefined && { line }),
 });
 

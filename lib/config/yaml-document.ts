@@ -15,14 +15,18 @@ export interface Flaw {
   readonly offset?: number;
 }
 
+/** Flaws of one file that the parser finds. */
+const MAX_PARSED = 10;
+
 /** For what the parser says in words about its own functions. */
 const WORDS = new Map([
   ["MULTIPLE_DOCS", "a file holds one document"],
   ["Maximum call stack size exceeded", "nested too deeply"],
 ]);
 
-/** What is wrong, for people; what the parser says is told as it is but for these. */
-export const inWords = (message: string): string => WORDS.get(message) ?? message;
+/** What the parser says, for people: its first line up to a colon, behind which it quotes the file. */
+export const inWords = (message: string): string =>
+  WORDS.get(message) ?? (message.split("\n", 1)[0] ?? "").split(": ", 1)[0] ?? "";
 
 /** In one pass over the file: the parser itself compares each key of a map with every other. */
 const repeatedKeys = (document: Document): readonly Flaw[] => {
@@ -59,7 +63,8 @@ export const flawsOf = (document: ReturnType<typeof parseDocument>): readonly Fl
     message: WORDS.get(code) ?? inWords(message),
     offset: pos[0],
   }));
-  if (parsed.length > 0) return parsed;
+  // The first is what is wrong; most that follow are what comes of it.
+  if (parsed.length > 0) return parsed.slice(0, MAX_PARSED);
   const { explicit, version } = document.directives?.yaml ?? {};
   // Earlier versions read 010 as 8 and yes as true.
   if (explicit && version !== "1.2") return [{ message: "only YAML 1.2 is read", offset: 0 }];

@@ -22,7 +22,7 @@ const LEASE_MS = 120_000;
 
 const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Promise<void> => {
   const { account, source, cause } = request;
-  deps.log.warn("thresholds config rejected", {
+  deps.log.info("thresholds config rejected", {
     account: account.name,
     source: source.name,
     problems: rejection.problems

@@ -180,11 +180,26 @@ test("rules between fields are looked at even when a field by itself is wrong", 
   });
 });
 
-test("a value is never quoted", () => {
+test.each([
+  "list: [{ name: { a: secret-word } }]\n",
+  "on: [secret-word\n",
+  "list: []\n`secret-word` | secret-word\n",
+  "list: []\non: !secret-word 1\n",
+  "list: *secret-word\n",
+  "list: []\non: secret-word\n",
+  "| secret-word | secret-word |\n|---|\n",
+])("a value is never quoted: %j", (text) => {
+  const read = readConfig(schema, text);
+
+  expect(read.kind).toBe("invalid");
+  expect(JSON.stringify(read)).not.toContain("secret-word");
+});
+
+test("of a file that is something else a few mistakes are told, not one for every line", () => {
   const read = readConfig(
     schema,
-    "list: [{ name: { secret-word: secret-word } }]\non: [secret-word\n",
+    "# A title\n\nSome *text*: `code`: more | and | more\n".repeat(100),
   );
 
-  expect(JSON.stringify(read)).not.toContain("secret-word");
+  expect(read.kind === "invalid" && read.problems.length).toBeLessThanOrEqual(10);
 });
