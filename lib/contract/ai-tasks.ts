@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
-import { noBody, nothing, oneOf, openWord, unlimitedText, uuid } from "./values.ts";
+import { ifUsable, noBody, nothing, oneOf, openWord, unlimitedText, uuid } from "./values.ts";
 
 export const AI_TASK_STATUSES = [
   "FAILURE",
@@ -14,9 +14,6 @@ export const AI_TASK_STATUSES = [
 ] as const;
 
 export const AI_TASK_NAMES = ["transcription", "content-moderation"] as const;
-
-/** What is odd about one task is as if it were absent: it must not hide the others of the reply. */
-const ifUsable = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
 
 /** Newer servers name the method in `task_data` only (public difference 12). */
 const aiTaskSchema = z

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import { int64, noBody, nothing, oneOf, uint64, unlimitedText } from "./values.ts";
+import { ifUsable, int64, noBody, nothing, oneOf, uint64, unlimitedText } from "./values.ts";
 
 export const STORAGE_EVENT_NAMES = [
   "reaching_used_space",
@@ -103,13 +103,14 @@ export const deleteStorageEvent = mutation({
 
 /** Both limits on every name: the document fixes only two of the four pairings of name and limit. */
 const listedEvent = z.looseObject({
-  uuid: unlimitedText.nullable().optional(),
+  uuid: ifUsable(unlimitedText.nullable()),
   storage_name: unlimitedText.nullable().optional(),
   bucket_name: unlimitedText.nullable().optional(),
-  bytes: uint64.nullable().optional(),
-  count: uint64.nullable().optional(),
+  bytes: ifUsable(uint64.nullable()),
+  count: ifUsable(uint64.nullable()),
 });
-const listedEvents = z.array(listedEvent).nullable().optional();
+/** An entry whose target cannot be read is undefined. */
+const listedEvents = z.array(ifUsable(listedEvent)).nullable().optional();
 
 /** Grouped by name; the entries themselves carry none. Absent, null and empty mean the same. */
 export const storageEventListSchema = z

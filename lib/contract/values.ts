@@ -115,6 +115,9 @@ export const uint64 = z
   )
   .meta({ format: "uint64" });
 
+/** For parts of a reply: what is odd about one entry is as if it were absent, and hides no other. */
+export const ifUsable = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
+
 /** For operations without path parameters or query. */
 export const nothing = z.strictObject({});
 /** For operations without a request or response body. */

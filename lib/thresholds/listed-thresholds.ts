@@ -9,7 +9,7 @@ import {
 import type { ActualThreshold } from "./plan.ts";
 
 type EventList = Reply<typeof listStorageEvents>;
-type ListedEvent = NonNullable<EventList[StorageEventName]>[number];
+type ListedEvent = NonNullable<NonNullable<EventList[StorageEventName]>[number]>;
 
 /** Null and absent are the same; the limit is the one that belongs to the name. */
 const toThreshold = (name: StorageEventName, event: ListedEvent): ActualThreshold => {
@@ -26,12 +26,12 @@ const toThreshold = (name: StorageEventName, event: ListedEvent): ActualThreshol
 
 /**
  * Every threshold of the key's own client, in one request. Names that we do not know are left out:
- * what nobody can want here must not be pruned.
+ * what nobody can want here must not be pruned, and neither must what cannot be read.
  * @throws ProviderError
  */
 export const listThresholds = async (client: Client): Promise<readonly ActualThreshold[]> => {
   const list = await client.call(listStorageEvents, { params: {}, query: {}, body: undefined });
   return STORAGE_EVENT_NAMES.flatMap((name) =>
-    (list[name] ?? []).map((event) => toThreshold(name, event)),
+    (list[name] ?? []).flatMap((event) => (event ? [toThreshold(name, event)] : [])),
   );
 };

@@ -13,6 +13,7 @@ type EventList = z.output<typeof storageEventListSchema>;
 /** The same event with the same limit; an absent name and an empty one are the same. */
 const isListed = (wanted: WantedEvent, list: EventList): boolean =>
   (list[wanted.name] ?? []).some((listed) => {
+    if (!listed) return false;
     const { bytes, count } = z
       .looseObject({ bytes: z.unknown(), count: z.unknown() })
       .partial()
