@@ -20,8 +20,9 @@ import { listThresholds } from "../thresholds/listed-thresholds.ts";
 import { planChanges } from "../thresholds/plan.ts";
 import { printNote } from "./output.ts";
 
-/** Late enough that the first sync has been seen. */
+/** So that a person sees one after the other. */
 const EDIT_AFTER_MS = 3_000;
+const LOOK_MS = 100;
 /** A little later than the change itself, as the service's clock may be read first. */
 const SECOND_SNAPSHOT_AFTER_MS = DEMO_CHANGE_MS + 200;
 
@@ -90,6 +91,22 @@ const writeNew = (file: string, text: string): Promise<void> =>
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   });
 
+/** The demo's own text only; what a person has made of it stays. */
+const editOnceSynced = async (
+  file: string,
+  automation: Automation,
+  signal: AbortSignal,
+): Promise<void> => {
+  const step = thresholdsStep(file);
+  while (!signal.aborted && (await readFile(file, "utf8")) === DEMO_THRESHOLDS) {
+    if ((await step.look(automation)) !== undefined) {
+      printNote(pc.dim(`(the demo edits ${file})`));
+      return writeFile(file, DEMO_THRESHOLDS_EDITED);
+    }
+    await automation.deps.clock.sleep(LOOK_MS, signal);
+  }
+};
+
 /**
  * Plans the demo's configs: in the folder where the run keeps its state, or in one that goes with
  * the run. A file that the person has named is theirs: the demo neither writes it nor expects
@@ -121,13 +138,10 @@ export const planDemoFiles = async (
     },
     async play(automation, signal) {
       const { clock } = automation.deps;
+      const startedAt = clock.now();
       await clock.sleep(EDIT_AFTER_MS, signal);
-      if (signal.aborted) return;
-      if (isOurs.thresholds && (await readFile(thresholdsFile, "utf8")) === DEMO_THRESHOLDS) {
-        printNote(pc.dim(`(the demo edits ${thresholdsFile})`));
-        await writeFile(thresholdsFile, DEMO_THRESHOLDS_EDITED);
-      }
-      await clock.sleep(SECOND_SNAPSHOT_AFTER_MS - EDIT_AFTER_MS, signal);
+      if (isOurs.thresholds) await editOnceSynced(thresholdsFile, automation, signal);
+      await clock.sleep(startedAt + SECOND_SNAPSHOT_AFTER_MS - clock.now(), signal);
       if (!signal.aborted) await automation.snapshotPrices();
     },
     async remove() {

@@ -2,7 +2,7 @@ import { builtInState } from "../service/built-in/built-in-state.ts";
 import type { State } from "../service/state/state.ts";
 
 /** How long after the start of the embedded service the prices change and an AI task ends. */
-export const DEMO_CHANGE_MS = 6_000;
+export const DEMO_CHANGE_MS = 8_000;
 
 export const DEMO_AI_TASK = "aafe70c6-0000-4000-8000-327b65f76799";
 
