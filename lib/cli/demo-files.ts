@@ -48,17 +48,21 @@ export interface DemoFiles {
   remove(): Promise<void>;
 }
 
+/** Empty for a file that a person has taken away or made unreadable. */
+const textOf = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
+
 /** What the file says by now, the demo's edit or a person's. */
 const thresholdsStep = (file: string): JobStep => ({
   id: "demo-thresholds",
   expected: "as the file wants them",
   async look({ deps }) {
     const account = deps.accountOf(DEFAULT_ACCOUNT);
-    const config = readThresholdConfig(await readFile(file, "utf8"));
+    const config = readThresholdConfig(await textOf(file));
     if (!account || config.kind === "invalid") return undefined;
+    const actual = await listThresholds(account.client).catch(() => undefined);
     const { thresholds, prune } = config.value;
-    const { changes } = planChanges(thresholds, await listThresholds(account.client), prune);
-    return changes.length === 0 ? this.expected : undefined;
+    const isSo = actual && planChanges(thresholds, actual, prune).changes.length === 0;
+    return isSo ? this.expected : undefined;
   },
 });
 
@@ -98,7 +102,7 @@ const editOnceSynced = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const step = thresholdsStep(file);
-  while (!signal.aborted && (await readFile(file, "utf8")) === DEMO_THRESHOLDS) {
+  while (!signal.aborted && (await textOf(file)) === DEMO_THRESHOLDS) {
     if ((await step.look(automation)) !== undefined) {
       printNote(pc.dim(`(the demo edits ${file})`));
       return writeFile(file, DEMO_THRESHOLDS_EDITED);
@@ -129,7 +133,7 @@ export const planDemoFiles = async (
       if (isOurs.thresholds) await writeNew(thresholdsFile, DEMO_THRESHOLDS);
       if (isOurs.watchlist) await writeNew(watchlistFile, DEMO_WATCHLIST);
       // Of a list that a person has edited nobody knows what it costs.
-      const isDemoList = (await readFile(watchlistFile, "utf8").catch(() => "")) === DEMO_WATCHLIST;
+      const isDemoList = (await textOf(watchlistFile)) === DEMO_WATCHLIST;
       return [
         ...(isOurs.thresholds ? [thresholdsStep(thresholdsFile)] : []),
         ...(isDemoList ? [PRICES_STEP] : []),

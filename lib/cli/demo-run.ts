@@ -108,6 +108,8 @@ export const prepareDemo = (
       const played = files.play(automation, signal).finally(() => {
         isPlayed = true;
       });
+      // What goes wrong there is told when all else has ended, and must not end the program before.
+      played.catch(() => {});
       for (;;) {
         const ends = await lookAtAll();
         const isOver = isPlayed && ends.every(({ end }) => end !== undefined);

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import pc from "picocolors";
 import type * as z from "zod";
+import { configProblemText } from "../config/config-file.ts";
 import { EVENT_DATA } from "../events/catalogue.ts";
 import { priceChangeText } from "./price-change-text.ts";
 import { visibleText } from "./visible-text.ts";
@@ -31,9 +32,7 @@ const syncedText = ({ counts, outcome }: DataOf<"ThresholdsSynced">): string => 
 };
 
 const rejectedText = ({ problems, problemCount }: DataOf<"ThresholdsRejected">): string => {
-  const shown = problems
-    .slice(0, MAX_PROBLEMS_SHOWN)
-    .map(({ path, rule, line }) => [line && `line ${line}`, path, rule].filter(Boolean).join(": "));
+  const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map(configProblemText);
   const more = problemCount - shown.length;
   const all = [...shown, ...(more > 0 ? [`${more} more`] : [])];
   return pc.yellow(visibleText(`rejected: ${all.join("; ")}`));

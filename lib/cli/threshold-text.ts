@@ -87,7 +87,7 @@ export const appliedText = (applied: readonly AppliedChange[], unchangedCount: n
 };
 
 /** Problems of a config as compilers write them: file, line, what is wrong. */
-export const configProblemText = (file: string, problems: readonly ConfigProblem[]): string =>
+export const fileProblemText = (file: string, problems: readonly ConfigProblem[]): string =>
   problems
     .map(({ path, rule, line }) => [line ? `${file}:${line}` : file, path, rule])
     .map((parts) => parts.filter(Boolean).map(visibleText).join(": "))

@@ -14,7 +14,7 @@ import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printNote, printResult } from "./output.ts";
 import { type ProviderFlags, readProviderSettings } from "./provider-settings.ts";
 import { readFailure } from "./read-failure.ts";
-import { appliedText, configProblemText, planText } from "./threshold-text.ts";
+import { appliedText, fileProblemText, planText } from "./threshold-text.ts";
 
 export interface ThresholdFlags extends ProviderFlags {
   /** Whether the provider's interface can list thresholds. */
@@ -76,7 +76,7 @@ const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
   if (!object) throw new ExitError(EXIT.refused, `${file}: there is no such file`);
   const read = readThresholdConfig(object.text);
   if (read.kind === "valid") return read.value;
-  throw new ExitError(EXIT.refused, configProblemText(file, read.problems));
+  throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
 };
 
 /** Against what is there; where that cannot be seen, every threshold is sent and nothing deleted. */

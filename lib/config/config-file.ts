@@ -12,6 +12,10 @@ export interface ConfigProblem {
   readonly line?: number | undefined;
 }
 
+/** A problem in one line: where it is, and the rule. */
+export const configProblemText = ({ path, rule, line }: ConfigProblem): string =>
+  [line && `line ${line}`, path, rule].filter(Boolean).join(": ");
+
 export type ConfigReading<T> =
   | { readonly kind: "valid"; readonly value: T }
   | { readonly kind: "invalid"; readonly problems: readonly ConfigProblem[] };

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { Account } from "../accounts/account.ts";
 import { createPacedClient } from "../client/paced-client.ts";
-import type { ConfigProblem } from "../config/config-file.ts";
+import { type ConfigProblem, configProblemText } from "../config/config-file.ts";
 import { type PriceItem, priceNames, priceRunKey, priceRuns } from "../ledger/price.ts";
 import type { ConfigSource } from "../ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
@@ -23,17 +23,12 @@ export interface PriceRun {
   readonly periodMs: number;
 }
 
-const problemText = ({ path, rule, line }: ConfigProblem): string => {
-  const place = [path, line === undefined ? "" : `(line ${line})`].filter(Boolean).join(" ");
-  return place === "" ? rule : `${place}: ${rule}`;
-};
-
 /** A watchlist that cannot be read as one; nothing was priced. Its message quotes no value. */
 export class WatchlistError extends Error {
   override readonly name = "WatchlistError";
 
   constructor(source: string, problems: readonly ConfigProblem[]) {
-    const told = problems.slice(0, MAX_PROBLEMS_TOLD).map(problemText).join("; ");
+    const told = problems.slice(0, MAX_PROBLEMS_TOLD).map(configProblemText).join("; ");
     const more = problems.length - MAX_PROBLEMS_TOLD;
     super(`watchlist ${source}: ${told}${more > 0 ? `; and ${more} more` : ""}`);
   }

@@ -47,14 +47,16 @@ const shown = (change: Change) => {
   };
 };
 
-const common = ({ account, source, config, cause, actualFrom, at }: SyncFacts) => ({
-  fact: {
-    subject: `thresholds/${account}`,
-    time: at,
-    correlationId: cause.eventId,
-    causationId: cause.eventId,
-    account,
-  },
+const factOf = ({ account, cause, at }: Pick<SyncFacts, "account" | "cause" | "at">) => ({
+  subject: `thresholds/${account}`,
+  time: at,
+  correlationId: cause.eventId,
+  causationId: cause.eventId,
+  account,
+});
+
+const common = ({ source, config, cause, actualFrom, ...about }: SyncFacts) => ({
+  fact: factOf({ ...about, cause }),
   data: {
     cause: cause.kind,
     source: { ...source },
@@ -131,20 +133,16 @@ export const thresholdsRejected = (
   about: Pick<SyncFacts, "account" | "cause" | "at"> & { readonly source: string },
   { reason, version, problems }: Rejection,
 ): OutboxEvent => {
-  const { account, source, cause, at } = about;
+  const { account, source, cause } = about;
   const told = problems.map(({ path, rule, line }) => ({
     path: clipped(path),
     rule: clipped(rule),
     ...(line !== undefined && { line }),
   }));
   return outboxEvent({
+    ...factOf(about),
     detailType: "ThresholdsRejected",
     identity: [account, cause.eventId, version ?? ""],
-    subject: `thresholds/${account}`,
-    time: at,
-    correlationId: cause.eventId,
-    causationId: cause.eventId,
-    account,
     data: {
       cause: cause.kind,
       source: { name: source, ...(version !== undefined && { version }) },

@@ -67,7 +67,7 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
  * Notes that changes are about to be made, and tells of drift first: of what the last sync left as it
  * was wanted, and is wanted still, so that nobody asked for the difference.
  * @returns the number of the run
- * @throws UnfinishedSyncError when another sync is at work
+ * @throws UnfinishedSyncError when the record is not any more as it was read
  */
 export const beginChanges = async (sync: Sync): Promise<number> => {
   const { facts, plan, remembered } = sync;

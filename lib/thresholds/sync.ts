@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { createPacedClient } from "../client/paced-client.ts";
+import { configProblemText } from "../config/config-file.ts";
 import { isLeaseHeld, takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
@@ -25,11 +26,7 @@ const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Prom
   deps.log.info("thresholds config rejected", {
     account: account.name,
     source: source.name,
-    problems: rejection.problems
-      .slice(0, MAX_LOGGED)
-      .map(({ line, path, rule }) =>
-        [line && `line ${line}`, path, rule].filter(Boolean).join(": "),
-      ),
+    problems: rejection.problems.slice(0, MAX_LOGGED).map(configProblemText),
   });
   const about = { account: account.name, source: source.name, cause, at: deps.clock.now() };
   return publishNow(deps, thresholdsRejected(about, rejection));

@@ -74,7 +74,7 @@ describe("the standing jobs of a local run", { timeout: 30_000 }, () => {
 
     expect(ended.exitCode).toBe(0);
     expect(ended.stderr).toContain("14 of 14 steps of the demo ended as expected");
-    expect(ended.stderr).toContain("items.0 (line 2): give exactly one of instance");
+    expect(ended.stderr).toContain("line 2: items.0: give exactly one of instance");
   });
 
   it.concurrent("say that a watchlist is not there", async (context) => {

@@ -36,7 +36,7 @@ describe("the watchlist of a run", () => {
     await expect(run).rejects.toThrow(WatchlistError);
     await expect(run).rejects.toMatchObject({
       name: "WatchlistError",
-      message: `watchlist watchlist.yaml: items.1.name (line 3): ${rule}; items.2.name (line 4): ${rule}; items.3.name (line 5): ${rule}; items.4.name (line 6): ${rule}; items.5.name (line 7): ${rule}; and 2 more`,
+      message: `watchlist watchlist.yaml: line 3: items.1.name: ${rule}; line 4: items.2.name: ${rule}; line 5: items.3.name: ${rule}; line 6: items.4.name: ${rule}; line 7: items.5.name: ${rule}; and 2 more`,
     });
     expect(await world.item("ddos")).toBeUndefined();
     expect(world.bus.published()).toEqual([]);
