@@ -27,7 +27,7 @@ export default {
     only("lib/events", BASE),
     only("lib/ledger", [...BASE, "lib/events"]),
     only("lib/config", BASE),
-    only("lib/accounts", [...BASE, "lib/client"]),
+    only("lib/accounts", [...BASE, "lib/client", "lib/config", "lib/events", "lib/ledger"]),
     only("lib/service", BASE),
     only("lib/commands", FEATURE_BASE),
     only("lib/thresholds", STANDING_JOB_BASE),

@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { baseUrl } from "../lib/config/base-url.ts";
 import { AI_TASK_NAMES } from "../lib/contract/ai-tasks.ts";
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../lib/contract/load-balancer-pools.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../lib/contract/tasks.ts";
 import { oneOf } from "../lib/contract/values.ts";
-import { baseUrl, wholeNumber } from "../lib/lambda/settings.ts";
+import { wholeNumber } from "../lib/lambda/settings.ts";
 
 /** What every function reads from its environment; `serverless.yml` sets it. */
 const functionSettingsSchema = z.object({

@@ -1,12 +1,24 @@
 import type { Client } from "../client/client.ts";
 
+/** Whether a request may leave, and if not: when to ask again (epoch ms), and why it has to wait. */
+export type Readiness =
+  | { readonly kind: "ready" }
+  | {
+      readonly kind: "wait";
+      readonly until: number;
+      readonly because: "budget-spent" | "key-refused" | "paused";
+    };
+
 /** The account of requests that name none. */
 export const DEFAULT_ACCOUNT = "local";
 
 /** A cloud account at the provider. */
 export interface Account {
   readonly name: string;
+  /** Keeps to the request budget, and uses a key that was replaced. */
   readonly client: Client;
+  /** To be asked before a request that is recorded before it is sent. Waits a moment if that helps. */
+  ready(signal: AbortSignal): Promise<Readiness>;
   /**
    * A request whose reply was lost acts within this time or never (ms). An assumption about the
    * provider: absence of a created resource proves nothing before.

@@ -1,12 +1,13 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
+import { baseUrl } from "../config/base-url.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Problem } from "../contract/problem.ts";
 import { getTask } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
-import { baseUrl, readSettings } from "../lambda/settings.ts";
+import { readSettings } from "../lambda/settings.ts";
 import { keptFor } from "../lambda/start-up.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/standing-jobs.ts";

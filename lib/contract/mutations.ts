@@ -4,8 +4,9 @@ import { removePolicyVolumes, updatePolicy } from "./lifecycle-policies.ts";
 import { updatePool } from "./load-balancer-pools.ts";
 import { createRouter } from "./routers.ts";
 import { createStorageEvent, updateStorageEvent } from "./storage-events.ts";
+import { followTask } from "./tasks.ts";
 
-/** The operations that a command may name, in the order of the interface document. */
+/** The mutating operations of the interface, in the order of its document. */
 export const MUTATIONS = [
   updateContainer,
   resumeInstance,
@@ -18,3 +19,6 @@ export const MUTATIONS = [
 ] as const;
 
 export type MutationId = (typeof MUTATIONS)[number]["id"];
+
+/** The operations that a command may name. */
+export const COMMANDED = [...MUTATIONS, followTask] as const;

@@ -15,7 +15,14 @@ export type RequestField = `params.${string}` | `query.${string}` | `body.${stri
 
 /** The resource whose changes must not overlap, and the request fields that name it. */
 interface LaneRule {
-  readonly resource: "container" | "instance" | "policy" | "pool" | "storage-event" | "router";
+  readonly resource:
+    | "container"
+    | "instance"
+    | "policy"
+    | "pool"
+    | "storage-event"
+    | "router"
+    | "task";
   readonly by: readonly RequestField[];
 }
 

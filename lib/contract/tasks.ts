@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { read } from "./operation.ts";
+import { mutation, read } from "./operation.ts";
 import { timestamp } from "./timestamp.ts";
 import { noBody, nothing, pathId } from "./values.ts";
 
@@ -69,4 +69,26 @@ export const listTasks = read({
   body: noBody,
   response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),
   successStatus: 200,
+});
+
+/**
+ * To follow a task that somebody else has started. The interface has no such operation, and nothing
+ * is sent for it but looks at the task; to commands it is one more thing to do.
+ */
+export const followTask = mutation({
+  id: "follow-task",
+  reference: "Tasks",
+  summary: "Follow a background task that somebody else started",
+  family: "cloud",
+  method: "GET",
+  path: TASK_PATH,
+  params: z.strictObject({ task_id: pathId }),
+  query: nothing,
+  body: noBody,
+  response: taskSchema,
+  successStatus: 200,
+  answers: "tasks",
+  lane: { resource: "task", by: ["params.task_id"] },
+  conflictMeansLocked: false,
+  afterAmbiguousSend: "send-again",
 });

@@ -105,6 +105,7 @@ const accountAt = (provider: Provider, clock: Clock): Account => ({
   name: DEFAULT_ACCOUNT,
   settleMs: provider.settleMs,
   canList: provider.canList,
+  ready: async () => ({ kind: "ready" }),
   requestsPerSecond: provider.requestsPerSecond,
   client: createClient({ ...provider, fetch, clock }),
 });

@@ -106,7 +106,8 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     invocations += 1;
     const { deps, ...ports } = portsOf(invocations);
     const { taskName, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
-    const account = { ...ports.account, requestsPerSecond };
+    const ready = async () => ({ kind: "ready" as const });
+    const account = { ...ports.account, ready, requestsPerSecond };
     const budget = {
       endsAt: clock.now() + (options.durationMs ?? RUN_MS),
       signal: new AbortController().signal,

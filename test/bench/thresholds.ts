@@ -45,6 +45,7 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
     name: "local",
     settleMs: 300_000,
     canList: true,
+    ready: async () => ({ kind: "ready" as const }),
     requestsPerSecond,
     client: createClient({
       baseUrl: url,

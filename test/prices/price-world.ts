@@ -153,6 +153,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
             requestsPerSecond: options.requestsPerSecond ?? Number.POSITIVE_INFINITY,
             settleMs: 300_000,
             canList: true,
+            ready: async () => ({ kind: "ready" }),
           },
           source: {
             name: "watchlist.yaml",

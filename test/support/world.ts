@@ -134,6 +134,7 @@ export const createWorld = async (options: WorldOptions) => {
           client,
           settleMs: 300_000,
           canList: true,
+          ready: async () => ({ kind: "ready" }),
           requestsPerSecond: 1_000,
           ...accounts[name],
         },

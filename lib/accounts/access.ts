@@ -1,0 +1,78 @@
+import { type AccountSettings, type AccountsConfig, OWN, type SenderRights } from "./config.ts";
+
+/** What somebody wants to do. */
+export interface Wish {
+  /** The AWS account that asks, as EventBridge or our own queue tells it; never what a request says. */
+  readonly sender: string;
+  readonly account: string;
+  readonly operation: string;
+  /** The project that the request names; undefined for operations that reach the whole client. */
+  readonly project: number | undefined;
+}
+
+/** Who may do what. Says of a sender without rights the same whether or not an account exists. */
+export interface Access {
+  /** The account that is meant when a request names none: the only one that the sender may use. */
+  defaultAccount(sender: string): string | undefined;
+  mayRun(wish: Wish): boolean;
+  /** Whether the sender may know of what is in a project; undefined: of what is in none. */
+  maySee(sender: string, account: string, project: number | undefined): boolean;
+  /** How long a command may take that names no deadline, ms. */
+  deadlineMs(account: string, operation: string): number;
+}
+
+type Scope = Pick<SenderRights, "operations" | "projects">;
+
+const isListed = <T>(list: "all" | readonly T[], value: T): boolean =>
+  list === "all" || list.includes(value);
+
+/** An operation without a project reaches all of them, unless it is listed by its name. */
+const coversPlace = ({ operations, projects }: Scope, { operation, project }: Wish): boolean =>
+  project === undefined
+    ? projects === "all" || (operations !== "all" && operations.includes(operation))
+    : isListed(projects, project);
+
+const covers = (scope: Scope, wish: Wish): boolean =>
+  isListed(scope.operations, wish.operation) && coversPlace(scope, wish);
+
+const sees = ({ projects }: Scope, project: number | undefined): boolean =>
+  project === undefined ? projects === "all" : isListed(projects, project);
+
+/** @param ownSender the AWS account that the config calls `own` */
+export const createAccess = (config: AccountsConfig, ownSender: string): Access => {
+  const rightsOf = (account: AccountSettings | undefined, sender: string) =>
+    account?.senders.find(
+      (rights) => (rights.sender === OWN ? ownSender : rights.sender) === sender,
+    );
+  const find = (name: string) => config.accounts.find((account) => account.name === name);
+  return {
+    defaultAccount(sender) {
+      const [only, ...others] = config.accounts.filter((account) => rightsOf(account, sender));
+      return others.length === 0 ? only?.name : undefined;
+    },
+    mayRun(wish) {
+      const account = find(wish.account);
+      const rights = rightsOf(account, wish.sender);
+      return (
+        account !== undefined &&
+        rights !== undefined &&
+        covers(account, wish) &&
+        covers(rights, wish)
+      );
+    },
+    maySee(sender, name, project) {
+      const account = find(name);
+      const rights = rightsOf(account, sender);
+      return (
+        account !== undefined &&
+        rights !== undefined &&
+        sees(account, project) &&
+        sees(rights, project)
+      );
+    },
+    deadlineMs(name, operation) {
+      const deadlines = find(name)?.deadlinesMs;
+      return deadlines?.[operation] ?? deadlines?.default ?? 0;
+    },
+  };
+};
