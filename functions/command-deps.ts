@@ -1,4 +1,7 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { createAccess } from "../lib/accounts/access.ts";
+import { DEFAULT_ACCOUNT } from "../lib/accounts/account.ts";
+import { ownAccount } from "../lib/accounts/config.ts";
 import { createSqsCommandQueue } from "../lib/aws/sqs-command-queue.ts";
 import { createSqsWaker } from "../lib/aws/sqs-waker.ts";
 import type { CommandDeps } from "../lib/commands/deps.ts";
@@ -34,6 +37,8 @@ const loadDeps = async (): Promise<CommandFunctionDeps> => {
         queueUrl: settings.WAKE_QUEUE_URL,
         clock: deps.clock,
       }),
+      metrics: { count: () => {} },
+      access: createAccess(ownAccount(DEFAULT_ACCOUNT), settings.OWN_SENDER),
       accountOf: (name) => (name === account.name ? account : undefined),
       ownSender: settings.OWN_SENDER,
       fingerprintKey: await secrets.read(settings.FINGERPRINT_KEY_PARAMETER),

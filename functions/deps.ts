@@ -37,6 +37,7 @@ const accountOf = (settings: FunctionSettings, secrets: Secrets, clock: Clock): 
   settleMs: settings.SETTLE_SECONDS * 1000,
   canList: settings.PROVIDER_HAS_LISTS,
   ready: async () => ({ kind: "ready" }),
+  pathOf: ({ path }) => path,
   requestsPerSecond: settings.REQUESTS_PER_SECOND,
   client: createClient({
     baseUrl: settings.PROVIDER_BASE_URL,

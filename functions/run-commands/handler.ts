@@ -14,9 +14,8 @@ export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
       const { commands, log, attemptTimeoutMs } = await deps();
       log.bind(context);
       const budget = startTimeBudget(context, commands.clock);
-      const hasAccount = (name: string) => commands.accountOf(name) !== undefined;
       const items = event.Records.map(({ messageId, body }) => {
-        const message = readMessage(body, hasAccount);
+        const message = readMessage(body, commands);
         const run = () => handleMessage(commands, message, body, budget.signal);
         return { id: messageId, lane: message.lane, run };
       });

@@ -12,8 +12,8 @@ export interface Wish {
 
 /** Who may do what. Says of a sender without rights the same whether or not an account exists. */
 export interface Access {
-  /** The account that is meant when a request names none: the only one that the sender may use. */
-  defaultAccount(sender: string): string | undefined;
+  /** The accounts that a sender may use at all: with only one, a request need not name it. */
+  accountsOf(sender: string): readonly string[];
   mayRun(wish: Wish): boolean;
   /** Whether the sender may know of what is in a project; undefined: of what is in none. */
   maySee(sender: string, account: string, project: number | undefined): boolean;
@@ -46,10 +46,8 @@ export const createAccess = (config: AccountsConfig, ownSender: string): Access 
     );
   const find = (name: string) => config.accounts.find((account) => account.name === name);
   return {
-    defaultAccount(sender) {
-      const [only, ...others] = config.accounts.filter((account) => rightsOf(account, sender));
-      return others.length === 0 ? only?.name : undefined;
-    },
+    accountsOf: (sender) =>
+      config.accounts.filter((account) => rightsOf(account, sender)).map(({ name }) => name),
     mayRun(wish) {
       const account = find(wish.account);
       const rights = rightsOf(account, wish.sender);

@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import type { Operation } from "../contract/operation.ts";
 
 /** Whether a request may leave, and if not: when to ask again (epoch ms), and why it has to wait. */
 export type Readiness =
@@ -19,6 +20,8 @@ export interface Account {
   readonly client: Client;
   /** To be asked before a request that is recorded before it is sent. Waits a moment if that helps. */
   ready(signal: AbortSignal): Promise<Readiness>;
+  /** The path template that the account's provider answers to. */
+  pathOf(operation: Operation): string;
   /**
    * A request whose reply was lost acts within this time or never (ms). An assumption about the
    * provider: absence of a created resource proves nothing before.

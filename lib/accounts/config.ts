@@ -242,3 +242,7 @@ export const toAccountsConfig = (file: z.output<typeof accountsSchema>): Account
   awsAccounts: (file.aws_accounts ?? []).map(({ id, bus }) => ({ id, bus })),
   organization: file.organization,
 });
+
+/** One account that our own AWS account may use for everything. */
+export const ownAccount = (accountName: string): AccountsConfig =>
+  toAccountsConfig({ accounts: [{ name: accountName, senders: [OWN] }] });

@@ -1,4 +1,5 @@
 import pc from "picocolors";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { readRequest } from "../commands/read-request.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -93,9 +94,12 @@ const requestDetail = (
   },
 });
 
-/** What the contract has against a request; which accounts exist is known where the command runs. */
+/** Who may do what is known where the command runs. */
+const ANYBODY = { accountsOf: () => [DEFAULT_ACCOUNT], mayRun: () => true, maySee: () => true };
+
+/** What the contract has against a request. */
 const refusalOf = (detail: Detail): RequestState | undefined => {
-  const read = readRequest(detail, () => true);
+  const read = readRequest(detail, { sender: "", access: ANYBODY });
   if (read.kind === "valid") return undefined;
   const { operation, reason, problems } = read.rejection;
   return { kind: "rejected", operation, reason, problems: [...problems] };

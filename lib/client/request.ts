@@ -24,6 +24,19 @@ const queryString = (query: Readonly<Record<string, unknown>>): string => {
   return text && `?${text}`;
 };
 
+const fields = z.record(z.string(), z.unknown());
+
+/** Path and query of a request. @throws ZodError when they are outside the contract */
+export const requestTarget = (
+  operation: Operation,
+  path: string,
+  request: { readonly params: unknown; readonly query: unknown },
+): string => {
+  const params = z.encode<z.ZodType>(operation.params, request.params);
+  const query = z.encode<z.ZodType>(operation.query, request.query);
+  return fillPath(path, fields.parse(params)) + queryString(fields.parse(query));
+};
+
 /**
  * Builds the HTTP request of a call.
  * @throws ZodError when the request is outside the contract
@@ -34,10 +47,8 @@ export const buildRequest = <O extends Operation>(
   request: OperationRequest<O>,
   options: { readonly baseUrl: string; readonly apiKey: string; readonly signal: AbortSignal },
 ): Request => {
-  const params = z.encode(operation.params, request.params);
-  const query = z.encode(operation.query, request.query);
   const body = z.encode(operation.body, request.body);
-  const url = options.baseUrl.replace(/\/+$/, "") + fillPath(path, params) + queryString(query);
+  const url = options.baseUrl.replace(/\/+$/, "") + requestTarget(operation, path, request);
   const headers = new Headers({
     authorization: `apikey ${options.apiKey}`,
     accept: "application/json",

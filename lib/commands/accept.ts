@@ -1,15 +1,16 @@
+import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
 import { type Command, commandKey, commands, LOOK_AGAIN_MS } from "../ledger/command.ts";
 import { isFull, lanes, MAX_WAITING } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
 import { commandAccepted } from "./command-events.ts";
+import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { CommandRequest, RejectionReason } from "./request.ts";
 
-/** Long enough for every task the provider documents, and the time its own clients wait. */
-const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
+const jsonRecord = z.record(z.string(), z.json());
 
 export type Acceptance =
   | { readonly kind: "accepted"; readonly stored: Stored<Command> }
@@ -32,13 +33,21 @@ const fingerprint = (deps: CommandDeps, request: CommandRequest): string =>
       account: request.account,
       request: request.request,
       deadline: request.deadline,
+      // Absent, and not empty: requests from before there were any keep their fingerprints.
+      ...conditionsOf(request),
     },
     deps.fingerprintKey,
   );
 
+const conditionsOf = ({ after, guards, dryRun }: CommandRequest) => ({
+  ...(after.length > 0 && { after: [...after] }),
+  ...(guards.length > 0 && { guards: guards.map((guard) => jsonRecord.parse(guard)) }),
+  ...(dryRun && { dryRun }),
+});
+
 const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Command => {
   const command: Command = {
-    sender: deps.ownSender,
+    sender: request.sender,
     id: request.commandId,
     account: request.account,
     operation: request.operation.id,
@@ -47,9 +56,11 @@ const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Co
     correlationId: request.correlationId,
     causationId: request.eventId,
     acceptedAt: now,
-    deadline: request.deadline ?? now + DEFAULT_DEADLINE_MS,
+    deadline:
+      request.deadline ?? now + deps.access.deadlineMs(request.account, request.operation.id),
     params: request.request.params,
     request: request.request,
+    ...conditionsOf(request),
     attempts: [],
     attemptCount: 0,
     lostReplies: 0,
@@ -79,6 +90,8 @@ const refusalOfNew = async (
   if (deadline !== undefined && deadline > now + MAX_DEADLINE_MS) {
     return rejected("invalid", "deadline", "at most 7 days ahead");
   }
+  const loop = await findLoop(deps.ledger, request);
+  if (loop) return rejected("invalid", "after", loop);
   const lane = await lanes.read(deps.ledger, request.lane);
   return isFull(lane?.value)
     ? rejected("lane-full", "", `${MAX_WAITING} commands wait for this resource already`)
@@ -93,7 +106,7 @@ export const acceptRequest = async (
   deps: CommandDeps,
   request: CommandRequest,
 ): Promise<Acceptance> => {
-  const key = commandKey({ sender: deps.ownSender, id: request.commandId });
+  const key = commandKey({ sender: request.sender, id: request.commandId });
   const known = await commands.read(deps.ledger, key);
   if (known) {
     return known.value.fingerprint === fingerprint(deps, request)

@@ -1,13 +1,13 @@
 import { publish } from "../events/publish.ts";
 import { type Command, commandKey, commands, isEnded } from "../ledger/command.ts";
-import { loseLease, markPublished, waitInLane } from "../ledger/command-transitions.ts";
+import { markPublished, waitInLane } from "../ledger/command-transitions.ts";
 import { enterLane, type Lane, lanes } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
 import type { CommandDeps } from "./deps.ts";
-import { expire } from "./end.ts";
 import { finishCommand } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
+import { expireCommand, mayEnterLane } from "./wait-for-others.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type Place = "holder" | "behind" | "outside";
@@ -56,14 +56,6 @@ const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
   }
 };
 
-/** Ends a command whose deadline has passed, unless somebody moved it in the meantime. */
-export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
-  const now = deps.clock.now();
-  const expired = expire(loseLease(stored.value, now), now);
-  const ended = await commands.write(deps.ledger, commandKey(expired), stored, expired);
-  if (ended) await finishCommand(deps, ended.value);
-};
-
 /** Whether an attempt may start now: nobody is sending, and no pause is running. */
 const isReady = ({ state }: Command, now: number): boolean =>
   state.status !== "running" || (state.lease ? state.lease.until <= now : state.notBefore <= now);
@@ -89,6 +81,7 @@ export const advanceCommand = async (
   const now = deps.clock.now();
   if (!isReady(command, now)) return;
   if (now >= command.deadline) return expireCommand(deps, found);
+  if (!(await mayEnterLane(deps, found))) return;
   if ((await takePlace(deps, command)) !== "holder") return;
   const attempted = await attemptCommand(deps, found, signal);
   if (attempted) await carryOn(deps, attempted);

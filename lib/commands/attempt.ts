@@ -14,6 +14,7 @@ import type { Stored } from "../ledger/record.ts";
 import { taskKey, tasks } from "../ledger/task.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail } from "./end.ts";
+import { heldBack } from "./hold-back.ts";
 import { commandOperation } from "./operations/by-id.ts";
 import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
 import { type AttemptResult, afterAttempt } from "./reply.ts";
@@ -97,6 +98,9 @@ const nextStep = async (context: AttemptContext, command: Command): Promise<Next
   }
 };
 
+/** Records what becomes of a command in this attempt; undefined when somebody else moved it. */
+type Record = (next: Command) => Promise<Command | undefined>;
+
 const sendOnce = async (
   context: AttemptContext,
   stored: Stored<Command>,
@@ -118,6 +122,36 @@ const sendOnce = async (
   return (await commands.write(deps.ledger, key, started, next))?.value;
 };
 
+/** What is left to do for a command whose guards hold. */
+const doStep = async (
+  context: AttemptContext,
+  step: NextStep,
+  stored: Stored<Command>,
+  command: Command,
+  record: Record,
+): Promise<Command | undefined> => {
+  const { deps, account, signal } = context;
+  const now = deps.clock.now();
+  switch (step.kind) {
+    case "send": {
+      const readiness = await account.ready(signal);
+      if (readiness.kind === "ready") return sendOnce(context, stored, command);
+      const until = Math.min(readiness.until, command.deadline);
+      return record(waitBeforeSending(command, until, readiness.because));
+    }
+    case "wait":
+      return record(waitBeforeSending(command, Math.min(step.until, command.deadline)));
+    case "adopt":
+      return record(followTasks(command, step.taskIds));
+    case "unknown": {
+      const problems = [{ path: "", rule: step.rule }];
+      return record(fail(command, { now, reason: "unknown-outcome", problems }));
+    }
+    default:
+      return step satisfies never;
+  }
+};
+
 /**
  * Makes one attempt at a command that holds its lane, and records what came of it.
  * @returns the command as recorded, or undefined when somebody else moved it in the meantime
@@ -130,7 +164,7 @@ export const attemptCommand = async (
   const found = stored.value;
   const wasSending = found.state.status === "running" && found.state.lease !== undefined;
   const command = wasSending ? markUncertain(found) : found;
-  const record = async (next: Command) =>
+  const record: Record = async (next) =>
     (await commands.write(deps.ledger, commandKey(command), stored, next))?.value;
 
   const account = deps.accountOf(command.account);
@@ -140,19 +174,9 @@ export const attemptCommand = async (
   }
   const operation = commandOperation(command.operation);
   const context = { deps, account, request: command.request, operation, signal };
-  const step = await nextStep(context, command);
-  switch (step.kind) {
-    case "send":
-      return sendOnce(context, stored, command);
-    case "wait":
-      return record(waitBeforeSending(command, Math.min(step.until, command.deadline)));
-    case "adopt":
-      return record(followTasks(command, step.taskIds));
-    case "unknown": {
-      const problems = [{ path: "", rule: step.rule }];
-      return record(fail(command, { now: deps.clock.now(), reason: "unknown-outcome", problems }));
-    }
-    default:
-      return step satisfies never;
-  }
+  const step = operation.instead?.(command.request) ?? (await nextStep(context, command));
+  // Looking into an earlier send changes nothing: guards are for what does.
+  const isGuarded = step.kind === "send" || operation.instead !== undefined;
+  const held = isGuarded ? await heldBack(context, command) : undefined;
+  return held ? record(held) : doStep(context, step, stored, command, record);
 };

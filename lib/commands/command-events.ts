@@ -24,7 +24,14 @@ const aboutCommand = (command: Command) => ({
   correlationId: command.correlationId,
   causationId: command.causationId,
   account: command.account,
+  sender: command.sender,
   commandId: command.id,
+});
+
+/** What somebody has to know of a command beside its request. */
+const conditionsOf = ({ after, dryRun }: Command) => ({
+  ...(after && { after }),
+  ...(dryRun && { dryRun }),
 });
 
 export const commandAccepted = (command: Command): OutboxEvent =>
@@ -36,6 +43,7 @@ export const commandAccepted = (command: Command): OutboxEvent =>
       operation: command.operation,
       params: command.params,
       lane: command.lane,
+      ...conditionsOf(command),
       deadline: new Date(command.deadline).toISOString(),
     },
   });
@@ -49,6 +57,7 @@ const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask
   taskIds: tasks.map(({ id }) => id),
   // Two machines' clocks may differ by more than a fast command takes.
   durationMs: Math.max(0, endedAt - command.acceptedAt),
+  ...conditionsOf(command),
 });
 
 /** Lists of one kind from several tasks become one list. */
@@ -62,12 +71,28 @@ export const createdBy = (tasks: readonly FollowedTask[]): JsonObject | undefine
   return Object.keys(merged).length > 0 ? merged : undefined;
 };
 
+/** A request as it would go out, secrets left out. */
+export interface WouldSend {
+  readonly method: string;
+  /** With query, without the provider's address. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+const wouldSendData = ({ method, path, body }: WouldSend) => {
+  const json = body === undefined ? undefined : plainJson(body);
+  const isSmall = JSON.stringify(json ?? null).length <= MAX_RESULT_CHARACTERS;
+  return { wouldSend: { method, path, ...(json !== undefined && isSmall && { body: json }) } };
+};
+
 export interface Success {
   readonly now: number;
   readonly outcome: NonNullable<EndedState["outcome"]>;
   /** The provider's answer of an immediate operation. */
   readonly result?: unknown;
   readonly tasks?: readonly FollowedTask[];
+  /** Of a dry run: the request that would have been sent. */
+  readonly wouldSend?: WouldSend;
 }
 
 export const commandSucceeded = (command: Command, success: Success): OutboxEvent => {
@@ -84,6 +109,7 @@ export const commandSucceeded = (command: Command, success: Success): OutboxEven
       outcome: success.outcome,
       ...(created && { createdResources: created }),
       ...(result !== undefined && isSmall && { result }),
+      ...(success.wouldSend && wouldSendData(success.wouldSend)),
     },
   });
 };
@@ -104,5 +130,26 @@ export const commandFailed = (command: Command, failure: Failure): OutboxEvent =
       ...endData(command, failure.now, failure.tasks ?? []),
       reason: failure.reason,
       problems: listedProblems(failure.problems),
+    },
+  });
+
+export interface Cancellation {
+  readonly now: number;
+  readonly reason: "dependency" | "guard";
+  readonly problems: readonly Problem[];
+  /** The tag that a guard has seen; null when there is none. */
+  readonly tag?: JsonObject | null;
+}
+
+export const commandCancelled = (command: Command, cancellation: Cancellation): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandCancelled",
+    time: cancellation.now,
+    data: {
+      ...endData(command, cancellation.now, []),
+      reason: cancellation.reason,
+      problems: listedProblems(cancellation.problems),
+      ...(cancellation.tag !== undefined && { tag: cancellation.tag }),
     },
   });

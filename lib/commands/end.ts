@@ -1,7 +1,14 @@
 import { listedProblems } from "../events/listing.ts";
 import type { Command } from "../ledger/command.ts";
 import { endCommand } from "../ledger/command-transitions.ts";
-import { commandFailed, commandSucceeded, type Failure, type Success } from "./command-events.ts";
+import {
+  type Cancellation,
+  commandCancelled,
+  commandFailed,
+  commandSucceeded,
+  type Failure,
+  type Success,
+} from "./command-events.ts";
 
 /** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
 export const succeed = (command: Command, success: Success): Command =>
@@ -22,6 +29,19 @@ export const fail = (command: Command, failure: Failure): Command =>
       problems: listedProblems(failure.problems),
     },
     commandFailed(command, failure),
+  );
+
+/** Ends a command that was never sent, with the event that says why. Ended already: unchanged. */
+export const cancel = (command: Command, cancellation: Cancellation): Command =>
+  endCommand(
+    command,
+    {
+      status: "cancelled",
+      endedAt: cancellation.now,
+      reason: cancellation.reason,
+      problems: listedProblems(cancellation.problems),
+    },
+    commandCancelled(command, cancellation),
   );
 
 /** Ends a command whose time is over; a send that was never answered makes the outcome unknown. */
@@ -52,6 +72,10 @@ export const expire = (command: Command, now: number): Command => {
 
 const lastTrouble = (command: Command): string => {
   const code = command.attempts.at(-1)?.code;
-  if (command.state.status === "waiting") return "passed while the command waited in its lane";
+  if (command.state.status === "waiting") {
+    return command.state.lookAt === undefined
+      ? "passed while the command waited in its lane"
+      : "passed while the command waited for others";
+  }
   return code ? `passed after ${command.attemptCount} attempts, the last: ${code}` : "passed";
 };

@@ -1,3 +1,4 @@
+import { followTask } from "../contract/tasks.ts";
 import { type Command, commandKey, commands, type FollowedTask } from "../ledger/command.ts";
 import { recordTaskEnd, tasksRecorded } from "../ledger/command-transitions.ts";
 import { type Task, taskKey, tasks } from "../ledger/task.ts";
@@ -22,6 +23,7 @@ export const recordTasks = async (deps: CommandDeps, command: Command): Promise<
       id,
       command: key,
       operation: command.operation,
+      ...(command.operation === followTask.id && { followedBy: command.sender }),
       deadline: command.deadline,
       recordedAt: now,
       lookAt: now + FIRST_LOOK_MS,

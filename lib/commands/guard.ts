@@ -25,3 +25,6 @@ export const guardSchema = z
   .refine(exactlyOne(TESTS), { error: error(TESTS) });
 
 export type Guard = z.output<typeof guardSchema>;
+
+/** Where the resource of a guard is. */
+export const guardParams = ({ floating_ip, network }: Guard): unknown => floating_ip ?? network;

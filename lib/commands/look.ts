@@ -1,12 +1,13 @@
-import { type Command, commandKey, commands, isEnded } from "../ledger/command.ts";
+import { type Command, commandKey, commands, isBeforeItsLane, isEnded } from "../ledger/command.ts";
 import { lookAgain, loseLease } from "../ledger/command-transitions.ts";
 import { confirmHolder, lanes, renewGrant } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
-import { expireCommand, publishOutbox, takePlace } from "./advance.ts";
+import { publishOutbox, takePlace } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
 import { resumeMessage } from "./resume-message.ts";
+import { expireCommand, mayEnterLane } from "./wait-for-others.ts";
 
 /**
  * Has the command taken up by the other function. The last thing done about it: a write after this
@@ -15,9 +16,11 @@ import { resumeMessage } from "./resume-message.ts";
 const callAgain = (deps: CommandDeps, command: Command): Promise<void> =>
   deps.queue.send(resumeMessage(commandKey(command), command.lane, deps.random));
 
-/** An accepted command that nobody took further: its events first, then its lane. */
+/** A command that is in no lane yet: its events first, then whom it waits for, then its lane. */
 const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
-  const { value } = await publishOutbox(deps, stored);
+  const published = await publishOutbox(deps, stored);
+  const { value } = published;
+  if (!(await mayEnterLane(deps, published))) return;
   const place = await takePlace(deps, value);
   if (place === "behind") return;
   await commands.update(deps.ledger, commandKey(value), (current) =>
@@ -33,7 +36,7 @@ const lookByStatus = async (deps: CommandDeps, stored: Stored<Command>): Promise
     case "accepted":
       return bringIn(deps, stored);
     case "waiting":
-      return;
+      return isBeforeItsLane(command) ? bringIn(deps, stored) : undefined;
     case "running": {
       const now = deps.clock.now();
       await commands.update(deps.ledger, commandKey(command), (current) =>

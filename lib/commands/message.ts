@@ -6,6 +6,7 @@ import { readRequest } from "./read-request.ts";
 import { rejectRequest } from "./reject.ts";
 import type { CommandRequest, Rejection } from "./request.ts";
 import { resumeSchema } from "./resume-message.ts";
+import { openSealed } from "./sealed-request.ts";
 
 /** A message of the command queue, understood as far as possible without asking anybody. */
 export type Message =
@@ -21,15 +22,18 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/**
- * Reads a message body. Pure.
- * @param hasAccount whether an account of that name exists
- */
-export const readMessage = (body: string, hasAccount: (name: string) => boolean): Message => {
+/** Reads a message body. Pure. What intake has not sealed comes from our own AWS account. */
+export const readMessage = (
+  body: string,
+  deps: Pick<CommandDeps, "access" | "ownSender" | "fingerprintKey">,
+): Message => {
   const json = parseJson(body);
   const resume = resumeSchema.safeParse(json);
   if (resume.success) return { kind: "resume", ...resume.data.resume };
-  const read = readRequest(json, hasAccount);
+  const sealed = openSealed(json, deps.fingerprintKey);
+  const read = sealed
+    ? readRequest(parseJson(sealed.request), { sender: sealed.sender, access: deps.access })
+    : readRequest(json, { sender: deps.ownSender, access: deps.access });
   return read.kind === "valid"
     ? { kind: "request", request: read.request, lane: read.request.lane }
     : { kind: "rejected", rejection: read.rejection };
@@ -57,8 +61,9 @@ export const handleMessage = async (
       const { request } = message;
       const acceptance = await acceptRequest(deps, request);
       if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, signal);
-      const { commandId, eventId, correlationId } = request;
-      const identity = { operation: request.operation.id, commandId, eventId, correlationId };
+      const { sender, commandId, eventId, correlationId } = request;
+      const operation = request.operation.id;
+      const identity = { sender, operation, commandId, eventId, correlationId };
       return rejectRequest(deps, { ...acceptance, ...identity }, body);
     }
     default:

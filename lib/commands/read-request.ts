@@ -1,22 +1,24 @@
 import * as z from "zod";
-import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
-import { MUTATIONS } from "../contract/mutations.ts";
+import { COMMANDED } from "../contract/mutations.ts";
+import type { Mutation } from "../contract/operation.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
+import { followTask } from "../contract/tasks.ts";
+import type { CommandRequestBody } from "../ledger/command.ts";
 import { checkRequest } from "./check-request.ts";
+import { guardParams } from "./guard.ts";
 import { laneIdOf } from "./lane-id.ts";
 import {
   commandRequestedSchema,
   type ReadRequest,
   type Rejection,
-  type RejectionReason,
+  type RequestContext,
   type requestDataSchema,
 } from "./request.ts";
 import { nameProblems, sizeProblems } from "./request-limits.ts";
 
-type Identity = Pick<Rejection, "operation" | "commandId" | "eventId" | "correlationId">;
+type Identity = Omit<Rejection, "reason" | "problems">;
+type Refusal = Pick<Rejection, "reason" | "problems">;
 type Data = z.output<typeof requestDataSchema>;
-
-const NOT_SUPPORTED = ["after", "guards", "dryRun"] as const;
 
 const optionalId = (maxLength: number) =>
   z.string().min(1).max(maxLength).optional().catch(undefined);
@@ -46,67 +48,121 @@ const shapeProblems = (raw: unknown): readonly Problem[] => {
       }));
 };
 
-const unsupportedIn = (data: Data): readonly Problem[] =>
-  NOT_SUPPORTED.filter((field) => {
-    const value = data[field];
-    return Array.isArray(value) ? value.length > 0 : value === true;
-  }).map((path) => ({ path, rule: "not supported yet" }));
+const invalid = (problems: readonly Problem[]): Refusal => ({ reason: "invalid", problems });
 
-/** Why data of the right shape cannot become a command, or undefined. */
-const refusalOf = (
-  data: Data,
-  hasAccount: (name: string) => boolean,
-): Pick<Rejection, "reason" | "problems"> | undefined => {
-  const unsupported = unsupportedIn(data);
-  if (unsupported.length > 0) return { reason: "not-supported", problems: unsupported };
-  return hasAccount(data.account ?? DEFAULT_ACCOUNT)
+/** The same words whatever there is: who has no rights learns nothing. */
+const NOT_ALLOWED: Refusal = {
+  reason: "not-allowed",
+  problems: [{ path: "", rule: "not allowed to this sender" }],
+};
+
+const ACCOUNT_MISSING = { path: "account", rule: "required: this sender may use several" };
+
+const projectIn = (params: unknown): number | undefined =>
+  z.object({ project_id: z.int() }).safeParse(params).data?.project_id;
+
+const isAllowed = (
+  { sender, access }: RequestContext,
+  {
+    account,
+    operation,
+    request,
+  }: { account: string; operation: Mutation; request: CommandRequestBody },
+  { guards = [] }: Data,
+): boolean =>
+  access.mayRun({ sender, account, operation: operation.id, project: projectIn(request.params) }) &&
+  guards.every((guard) => access.maySee(sender, account, projectIn(guardParams(guard))));
+
+/** A follower's lane is its own: others may follow the same task. */
+const laneOf = (
+  operation: Mutation,
+  account: string,
+  request: CommandRequestBody,
+  key: readonly string[],
+): string =>
+  [
+    laneIdOf(operation, account, request),
+    ...(operation.id === followTask.id ? key.map(encodeURIComponent) : []),
+  ].join("/");
+
+/** The parts of a request that follows the contract, or why it cannot become a command. */
+const readParts = (
+  raw: unknown,
+  loose: z.output<typeof looseSchema>,
+):
+  | {
+      operation: Mutation;
+      request: CommandRequestBody;
+      strict: z.output<typeof commandRequestedSchema>;
+    }
+  | Refusal => {
+  const size = sizeProblems(raw);
+  if (size.length > 0) return invalid(size);
+  const shape = shapeProblems(raw);
+  const operation = COMMANDED.find(({ id }) => id === loose.data.operation);
+  if (!operation) {
+    const rule = `no such operation; one of ${COMMANDED.map(({ id }) => id).join(", ")}`;
+    const others = shape.filter(({ path }) => path !== "operation");
+    return { reason: "unknown-operation", problems: [{ path: "operation", rule }, ...others] };
+  }
+  const { request, ...checked } = checkRequest(operation, loose.data);
+  const strict = commandRequestedSchema.safeParse(raw);
+  if (!request || !strict.success) {
+    return invalid([...shape, ...("problems" in checked ? checked.problems : [])]);
+  }
+  const names = nameProblems(operation, request);
+  return names.length > 0 ? invalid(names) : { operation, request, strict: strict.data };
+};
+
+/** Why a request of the right form cannot become a command, whoever sends it. */
+const identityProblem = (
+  commandId: string | undefined,
+  after: readonly string[],
+): Refusal | undefined => {
+  if (commandId === undefined) return invalid([{ path: "metadata.commandId", rule: "required" }]);
+  const at = after.indexOf(commandId);
+  return at < 0
     ? undefined
-    : { reason: "unknown-account", problems: [{ path: "account", rule: "no such account" }] };
+    : invalid([{ path: `after.${at}`, rule: "a command cannot wait for itself" }]);
 };
 
 /**
- * Reads a request of any shape against the contract. Pure: time, repeats and room in the lane are
- * looked at later.
- * @param hasAccount whether an account of that name exists
+ * Reads a request of any shape against the contract and the sender's rights. Pure: time, repeats and
+ * room in the lane are looked at later.
  */
-export const readRequest = (raw: unknown, hasAccount: (name: string) => boolean): ReadRequest => {
+export const readRequest = (raw: unknown, context: RequestContext): ReadRequest => {
+  const { sender, access } = context;
   const loose = looseSchema.parse(raw);
   const identity: Identity = {
+    sender,
     operation: loose.data.operation,
     commandId: loose.metadata.commandId ?? loose.metadata.id,
     eventId: loose.metadata.id,
     correlationId: loose.metadata.correlationId,
   };
-  const reject = (reason: RejectionReason, problems: readonly Problem[]): ReadRequest => ({
+  const reject = (refusal: Refusal): ReadRequest => ({
     kind: "rejected",
-    rejection: { reason, problems, ...identity },
+    rejection: { ...refusal, ...identity },
   });
 
-  const size = sizeProblems(raw);
-  if (size.length > 0) return reject("invalid", size);
-  const shape = shapeProblems(raw);
-  const operation = MUTATIONS.find(({ id }) => id === identity.operation);
-  if (!operation) {
-    const rule = `no such operation; one of ${MUTATIONS.map(({ id }) => id).join(", ")}`;
-    const others = shape.filter(({ path }) => path !== "operation");
-    return reject("unknown-operation", [{ path: "operation", rule }, ...others]);
+  const parts = readParts(raw, loose);
+  if ("reason" in parts) return reject(parts);
+  const { operation, request, strict } = parts;
+  const { metadata, data } = strict;
+  const { after = [], guards = [], dryRun = false } = data;
+  const { commandId = "" } = identity;
+  const problem = identityProblem(identity.commandId, after);
+  if (problem) return reject(problem);
+  const [only, ...others] = access.accountsOf(sender);
+  if (data.account === undefined && others.length > 0) return reject(invalid([ACCOUNT_MISSING]));
+  const account = data.account ?? only;
+  if (account === undefined || !isAllowed(context, { account, operation, request }, data)) {
+    return reject(NOT_ALLOWED);
   }
-  const { request, ...checked } = checkRequest(operation, loose.data);
-  const problems = [...shape, ...("problems" in checked ? checked.problems : [])];
-  const strict = commandRequestedSchema.safeParse(raw);
-  const { commandId } = identity;
-  if (!request || !strict.success) return reject("invalid", problems);
-  const names = nameProblems(operation, request);
-  if (names.length > 0) return reject("invalid", names);
-  if (!commandId) return reject("invalid", [{ path: "metadata.commandId", rule: "required" }]);
-  const refusal = refusalOf(strict.data.data, hasAccount);
-  if (refusal) return reject(refusal.reason, refusal.problems);
-
-  const { metadata, data } = strict.data;
-  const account = data.account ?? DEFAULT_ACCOUNT;
   return {
     kind: "valid",
     request: {
+      sender,
       commandId,
       eventId: metadata.id ?? commandId,
       correlationId: metadata.correlationId ?? commandId,
@@ -114,8 +170,11 @@ export const readRequest = (raw: unknown, hasAccount: (name: string) => boolean)
       account,
       operation,
       request,
-      lane: laneIdOf(operation, account, request),
+      lane: laneOf(operation, account, request, [sender, commandId]),
       deadline: data.deadline === undefined ? undefined : Date.parse(data.deadline),
+      after: [...new Set(after)],
+      guards,
+      dryRun,
     },
   };
 };

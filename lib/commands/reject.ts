@@ -20,9 +20,11 @@ export const rejectRequest = async (
   rejection: Rejection,
   message: string,
 ): Promise<void> => {
-  const { commandId, reason } = rejection;
+  const { sender, commandId, reason } = rejection;
+  if (reason === "not-allowed") deps.metrics.count("CommandNotAllowed");
   const fields = {
     reason,
+    sender,
     commandId,
     problems: listedProblems(rejection.problems).map(({ path, rule }) => `${path}: ${rule}`),
   };
@@ -31,7 +33,7 @@ export const rejectRequest = async (
     return;
   }
   deps.log.info("request rejected", fields);
-  const key = commandKey({ sender: deps.ownSender, id: commandId });
+  const key = commandKey({ sender, id: commandId });
   // Nobody may take this for the end of the command that has the id already.
   const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
   const event = eventOf({
@@ -41,6 +43,7 @@ export const rejectRequest = async (
     time: deps.clock.now(),
     correlationId: rejection.correlationId ?? commandId,
     causationId: rejection.eventId ?? commandId,
+    sender,
     ...(!isTaken && { commandId }),
     data: {
       operation: rejection.operation.slice(0, MAX_OPERATION_CHARACTERS),

@@ -1,11 +1,19 @@
 import * as z from "zod";
+import type { Access } from "../accounts/access.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
+import { type Guard, guardSchema } from "./guard.ts";
+
+/** So that a command and what is looked up for it stay small. */
+const MAX_AFTER = 20;
+const MAX_GUARDS = 10;
+
+const commandId = z.string().min(1).max(128);
 
 const metadataSchema = z.looseObject({
   id: z.string().min(1).max(256).optional(),
-  commandId: z.string().min(1).max(128).optional(),
+  commandId: commandId.optional(),
   correlationId: z.string().min(1).max(256).optional(),
   time: z.iso.datetime({ offset: true }).optional(),
 });
@@ -17,8 +25,8 @@ export const requestDataSchema = z.strictObject({
   query: z.record(z.string(), z.json()).optional(),
   body: z.json().optional(),
   deadline: z.iso.datetime({ offset: true }).optional(),
-  after: z.array(z.string()).optional(),
-  guards: z.array(z.json()).optional(),
+  after: z.array(commandId).max(MAX_AFTER).optional(),
+  guards: z.array(guardSchema).max(MAX_GUARDS).optional(),
   dryRun: z.boolean().optional(),
 });
 
@@ -28,8 +36,15 @@ export const commandRequestedSchema = z.strictObject({
   data: requestDataSchema,
 });
 
+/** Whom a request comes from, as whatever carried it tells, and who may do what. */
+export interface RequestContext {
+  readonly sender: string;
+  readonly access: Pick<Access, "accountsOf" | "mayRun" | "maySee">;
+}
+
 /** A request that follows the contract; nothing is known of its command yet. */
 export interface CommandRequest {
+  readonly sender: string;
   readonly commandId: string;
   /** Id of the event that carried it. */
   readonly eventId: string;
@@ -41,20 +56,23 @@ export interface CommandRequest {
   readonly request: CommandRequestBody;
   readonly lane: string;
   readonly deadline: number | undefined;
+  readonly after: readonly string[];
+  readonly guards: readonly Guard[];
+  readonly dryRun: boolean;
 }
 
 export type RejectionReason =
   | "id-reused"
   | "invalid"
   | "lane-full"
-  | "not-supported"
+  | "not-allowed"
   | "too-late"
   | "too-old"
-  | "unknown-account"
   | "unknown-operation";
 
 /** A request that cannot become a command, with as much of its identity as it shows. */
 export interface Rejection {
+  readonly sender: string;
   readonly reason: RejectionReason;
   readonly problems: readonly Problem[];
   readonly operation: string;

@@ -10,8 +10,17 @@ const commandFacts = {
   lane: z.string(),
 };
 
+const conditions = {
+  after: z
+    .array(z.string())
+    .optional()
+    .describe("commands of the sender that had to succeed first"),
+  dryRun: z.boolean().optional().describe("the request itself was not, and will not be, sent"),
+};
+
 const endFacts = {
   ...commandFacts,
+  ...conditions,
   attempts: z.int().nonnegative().describe("requests sent to the provider"),
   lostReplies: z
     .int()
@@ -63,17 +72,16 @@ const createdResources = z.record(z.string(), z.array(z.union([z.string(), z.int
 
 /** Data of every event that this system publishes, by its detail-type. */
 export const EVENT_DATA = {
-  CommandAccepted: z.looseObject({ ...commandFacts, deadline: z.iso.datetime() }),
+  CommandAccepted: z.looseObject({ ...commandFacts, ...conditions, deadline: z.iso.datetime() }),
   CommandRejected: z.looseObject({
     operation: z.string().describe("as requested, which may be no operation at all"),
     reason: z.enum([
       "id-reused",
       "invalid",
       "lane-full",
-      "not-supported",
+      "not-allowed",
       "too-late",
       "too-old",
-      "unknown-account",
       "unknown-operation",
     ]),
     problems,
@@ -84,16 +92,29 @@ export const EVENT_DATA = {
   }),
   CommandSucceeded: z.looseObject({
     ...endFacts,
-    outcome: z.enum(["done", "no-op"]),
+    outcome: z.enum(["done", "no-op", "dry-run"]),
     createdResources: createdResources.optional(),
     result: z.json().optional().describe("the provider's answer, when it is small"),
+    wouldSend: z
+      .looseObject({ method: z.string(), path: z.string(), body: z.json().optional() })
+      .optional()
+      .describe("of a dry run, secrets left out; the body when it is small"),
   }),
   CommandFailed: z.looseObject({
     ...endFacts,
     reason: z.enum(["deadline", "refused", "task-failed", "task-unknown", "unknown-outcome"]),
     problems,
   }),
-  CommandCancelled: z.looseObject({ ...endFacts, reason: z.string(), problems }),
+  CommandCancelled: z.looseObject({
+    ...endFacts,
+    reason: z.enum(["dependency", "guard"]),
+    problems,
+    tag: z
+      .looseObject({ key: z.string(), value: z.string() })
+      .nullable()
+      .optional()
+      .describe("of a guard: the tag that was seen, null when there was none"),
+  }),
   TaskFinished: z.looseObject({
     operation: z.string(),
     lane: z.string(),

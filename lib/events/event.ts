@@ -18,6 +18,7 @@ export const metadataSchema = z.looseObject({
   correlationId: z.string(),
   causationId: z.string(),
   account: z.string().optional(),
+  sender: z.string().optional(),
   commandId: z.string().optional(),
 });
 
@@ -33,6 +34,8 @@ interface Fact {
   /** Id of the event or message that led to this fact. */
   readonly causationId: string;
   readonly account?: string | undefined;
+  /** The AWS account that asked for what this tells of. */
+  readonly sender?: string | undefined;
   readonly commandId?: string | undefined;
   readonly data: JsonObject;
 }
@@ -53,6 +56,7 @@ export const eventOf = (fact: Fact): BusEntry => {
         correlationId: fact.correlationId,
         causationId: fact.causationId,
         ...(fact.account !== undefined && { account: fact.account }),
+        ...(fact.sender !== undefined && { sender: fact.sender }),
         ...(fact.commandId !== undefined && { commandId: fact.commandId }),
       },
       data: fact.data,

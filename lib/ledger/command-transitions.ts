@@ -2,6 +2,7 @@ import {
   type Command,
   type EndedState,
   type FollowedTask,
+  isBeforeItsLane,
   isEnded,
   LOOK_AGAIN_MS,
 } from "./command.ts";
@@ -25,7 +26,13 @@ const unlessFollowing = (command: Command, change: () => Command): Command =>
 
 export const waitInLane = (command: Command): Command =>
   unlessEnded(command, () =>
-    command.state.status === "accepted" ? { ...command, state: { status: "waiting" } } : command,
+    isBeforeItsLane(command) ? { ...command, state: { status: "waiting" } } : command,
+  );
+
+/** Waits for the commands of `after`; looked at again at `lookAt`. */
+export const waitForOthers = (command: Command, lookAt: number): Command =>
+  unlessEnded(command, () =>
+    isBeforeItsLane(command) ? { ...command, state: { status: "waiting", lookAt } } : command,
   );
 
 /**
@@ -34,8 +41,10 @@ export const waitInLane = (command: Command): Command =>
  */
 export const lookAgain = (command: Command, now: number): Command => {
   const { state } = command;
-  const isAtRest = state.status === "accepted" || (state.status === "running" && !state.lease);
-  return isAtRest ? { ...command, state: { ...state, lookAt: now + LOOK_AGAIN_MS } } : command;
+  const isAtRest = isBeforeItsLane(command) || (state.status === "running" && !state.lease);
+  return isAtRest && "lookAt" in state
+    ? { ...command, state: { ...state, lookAt: now + LOOK_AGAIN_MS } }
+    : command;
 };
 
 /** The intent, recorded before the request leaves. */
@@ -77,11 +86,16 @@ export const postponeAttempt = (
     };
   });
 
-/** Waits without having sent anything: an uncertain send is still being looked into. */
-export const waitBeforeSending = (command: Command, until: number): Command =>
+/** Waits without sending anything. */
+export const waitBeforeSending = (command: Command, until: number, because?: string): Command =>
   unlessFollowing(command, () => ({
     ...command,
-    state: { status: "running", notBefore: until, lookAt: until },
+    state: {
+      status: "running",
+      notBefore: until,
+      lookAt: until,
+      ...(because !== undefined && { because }),
+    },
   }));
 
 /** The lease ran out, so its holder died while sending: what became of the send is unknown. */

@@ -45,8 +45,8 @@ const followedTaskSchema = z.object({
 const stateSchema = z.discriminatedUnion("status", [
   /** Durable, not yet in its lane. */
   z.object({ status: z.literal("accepted"), lookAt: z.int() }),
-  /** In its lane behind others. */
-  z.object({ status: z.literal("waiting") }),
+  /** In its lane behind others; with `lookAt`, for the commands of `after`, and not yet in its lane. */
+  z.object({ status: z.literal("waiting"), lookAt: z.int().optional() }),
   /** Sending (leased), or between two attempts (not leased). */
   z.object({
     status: z.literal("running"),
@@ -55,6 +55,8 @@ const stateSchema = z.discriminatedUnion("status", [
     notBefore: z.int(),
     /** When the poller calls it again. */
     lookAt: z.int(),
+    /** Why it does not send now, if not for what its last attempt says. */
+    because: z.string().optional(),
   }),
   /** The provider works in the background. */
   z.object({
@@ -69,7 +71,7 @@ const stateSchema = z.discriminatedUnion("status", [
     /** Whether the lane was passed on and every event published. */
     settled: z.boolean(),
     reason: z.string().optional(),
-    outcome: z.enum(["done", "no-op"]).optional(),
+    outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
     problems: z.array(problemSchema).optional(),
     tasks: z.array(followedTaskSchema),
   }),
@@ -90,6 +92,12 @@ const commandSchema = z.object({
   /** Path parameters: they name the resource and hold no secret, so they stay after the end. */
   params: jsonRecord,
   request: requestSchema.optional(),
+  /** Ids of commands of the same sender that have to succeed first. */
+  after: z.array(z.string()).optional(),
+  /** Conditions on tags, as requested. */
+  guards: z.array(jsonRecord).optional(),
+  /** Goes the whole way but for the request itself. */
+  dryRun: z.boolean().optional(),
   attempts: z.array(attemptSchema),
   attemptCount: z.int(),
   /** Sends whose reply never came. */
@@ -112,7 +120,7 @@ const dueAt = ({ state, deadline }: Command): number | undefined => {
     case "accepted":
       return Math.min(state.lookAt, deadline);
     case "waiting":
-      return deadline;
+      return Math.min(state.lookAt ?? deadline, deadline);
     case "running":
       return state.lease ? state.lease.until : Math.min(state.lookAt, deadline);
     case "following":
@@ -133,6 +141,10 @@ export const commands = recordKind({
 /** Sender and id together; nobody can name another sender's command. */
 export const commandKey = (command: { readonly sender: string; readonly id: string }): string =>
   `${command.sender}/${command.id}`;
+
+/** Whether it waits for the commands of `after`, and so is in no lane yet. */
+export const isBeforeItsLane = ({ state }: Command): boolean =>
+  state.status === "accepted" || (state.status === "waiting" && state.lookAt !== undefined);
 
 export const isEnded = (command: Command): command is Command & { state: EndedState } =>
   "endedAt" in command.state;

@@ -8,6 +8,8 @@ const taskSchema = z.object({
   /** Key of the command that the task belongs to. */
   command: z.string(),
   operation: z.string(),
+  /** Who follows a task that none of their commands has started: they may not be allowed to see it. */
+  followedBy: z.string().optional(),
   recordedAt: z.int(),
   /** The command's deadline: from then on nobody may be waiting for the task. */
   deadline: z.int(),
@@ -50,9 +52,16 @@ export const tasks = recordKind({
   expiresAt: ({ state }) => ("endedAt" in state ? state.endedAt + LEDGER_RETENTION_MS : undefined),
 });
 
-/** Task ids are the provider's, so two accounts may know the same one. */
-export const taskKey = (task: { readonly account: string; readonly id: string }): string =>
-  `${task.account}/${task.id}`;
+/**
+ * Task ids are the provider's, so two accounts may know the same one. Whoever follows a task that
+ * somebody else has started has an item beside that one's.
+ */
+export const taskKey = (
+  task: Pick<Task, "account" | "id"> & Partial<Pick<Task, "followedBy" | "command">>,
+): string =>
+  task.followedBy === undefined
+    ? `${task.account}/${task.id}`
+    : `${task.account}/${task.id}/${task.command}`;
 
 /** Notes the end of an open task; a second end changes nothing. */
 export const endTask = (task: Task, end: TaskEnd, now: number): Task =>

@@ -1,7 +1,9 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
+import { createAccess } from "../accounts/access.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
+import { ownAccount } from "../accounts/config.ts";
 import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createClient } from "../client/client.ts";
@@ -106,6 +108,7 @@ const accountAt = (provider: Provider, clock: Clock): Account => ({
   settleMs: provider.settleMs,
   canList: provider.canList,
   ready: async () => ({ kind: "ready" }),
+  pathOf: ({ path }) => path,
   requestsPerSecond: provider.requestsPerSecond,
   client: createClient({ ...provider, fetch, clock }),
 });
@@ -158,6 +161,8 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     clock,
     random,
     log,
+    metrics: { count: () => {} },
+    access: createAccess(ownAccount(DEFAULT_ACCOUNT), LOCAL_SENDER),
     accountOf: (name) => (name === account.name ? account : undefined),
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),

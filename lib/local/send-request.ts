@@ -37,7 +37,7 @@ export const sendRequest = async (
   deps: CommandDeps,
   body: string,
 ): Promise<SentIdentity | undefined> => {
-  const message = readMessage(body, (name) => deps.accountOf(name) !== undefined);
+  const message = readMessage(body, deps);
   if (message.kind === "resume") return undefined;
   const { commandId, eventId } = message.kind === "request" ? message.request : message.rejection;
   await deps.queue.send({

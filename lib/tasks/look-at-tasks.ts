@@ -43,11 +43,26 @@ const actOn = async (deps: CommandDeps, task: Task, report: TaskReport): Promise
     case "missing":
       return lookMissing(deps, task);
     case "open":
+    case "unseen":
     case "unreadable":
       return lookOpen(deps, task);
     default:
       return report satisfies never;
   }
+};
+
+/**
+ * What whoever follows a task may know of it. A task of a project that the follower may not see
+ * looks like one that does not exist.
+ */
+const asSeenBy = (deps: CommandDeps, task: Task, report: TaskReport | undefined): TaskReport => {
+  if (report === undefined) return { kind: "unseen" };
+  const { followedBy, account } = task;
+  const isHidden =
+    followedBy !== undefined &&
+    "project" in report &&
+    !deps.access.maySee(followedBy, account, report.project);
+  return isHidden ? { kind: "missing" } : report;
 };
 
 /** What came of a look: when a run that goes on looks again, or why the task stays due. */
@@ -70,7 +85,7 @@ export const lookAtTasks = async (
   // Tasks that one list tells of stay together, or each would soon be due, and read, by itself.
   const common = isListed ? Math.min(...open.map(pauseOf)) : undefined;
   const lookAt = async (task: Task): Promise<Look> => {
-    const report = reports.get(task.id) ?? { kind: "open" };
+    const report = asSeenBy(deps, task, reports.get(task.id));
     const asked = report.kind === "unreadable" ? (report.retryAfterMs ?? 0) : 0;
     const nextLookAt = now + Math.max(common ?? pauseOf(task), asked);
     try {

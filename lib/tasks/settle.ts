@@ -22,12 +22,14 @@ const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
   const created = state.createdResources;
   return eventOf({
     detailType: state.status === "finished" ? "TaskFinished" : "TaskFailed",
-    identity: [task.account, task.id],
+    // A task has one end, but each who follows it is told for itself.
+    identity: [task.account, task.id, ...(task.followedBy === undefined ? [] : [task.command])],
     subject: command.lane,
     time: state.endedAt,
     correlationId: command.correlationId,
     causationId: command.causationId,
     account: task.account,
+    sender: command.sender,
     commandId: command.id,
     data: {
       operation: task.operation,

@@ -6,9 +6,11 @@ import type { TaskEnd } from "../ledger/task.ts";
 
 /** What one look at a task says. */
 export type TaskReport =
-  | { readonly kind: "open" }
-  | { readonly kind: "ended"; readonly end: TaskEnd }
+  | { readonly kind: "open"; readonly project: number | undefined }
+  | { readonly kind: "ended"; readonly end: TaskEnd; readonly project: number | undefined }
   | { readonly kind: "missing" }
+  /** Nobody could be asked. */
+  | { readonly kind: "unseen" }
   /** The provider could not be asked; it may have named a pause. */
   | {
       readonly kind: "unreadable";
@@ -25,14 +27,15 @@ const created = (resources: z.output<typeof createdResourcesSchema> | null | und
  */
 export const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
   const { state, error, created_resources: resources } = task;
+  const project = task.project_id ?? undefined;
   if (state === "FINISHED" && !error) {
-    return { kind: "ended", end: { status: "finished", ...created(resources) } };
+    return { kind: "ended", end: { status: "finished", ...created(resources) }, project };
   }
   if (state === "FINISHED" || state === "ERROR") {
     const message = error || "the task ended in ERROR without a reason";
-    return { kind: "ended", end: { status: "failed", message } };
+    return { kind: "ended", end: { status: "failed", message }, project };
   }
-  return { kind: "open" };
+  return { kind: "open", project };
 };
 
 /** A failed look is never the task's end: it only says that nothing was seen. */

@@ -107,7 +107,8 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     const { deps, ...ports } = portsOf(invocations);
     const { taskName, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
     const ready = async () => ({ kind: "ready" as const });
-    const account = { ...ports.account, ready, requestsPerSecond };
+    const pathOf = ({ path }: { readonly path: string }) => path;
+    const account = { ...ports.account, ready, pathOf, requestsPerSecond };
     const budget = {
       endsAt: clock.now() + (options.durationMs ?? RUN_MS),
       signal: new AbortController().signal,

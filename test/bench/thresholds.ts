@@ -46,6 +46,7 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
     settleMs: 300_000,
     canList: true,
     ready: async () => ({ kind: "ready" as const }),
+    pathOf: ({ path }: { readonly path: string }) => path,
     requestsPerSecond,
     client: createClient({
       baseUrl: url,

@@ -104,10 +104,33 @@ describe("a request that cannot become a command is told of and changes nothing"
       "invalid",
       [""],
     ],
-    ["after", update({ after: ["c0"] }), "not-supported", ["after"]],
-    ["guards", update({ guards: [{}] }), "not-supported", ["guards"]],
-    ["a dry run", update({ dryRun: true }), "not-supported", ["dryRun"]],
-    ["an unknown account", update({ account: "nobody", body: {} }), "unknown-account", ["account"]],
+    ["waiting for itself", update({ body: {}, after: ["c0", "c1"] }), "invalid", ["after.1"]],
+    [
+      "waiting for too many",
+      update({ body: {}, after: Array.from({ length: 21 }, (_, index) => `c-${index}`) }),
+      "invalid",
+      ["after"],
+    ],
+    [
+      "a guard on nothing, with two tests",
+      update({ body: {}, guards: [{ key: "k", equals: "v", exists: true }] }),
+      "invalid",
+      ["guards.0", "guards.0"],
+    ],
+    [
+      "a guard with an unknown field and no key",
+      update({ body: {}, guards: [{ network: {}, tag: "k", absent: true }] }),
+      "invalid",
+      [
+        "guards.0.network.project_id",
+        "guards.0.network.region_id",
+        "guards.0.network.network_id",
+        "guards.0.key",
+        "guards.0.tag",
+      ],
+    ],
+    ["a dry run that is no yes or no", update({ body: {}, dryRun: "yes" }), "invalid", ["dryRun"]],
+    ["an unknown account", update({ account: "nobody", body: {} }), "not-allowed", [""]],
     [
       "a deadline that is no time",
       update({ body: {}, deadline: "tomorrow" }),
@@ -229,7 +252,8 @@ describe("a request without any id", () => {
   });
 });
 
-test("whatever a message is, reading it answers", () => {
+test("whatever a message is, reading it answers", async () => {
+  const { deps } = (await createWorld({ provider: startProvider })).newInvocation();
   const field = fc.oneof(fc.json(), fc.constantFrom("0", '"\\ud800"', "1e400", nested(10_000)));
   void fc.assert(
     fc.property(
@@ -240,7 +264,7 @@ test("whatever a message is, reading it answers", () => {
         const inside = `{${JSON.stringify(key)}:${value}}`;
         const text = `{"metadata":{"commandId":"c1"},"data":{"operation":"create-router","${place}":${inside}}}`;
 
-        const message = readMessage(text, () => true);
+        const message = readMessage(text, deps);
 
         expect(message.kind).toBe("rejected");
       },

@@ -153,7 +153,8 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
             requestsPerSecond: options.requestsPerSecond ?? Number.POSITIVE_INFINITY,
             settleMs: 300_000,
             canList: true,
-            ready: async () => ({ kind: "ready" }),
+            ready: async () => ({ kind: "ready" as const }),
+            pathOf: ({ path }: { readonly path: string }) => path,
           },
           source: {
             name: "watchlist.yaml",

@@ -51,14 +51,17 @@ const liesAbout = async (
   event: PublishedEvent,
 ): Promise<string | undefined> => {
   const { detailType, metadata, data } = event;
-  const command = await stateOf(ledger, `command#${sender}/${metadata.commandId}`);
+  const asker = metadata.sender ?? sender;
+  const command = await stateOf(ledger, `command#${asker}/${metadata.commandId}`);
   if (detailType === "CommandAccepted") return command ? undefined : "a command not in the ledger";
   const wanted = DURABLE_STATUS[detailType];
   if (wanted !== undefined) {
     return command?.status === wanted ? undefined : `a ${command?.status} command`;
   }
   if (detailType !== "TaskFinished" && detailType !== "TaskFailed") return undefined;
-  const task = await stateOf(ledger, `task#${metadata.account}/${data.taskId}`);
+  const key = `task#${metadata.account}/${data.taskId}`;
+  const followed = `${key}/${asker}/${metadata.commandId}`;
+  const task = (await stateOf(ledger, followed)) ?? (await stateOf(ledger, key));
   const isTrue = (task?.status === "finished") === (detailType === "TaskFinished");
   return task && task.status !== "open" && isTrue ? undefined : `a ${task?.status} task`;
 };

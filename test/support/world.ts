@@ -1,5 +1,7 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
+import { createAccess } from "../../lib/accounts/access.ts";
 import type { Account } from "../../lib/accounts/account.ts";
+import { type AccountsConfig, ownAccount } from "../../lib/accounts/config.ts";
 import { createClient } from "../../lib/client/client.ts";
 import type { CommandDeps } from "../../lib/commands/deps.ts";
 import { groupIdOf } from "../../lib/commands/lane-id.ts";
@@ -31,11 +33,21 @@ export interface WorldOptions {
   readonly around?: Around;
   /** Accounts beside or instead of `local`; what is not given is as in `local`. */
   readonly accounts?: Readonly<Record<string, Partial<Account>>>;
+  /** Who may use them; absent: our own AWS account, all of them. */
+  readonly rights?: AccountsConfig;
 }
+
+const ownAccounts = (names: readonly string[]): AccountsConfig => ({
+  accounts: names.flatMap((name) => ownAccount(name).accounts),
+  awsAccounts: [],
+  organization: undefined,
+});
 
 /** Everything that the automation stands on, in memory and on virtual time. */
 export const createWorld = async (options: WorldOptions) => {
   const { around = untouched, accounts = { local: {} } } = options;
+  const access = createAccess(options.rights ?? ownAccounts(Object.keys(accounts)), SENDER);
+  const counted: string[] = [];
   const clock = createVirtualClock();
   const random = createSeededRandom();
   const ledger = createMemoryLedger();
@@ -128,6 +140,12 @@ export const createWorld = async (options: WorldOptions) => {
       },
       random,
       log,
+      metrics: {
+        count: (name, dimensions = {}) => {
+          counted.push([name, ...Object.values(dimensions)].join(" "));
+        },
+      },
+      access,
       accountOf: (name) =>
         accounts[name] && {
           name,
@@ -135,6 +153,7 @@ export const createWorld = async (options: WorldOptions) => {
           settleMs: 300_000,
           canList: true,
           ready: async () => ({ kind: "ready" }),
+          pathOf: ({ path }) => path,
           requestsPerSecond: 1_000,
           ...accounts[name],
         },
@@ -147,7 +166,7 @@ export const createWorld = async (options: WorldOptions) => {
   };
 
   const handle = async (body: string, invocation = newInvocation()): Promise<void> => {
-    const message = readMessage(body, (name) => accounts[name] !== undefined);
+    const message = readMessage(body, invocation.deps);
     await handleMessage(invocation.deps, message, body, new AbortController().signal);
   };
 
@@ -192,6 +211,8 @@ export const createWorld = async (options: WorldOptions) => {
     queue,
     provider,
     wakes,
+    /** What was counted: name and dimensions. */
+    counted,
     /** What escaped from invocations, in order. */
     errors,
     newInvocation,
@@ -199,7 +220,7 @@ export const createWorld = async (options: WorldOptions) => {
     /** Puts a request into the queue as the intake does; text is sent as it is. */
     async send(detail: unknown): Promise<void> {
       const body = typeof detail === "string" ? detail : JSON.stringify(detail);
-      const { lane } = readMessage(body, (name) => accounts[name] !== undefined);
+      const { lane } = readMessage(body, newInvocation().deps);
       const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
       await queue.send({ body, groupId, deduplicationId: random.uuid() });
       outstanding += 1;
@@ -232,8 +253,8 @@ export const createWorld = async (options: WorldOptions) => {
       throw new Error(`not quiet: ${outstanding} messages, ${JSON.stringify(await dueEntries())}`);
     },
     /** The command as the ledger has it. */
-    async command(id: string) {
-      return (await commands.read(ledger, commandKey({ sender: SENDER, id })))?.value;
+    async command(id: string, sender = SENDER) {
+      return (await commands.read(ledger, commandKey({ sender, id })))?.value;
     },
     /** The published events of one command, or of all, by detail-type. */
     told: (commandId?: string): readonly string[] =>

@@ -192,7 +192,7 @@ test("an account whose tasks cannot be looked at does not stop those of the othe
   const accounts: Record<string, object> = { first: {}, local: {} };
   const world = await createWorld({ provider: () => provider, accounts });
   await world.handle(updateContainer("c1", {}, { account: "first" }));
-  await world.handle(updateContainer("c2"));
+  await world.handle(updateContainer("c2", {}, { account: "local" }));
   accounts.first = broken;
 
   await world.clock.advance(2_000);

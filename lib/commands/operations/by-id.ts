@@ -1,5 +1,6 @@
 import { createRouter } from "./create-router.ts";
 import { createStorageEvent } from "./create-storage-event.ts";
+import { followTask } from "./follow-task.ts";
 import type { CommandOperation } from "./operation.ts";
 import { removePolicyVolumes } from "./remove-policy-volumes.ts";
 import { resumeInstance } from "./resume-instance.ts";
@@ -17,6 +18,7 @@ const COMMAND_OPERATIONS = [
   updateStorageEvent,
   createRouter,
   createStorageEvent,
+  followTask,
 ];
 
 /** @throws Error for an id that no command in the ledger can have */

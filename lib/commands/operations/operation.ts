@@ -32,6 +32,8 @@ export type RefusalMeaning =
 /** How one mutating operation behaves when a send got no reply. One file an operation. */
 export interface CommandOperation {
   readonly operation: Mutation;
+  /** What is done where there is nothing to send. */
+  readonly instead?: (request: CommandRequestBody) => NextStep;
   /**
    * Before sending once more after an uncertain send.
    * @throws ProviderError when the provider cannot be asked now

@@ -1,0 +1,70 @@
+import { type Command, commandKey, commands } from "../ledger/command.ts";
+import { loseLease, waitForOthers } from "../ledger/command-transitions.ts";
+import type { Stored } from "../ledger/record.ts";
+import { lookAtOthersAt, type Standing, standingOf } from "./dependencies.ts";
+import type { CommandDeps } from "./deps.ts";
+import { cancel, expire } from "./end.ts";
+import { finishCommand } from "./finish.ts";
+
+const endAs = async (deps: CommandDeps, stored: Stored<Command>, ended: Command): Promise<void> => {
+  const written = await commands.write(deps.ledger, commandKey(ended), stored, ended);
+  // Somebody else moved it in the meantime: that one goes on with it.
+  if (written) await finishCommand(deps, written.value);
+};
+
+const cancelForOthers = (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  { problems }: Extract<Standing, { kind: "hopeless" }>,
+): Promise<void> => {
+  const now = deps.clock.now();
+  return endAs(deps, stored, cancel(stored.value, { now, reason: "dependency", problems }));
+};
+
+/**
+ * Looks whether the command may enter its lane; if not, it waits on, or ends because of a command
+ * that it waits for.
+ */
+export const mayEnterLane = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+): Promise<boolean> => {
+  const standing = await standingOf(deps.ledger, stored.value);
+  switch (standing.kind) {
+    case "clear":
+      return true;
+    case "wait": {
+      const lookAt = lookAtOthersAt(stored.value, deps.clock.now());
+      await commands.update(deps.ledger, commandKey(stored.value), (command) =>
+        waitForOthers(command, lookAt),
+      );
+      await deps.waker.wakeAt(lookAt);
+      return false;
+    }
+    case "hopeless":
+      await cancelForOthers(deps, stored, standing);
+      return false;
+    default:
+      return standing satisfies never;
+  }
+};
+
+/** Why a command that waits for others ends with its deadline because of them. */
+const atDeadline = (command: Command, standing: Standing): Standing =>
+  standing.kind === "wait" && standing.unknown.length > 0
+    ? {
+        kind: "hopeless",
+        problems: standing.unknown.map((id) => ({
+          path: `after.${(command.after ?? []).indexOf(id)}`,
+          rule: `no command ${id} was known by the deadline`,
+        })),
+      }
+    : standing;
+
+/** Ends a command whose deadline has passed, unless somebody moved it in the meantime. */
+export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const standing = atDeadline(stored.value, await standingOf(deps.ledger, stored.value));
+  if (standing.kind === "hopeless") return cancelForOthers(deps, stored, standing);
+  const now = deps.clock.now();
+  await endAs(deps, stored, expire(loseLease(stored.value, now), now));
+};
