@@ -1,3 +1,4 @@
+import { followTask } from "../contract/tasks.ts";
 import { type AccountSettings, type AccountsConfig, OWN, type SenderRights } from "./config.ts";
 
 /** What somebody wants to do. */
@@ -26,11 +27,16 @@ type Scope = Pick<SenderRights, "operations" | "projects">;
 const isListed = <T>(list: "all" | readonly T[], value: T): boolean =>
   list === "all" || list.includes(value);
 
-/** An operation without a project reaches all of them, unless it is listed by its name. */
-const coversPlace = ({ operations, projects }: Scope, { operation, project }: Wish): boolean =>
-  project === undefined
+/**
+ * An operation without a project reaches all of them: it has to be listed by its name where not all
+ * projects are allowed. Whose a followed task is shows when it is looked at.
+ */
+const coversPlace = ({ operations, projects }: Scope, { operation, project }: Wish): boolean => {
+  if (operation === followTask.id) return true;
+  return project === undefined
     ? projects === "all" || (operations !== "all" && operations.includes(operation))
     : isListed(projects, project);
+};
 
 const covers = (scope: Scope, wish: Wish): boolean =>
   isListed(scope.operations, wish.operation) && coversPlace(scope, wish);

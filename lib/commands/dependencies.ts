@@ -12,7 +12,8 @@ const PART_OF_WAIT = 0.2;
 
 /** When to look again at a command that waits for others, epoch ms. */
 export const lookAtOthersAt = ({ acceptedAt }: Command, now: number): number =>
-  now + Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, (now - acceptedAt) * PART_OF_WAIT));
+  now +
+  Math.round(Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, (now - acceptedAt) * PART_OF_WAIT)));
 
 interface Waiting {
   readonly sender: string;

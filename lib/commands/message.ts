@@ -31,9 +31,10 @@ export const readMessage = (
   const resume = resumeSchema.safeParse(json);
   if (resume.success) return { kind: "resume", ...resume.data.resume };
   const sealed = openSealed(json, deps.fingerprintKey);
+  const { access, ownSender } = deps;
   const read = sealed
-    ? readRequest(parseJson(sealed.request), { sender: sealed.sender, access: deps.access })
-    : readRequest(json, { sender: deps.ownSender, access: deps.access });
+    ? readRequest(parseJson(sealed.detail), { ...sealed, access })
+    : readRequest(json, { sender: ownSender, access });
   return read.kind === "valid"
     ? { kind: "request", request: read.request, lane: read.request.lane }
     : { kind: "rejected", rejection: read.rejection };

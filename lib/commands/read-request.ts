@@ -126,6 +126,21 @@ const identityProblem = (
     : invalid([{ path: `after.${at}`, rule: "a command cannot wait for itself" }]);
 };
 
+const identityIn = (
+  { metadata, data }: z.output<typeof looseSchema>,
+  { sender, eventId }: RequestContext,
+): Identity => ({
+  sender,
+  operation: data.operation,
+  commandId: metadata.commandId ?? metadata.id ?? eventId,
+  eventId: metadata.id ?? eventId,
+  correlationId: metadata.correlationId,
+});
+
+/** Whose a request is, as far as it shows. */
+export const identityOf = (raw: unknown, context: RequestContext): Identity =>
+  identityIn(looseSchema.parse(raw), context);
+
 /**
  * Reads a request of any shape against the contract and the sender's rights. Pure: time, repeats and
  * room in the lane are looked at later.
@@ -133,13 +148,7 @@ const identityProblem = (
 export const readRequest = (raw: unknown, context: RequestContext): ReadRequest => {
   const { sender, access } = context;
   const loose = looseSchema.parse(raw);
-  const identity: Identity = {
-    sender,
-    operation: loose.data.operation,
-    commandId: loose.metadata.commandId ?? loose.metadata.id,
-    eventId: loose.metadata.id,
-    correlationId: loose.metadata.correlationId,
-  };
+  const identity = identityIn(loose, context);
   const reject = (refusal: Refusal): ReadRequest => ({
     kind: "rejected",
     rejection: { ...refusal, ...identity },
@@ -164,9 +173,9 @@ export const readRequest = (raw: unknown, context: RequestContext): ReadRequest 
     request: {
       sender,
       commandId,
-      eventId: metadata.id ?? commandId,
+      eventId: identity.eventId ?? commandId,
       correlationId: metadata.correlationId ?? commandId,
-      askedAt: metadata.time === undefined ? undefined : Date.parse(metadata.time),
+      askedAt: metadata.time === undefined ? context.sentAt : Date.parse(metadata.time),
       account,
       operation,
       request,

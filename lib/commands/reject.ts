@@ -9,6 +9,11 @@ import type { Rejection } from "./request.ts";
 /** An operation name is quoted in the event; a sender's whole novel is not. */
 const MAX_OPERATION_CHARACTERS = 100;
 
+export type RejectDeps = Pick<
+  CommandDeps,
+  "bus" | "clock" | "fingerprintKey" | "ledger" | "log" | "metrics"
+>;
+
 /**
  * Tells that a request does not become a command. Changes nothing. A request without any id can
  * only be logged.
@@ -16,7 +21,7 @@ const MAX_OPERATION_CHARACTERS = 100;
  * @throws Error when the bus did not take the event; the message comes again
  */
 export const rejectRequest = async (
-  deps: CommandDeps,
+  deps: RejectDeps,
   rejection: Rejection,
   message: string,
 ): Promise<void> => {

@@ -39,6 +39,10 @@ export const commandRequestedSchema = z.strictObject({
 /** Whom a request comes from, as whatever carried it tells, and who may do what. */
 export interface RequestContext {
   readonly sender: string;
+  /** Of the event that carried it: for a request that has no id of its own. */
+  readonly eventId?: string | undefined;
+  /** When that was put on the bus, epoch ms: for a request that does not say when it was made. */
+  readonly sentAt?: number | undefined;
   readonly access: Pick<Access, "accountsOf" | "mayRun" | "maySee">;
 }
 

@@ -9,6 +9,10 @@ const TASK_MS = 3_000;
 
 type ServiceProvider = Awaited<ReturnType<typeof startProvider>>;
 
+type End = "CommandCancelled" | "CommandFailed" | "CommandRejected" | "CommandSucceeded";
+
+const NETWORK = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
+
 /** One course of events, and what must be true after it whatever call of a port went wrong once. */
 export interface Scenario {
   readonly name: string;
@@ -16,7 +20,7 @@ export interface Scenario {
   /** Stands between the client and the service. */
   readonly between?: (service: Fetch) => Fetch;
   /** Ids of the commands and how each must have ended. */
-  readonly ends: Readonly<Record<string, "CommandSucceeded" | "CommandFailed" | "CommandRejected">>;
+  readonly ends: Readonly<Record<string, End>>;
   /** What must be true of the provider. */
   readonly effect: (provider: ServiceProvider) => Promise<void>;
 }
@@ -93,6 +97,44 @@ export const IMMEDIATE: readonly Scenario[] = [
     effect: async () => undefined,
   },
   {
+    name: "a guard that does not hold",
+    sends: [
+      requests.resumeInstance("c1", {
+        guards: [{ network: NETWORK, key: "cost-center", equals: "games" }],
+      }),
+    ],
+    ends: { c1: "CommandCancelled" },
+    effect: async (provider) => {
+      const instances = await provider.records("instances");
+      const suspended = instances.find(({ id }) => id === requests.SUSPENDED_INSTANCE);
+      expect(suspended.vm_state).toBe("suspended");
+    },
+  },
+  {
+    name: "a dry run behind a guard that holds",
+    sends: [
+      requests.updatePolicyWith("c1", {
+        guards: [{ network: NETWORK, key: "cost-center", equals: "platform" }],
+        dryRun: true,
+      }),
+    ],
+    ends: { c1: "CommandSucceeded" },
+    effect: async (provider) => {
+      expect((await provider.records("lifecycle_policies"))[0].status).toBe("active");
+    },
+  },
+  {
+    name: "a command that waits for one that fails",
+    sends: [
+      requests.updatePolicyWith("c2", { after: ["c1"] }),
+      requests.updateEvent("c1", { bucket_name: "no-such" }),
+    ],
+    ends: { c1: "CommandFailed", c2: "CommandCancelled" },
+    effect: async (provider) => {
+      expect((await provider.records("lifecycle_policies"))[0].status).toBe("active");
+    },
+  },
+  {
     name: "a request that breaks the contract",
     sends: [requests.updateContainer("c1", { timeout: 999 })],
     ends: { c1: "CommandRejected" },
@@ -117,6 +159,12 @@ export const WITH_TASKS: readonly Scenario[] = [
   {
     name: "two commands in one lane",
     sends: ["c1", "c2"].map((id) => requests.updateContainer(id)),
+    ends: { c1: "CommandSucceeded", c2: "CommandSucceeded" },
+    effect: (provider) => description(provider, "c2"),
+  },
+  {
+    name: "a command that waits for another one's task, in the same lane",
+    sends: [requests.updateContainer("c2", {}, { after: ["c1"] }), requests.updateContainer("c1")],
     ends: { c1: "CommandSucceeded", c2: "CommandSucceeded" },
     effect: (provider) => description(provider, "c2"),
   },

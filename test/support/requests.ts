@@ -1,4 +1,11 @@
+import type { AccountsConfig } from "../../lib/accounts/config.ts";
+import { toAccountsConfig } from "../../lib/accounts/config.ts";
+
 /** Details of `CommandRequested` events, as senders write them. */
+
+/** The account `local`, which these AWS accounts and our own may use for everything. */
+export const shared = (...senders: readonly string[]): AccountsConfig =>
+  toAccountsConfig({ accounts: [{ name: "local", senders: ["own", ...senders] }] });
 
 export const PLACE = { project_id: 1234567, region_id: 76 };
 export const SUBNET = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d01";
@@ -33,6 +40,15 @@ export const updatePolicy = (commandId: string, body: Fields = { status: "paused
     operation: "update-policy",
     params: { ...PLACE, policy_id: 1 },
     body,
+  });
+
+/** A command that takes effect at once. */
+export const updatePolicyWith = (commandId: string, data: Fields) =>
+  requestOf(commandId, {
+    operation: "update-policy",
+    params: { ...PLACE, policy_id: 1 },
+    body: { status: "paused" },
+    ...data,
   });
 
 export const removeVolumes = (commandId: string, volumeIds: readonly string[]) =>

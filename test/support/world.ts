@@ -6,6 +6,7 @@ import { createClient } from "../../lib/client/client.ts";
 import type { CommandDeps } from "../../lib/commands/deps.ts";
 import { groupIdOf } from "../../lib/commands/lane-id.ts";
 import { handleMessage, readMessage } from "../../lib/commands/message.ts";
+import { sealRequest } from "../../lib/commands/sealed-request.ts";
 import { commandKey, commands } from "../../lib/ledger/command.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
@@ -21,6 +22,7 @@ import { createSeededRandom } from "./seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 export const SENDER = "own";
+export const FINGERPRINT_KEY = "fingerprint-key";
 export const LEASE_MS = 60_000;
 const VISIBILITY_MS = 180_000;
 const POLL_MS = 50_000;
@@ -158,7 +160,7 @@ export const createWorld = async (options: WorldOptions) => {
           ...accounts[name],
         },
       ownSender: SENDER,
-      fingerprintKey: "fingerprint-key",
+      fingerprintKey: FINGERPRINT_KEY,
       runner: `runner-${invocation}`,
       leaseMs: LEASE_MS,
     };
@@ -225,6 +227,9 @@ export const createWorld = async (options: WorldOptions) => {
       await queue.send({ body, groupId, deduplicationId: random.uuid() });
       outstanding += 1;
     },
+    /** Handles at once a request of another AWS account, as intake hands it on. */
+    handleFrom: (sender: string, detail: unknown, eventId = "event"): Promise<void> =>
+      handle(sealRequest({ sender, eventId, detail: JSON.stringify(detail) }, FINGERPRINT_KEY)),
     /** Handles a request at once, without the queue. */
     handle: (detail: unknown): Promise<void> =>
       handle(typeof detail === "string" ? detail : JSON.stringify(detail)),

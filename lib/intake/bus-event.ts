@@ -1,0 +1,39 @@
+import * as z from "zod";
+import type { JsonValue } from "../ports/ledger.ts";
+
+/**
+ * Part of what Lambda has read from JSON. Looked at by whoever knows what it is: it may be nested
+ * deeper than a check of all of it could go.
+ */
+const jsonPart = z.custom<JsonValue>((value) => value !== undefined);
+
+/** What EventBridge stamps on an event, and no sender can choose. */
+const eventSchema = z
+  .object({
+    id: z.string().min(1).max(128),
+    account: z.string().regex(/^\d{12}$/),
+    source: z.string(),
+    "detail-type": z.string(),
+    time: z.string(),
+    detail: jsonPart,
+  })
+  .catchall(jsonPart);
+
+export type BusEvent = z.output<typeof eventSchema>;
+
+/** How a rule calls intake: with the event, or with the event and the reaction that the rule is of. */
+const callSchema = z.union([
+  z.strictObject({ reaction: z.string(), event: eventSchema }),
+  eventSchema.transform((event) => ({ reaction: undefined, event })),
+]);
+
+export type IntakeCall = z.output<typeof callSchema>;
+
+/** Undefined for what no rule of ours can have sent. */
+export const readCall = (raw: unknown): IntakeCall | undefined => callSchema.safeParse(raw).data;
+
+/** Epoch ms; undefined where it is no time. */
+export const sentAtOf = ({ time }: BusEvent): number | undefined => {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? undefined : at;
+};

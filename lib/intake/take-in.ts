@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import type { CommandDeps } from "../commands/deps.ts";
+import { groupIdOf } from "../commands/lane-id.ts";
+import { readRequest } from "../commands/read-request.ts";
+import { type RejectDeps, rejectRequest } from "../commands/reject.ts";
+import type { ReadRequest, Rejection, RequestContext } from "../commands/request.ts";
+import { sealRequest } from "../commands/sealed-request.ts";
+import { commandIdOf, commandOf } from "../reactions/react.ts";
+import type { Reaction } from "../reactions/reaction.ts";
+import { type BusEvent, readCall, sentAtOf } from "./bus-event.ts";
+import { readTaskFollow } from "./task-follow.ts";
+
+export interface IntakeDeps
+  extends RejectDeps,
+    Pick<CommandDeps, "access" | "ownSender" | "queue"> {
+  /** `source` of our own events. */
+  readonly eventSource: string;
+  readonly reactions: readonly Reaction[];
+}
+
+/** Why nothing comes of an event: it is not for us, or not from whom it says. */
+type IgnoreReason = "foreign-source" | "not-an-event" | "other-type";
+
+/** A request as an event asks for it, and the detail that it was read from. */
+interface Asked {
+  readonly read: ReadRequest;
+  readonly detail: unknown;
+}
+
+const ignore = (deps: IntakeDeps, reason: IgnoreReason, event?: BusEvent): void => {
+  deps.metrics.count("EventIgnored", { reason });
+  deps.log.warn("event ignored", { reason, eventId: event?.id, sender: event?.account });
+};
+
+const askedBy = (event: BusEvent, context: RequestContext): Asked | undefined => {
+  switch (event["detail-type"]) {
+    case "CommandRequested":
+      return { read: readRequest(event.detail, context), detail: event.detail };
+    case "TaskFollowRequested":
+      return readTaskFollow(event.detail, context);
+    default:
+      return undefined;
+  }
+};
+
+const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestContext): Asked => {
+  const outcome = commandOf(reaction, event);
+  if (outcome.kind === "command") {
+    return { read: readRequest(outcome.detail, context), detail: outcome.detail };
+  }
+  const rejection: Rejection = {
+    reason: "invalid",
+    problems: outcome.problems,
+    sender: context.sender,
+    operation: reaction.operation.id,
+    commandId: commandIdOf(reaction, event.id),
+    eventId: event.id,
+    correlationId: undefined,
+  };
+  return { read: { kind: "rejected", rejection }, detail: event.detail };
+};
+
+/**
+ * @throws Error for a reaction that this function does not know: its rule is newer, and the event
+ * has to come again
+ */
+const reactionOf = ({ reactions }: IntakeDeps, name: string): Reaction => {
+  const found = reactions.find((reaction) => reaction.name === name);
+  if (!found) throw new Error("the rule of an unknown reaction has called");
+  return found;
+};
+
+/** Two reactions make two commands of one event; the queue must not take one for the other. */
+const deduplicationIdOf = (event: BusEvent, reaction: string | undefined): string =>
+  createHash("sha256")
+    .update(JSON.stringify([event.account, event.id, reaction ?? null]))
+    .digest("hex");
+
+/**
+ * Takes in what a rule of the bus sends: a request becomes a message of the command queue or a
+ * rejection, everything else is counted. What comes twice ends the same.
+ * @throws Error when queue or bus did not take it; the event comes again
+ */
+export const takeIn = async (deps: IntakeDeps, raw: unknown): Promise<void> => {
+  const call = readCall(raw);
+  if (!call) return ignore(deps, "not-an-event");
+  const { event } = call;
+  const sender = event.account;
+  // Our events tell of facts; anybody else who uses our name wants to be taken for us.
+  if (event.source === deps.eventSource && sender !== deps.ownSender) {
+    return ignore(deps, "foreign-source", event);
+  }
+  const { access } = deps;
+  const context = { sender, eventId: event.id, sentAt: sentAtOf(event), access };
+  const reaction = call.reaction === undefined ? undefined : reactionOf(deps, call.reaction);
+  const asked = reaction ? askedByReaction(reaction, event, context) : askedBy(event, context);
+  if (!asked) return ignore(deps, "other-type", event);
+  const { read, detail } = asked;
+  const deduplicationId = deduplicationIdOf(event, reaction?.name);
+  if (read.kind === "rejected") return rejectRequest(deps, read.rejection, deduplicationId);
+  const { eventId, sentAt } = context;
+  await deps.queue.send({
+    body: sealRequest(
+      { sender, eventId, sentAt, detail: JSON.stringify(detail) },
+      deps.fingerprintKey,
+    ),
+    groupId: groupIdOf(read.request.lane),
+    deduplicationId,
+  });
+};
