@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { commandKey, commands, isEnded } from "../ledger/command.ts";
-import { type Automation, LOCAL_SENDER } from "../local/automation.ts";
+import type { Automation } from "../local/automation.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "../local/demo.ts";
+import { LOCAL_SENDER } from "../local/own-account.ts";
 import { sendRequest } from "../local/send-request.ts";
 import type { DemoFiles, JobStep } from "./demo-files.ts";
 

@@ -24,14 +24,13 @@ import { openLevelStore } from "./level-store.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
+import { LOCAL_SENDER } from "./own-account.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { deduplicationIdOf } from "./send-request.ts";
 import { type JobChoice, type StandingJobs, startStandingJobs } from "./standing-jobs.ts";
 import { startTriggers } from "./triggers.ts";
 
 const TABLE_NAME = "skyhook-local";
-/** Sender of everything that is sent to a local run. */
-export const LOCAL_SENDER = "local";
 /** As in the cloud: five tries, then the dead letters. */
 const MAX_RECEIVE_COUNT = 5;
 

@@ -5,7 +5,7 @@ import type { Random } from "../ports/random.ts";
 import { StoredStateError } from "../service/records.ts";
 
 /** Grows when an older program could not read what a newer one keeps, or the other way round. */
-const FORMAT = 2;
+const FORMAT = 3;
 const MARK = "skyhook.json";
 
 /** Where a local run keeps what outlives it. */

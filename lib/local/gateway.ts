@@ -5,7 +5,8 @@ import { type CommandView, viewOf } from "../commands/command-view.ts";
 import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
-import { type Automation, LOCAL_SENDER } from "./automation.ts";
+import type { Automation } from "./automation.ts";
+import { LOCAL_SENDER } from "./own-account.ts";
 import { sendRequest } from "./send-request.ts";
 
 /** A rejected request has no place in the ledger; the newest are remembered for whoever asks. */

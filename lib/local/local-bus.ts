@@ -4,9 +4,16 @@ import type { BusEntry, EventBus, PublishOutcome } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
-import { type BusRecord, deletingEvent, loadBusRecords, puttingEvent } from "./bus-records.ts";
+import {
+  type BusEvent,
+  type BusRecord,
+  deletingEvent,
+  loadBusRecords,
+  puttingEvent,
+} from "./bus-records.ts";
 import type { DurableMap } from "./durable-map.ts";
 import { type BusHandler, createEventDelivery } from "./event-delivery.ts";
+import { LOCAL_SENDER } from "./own-account.ts";
 import { nextSequence } from "./sequence.ts";
 
 export interface LocalBusOptions {
@@ -18,9 +25,20 @@ export interface LocalBusOptions {
   readonly source: string;
 }
 
+/** What a sender says of its event; id and time are stamped where they are not given. */
+export type PutEvent = Pick<BusEvent, "source" | "detail-type" | "detail"> &
+  Partial<Pick<BusEvent, "account" | "id" | "time" | "resources">>;
+
 export interface LocalBus extends EventBus {
-  /** The handler gets what is published from now on; before `start`, also what is still stored. */
+  /** The handler gets what is put here from now on; before `start`, also what is still stored. */
   subscribe(handler: BusHandler): void;
+  /** As `subscribe`, for what we have published ourselves. */
+  subscribeToOwn(handler: BusHandler): void;
+  /**
+   * Puts an event of any AWS account here, as that account's PutEvents or rule does.
+   * @throws Error when it is too large or cannot be stored
+   */
+  put(event: PutEvent): Promise<BusEvent>;
   /** Begins to deliver. Until then whatever is published is only stored. To be called once. */
   start(): void;
   /** Resolves when every subscriber has got whatever is published so far. */
@@ -58,35 +76,44 @@ export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> 
   const deliver = (record: BusRecord): void =>
     delivery.deliver(record.event, () => map.write([deletingEvent(record)]));
 
-  const toRecord = (entry: BusEntry): BusRecord => {
+  const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+  const toRecord = (event: PutEvent): BusRecord => {
     lastSequence = nextSequence(lastSequence, clock.now());
     return {
       sequence: lastSequence,
       event: {
         version: "0",
         id: random.uuid(),
-        "detail-type": entry.detailType,
-        source,
-        account: "000000000000",
-        time: `${new Date(entry.time).toISOString().slice(0, 19)}Z`,
+        account: LOCAL_SENDER,
+        time: timeText(clock.now()),
         region: "us-east-1",
         resources: [],
-        detail: entry.detail,
+        ...event,
       },
     };
   };
 
-  const storeAll = async (entries: readonly BusEntry[]): Promise<PublishOutcome> => {
-    try {
-      const records = entries.map(toRecord);
-      await map.write(records.map(puttingEvent));
-      if (waitingForStart === undefined) records.forEach(deliver);
-      else waitingForStart.push(...records);
-      return { kind: "published" };
-    } catch (error) {
-      return failureOf(error);
-    }
+  const store = async (events: readonly PutEvent[]): Promise<readonly BusRecord[]> => {
+    const records = events.map(toRecord);
+    await map.write(records.map(puttingEvent));
+    if (waitingForStart === undefined) records.forEach(deliver);
+    else waitingForStart.push(...records);
+    return records;
   };
+
+  const publishAll = async (entries: readonly BusEntry[]): Promise<PublishOutcome> => {
+    const events = entries.map(({ detailType, detail, time }) => ({
+      "detail-type": detailType,
+      source,
+      time: timeText(time),
+      detail,
+    }));
+    return store(events).then(() => ({ kind: "published" }), failureOf);
+  };
+
+  const isOwn = (event: BusEvent): boolean =>
+    event.account === LOCAL_SENDER && event.source === source;
 
   return {
     publish: (entries) =>
@@ -95,10 +122,20 @@ export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> 
           ({ detailType, detail }) =>
             eventBytes(source, detailType, JSON.stringify(detail)) <= MAX_EVENT_BYTES,
         );
-        const stored = await storeAll(entries.filter((_, index) => fits[index]));
+        const stored = await publishAll(entries.filter((_, index) => fits[index]));
         return fits.map((isStored) => (isStored ? stored : TOO_LARGE));
       }),
+    put: (event) =>
+      oneAtATime(async () => {
+        const bytes = eventBytes(event.source, event["detail-type"], JSON.stringify(event.detail));
+        if (bytes > MAX_EVENT_BYTES) throw new Error("the event is larger than EventBridge takes");
+        const [record] = await store([event]);
+        if (!record) throw new Error("the event was not stored");
+        return record.event;
+      }),
     subscribe: delivery.subscribe,
+    subscribeToOwn: (handler) =>
+      delivery.subscribe(async (event) => (isOwn(event) ? handler(event) : undefined)),
     start() {
       waitingForStart?.forEach(deliver);
       waitingForStart = undefined;

@@ -37,6 +37,7 @@ export interface WorldOptions {
   readonly accounts?: Readonly<Record<string, Partial<Account>>>;
   /** Who may use them; absent: our own AWS account, all of them. */
   readonly rights?: AccountsConfig;
+  readonly ownSender?: string;
 }
 
 const ownAccounts = (names: readonly string[]): AccountsConfig => ({
@@ -48,12 +49,13 @@ const ownAccounts = (names: readonly string[]): AccountsConfig => ({
 /** Everything that the automation stands on, in memory and on virtual time. */
 export const createWorld = async (options: WorldOptions) => {
   const { around = untouched, accounts = { local: {} } } = options;
-  const access = createAccess(options.rights ?? ownAccounts(Object.keys(accounts)), SENDER);
+  const { ownSender = SENDER } = options;
+  const access = createAccess(options.rights ?? ownAccounts(Object.keys(accounts)), ownSender);
   const counted: string[] = [];
   const clock = createVirtualClock();
   const random = createSeededRandom();
   const ledger = createMemoryLedger();
-  const bus = createRecordingBus(ledger, SENDER);
+  const bus = createRecordingBus(ledger, ownSender);
   const log = createRecordingLog();
   const provider = await options.provider(clock);
   const map = createMemoryStore().map("queue");
@@ -61,7 +63,6 @@ export const createWorld = async (options: WorldOptions) => {
   const wakes: number[] = [];
   const errors: unknown[] = [];
   let invocations = 0;
-  let outstanding = 0;
   let queries = { at: 0, count: 0 };
 
   const countQuery = (): void => {
@@ -105,11 +106,7 @@ export const createWorld = async (options: WorldOptions) => {
     const deps: CommandDeps = {
       ledger: guarded,
       queue: {
-        send: (message) =>
-          call("queue.send", async () => {
-            await queue.send(message);
-            outstanding += 1;
-          }),
+        send: (message) => call("queue.send", () => queue.send(message)),
       },
       bus: {
         // The port never rejects: what goes wrong is an outcome of each entry, unless we are dead.
@@ -159,7 +156,7 @@ export const createWorld = async (options: WorldOptions) => {
           requestsPerSecond: 1_000,
           ...accounts[name],
         },
-      ownSender: SENDER,
+      ownSender,
       fingerprintKey: FINGERPRINT_KEY,
       runner: `runner-${invocation}`,
       leaseMs: LEASE_MS,
@@ -180,7 +177,7 @@ export const createWorld = async (options: WorldOptions) => {
     try {
       await handle(received.body, invocation);
       await invocation.call("queue.acknowledge", async () => {
-        if ((await queue.acknowledge(received.receiptHandle)) === "acknowledged") outstanding -= 1;
+        await queue.acknowledge(received.receiptHandle);
       });
     } catch (error) {
       errors.push(error);
@@ -202,6 +199,11 @@ export const createWorld = async (options: WorldOptions) => {
       errors.push(error);
     }
   };
+
+  /** Messages that wait or are being handled. */
+  const outstanding = async (): Promise<number> =>
+    (await map.load()).filter(([, record]) => JSON.stringify(record).includes('"kind":"message"'))
+      .length;
 
   const dueEntries = () => ledger.listDue(Number.MAX_SAFE_INTEGER, 1000);
 
@@ -225,7 +227,6 @@ export const createWorld = async (options: WorldOptions) => {
       const { lane } = readMessage(body, newInvocation().deps);
       const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
       await queue.send({ body, groupId, deduplicationId: random.uuid() });
-      outstanding += 1;
     },
     /** Handles at once a request of another AWS account, as intake hands it on. */
     handleFrom: (sender: string, detail: unknown, eventId = "event"): Promise<void> =>
@@ -251,14 +252,16 @@ export const createWorld = async (options: WorldOptions) => {
       const endsAt = clock.now() + maxMs;
       while (clock.now() < endsAt) {
         await deliver();
-        if (outstanding === 0 && (await dueEntries()).length === 0) return;
+        if ((await outstanding()) === 0 && (await dueEntries()).length === 0) return;
         await poll();
         await clock.advance(ROUND_MS);
       }
-      throw new Error(`not quiet: ${outstanding} messages, ${JSON.stringify(await dueEntries())}`);
+      throw new Error(
+        `not quiet: ${await outstanding()} messages, ${JSON.stringify(await dueEntries())}`,
+      );
     },
     /** The command as the ledger has it. */
-    async command(id: string, sender = SENDER) {
+    async command(id: string, sender = ownSender) {
       return (await commands.read(ledger, commandKey({ sender, id })))?.value;
     },
     /** The published events of one command, or of all, by detail-type. */

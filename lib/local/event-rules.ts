@@ -1,0 +1,73 @@
+import type { AwsAccount } from "../accounts/config.ts";
+import { type EventPattern, matchesPattern, readPattern } from "../event-patterns/pattern.ts";
+import type { JsonObject } from "../ports/ledger.ts";
+import type { Reaction } from "../reactions/reaction.ts";
+import type { BusEvent } from "./bus-records.ts";
+import type { LocalBus } from "./local-bus.ts";
+import { LOCAL_SENDER } from "./own-account.ts";
+
+/** Both buses of our own AWS account: Skyhook's, and the one where AWS services put their events. */
+export interface Buses {
+  readonly bus: LocalBus;
+  readonly defaultBus: LocalBus;
+}
+
+/** @throws Error for a pattern that EventBridge would refuse */
+const patternOf = (source: JsonObject): EventPattern => {
+  const read = readPattern(source);
+  if (read.kind === "valid") return read.pattern;
+  throw new Error(`no event pattern: ${read.problems.map(({ rule }) => rule).join("; ")}`);
+};
+
+const onMatch = (
+  bus: LocalBus,
+  pattern: EventPattern,
+  handler: (event: BusEvent) => Promise<void>,
+): void =>
+  bus.subscribe(async (event) =>
+    matchesPattern(pattern, { ...event }) ? handler(event) : undefined,
+  );
+
+/** As infra/intake-rules.cjs has it: our own events are ours only if they are of our AWS account. */
+const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern => {
+  const [only] = Array.isArray(when.source.source) ? when.source.source : [];
+  return only === eventSource ? patternOf({ ...when.source, account: [LOCAL_SENDER] }) : when;
+};
+
+/** Does for intake what the rules in infra/intake-rules.cjs do in the cloud. */
+export const leadToIntake = (
+  { bus, defaultBus }: Buses,
+  options: { readonly reactions: readonly Reaction[]; readonly eventSource: string },
+  intake: (call: unknown) => Promise<void>,
+): void => {
+  const { reactions, eventSource } = options;
+  const requested = patternOf({
+    source: [{ "anything-but": [eventSource] }],
+    "detail-type": ["CommandRequested", "TaskFollowRequested"],
+  });
+  onMatch(bus, requested, intake);
+  for (const reaction of reactions) {
+    const from = reaction.bus === "default" ? defaultBus : bus;
+    onMatch(from, reactionPattern(reaction, eventSource), (event) =>
+      intake({ reaction: reaction.name, event }),
+    );
+  }
+};
+
+/** As infra/subscribers.cjs: the events of each other AWS account's commands go to its bus. */
+export const leadToSubscribers = (
+  { bus }: Pick<Buses, "bus">,
+  options: { readonly awsAccounts: readonly AwsAccount[]; readonly eventSource: string },
+  deliver: (awsAccount: string, event: BusEvent) => Promise<void>,
+): void => {
+  for (const { id, bus: target } of options.awsAccounts) {
+    if (target === undefined) continue;
+    const pattern = patternOf({
+      source: [options.eventSource],
+      account: [LOCAL_SENDER],
+      "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
+      detail: { metadata: { sender: [id] } },
+    });
+    onMatch(bus, pattern, (event) => deliver(id, event));
+  }
+};

@@ -1,0 +1,362 @@
+import { describe, expect, test } from "vitest";
+import { toAccountsConfig } from "../../lib/accounts/config.ts";
+import { PLACE, requestOf, resumeInstance, shared, updatePolicy } from "../support/requests.ts";
+import { createIntakeWorld, EVENT_SOURCE, eventOf, OWN } from "./intake-world.ts";
+
+const TEAM = "111111111111";
+const STRANGER = "333333333333";
+const EVENT_ID = "7bf73129-1428-4cd3-a780-95db273d1602";
+
+const world = () => createIntakeWorld({ rights: shared(TEAM) });
+const requested = (detail: unknown, fields: Readonly<Record<string, unknown>> = {}) =>
+  eventOf(TEAM, "CommandRequested", detail, fields);
+
+const RESUME_WHEN_PAID = {
+  name: "resume-when-paid",
+  when: { source: ["billing"], "detail-type": ["InvoicePaid"] },
+  account: "local",
+  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  then: {
+    operation: "resume-instance",
+    params: { ...PLACE, instance_id: "$.detail.instance.id" },
+  },
+};
+
+describe("a CommandRequested on the bus", () => {
+  test("runs as its AWS account, and every event says so", async () => {
+    const current = await world();
+
+    await current.put(requested(updatePolicy("c1")));
+    await current.untilQuiet();
+
+    expect(current.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect((await current.command("c1", TEAM))?.state.status).toBe("succeeded");
+    expect(await current.command("c1", OWN)).toBeUndefined();
+    for (const { metadata } of current.bus.published()) expect(metadata.sender).toBe(TEAM);
+  });
+
+  test("takes its sender from the event's stamp, whatever its detail says", async () => {
+    const current = await world();
+    const { metadata, data } = updatePolicy("c1");
+    const claim = { sender: OWN, account: OWN, awsAccount: OWN };
+
+    await current.put(requested({ metadata: { ...metadata, ...claim }, data }));
+    await current.put(requested({ metadata, data: { ...data, sender: OWN } }, { id: "second" }));
+    await current.untilQuiet();
+
+    expect((await current.command("c1", TEAM))?.sender).toBe(TEAM);
+    expect(await current.command("c1", OWN)).toBeUndefined();
+    expect(current.bus.published().find(({ metadata: { id } }) => id)?.metadata.sender).toBe(TEAM);
+  });
+
+  test("without an id of its own has that of its event, and its event's time", async () => {
+    const current = await world();
+    const data = updatePolicy("c1").data;
+    const old = "2025-11-01T00:00:00Z";
+
+    await current.put(requested({ metadata: {}, data }));
+    await current.put(requested({ metadata: {}, data }, { id: "old", time: old }));
+    await current.untilQuiet();
+
+    expect(current.told(EVENT_ID).at(-1)).toBe("CommandSucceeded");
+    expect(
+      current.bus.published().find(({ metadata }) => metadata.commandId === "old")?.data,
+    ).toMatchObject({ reason: "too-old" });
+  });
+
+  test("that is delivered twice runs once", async () => {
+    const current = await world();
+
+    for (const _ of [1, 2]) await current.put(requested(updatePolicy("c1")));
+    await current.untilQuiet();
+    await current.clock.advance(6 * 60_000);
+    await current.put(requested(updatePolicy("c1")));
+    await current.untilQuiet();
+
+    expect(current.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  test("of another sender under the same id is another command", async () => {
+    const current = await createIntakeWorld({ rights: shared(TEAM, STRANGER) });
+
+    await current.put(requested(updatePolicy("c1")));
+    await current.put(
+      eventOf(STRANGER, "CommandRequested", updatePolicy("c1", { status: "active" })),
+    );
+    await current.untilQuiet();
+
+    expect((await current.command("c1", TEAM))?.state.status).toBe("succeeded");
+    expect((await current.command("c1", STRANGER))?.state.status).toBe("succeeded");
+    expect(new Set(current.bus.published().map(({ id }) => id)).size).toBe(4);
+  });
+
+  test("that is invalid is rejected at once, and nothing reaches the queue", async () => {
+    const current = await world();
+
+    await current.put(requested(resumeInstance("c1", { params: {} })));
+
+    expect(current.told("c1")).toEqual(["CommandRejected"]);
+    expect(await current.queue.receive(10, 1_000)).toEqual([]);
+  });
+
+  test("whose message cannot be sent comes again", async () => {
+    let isAway = true;
+    const current = await createIntakeWorld({
+      rights: shared(TEAM),
+      around: (call, effect) =>
+        isAway && call.name === "queue.send" ? Promise.reject(new Error("away")) : effect(),
+    });
+
+    await expect(current.put(requested(updatePolicy("c1")))).rejects.toThrow("away");
+    isAway = false;
+    await current.put(requested(updatePolicy("c1")));
+    await current.untilQuiet();
+
+    expect(current.told("c1").at(-1)).toBe("CommandSucceeded");
+  });
+
+  test("whose rejection cannot be published comes again, and is one rejection", async () => {
+    const current = await world();
+    const invalid = requested(resumeInstance("c1", { params: {} }));
+    current.bus.refuse(() => true);
+    await expect(current.put(invalid)).rejects.toThrow("could not be published");
+
+    current.bus.refuse(() => false);
+    await current.put(invalid);
+    await current.put(invalid);
+
+    expect(new Set(current.bus.published().map(({ id }) => id)).size).toBe(1);
+  });
+});
+
+describe("what is not allowed", () => {
+  const rejectionOf = async (event: object) => {
+    const current = await world();
+    await current.put(event);
+    return { current, data: current.bus.published().at(-1)?.data };
+  };
+
+  test("is rejected in the same words whether or not the account exists, and counted", async () => {
+    const known = await rejectionOf(eventOf(STRANGER, "CommandRequested", updatePolicy("c1")));
+    const named = await rejectionOf(
+      eventOf(STRANGER, "CommandRequested", resumeInstance("c1", { account: "local" })),
+    );
+    const unknown = await rejectionOf(
+      eventOf(STRANGER, "CommandRequested", resumeInstance("c1", { account: "nobody" })),
+    );
+
+    const problems = [{ path: "", rule: "not allowed to this sender" }];
+    for (const { data, current } of [known, named, unknown]) {
+      expect(data).toMatchObject({ reason: "not-allowed", problems });
+      expect(current.counted).toEqual(["CommandNotAllowed"]);
+    }
+    expect(named.data).toEqual(unknown.data);
+  });
+
+  test("stays rejected when it reaches the queue by itself", async () => {
+    const current = await createIntakeWorld({
+      rights: toAccountsConfig({ accounts: [{ name: "local", senders: [TEAM] }] }),
+    });
+
+    await current.send(updatePolicy("c1"));
+    await current.untilQuiet();
+
+    expect(current.bus.published().at(-1)?.data.reason).toBe("not-allowed");
+    expect(current.bus.published().at(-1)?.metadata.sender).toBe(OWN);
+  });
+
+  test("includes guards that would show tags of other projects", async () => {
+    const rights = toAccountsConfig({
+      accounts: [{ name: "local", senders: [{ sender: TEAM, projects: [PLACE.project_id] }] }],
+    });
+    const current = await createIntakeWorld({ rights });
+    const network = {
+      project_id: 1186668,
+      region_id: 148,
+      network_id: "c2f1b7de-64a5-4d0e-8f7b-1e2d3c4b5a60",
+    };
+    const guards = [{ network, key: "cost-center", equals: "x" }];
+
+    await current.put(requested(resumeInstance("c1", { guards })));
+
+    expect(current.bus.published().at(-1)?.data.reason).toBe("not-allowed");
+    expect(JSON.stringify(current.bus.published())).not.toContain("platform");
+  });
+
+  test("a sender of several accounts has to name one", async () => {
+    const rights = toAccountsConfig({
+      accounts: ["one", "two"].map((name) => ({ name, senders: [TEAM] })),
+    });
+    const current = await createIntakeWorld({ rights, accounts: { one: {}, two: {} } });
+
+    await current.put(requested(updatePolicy("c1")));
+    await current.put(requested(resumeInstance("c2", { account: "two" }), { id: "second" }));
+    await current.untilQuiet();
+
+    expect(current.bus.published()[0]?.data).toMatchObject({
+      reason: "invalid",
+      problems: [{ path: "account", rule: "required: this sender may use several" }],
+    });
+    expect((await current.command("c2", TEAM))?.account).toBe("two");
+  });
+});
+
+describe("an event that is no request", () => {
+  test.each([
+    ["under our name from another AWS account", { source: EVENT_SOURCE }, "foreign-source"],
+    ["of another type", { "detail-type": "InvoicePaid" }, "other-type"],
+    ["without an AWS account", { account: "somebody" }, "not-an-event"],
+    ["without a detail", { detail: undefined }, "not-an-event"],
+  ])("%s is counted and changes nothing", async (_what, fields, reason) => {
+    const current = await world();
+
+    await current.put(requested(updatePolicy("c1"), fields));
+    await current.untilQuiet();
+
+    expect(current.counted).toEqual([`EventIgnored ${reason}`]);
+    expect(current.told()).toEqual([]);
+  });
+});
+
+describe("an event with a reaction", () => {
+  const paid = (instance: string, fields: Readonly<Record<string, unknown>> = {}) =>
+    eventOf(TEAM, "InvoicePaid", { instance: { id: instance } }, { source: "billing", ...fields });
+  const INSTANCE = "6c6aa80f-7836-4dc2-a2ae-125e248be476";
+  const withReaction = (...others: readonly object[]) =>
+    createIntakeWorld({ rights: shared(TEAM), reactions: [RESUME_WHEN_PAID, ...others] });
+
+  test("runs its command under the event's and the rule's name", async () => {
+    const current = await withReaction();
+
+    await current.putFor("resume-when-paid", paid(INSTANCE));
+    await current.untilQuiet();
+
+    const id = `${EVENT_ID}:resume-when-paid`;
+    expect(current.told(id)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(await current.command(id, TEAM)).toMatchObject({
+      operation: "resume-instance",
+      causationId: EVENT_ID,
+    });
+  });
+
+  test("that is delivered again is the same command", async () => {
+    const current = await withReaction();
+
+    await current.putFor("resume-when-paid", paid(INSTANCE));
+    await current.untilQuiet();
+    await current.clock.advance(10 * 60_000);
+    await current.putFor("resume-when-paid", paid(INSTANCE));
+    await current.untilQuiet();
+
+    expect(current.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  test("makes two commands by two rules", async () => {
+    const pause = {
+      name: "pause-policy",
+      when: RESUME_WHEN_PAID.when,
+      account: "local",
+      // biome-ignore lint/suspicious/noThenProperty: a word of the file
+      then: {
+        operation: "update-policy",
+        params: { ...PLACE, policy_id: 1 },
+        body: { status: "paused" },
+      },
+    };
+    const current = await withReaction(pause);
+
+    for (const rule of ["resume-when-paid", "pause-policy"])
+      await current.putFor(rule, paid(INSTANCE));
+    await current.untilQuiet();
+
+    expect(current.told(`${EVENT_ID}:resume-when-paid`).at(-1)).toBe("CommandSucceeded");
+    expect(current.told(`${EVENT_ID}:pause-policy`).at(-1)).toBe("CommandSucceeded");
+  });
+
+  test("that lacks a part is rejected with the path that was missing", async () => {
+    const current = await withReaction();
+
+    await current.putFor("resume-when-paid", { ...paid(INSTANCE), detail: { instance: {} } });
+
+    const { metadata, data } = current.bus.published().at(-1)!;
+    expect(metadata.commandId).toBe(`${EVENT_ID}:resume-when-paid`);
+    expect(metadata.sender).toBe(TEAM);
+    expect(data).toEqual({
+      operation: "resume-instance",
+      reason: "invalid",
+      problems: [{ path: "$.detail.instance.id", rule: "not in the event" }],
+    });
+  });
+
+  test("of an AWS account that may not use the account is refused", async () => {
+    const current = await withReaction();
+
+    await current.putFor("resume-when-paid", { ...paid(INSTANCE), account: STRANGER });
+
+    expect(current.bus.published().at(-1)?.data.reason).toBe("not-allowed");
+  });
+
+  test("under our name from another AWS account is ignored", async () => {
+    const current = await withReaction();
+
+    await current.putFor("resume-when-paid", paid(INSTANCE, { source: EVENT_SOURCE }));
+
+    expect(current.counted).toEqual(["EventIgnored foreign-source"]);
+  });
+
+  test("that this function does not know comes again", async () => {
+    const current = await withReaction();
+
+    await expect(current.putFor("newer", paid(INSTANCE))).rejects.toThrow("unknown reaction");
+  });
+});
+
+describe("a TaskFollowRequested", () => {
+  const follow = (data: unknown, fields = {}) =>
+    eventOf(TEAM, "TaskFollowRequested", { metadata: { commandId: "f1" }, data }, fields);
+
+  test("becomes a command that follows the task", async () => {
+    const current = await world();
+
+    await current.put(follow({ taskId: "t1", account: "local" }));
+    await current.deliver();
+
+    expect((await current.command("f1", TEAM))?.operation).toBe("follow-task");
+    expect((await current.command("f1", TEAM))?.state.status).toBe("following");
+  });
+
+  test.each([
+    ["without a task", {}, ["taskId"]],
+    ["with another operation", { taskId: "t1", operation: "update-policy" }, ["operation"]],
+    ["with parameters", { taskId: "t1", params: { task_id: "t2" } }, ["params"]],
+    ["that is no object", "t1", ["data"]],
+  ])("%s is rejected", async (_what, data, paths) => {
+    const current = await world();
+
+    await current.put(follow(data));
+
+    const rejected = current.bus.published().at(-1)!;
+    expect(rejected.data.operation).toBe("follow-task");
+    expect(rejected.data.reason).toBe("invalid");
+    expect(rejected.data.problems.map(({ path }: { path: string }) => path)).toEqual(paths);
+  });
+
+  test("of a sender without an account is not allowed", async () => {
+    const current = await world();
+
+    await current.put(follow({ taskId: "t1" }, { account: STRANGER }));
+
+    expect(current.bus.published().at(-1)?.data.reason).toBe("not-allowed");
+  });
+});
+
+test("the text of a request keeps what the queue does not take", async () => {
+  const current = await world();
+  const odd = { ...requestOf("c1", { ...updatePolicy("c1").data, body: { name: "a\uffff" } }) };
+
+  await current.put(requested(odd));
+  await current.put(requested(requestOf("c\uffff", updatePolicy("c1").data), { id: "second" }));
+  await current.untilQuiet();
+
+  expect((await current.command("c\uffff", TEAM))?.state.status).toBe("succeeded");
+});
