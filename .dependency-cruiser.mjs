@@ -24,6 +24,7 @@ export default {
     only("lib/contract", []),
     only("lib/ports", []),
     only("lib/client", BASE),
+    only("lib/event-patterns", BASE),
     only("lib/events", BASE),
     only("lib/ledger", [...BASE, "lib/events"]),
     only("lib/config", BASE),
@@ -60,7 +61,7 @@ export default {
       severity: "error",
       comment: "timers and random bytes come through lib/ports",
       from: {
-        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|events|ledger|prices|service|tasks|thresholds)/",
+        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|event-patterns|events|ledger|prices|service|tasks|thresholds)/",
       },
       to: { path: "^(node:)?timers" },
     },
