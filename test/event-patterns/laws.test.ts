@@ -58,7 +58,7 @@ const withOwnPattern = event
   .filter(({ pattern }) => pattern !== undefined && problemsOf(pattern).length === 0);
 
 test("an event matches the pattern of its own leaves", () => {
-  fc.assert(
+  void fc.assert(
     fc.property(withOwnPattern, ({ one, pattern }) => {
       expect(isMatch(pattern, one)).toBe(true);
     }),
@@ -76,7 +76,7 @@ test("fields that are added to an event take no match away, unless one has to be
     );
     return { ...Object.fromEntries(fields), ...added };
   };
-  fc.assert(
+  void fc.assert(
     fc.property(withOwnPattern, extra, ({ one, pattern }, added) => {
       const widened = widen(one, added);
 
@@ -89,7 +89,7 @@ test("fields that are added to an event take no match away, unless one has to be
 test("anything-but is the opposite of an exact match of a leaf that is there", () => {
   const plainText = fc.string().filter((text) => !text.includes(".") && !text.includes(":"));
   const wanted = fc.oneof(plainText, fc.integer({ min: -9, max: 9 }));
-  fc.assert(
+  void fc.assert(
     fc.property(wanted, fc.oneof(leaf, wanted), (excluded, value) => {
       const isExact = isMatch({ a: [excluded] }, { a: value });
 
@@ -103,7 +103,7 @@ test.each(["prefix", "suffix", "equals-ignore-case", "wildcard"])(
   "anything-but with %s is the opposite of the operator on a leaf that is there",
   (operator) => {
     const few = fc.string({ unit: fc.constantFrom("a", "A", "b"), maxLength: 4 });
-    fc.assert(
+    void fc.assert(
       fc.property(few, fc.oneof(few, leaf), (text, value) => {
         const operand = { [operator]: text === "" ? "a" : text };
         const isPositive = isMatch({ a: [operand] }, { a: value });
@@ -116,7 +116,7 @@ test.each(["prefix", "suffix", "equals-ignore-case", "wildcard"])(
 );
 
 test("a field is either absent or there", () => {
-  fc.assert(
+  void fc.assert(
     fc.property(event, (one) => {
       const isThere = isMatch({ a: { b: [{ exists: true }] } }, one);
 
@@ -132,7 +132,7 @@ test("$or matches where one of its choices does", () => {
     choice.filter((one) => Object.keys(one).length > 0),
     { minLength: 2, maxLength: 4 },
   );
-  fc.assert(
+  void fc.assert(
     fc.property(choices, event, (each, one) => {
       const isAny = each.some((pattern) => isMatch(pattern, one));
 
@@ -163,7 +163,7 @@ const matchesAsRuler = (wanted: fc.Arbitrary<Wanted>, numRuns: number): void => 
     minLength: 1,
     maxLength: 4,
   });
-  fc.assert(
+  void fc.assert(
     fc.property(fields, small, (asked, one) => {
       const isFlatMatch = matchesFlat(new Map(asked), one);
 

@@ -62,7 +62,7 @@ test.each([
 test("a wildcard matches what its regular expression does", () => {
   const few = fc.string({ unit: fc.constantFrom("a", "b", "*", "\\"), maxLength: 8 });
   const source = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
-  fc.assert(
+  void fc.assert(
     fc.property(source, few, (text, value) => {
       const operand = text.replaceAll(/\*+/g, "*");
       const expression = new RegExp(`^${operand.replaceAll("*", "[^]*")}$`);
@@ -75,7 +75,7 @@ test("a wildcard matches what its regular expression does", () => {
 
 test("a text with its own special characters escaped matches itself and nothing else", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "*", "\\", "é"), maxLength: 6 });
-  fc.assert(
+  void fc.assert(
     fc.property(text, text, (wanted, value) => {
       const operand = wanted.replaceAll(/[\\*]/g, "\\$&");
 
