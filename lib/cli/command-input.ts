@@ -26,7 +26,7 @@ const readText = (source: string, option: string): string => {
 };
 
 /** JSON text as given, or from a file (`@file`, `@-` for standard input). */
-const readJson = (source: string, option: string): unknown => {
+export const readJson = (source: string, option: string): unknown => {
   const text = source.startsWith("@") ? readText(source, option) : source;
   try {
     return JSON.parse(text);

@@ -2,6 +2,7 @@ import pc from "picocolors";
 import * as z from "zod";
 import type { BusEvent } from "../local/bus-records.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
+import { visibleText } from "./visible-text.ts";
 
 const detailSchema = z.object({
   metadata: z.object({ commandId: z.string().optional(), time: z.string() }),
@@ -12,6 +13,7 @@ const detailSchema = z.object({
     outcome: z.string().optional(),
     reason: z.string().optional(),
     durationMs: z.number().optional(),
+    tag: z.object({ value: z.string() }).nullable().optional(),
     requestedCommandId: z.string().optional(),
     createdResources: z
       .record(z.string(), z.array(z.union([z.string(), z.number()])).nullable())
@@ -57,6 +59,19 @@ const failureText = (data: Data): string => {
   return isToldAlready ? `failed (${data.reason})` : `failed (${data.reason}) ${problemText(data)}`;
 };
 
+const SUCCESS: Readonly<Record<string, string>> = {
+  "no-op": "succeeded, there was nothing to do",
+  "dry-run": "dry run: it would be sent",
+};
+
+/** What a guard has seen. */
+const tagText = ({ tag }: Data): string => {
+  if (tag === undefined) return "";
+  return visibleText(
+    tag === null ? ", but there is none" : `, but is ${JSON.stringify(tag.value)}`,
+  );
+};
+
 const happened = (detailType: string, data: Data): string => {
   switch (detailType) {
     case "CommandAccepted":
@@ -68,13 +83,11 @@ const happened = (detailType: string, data: Data): string => {
     case "TaskFailed":
       return pc.red(shortened(`task ${data.taskId} failed: ${problemText(data)}`));
     case "CommandSucceeded":
-      return pc.green(
-        data.outcome === "no-op"
-          ? "succeeded, there was nothing to do"
-          : shortened(`succeeded${createdText(data)}`),
-      );
+      return pc.green(SUCCESS[data.outcome ?? ""] ?? shortened(`succeeded${createdText(data)}`));
     case "CommandFailed":
       return pc.red(failureText(data));
+    case "CommandCancelled":
+      return pc.yellow(`cancelled (${data.reason}) ${problemText(data)}${tagText(data)}`);
     default:
       return detailType;
   }

@@ -20,6 +20,10 @@ const viewSchema = z.looseObject({
   outcome: z.string().optional(),
   reason: z.string().optional(),
   problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
+  after: z.array(z.string()).optional(),
+  wouldSend: z
+    .object({ method: z.string(), path: z.string(), body: z.json().optional() })
+    .optional(),
   taskIds: z.array(z.string()),
   createdResources: z.record(z.string(), z.array(z.union([z.string(), z.int()]))).optional(),
   acceptedAt: z.string(),

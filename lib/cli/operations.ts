@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { MUTATIONS } from "../contract/mutations.ts";
+import { COMMANDED } from "../contract/mutations.ts";
 import type { AfterAmbiguousSend, Mutation, Operation } from "../contract/operation.ts";
 import { READS } from "../contract/operations.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
@@ -14,7 +14,7 @@ const AFTER_LOST_REPLY: Readonly<Record<AfterAmbiguousSend, string>> = {
   "look-for-effect": "it is looked for, and sent again only when it is not there",
 };
 
-const ALL: readonly Operation[] = [...MUTATIONS, ...READS];
+const ALL: readonly Operation[] = [...COMMANDED, ...READS];
 
 /** An operation in full for a program; what only a change has to say stands in between. */
 const describe = (operation: Operation) => ({
@@ -44,7 +44,7 @@ const rowsOf = (operations: readonly Operation[]): readonly string[] => {
 const listing = (): string =>
   [
     "can be sent, as commands:",
-    ...rowsOf(MUTATIONS),
+    ...rowsOf(COMMANDED),
     "",
     "can be read, from the provider itself:",
     ...rowsOf(READS),

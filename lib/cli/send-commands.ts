@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
-import { MUTATIONS } from "../contract/mutations.ts";
+import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
+import { readJson } from "./command-input.ts";
 import { checkedEndpoint, endpointOption } from "./endpoint-option.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { addFieldOptions } from "./field-options.ts";
@@ -17,6 +17,9 @@ interface CommonOptions {
   readonly id?: string;
   readonly account?: string;
   readonly deadline?: string;
+  readonly after?: readonly string[];
+  readonly guards?: string;
+  readonly dryRun?: boolean;
   readonly wait?: boolean;
   readonly waitSeconds: string;
   readonly json?: boolean;
@@ -33,8 +36,18 @@ const addCommonOptions = (command: Command): Command =>
     .optionsGroup("How it is sent:")
     .addOption(endpointOption())
     .option("--id <id>", "id of the command; sent twice with one id, it runs once (default: new)")
-    .option("--account <name>", `cloud account to use (default: ${DEFAULT_ACCOUNT})`)
+    .option("--account <name>", "account at the provider (default: the only one you may use)")
     .option("--deadline <time>", "when to give up, such as 2026-01-31T12:00:00Z (default: in 2 h)")
+    .option(
+      "--after <id>",
+      "run only when this command has succeeded; may be given several times",
+      (id: string, ids: readonly string[] = []) => [...ids, id],
+    )
+    .option(
+      "--guards <json>",
+      'run only if tags are so, such as \'[{"network":{…},"key":"paid","equals":"yes"}]\'',
+    )
+    .option("--dry-run", "go the whole way, but send nothing: show what would be sent")
     .option("--wait", "wait for the end of the command")
     .option("--wait-seconds <n>", "wait so long at most", DEFAULT_WAIT_SECONDS)
     .option("--json", "print JSON");
@@ -64,6 +77,9 @@ export const addSendCommands = (
           id: options.id,
           account: options.account,
           deadline: options.deadline,
+          after: options.after,
+          guards: options.guards === undefined ? undefined : readJson(options.guards, "--guards"),
+          dryRun: options.dryRun,
           wait: options.wait ?? false,
           timeoutSeconds: waitSeconds(options.waitSeconds),
           json: options.json ?? false,
@@ -71,5 +87,5 @@ export const addSendCommands = (
       ),
     );
   };
-  for (const operation of MUTATIONS) add(operation);
+  for (const operation of COMMANDED) add(operation);
 };

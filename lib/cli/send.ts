@@ -18,6 +18,9 @@ export interface SendOptions {
   readonly id?: string | undefined;
   readonly account?: string | undefined;
   readonly deadline?: string | undefined;
+  readonly after?: readonly string[] | undefined;
+  readonly guards?: unknown;
+  readonly dryRun?: boolean | undefined;
   readonly wait: boolean;
   readonly timeoutSeconds: number;
   readonly json: boolean;
@@ -73,6 +76,12 @@ const waitForEnd = async (
   }
 };
 
+/** What is asked for beside the request itself, as far as it was given. */
+const given = ({ deadline, after, guards, dryRun }: SendOptions) =>
+  Object.fromEntries(
+    Object.entries({ deadline, after, guards, dryRun }).filter(([, value]) => value !== undefined),
+  );
+
 type Detail = Readonly<Record<"metadata" | "data", Readonly<Record<string, unknown>>>>;
 
 /** The detail of a `CommandRequested`. */
@@ -90,7 +99,7 @@ const requestDetail = (
   data: {
     ...requestData(operation, options.input),
     ...(options.account !== undefined && { account: options.account }),
-    ...(options.deadline !== undefined && { deadline: options.deadline }),
+    ...given(options),
   },
 });
 

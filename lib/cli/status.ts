@@ -2,6 +2,7 @@ import pc from "picocolors";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type CommandState, createGatewayClient, type RequestState } from "./gateway-client.ts";
 import { printResult, problemLines } from "./output.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** The exit status that a state of a request stands for; a command that goes on is no failure. */
 export const exitCodeOf = (state: RequestState): ExitCode => {
@@ -12,13 +13,18 @@ export const exitCodeOf = (state: RequestState): ExitCode => {
 const seconds = (from: string, to: string): string =>
   `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
 
+const OUTCOMES: Readonly<Record<string, string>> = {
+  "no-op": "nothing to do",
+  "dry-run": "a dry run: nothing was sent",
+};
+
 const headline = (state: RequestState): string => {
   if (state.kind === "rejected") {
     return `${state.operation} ${pc.yellow("rejected")} (${state.reason})`;
   }
   const { status, outcome, reason, endedAt, acceptedAt } = state;
   const paint = status === "failed" ? pc.red : status === "succeeded" ? pc.green : pc.cyan;
-  const why = reason ?? (outcome === "no-op" ? "nothing to do" : undefined);
+  const why = reason ?? OUTCOMES[outcome ?? ""];
   return [
     `${state.operation} ${state.commandId} ${paint(status)}`,
     why === undefined ? "" : ` (${why})`,
@@ -29,6 +35,8 @@ const headline = (state: RequestState): string => {
 /** Why a command that goes on has not ended, in words for whoever runs it. */
 const TROUBLE: Readonly<Record<string, string>> = {
   "key-refused": "the provider refuses the API key",
+  "budget-spent": "the account's request budget is spent",
+  paused: "the provider has asked for a pause",
 };
 
 const troubleOf = (code: string): string => TROUBLE[code] ?? code;
@@ -42,9 +50,20 @@ export const waitsFor = (state: RequestState | undefined): string | undefined =>
 const progressLines = (state: CommandState): readonly string[] => {
   if (state.endedAt !== undefined) return [];
   const trouble = waitsFor(state);
+  const { status, after = [] } = state;
   return [
+    ...(status === "waiting" && after.length > 0 ? [`  after ${after.join(", ")}`] : []),
     ...(trouble === undefined ? [] : [`  last attempt: ${trouble}`]),
     `  goes on until ${state.deadline} at the latest`,
+  ];
+};
+
+const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
+  if (!wouldSend) return [];
+  const { method, path, body } = wouldSend;
+  return [
+    visibleText(`  would send ${method} ${path}`),
+    ...(body === undefined ? [] : [visibleText(`  ${JSON.stringify(body)}`)]),
   ];
 };
 
@@ -59,6 +78,7 @@ export const stateText = (state: RequestState): string => {
           ...Object.entries(state.createdResources ?? {}).map(
             ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,
           ),
+          ...wouldSendLines(state),
           ...progressLines(state),
         ];
   return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");

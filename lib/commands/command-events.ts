@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../ports/ledger.ts";
 const MAX_RESULT_CHARACTERS = 64_000;
 
 /** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
-const plainJson = (value: unknown): JsonValue =>
+const plainJson = (value: unknown) =>
   z
     .json()
     .parse(
@@ -79,10 +79,11 @@ export interface WouldSend {
   readonly body?: unknown;
 }
 
-const wouldSendData = ({ method, path, body }: WouldSend) => {
+/** As it belongs into a record or an event: a large body is left out. */
+export const wouldSendData = ({ method, path, body }: WouldSend) => {
   const json = body === undefined ? undefined : plainJson(body);
   const isSmall = JSON.stringify(json ?? null).length <= MAX_RESULT_CHARACTERS;
-  return { wouldSend: { method, path, ...(json !== undefined && isSmall && { body: json }) } };
+  return { method, path, ...(json !== undefined && isSmall && { body: json }) };
 };
 
 export interface Success {
@@ -109,7 +110,7 @@ export const commandSucceeded = (command: Command, success: Success): OutboxEven
       outcome: success.outcome,
       ...(created && { createdResources: created }),
       ...(result !== undefined && isSmall && { result }),
-      ...(success.wouldSend && wouldSendData(success.wouldSend)),
+      ...(success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) }),
     },
   });
 };

@@ -17,8 +17,12 @@ export interface CommandView {
   readonly problems?: readonly Problem[];
   /** Requests sent to the provider so far. */
   readonly attempts: number;
-  /** How the last attempt ended, while the command goes on. */
+  /** Why a command that goes on does not send now, or how its last attempt ended. */
   readonly lastError?: string;
+  readonly after?: readonly string[];
+  readonly dryRun?: boolean;
+  /** Of a dry run: the request that would have been sent. */
+  readonly wouldSend?: JsonObject;
   readonly taskIds: readonly string[];
   /** Ids of what the tasks created, by kind. */
   readonly createdResources?: JsonObject;
@@ -33,7 +37,8 @@ const tasksOf = ({ state }: Command) => ("tasks" in state ? state.tasks : []);
 
 export const viewOf = (command: Command): CommandView => {
   const created = createdBy(tasksOf(command));
-  const lastError = command.attempts.at(-1)?.code;
+  const because = command.state.status === "running" ? command.state.because : undefined;
+  const lastError = because ?? command.attempts.at(-1)?.code;
   return {
     commandId: command.id,
     sender: command.sender,
@@ -46,9 +51,12 @@ export const viewOf = (command: Command): CommandView => {
       endedAt: instant(command.state.endedAt),
       ...(command.state.outcome !== undefined && { outcome: command.state.outcome }),
       ...(command.state.reason !== undefined && { reason: command.state.reason }),
+      ...(command.state.wouldSend && { wouldSend: command.state.wouldSend }),
       ...(command.state.problems && { problems: command.state.problems }),
     }),
     ...(!isEnded(command) && lastError !== undefined && { lastError }),
+    ...(command.after && { after: command.after }),
+    ...(command.dryRun && { dryRun: command.dryRun }),
     attempts: command.attemptCount,
     taskIds: tasksOf(command).map(({ id }) => id),
     ...(created && { createdResources: created }),

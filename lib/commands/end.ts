@@ -8,13 +8,19 @@ import {
   commandSucceeded,
   type Failure,
   type Success,
+  wouldSendData,
 } from "./command-events.ts";
 
 /** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
 export const succeed = (command: Command, success: Success): Command =>
   endCommand(
     command,
-    { status: "succeeded", endedAt: success.now, outcome: success.outcome },
+    {
+      status: "succeeded",
+      endedAt: success.now,
+      outcome: success.outcome,
+      ...(success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) }),
+    },
     commandSucceeded(command, success),
   );
 

@@ -73,6 +73,8 @@ const stateSchema = z.discriminatedUnion("status", [
     reason: z.string().optional(),
     outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
     problems: z.array(problemSchema).optional(),
+    /** Of a dry run: the request that would have been sent, secrets left out. */
+    wouldSend: jsonRecord.optional(),
     tasks: z.array(followedTaskSchema),
   }),
 ]);
