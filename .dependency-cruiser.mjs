@@ -34,6 +34,8 @@ export default {
     only("lib/thresholds", STANDING_JOB_BASE),
     only("lib/prices", STANDING_JOB_BASE),
     only("lib/ai-tasks", STANDING_JOB_BASE),
+    only("lib/reactions", [...STANDING_JOB_BASE, "lib/commands", "lib/event-patterns"]),
+    only("lib/intake", [...FEATURE_BASE, "lib/commands", "lib/reactions"]),
     only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
     only("lib/aws", ["lib/ports"]),
     only("lib/system", ["lib/ports"]),
@@ -61,7 +63,7 @@ export default {
       severity: "error",
       comment: "timers and random bytes come through lib/ports",
       from: {
-        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|event-patterns|events|ledger|prices|service|tasks|thresholds)/",
+        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|event-patterns|events|intake|ledger|prices|reactions|service|tasks|thresholds)/",
       },
       to: { path: "^(node:)?timers" },
     },

@@ -35,6 +35,14 @@ const GENERATED = [
     },
     make: "editorSchemaOf(watchlistSchema)",
   },
+  {
+    file: "lib/reactions/reactions.schema.json",
+    imports: {
+      editorSchemaOf: "lib/config/editor-schema.ts",
+      reactionsSchema: "lib/reactions/config.ts",
+    },
+    make: "editorSchemaOf(reactionsSchema)",
+  },
 ];
 
 /** Evaluates an expression over exports of lib/, which Node 20 cannot import as they are. */

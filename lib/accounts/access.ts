@@ -31,14 +31,18 @@ const isListed = <T>(list: "all" | readonly T[], value: T): boolean =>
  * An operation without a project reaches all of them: it has to be listed by its name where not all
  * projects are allowed. Whose a followed task is shows when it is looked at.
  */
-const coversPlace = ({ operations, projects }: Scope, { operation, project }: Wish): boolean => {
+const coversPlace = (
+  { operations, projects }: Scope,
+  { operation, project }: Pick<Wish, "operation" | "project">,
+): boolean => {
   if (operation === followTask.id) return true;
   return project === undefined
     ? projects === "all" || (operations !== "all" && operations.includes(operation))
     : isListed(projects, project);
 };
 
-const covers = (scope: Scope, wish: Wish): boolean =>
+/** Whether rights, or what an account allows at all, are enough for a wish. */
+export const covers = (scope: Scope, wish: Pick<Wish, "operation" | "project">): boolean =>
   isListed(scope.operations, wish.operation) && coversPlace(scope, wish);
 
 const sees = ({ projects }: Scope, project: number | undefined): boolean =>

@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from "./exit-code.ts";
 import { showOperations } from "./operations.ts";
 import { endWithoutReader, printNote } from "./output.ts";
 import { addPriceCommands } from "./price-commands.ts";
+import { addReactionCommands } from "./reaction-commands.ts";
 import { addReadCommands } from "./read-commands.ts";
 import { addSendCommands } from "./send-commands.ts";
 import type { ServiceFlags } from "./service.ts";
@@ -85,6 +86,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   addSendCommands(program, { clock, random: createSystemRandom() }, end);
   addReadCommands(program, clock, end);
   addPriceCommands(program, clock, end);
+  addReactionCommands(program, end);
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
   program
     .command("status")

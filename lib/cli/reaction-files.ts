@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import { readAccountsFile } from "../accounts/accounts-file.ts";
+import type { AccountsConfig } from "../accounts/config.ts";
+import type { ConfigReading } from "../config/config-file.ts";
+import type { JsonObject } from "../ports/ledger.ts";
+import type { Reaction } from "../reactions/reaction.ts";
+import { readReactions } from "../reactions/reactions-file.ts";
+import { EXIT, ExitError } from "./exit-code.ts";
+import { fileProblemText } from "./threshold-text.ts";
+
+/** Options that say which files are read, as commander reads them. */
+export interface FileFlags {
+  readonly accounts?: string;
+  readonly eventSource?: string;
+}
+
+export interface ReactionFiles {
+  readonly reactions: readonly Reaction[];
+  /** Absent when there is no accounts file. */
+  readonly accounts: AccountsConfig | undefined;
+}
+
+const REACTIONS_FILE = "reactions.yaml";
+const ACCOUNTS_FILE = "accounts.yaml";
+const EVENT_SOURCE = "skyhook";
+
+const codeSchema = z.object({ code: z.string() });
+
+/** Undefined when there is no such file. @throws ExitError when it cannot be read */
+const readText = (file: string): string | undefined => {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    const code = codeSchema.safeParse(error).data?.code;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new ExitError(EXIT.refused, `${file}: it cannot be read (${code})`);
+  }
+};
+
+const present = (file: string, text: string | undefined): string => {
+  if (text !== undefined) return text;
+  throw new ExitError(EXIT.refused, `${file}: there is no such file`);
+};
+
+const valid = <T>(file: string, read: ConfigReading<T>): T => {
+  if (read.kind === "valid") return read.value;
+  throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
+};
+
+const readAccounts = (given: string | undefined): AccountsConfig | undefined => {
+  const file = given ?? ACCOUNTS_FILE;
+  const text = readText(file);
+  if (text === undefined && given === undefined) return undefined;
+  return valid(file, readAccountsFile(present(file, text)));
+};
+
+/**
+ * Reads a reactions file against the accounts file.
+ * @throws ExitError naming every mistake in the first wrong file with its line
+ */
+export const readReactionFiles = (file = REACTIONS_FILE, flags: FileFlags = {}): ReactionFiles => {
+  const accounts = readAccounts(flags.accounts);
+  const context = { accounts, eventSource: flags.eventSource ?? EVENT_SOURCE };
+  const reactions = valid(file, readReactions(present(file, readText(file)), context));
+  return { reactions, accounts };
+};
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const parseJson = (file: string, text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExitError(EXIT.refused, `${file}: not readable as JSON`);
+  }
+};
+
+/**
+ * Reads an event as a function gets it.
+ * @param file `-` for standard input
+ * @throws ExitError when there is none, or it is no JSON object
+ */
+export const readEvent = (file: string): JsonObject => {
+  const name = file === "-" ? "standard input" : file;
+  const event = parseJson(name, present(name, readText(file)));
+  if (isObject(event)) return event;
+  throw new ExitError(EXIT.refused, `${name}: must be one event, a JSON object`);
+};

@@ -1,0 +1,77 @@
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { type Made, madeOf } from "./made-command.ts";
+import { madeText } from "./made-command-text.ts";
+import { printNote, printResult } from "./output.ts";
+import { plainReply } from "./plain-reply.ts";
+import type { ReactionFiles } from "./reaction-files.ts";
+import { type FileFlags, readEvent, readReactionFiles } from "./reaction-files.ts";
+import { visibleText } from "./visible-text.ts";
+
+/** Options of `reactions test`. */
+export interface TestFlags extends FileFlags {
+  readonly reactions?: string;
+  readonly own?: string;
+  readonly json?: boolean;
+}
+
+const noteMissingAccounts = ({ accounts }: ReactionFiles): void => {
+  if (!accounts) printNote("accounts are not looked at: there is no accounts.yaml here");
+};
+
+/** Lists the rules of a file. @throws ExitError naming every mistake with its line */
+export const checkReactions = async (
+  file: string | undefined,
+  flags: FileFlags,
+): Promise<ExitCode> => {
+  const files = readReactionFiles(file, flags);
+  const { reactions } = files;
+  noteMissingAccounts(files);
+  const count = reactions.length === 1 ? "1 rule" : `${reactions.length} rules`;
+  const rows = reactions.map(
+    ({ name, operation, account }) => `  ${name}: ${operation.id}, account ${visibleText(account)}`,
+  );
+  printResult([`${count}, no mistake`, ...rows].join("\n"));
+  return EXIT.ok;
+};
+
+/** Whether something would run; the rest is refused by somebody on the way. */
+const exitCodeOf = (made: Made): ExitCode =>
+  made.kind === "command" && made.access !== "refused" ? EXIT.ok : EXIT.refused;
+
+/** Without values that a command must not show. */
+const toJson = (rule: string, made: Made): string =>
+  JSON.stringify({
+    rule,
+    ...made,
+    ...("command" in made && { command: plainReply(made.command) }),
+  });
+
+const checkedOwn = (own: string | undefined): string | undefined => {
+  if (own === undefined || /^\d{12}$/.test(own)) return own;
+  throw new ExitError(EXIT.refused, "--own: an AWS account id, such as 111122223333");
+};
+
+/**
+ * Shows the command that a rule makes of an event, or why there is none.
+ * @param eventFile `-` for standard input
+ * @throws ExitError when a file cannot be read, or there is no such rule
+ */
+export const testReaction = async (
+  name: string,
+  eventFile: string,
+  flags: TestFlags,
+): Promise<ExitCode> => {
+  const ownSender = checkedOwn(flags.own);
+  const files = readReactionFiles(flags.reactions, flags);
+  const reaction = files.reactions.find((each) => each.name === name);
+  if (!reaction) {
+    const names = files.reactions.map((each) => each.name).join(", ") || "none";
+    throw new ExitError(EXIT.refused, `no rule ${visibleText(name)}; there are: ${names}`);
+  }
+  const event = readEvent(eventFile);
+  noteMissingAccounts(files);
+  const made = madeOf(reaction, event, { accounts: files.accounts, ownSender });
+  const sender = typeof event.account === "string" ? visibleText(event.account) : "(not named)";
+  printResult(flags.json ? toJson(name, made) : madeText(made, sender));
+  return exitCodeOf(made);
+};
