@@ -18,6 +18,7 @@ import type { JobChoice } from "../local/standing-jobs.ts";
 import { readThresholdConfig } from "../thresholds/config.ts";
 import { listThresholds } from "../thresholds/listed-thresholds.ts";
 import { planChanges } from "../thresholds/plan.ts";
+import type { DemoStep } from "./demo-step.ts";
 import { printNote } from "./output.ts";
 
 /** So that a person sees one after the other. */
@@ -26,22 +27,16 @@ const LOOK_MS = 100;
 /** A little later than the change itself, as the service's clock may be read first. */
 const SECOND_SNAPSHOT_AFTER_MS = DEMO_CHANGE_MS + 200;
 
-/** What the demo expects of a job, and how to see whether it is so. */
-export interface JobStep {
-  readonly id: string;
-  readonly expected: string;
-  /** Undefined until it is so. */
-  look(automation: Automation): Promise<string | undefined>;
-}
-
 /** The configs of the demo, as files that people can look at and edit. */
 export interface DemoFiles {
   readonly jobs: JobChoice;
+  /** Where they are. */
+  readonly folder: string;
   /**
    * Writes those that are not there; answers what is expected of the jobs by what the files say. To
    * be called when the folder is known to be ours, and before anybody reads.
    */
-  write(): Promise<readonly JobStep[]>;
+  write(): Promise<readonly DemoStep[]>;
   /** Does what a person, and time, would do to them. Resolves when all is done or the signal aborts. */
   play(automation: Automation, signal: AbortSignal): Promise<void>;
   /** Removes them, if they are for this run only. */
@@ -52,7 +47,7 @@ export interface DemoFiles {
 const textOf = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
 
 /** What the file says by now, the demo's edit or a person's. */
-const thresholdsStep = (file: string): JobStep => ({
+const thresholdsStep = (file: string): DemoStep => ({
   id: "demo-thresholds",
   expected: "as the file wants them",
   async look({ deps }) {
@@ -66,7 +61,7 @@ const thresholdsStep = (file: string): JobStep => ({
   },
 });
 
-const PRICES_STEP: JobStep = {
+const PRICES_STEP: DemoStep = {
   id: "demo-prices",
   expected: "captured after the change",
   async look({ deps }) {
@@ -77,7 +72,7 @@ const PRICES_STEP: JobStep = {
   },
 };
 
-const AI_TASK_STEP: JobStep = {
+const AI_TASK_STEP: DemoStep = {
   id: "demo-ai-task",
   expected: "ended: SUCCESS",
   async look({ deps }) {
@@ -129,6 +124,7 @@ export const planDemoFiles = async (
   const watchlistFile = chosen.watchlistFile ?? join(folder, "watchlist.yaml");
   return {
     jobs: { ...chosen, thresholdsFile, watchlistFile },
+    folder,
     async write() {
       if (isOurs.thresholds) await writeNew(thresholdsFile, DEMO_THRESHOLDS);
       if (isOurs.watchlist) await writeNew(watchlistFile, DEMO_WATCHLIST);

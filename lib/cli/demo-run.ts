@@ -4,7 +4,9 @@ import type { Automation } from "../local/automation.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "../local/demo.ts";
 import { LOCAL_SENDER } from "../local/own-account.ts";
 import { sendRequest } from "../local/send-request.ts";
-import type { DemoFiles, JobStep } from "./demo-files.ts";
+import type { DemoFiles } from "./demo-files.ts";
+import type { DemoStep } from "./demo-step.ts";
+import type { DemoTeams } from "./demo-teams.ts";
 
 /** Far more than the demo needs, even after a kill in its middle. */
 const MAX_DEMO_MS = 120_000;
@@ -33,7 +35,7 @@ const rejectedSchema = z.object({
 /** Collects the rejections of this run: a rejected request leaves nothing in the ledger. */
 const watchRejections = ({ bus }: Automation): ReadonlyMap<string, string> => {
   const reasons = new Map<string, string>();
-  bus.subscribe(async (event) => {
+  bus.subscribeToOwn(async (event) => {
     if (event["detail-type"] !== "CommandRejected") return;
     const { metadata, data } = rejectedSchema.parse(event.detail);
     if (metadata.commandId !== undefined) reasons.set(metadata.commandId, data.reason);
@@ -65,7 +67,7 @@ const endOf = async (
   return { id: command.id, expected: words(command.expect), end, isExpected };
 };
 
-const endOfJob = async (automation: Automation, step: JobStep): Promise<DemoEnd> => {
+const endOfStep = async (automation: Automation, step: DemoStep): Promise<DemoEnd> => {
   const { id, expected } = step;
   const end = await step.look(automation);
   return { id, expected, end, isExpected: end === expected };
@@ -80,6 +82,13 @@ const sendAll = async ({ deps }: Automation): Promise<void> => {
   }
 };
 
+/** What happens beside the commands. */
+export interface DemoPlan {
+  readonly files: DemoFiles;
+  /** Absent where the person has named files of their own. */
+  readonly teams: DemoTeams | undefined;
+}
+
 export interface Demo {
   /**
    * Sends every demo command at once, lets the jobs have something to do, and waits until each has
@@ -91,14 +100,14 @@ export interface Demo {
 /** To be made before the automation starts, so that no rejection is missed. */
 export const prepareDemo = (
   automation: Automation,
-  files: DemoFiles,
-  steps: readonly JobStep[],
+  { files, teams }: DemoPlan,
+  steps: readonly DemoStep[],
 ): Demo => {
   const rejections = watchRejections(automation);
   const lookAtAll = (): Promise<readonly DemoEnd[]> =>
     Promise.all([
       ...DEMO_COMMANDS.map((command) => endOf(automation, command, rejections)),
-      ...steps.map((step) => endOfJob(automation, step)),
+      ...steps.map((step) => endOfStep(automation, step)),
     ]);
   const { clock } = automation.deps;
   return {
@@ -106,7 +115,8 @@ export const prepareDemo = (
       const endsAt = clock.now() + MAX_DEMO_MS;
       await sendAll(automation);
       let isPlayed = false;
-      const played = files.play(automation, signal).finally(() => {
+      const plays = [files, teams].map((part) => part?.play(automation, signal));
+      const played = Promise.all(plays).finally(() => {
         isPlayed = true;
       });
       // What goes wrong there is told when all else has ended, and must not end the program before.

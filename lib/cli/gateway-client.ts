@@ -48,6 +48,8 @@ export type CommandState = Extract<RequestState, { kind: "command" }>;
 export interface GatewayClient {
   /** @throws ExitError when it is not reached or does not take the request */
   send(detail: unknown): Promise<void>;
+  /** Puts an event on the bus. @returns its id @throws ExitError as `send` */
+  put(event: unknown): Promise<string>;
   /** @param eventId tells a rejection of this very request from the command that has the id */
   look(commandId: string, eventId?: string): Promise<RequestState | undefined>;
   /** What is watched, each with its latest price. */
@@ -80,6 +82,17 @@ const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
       `nothing answers at ${url.origin}; run \`skyhook start\` and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,
     );
   }
+};
+
+/** @throws ExitError unless it is accepted */
+const post = async (url: URL, body: unknown): Promise<unknown> => {
+  const response = await ask(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (response.status !== 202) throw await refusedBy(response, url);
+  return response.json();
 };
 
 const refusalSchema = z.object({ error: z.string() });
@@ -115,13 +128,11 @@ const read = async <S extends z.ZodType>(
 
 export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async send(detail) {
-    const url = new URL("/commands", endpoint);
-    const response = await ask(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(detail),
-    });
-    if (response.status !== 202) throw await refusedBy(response, url);
+    await post(new URL("/commands", endpoint), detail);
+  },
+  async put(event) {
+    const answer = await post(new URL("/events", endpoint), event);
+    return z.object({ id: z.string() }).parse(answer).id;
   },
   async look(commandId, eventId) {
     const url = new URL(`/commands/${encodeURIComponent(commandId)}`, endpoint);

@@ -42,6 +42,9 @@ const addStart = (program: Command): Command =>
     .option("--data <dir>", "keep everything in this folder across runs (default: in memory)")
     .option("--port <n>", "port that takes commands (default: a free one)")
     .option("--event-source <name>", "`source` of the published events (default: skyhook)")
+    .optionsGroup("Teams in other AWS accounts:")
+    .option("--accounts <file>", "who may use which account at the provider")
+    .option("--reactions <file>", "which events become commands")
     .optionsGroup("Standing jobs:")
     .option("--thresholds <file>", "keep the provider's thresholds as this file wants them")
     .option("--watchlist <file>", "price what this file lists, every hour")
@@ -88,6 +91,24 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   addPriceCommands(program, clock, end);
   addReactionCommands(program, end);
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
+  program
+    .command("put-event")
+    .description("put an event on the bus of a running Skyhook, as an AWS account does")
+    .argument("<file>", "the event: source, detail-type, detail; - for standard input")
+    .option("--from <aws-account>", "AWS account that puts it (default: Skyhook's own)")
+    .option("--bus <name>", "`default`: the bus where AWS services put theirs")
+    .addOption(endpointOption())
+    .action((file: string, flags: { endpoint?: string; from?: string; bus?: string }) =>
+      end(
+        import("./put-event.ts").then(({ putEvent }) =>
+          putEvent(file, {
+            endpoint: checkedEndpoint(flags.endpoint),
+            from: flags.from,
+            bus: flags.bus,
+          }),
+        ),
+      ),
+    );
   program
     .command("status")
     .description("show where a command stands")

@@ -6,6 +6,7 @@ import type { ConfigReading } from "../config/config-file.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 import type { Reaction } from "../reactions/reaction.ts";
 import { readReactions } from "../reactions/reactions-file.ts";
+import type { ReactionContext } from "../reactions/rules.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { fileProblemText } from "./threshold-text.ts";
 
@@ -43,27 +44,34 @@ const present = (file: string, text: string | undefined): string => {
   throw new ExitError(EXIT.refused, `${file}: there is no such file`);
 };
 
-const valid = <T>(file: string, read: ConfigReading<T>): T => {
+/** @throws ExitError naming every mistake in the file with its line */
+export const validConfig = <T>(file: string, read: ConfigReading<T>): T => {
   if (read.kind === "valid") return read.value;
   throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
 };
 
-const readAccounts = (given: string | undefined): AccountsConfig | undefined => {
-  const file = given ?? ACCOUNTS_FILE;
-  const text = readText(file);
-  if (text === undefined && given === undefined) return undefined;
-  return valid(file, readAccountsFile(present(file, text)));
-};
+/** @throws ExitError when there is no such file, or naming every mistake in it with its line */
+export const readAccounts = (file: string): AccountsConfig =>
+  validConfig(file, readAccountsFile(present(file, readText(file))));
+
+/** @throws ExitError as `readAccounts` */
+export const readReactionsIn = (file: string, context: ReactionContext): readonly Reaction[] =>
+  validConfig(file, readReactions(present(file, readText(file)), context));
+
+/** An accounts file that nobody has named need not be there. */
+const accountsBeside = (given: string | undefined): AccountsConfig | undefined =>
+  given === undefined && readText(ACCOUNTS_FILE) === undefined
+    ? undefined
+    : readAccounts(given ?? ACCOUNTS_FILE);
 
 /**
  * Reads a reactions file against the accounts file.
  * @throws ExitError naming every mistake in the first wrong file with its line
  */
 export const readReactionFiles = (file = REACTIONS_FILE, flags: FileFlags = {}): ReactionFiles => {
-  const accounts = readAccounts(flags.accounts);
+  const accounts = accountsBeside(flags.accounts);
   const context = { accounts, eventSource: flags.eventSource ?? EVENT_SOURCE };
-  const reactions = valid(file, readReactions(present(file, readText(file)), context));
-  return { reactions, accounts };
+  return { reactions: readReactionsIn(file, context), accounts };
 };
 
 const isObject = (value: unknown): value is JsonObject =>

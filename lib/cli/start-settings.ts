@@ -39,6 +39,8 @@ export interface StartFlags {
   readonly taskPath?: string;
   readonly poolPath?: string;
   readonly lists: boolean;
+  readonly accounts?: string;
+  readonly reactions?: string;
   readonly thresholds?: string;
   readonly watchlist?: string;
   readonly aiTasks?: string;
@@ -57,6 +59,8 @@ const settingsSchema = z.object({
   "--api-key-parameter": z.string().min(1).optional(),
   "--task-path": taskPathSetting,
   "--pool-path": poolPathSetting,
+  "--accounts": z.string().min(1).optional(),
+  "--reactions": z.string().min(1).optional(),
   "--thresholds": z.string().min(1).optional(),
   "--watchlist": z.string().min(1).optional(),
   "--ai-tasks": oneOf(["all", ...AI_TASK_NAMES]).optional(),
@@ -93,12 +97,19 @@ const problemsBetween = (
       ];
 };
 
+/** Files that say who may use which account, and which events become commands. */
+export interface TeamFiles {
+  readonly accountsFile?: string | undefined;
+  readonly reactionsFile?: string | undefined;
+}
+
 export interface StartSettings {
   readonly provider: ProviderChoice;
   readonly directory: string | undefined;
   readonly gatewayPort: number;
   readonly eventSource: string;
   readonly jobs: JobChoice;
+  readonly teams: TeamFiles;
 }
 
 /**
@@ -120,6 +131,8 @@ export const readStartSettings = (
     "--task-path": flags.taskPath,
     "--pool-path": flags.poolPath,
     "--no-lists": flags.lists ? undefined : "",
+    "--accounts": flags.accounts,
+    "--reactions": flags.reactions,
     "--thresholds": flags.thresholds,
     "--watchlist": flags.watchlist,
     "--ai-tasks": flags.aiTasks,
@@ -132,6 +145,7 @@ export const readStartSettings = (
     gatewayPort: settings["--port"],
     eventSource: settings["--event-source"],
     provider: providerOf(settings, flags),
+    teams: { accountsFile: settings["--accounts"], reactionsFile: settings["--reactions"] },
     jobs: {
       thresholdsFile: settings["--thresholds"],
       watchlistFile: settings["--watchlist"],

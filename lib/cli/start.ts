@@ -6,13 +6,16 @@ import { openGateway } from "../local/gateway.ts";
 import type { Provider } from "../local/provider.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
-import { type DemoFiles, planDemoFiles } from "./demo-files.ts";
-import { type Demo, demoSummary, prepareDemo } from "./demo-run.ts";
+import { planDemoFiles } from "./demo-files.ts";
+import { type Demo, type DemoPlan, demoSummary, prepareDemo } from "./demo-run.ts";
+import { planDemoTeams } from "./demo-teams.ts";
 import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { printLine, printNote, terminalLog } from "./output.ts";
 import { readStartSettings, type StartFlags, type StartSettings } from "./start-settings.ts";
 import { stopSignal, untilAborted } from "./stop-signal.ts";
+import { readTeamConfig } from "./team-config.ts";
+import { forwardedLine, incomingLine } from "./team-event-line.ts";
 
 const whereItListens = (settings: StartSettings, automation: Automation, url: string): string => {
   const { provider } = automation;
@@ -36,7 +39,7 @@ const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
   pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
 ];
 
-const howToEdit = ({ jobs }: DemoFiles): readonly string[] => [
+const howToEdit = ({ files: { jobs } }: DemoPlan): readonly string[] => [
   "Edit what the standing jobs go by, watch, and ask what they remember:",
   pc.cyan(`  ${jobs.thresholdsFile}`),
   pc.cyan("  npx skyhook prices list"),
@@ -45,7 +48,7 @@ const howToEdit = ({ jobs }: DemoFiles): readonly string[] => [
 const howToGoOn = (
   settings: StartSettings,
   { provider }: Automation,
-  files: DemoFiles | undefined,
+  demo: DemoPlan | undefined,
   url: string,
 ): string => {
   const embedded = settings.provider.kind === "embedded";
@@ -56,26 +59,53 @@ const howToGoOn = (
     pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
     pc.cyan(`  npx skyhook send ${example}`),
     ...(embedded ? howToRead(provider) : []),
-    ...(files ? howToEdit(files) : []),
+    ...(demo ? howToEdit(demo) : []),
     "What can be sent and read: npx skyhook operations      End: Ctrl-C",
   ].join("\n");
 };
 
 /** The demo's resources exist in the embedded service only; nobody's real ones are touched. */
-const planDemo = async (settings: StartSettings, flags: StartFlags) =>
-  flags.demo && settings.provider.kind === "embedded"
-    ? planDemoFiles(settings.jobs, settings.directory)
-    : undefined;
+const planDemo = async (
+  settings: StartSettings,
+  flags: StartFlags,
+): Promise<DemoPlan | undefined> => {
+  if (!flags.demo || settings.provider.kind === "remote") return undefined;
+  const files = await planDemoFiles(settings.jobs, settings.directory);
+  const { accountsFile, reactionsFile } = settings.teams;
+  const isNamed = accountsFile !== undefined || reactionsFile !== undefined;
+  const teams = isNamed ? undefined : await planDemoTeams(files.folder, settings.eventSource);
+  return { files, teams };
+};
 
 /** What is run: with a demo its own configs, on a state in which something happens. */
-const withDemo = (settings: StartSettings, files: DemoFiles | undefined, at: number) => {
-  const { provider } = settings;
-  if (!files || provider.kind === "remote") return settings;
+const withDemo = (settings: StartSettings, demo: DemoPlan | undefined, at: number) => {
+  const { provider, teams, eventSource } = settings;
+  const config = demo?.teams?.config ?? readTeamConfig(teams, eventSource);
+  if (!demo || provider.kind === "remote") return { ...settings, config };
   return {
     ...settings,
-    jobs: files.jobs,
+    config,
+    jobs: demo.files.jobs,
     provider: { ...provider, firstState: demoState(at) },
   };
+};
+
+/** What is there before anything runs, and what is expected to come of it. */
+const prepare = async (automation: Automation, plan: DemoPlan): Promise<Demo> => {
+  const { files, teams } = plan;
+  const steps = await files.write();
+  await teams?.write();
+  return prepareDemo(automation, plan, [...steps, ...(teams?.expect(automation) ?? [])]);
+};
+
+/** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
+const printEvents = ({ bus, routes, config }: Automation, isJson: boolean): void => {
+  bus.subscribeToOwn(async (event) => printLine(isJson ? JSON.stringify(event) : eventLine(event)));
+  if (isJson) return;
+  bus.subscribeToOthers(async (event) => printLine(incomingLine(event)));
+  for (const { id } of config.accounts.awsAccounts) {
+    routes.subscribeAs(id, async (event) => printLine(forwardedLine(id, event)));
+  }
 };
 
 const runDemo = async (demo: Demo, signal: AbortSignal): Promise<ExitCode> => {
@@ -89,19 +119,17 @@ const run = async (
   settings: StartSettings,
   flags: StartFlags,
   automation: Automation,
-  files: DemoFiles | undefined,
+  plan: DemoPlan | undefined,
   url: string,
   signal: AbortSignal,
 ): Promise<ExitCode> => {
-  automation.bus.subscribe(async (event) =>
-    printLine(flags.json ? JSON.stringify(event) : eventLine(event)),
-  );
-  const demo = files && prepareDemo(automation, files, await files.write());
+  printEvents(automation, flags.json ?? false);
+  const demo = plan && (await prepare(automation, plan));
   printNote(`${whereItListens(settings, automation, url)}\n`);
   automation.start();
   const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
   if (flags.exit) return exitCode;
-  if (!signal.aborted) printNote(howToGoOn(settings, automation, files, url));
+  if (!signal.aborted) printNote(howToGoOn(settings, automation, plan, url));
   await untilAborted(signal);
   return EXIT.ok;
 };
@@ -116,12 +144,12 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
   const settings = readStartSettings(flags, process.env);
   const clock = createSystemClock();
   const signal = stopSignal(clock);
-  const files = await planDemo(settings, flags);
+  const plan = await planDemo(settings, flags);
   const closing = createClosing();
-  closing.add(async () => files?.remove());
+  closing.add(async () => plan?.files.remove());
   try {
     const automation = await openAutomation({
-      ...withDemo(settings, files, clock.now()),
+      ...withDemo(settings, plan, clock.now()),
       clock,
       random: createSystemRandom(),
       log: terminalLog,
@@ -129,7 +157,7 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
     closing.add(() => automation.stop());
     const gateway = await openGateway(automation, settings.gatewayPort);
     closing.add(() => gateway.close());
-    return await run(settings, flags, automation, files, gateway.url, signal);
+    return await run(settings, flags, automation, plan, gateway.url, signal);
   } finally {
     await closing.close();
   }

@@ -6,7 +6,9 @@ import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
 import type { Automation } from "./automation.ts";
+import { PutRefused } from "./event-routes.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
+import { readPut } from "./put-request.ts";
 import { sendRequest } from "./send-request.ts";
 
 /** A rejected request has no place in the ledger; the newest are remembered for whoever asks. */
@@ -29,7 +31,7 @@ type SentRequest =
 
 const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentRequest> => {
   const rejections = new Map<string, SentRequest>();
-  bus.subscribe(async (event) => {
+  bus.subscribeToOwn(async (event) => {
     if (event["detail-type"] !== "CommandRejected") return;
     const { metadata, data } = rejectedEventSchema.parse(event.detail);
     rejections.set(metadata.causationId, { kind: "rejected", ...data });
@@ -74,14 +76,35 @@ const createApp = (automation: Automation): Hono => {
   app.use(async (context, next) =>
     isLocalHost(context.req.header("host")) ? next() : refuse(context, 403, "not a local address"),
   );
-  app.post("/commands", async (context) => {
+  const readBody = async (context: Context): Promise<string | Response> => {
     if (!context.req.header("content-type")?.startsWith("application/json")) {
       return refuse(context, 415, "content-type must be application/json");
     }
     const body = await context.req.text();
     if (Buffer.byteLength(body) > MAX_BODY_BYTES) return refuse(context, 413, "at most 256 KiB");
-    const sent = body === "" ? undefined : await sendRequest(deps, body);
+    return body === "" ? refuse(context, 400, "not a request") : body;
+  };
+  app.post("/commands", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const sent = await sendRequest(deps, body);
     return sent ? context.json(sent, 202) : refuse(context, 400, "not a request");
+  });
+  app.post("/events", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const put = readPut(body);
+    if (put.kind === "invalid") {
+      const rules = put.problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`));
+      return refuse(context, 400, rules.join("; "));
+    }
+    try {
+      const { id } = await automation.routes.put(put.event, put.onDefaultBus);
+      return context.json({ id }, 202);
+    } catch (error) {
+      if (error instanceof PutRefused) return refuse(context, 403, error.message);
+      throw error;
+    }
   });
   app.get("/commands/:id", async (context) => {
     const { id } = context.req.param();

@@ -34,6 +34,8 @@ export interface LocalBus extends EventBus {
   subscribe(handler: BusHandler): void;
   /** As `subscribe`, for what we have published ourselves. */
   subscribeToOwn(handler: BusHandler): void;
+  /** As `subscribe`, for all else. */
+  subscribeToOthers(handler: BusHandler): void;
   /**
    * Puts an event of any AWS account here, as that account's PutEvents or rule does.
    * @throws Error when it is too large or cannot be stored
@@ -136,6 +138,8 @@ export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> 
     subscribe: delivery.subscribe,
     subscribeToOwn: (handler) =>
       delivery.subscribe(async (event) => (isOwn(event) ? handler(event) : undefined)),
+    subscribeToOthers: (handler) =>
+      delivery.subscribe(async (event) => (isOwn(event) ? undefined : handler(event))),
     start() {
       waitingForStart?.forEach(deliver);
       waitingForStart = undefined;

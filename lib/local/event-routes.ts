@@ -1,0 +1,83 @@
+import { createHandler as createIntake } from "../../functions/intake/handler.ts";
+import type { AccountsConfig } from "../accounts/config.ts";
+import type { IntakeDeps } from "../intake/take-in.ts";
+import type { InvocationLog } from "../lambda/invocation-log.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
+import type { Reaction } from "../reactions/reaction.ts";
+import type { BusEvent } from "./bus-records.ts";
+import type { BusHandler } from "./event-delivery.ts";
+import { type Buses, leadToIntake, leadToSubscribers } from "./event-rules.ts";
+import { lambdaContext } from "./lambda-context.ts";
+import type { PutEvent } from "./local-bus.ts";
+import { LOCAL_SENDER } from "./own-account.ts";
+
+/** Who may use what, and which events become commands. */
+export interface TeamConfig {
+  readonly accounts: AccountsConfig;
+  readonly reactions: readonly Reaction[];
+}
+
+export interface EventRoutesOptions {
+  readonly buses: Buses;
+  readonly config: TeamConfig;
+  readonly intake: IntakeDeps;
+  readonly log: InvocationLog;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The ways of events between AWS accounts, as rules and policies make them in the cloud. */
+export interface EventRoutes {
+  /**
+   * Puts an event on Skyhook's bus, or on the default one of our own AWS account.
+   * @throws PutRefused when the bus's policy does not let that AWS account do so
+   */
+  put(event: PutEvent, onDefaultBus?: boolean): Promise<BusEvent>;
+  /** The handler gets what the rule for that AWS account sends to its bus. */
+  subscribeAs(awsAccount: string, handler: BusHandler): void;
+}
+
+/** The bus does not take an event of this AWS account. */
+export class PutRefused extends Error {
+  override readonly name = "PutRefused";
+}
+
+/** As in serverless.yml. */
+const TIMEOUT_MS = 30_000;
+
+/** To be made before the buses start, so that no stored event is missed. */
+export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
+  const { buses, config, intake, log } = options;
+  const { eventSource } = intake;
+  const { awsAccounts, organization } = config.accounts;
+  const handlers = new Map<string, BusHandler[]>();
+  const handler = createIntake(async () => ({ intake, log }));
+
+  leadToIntake(buses, { reactions: config.reactions, eventSource }, async (call) => {
+    await handler(call, lambdaContext("intake", TIMEOUT_MS, options));
+  });
+  leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {
+    for (const handle of handlers.get(awsAccount) ?? []) await handle(event);
+  });
+
+  /** As infra/event-bus.cjs has it. */
+  const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
+    if (account === LOCAL_SENDER) return undefined;
+    if (onDefaultBus) return "the default bus takes events of our own AWS account only";
+    if (source === eventSource) return `source ${eventSource} is ours`;
+    const isKnown = organization !== undefined || awsAccounts.some(({ id }) => id === account);
+    return isKnown ? undefined : `AWS account ${account} may put no events: see aws_accounts`;
+  };
+
+  return {
+    async put(event, onDefaultBus = false) {
+      const refusal = refusalOf(event, onDefaultBus);
+      if (refusal !== undefined) throw new PutRefused(refusal);
+      return (onDefaultBus ? buses.defaultBus : buses.bus).put(event);
+    },
+    subscribeAs(awsAccount, handle) {
+      handlers.set(awsAccount, [...(handlers.get(awsAccount) ?? []), handle]);
+    },
+  };
+};
