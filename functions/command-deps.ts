@@ -1,14 +1,12 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { createAccess } from "../lib/accounts/access.ts";
-import { DEFAULT_ACCOUNT } from "../lib/accounts/account.ts";
-import { ownAccount } from "../lib/accounts/config.ts";
 import { createSqsCommandQueue } from "../lib/aws/sqs-command-queue.ts";
 import { createSqsWaker } from "../lib/aws/sqs-waker.ts";
 import type { CommandDeps } from "../lib/commands/deps.ts";
 import type { InvocationLog } from "../lib/lambda/invocation-log.ts";
 import { readEnvironment } from "../lib/lambda/settings.ts";
 import { once } from "../lib/lambda/start-up.ts";
-import { createFunctionDeps } from "./deps.ts";
+import { createFunctionDeps, openFunctionAccounts } from "./deps.ts";
 import { commandSettingsSchema } from "./settings.ts";
 
 /** What run-commands and poll-tasks are composed of: both advance commands. */
@@ -24,7 +22,8 @@ export const LEASE_MS = 45_000;
 
 const loadDeps = async (): Promise<CommandFunctionDeps> => {
   const settings = readEnvironment(commandSettingsSchema, process.env);
-  const { account, secrets, ...deps } = createFunctionDeps(settings);
+  const functionDeps = createFunctionDeps(settings);
+  const { accounts, secrets, ...deps } = functionDeps;
   const sqs = new SQSClient();
   return {
     log: deps.log,
@@ -37,9 +36,8 @@ const loadDeps = async (): Promise<CommandFunctionDeps> => {
         queueUrl: settings.WAKE_QUEUE_URL,
         clock: deps.clock,
       }),
-      metrics: { count: () => {} },
-      access: createAccess(ownAccount(DEFAULT_ACCOUNT), settings.OWN_SENDER),
-      accountOf: (name) => (name === account.name ? account : undefined),
+      accountOf: openFunctionAccounts(settings, functionDeps),
+      access: createAccess(accounts, settings.OWN_SENDER),
       ownSender: settings.OWN_SENDER,
       fingerprintKey: await secrets.read(settings.FINGERPRINT_KEY_PARAMETER),
       runner: deps.random.uuid(),

@@ -2,11 +2,11 @@ import { S3Client } from "@aws-sdk/client-s3";
 import type * as z from "zod";
 import { createS3ConfigSource } from "../lib/aws/s3-config-source.ts";
 import type { ConfigSource } from "../lib/ports/config-source.ts";
-import { createFunctionDeps, type FunctionDeps } from "./deps.ts";
+import { createJobDeps, type JobDeps } from "./deps.ts";
 import type { configSettingsSchema } from "./settings.ts";
 
 /** What a function is composed of that does what a config says. */
-export interface ConfigFunctionDeps extends FunctionDeps {
+export interface ConfigFunctionDeps extends JobDeps {
   readonly source: ConfigSource;
 }
 
@@ -15,7 +15,7 @@ export const createConfigFunctionDeps = (
 ): ConfigFunctionDeps => {
   const { CONFIG_BUCKET: bucket, CONFIG_KEY: key } = settings;
   return {
-    ...createFunctionDeps(settings),
+    ...createJobDeps(settings),
     source: createS3ConfigSource({ client: new S3Client(), bucket, key }),
   };
 };

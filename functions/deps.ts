@@ -1,70 +1,86 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { SSMClient } from "@aws-sdk/client-ssm";
-import { type Account, DEFAULT_ACCOUNT } from "../lib/accounts/account.ts";
+import type { Account } from "../lib/accounts/account.ts";
+import type { AccountsConfig } from "../lib/accounts/config.ts";
+import { openAccounts } from "../lib/accounts/open-accounts.ts";
+import { parseAccounts } from "../lib/accounts/parse-accounts.ts";
 import { createDynamodbLedger } from "../lib/aws/dynamodb-ledger.ts";
 import { createEventbridgeBus } from "../lib/aws/eventbridge-bus.ts";
 import { createSsmSecrets } from "../lib/aws/ssm-secrets.ts";
-import { createClient } from "../lib/client/client.ts";
-import { updatePool } from "../lib/contract/load-balancer-pools.ts";
-import { getTask } from "../lib/contract/tasks.ts";
 import { createInvocationLog, type InvocationLog } from "../lib/lambda/invocation-log.ts";
-import { keptFor } from "../lib/lambda/start-up.ts";
+import { createEmfMetrics } from "../lib/lambda/metrics.ts";
+import { SettingsError } from "../lib/lambda/settings.ts";
 import type { EventBus } from "../lib/ports/bus.ts";
 import type { Clock } from "../lib/ports/clock.ts";
 import type { Ledger } from "../lib/ports/ledger.ts";
+import type { Metrics } from "../lib/ports/metrics.ts";
 import type { Random } from "../lib/ports/random.ts";
 import type { Secrets } from "../lib/ports/secrets.ts";
 import { createSystemClock } from "../lib/system/system-clock.ts";
 import { createSystemRandom } from "../lib/system/system-random.ts";
-import type { FunctionSettings } from "./settings.ts";
+import { readPackagedJson } from "./packaged-file.ts";
+import type { AskingSettings, FunctionSettings, JobSettings } from "./settings.ts";
 
-/** What every function is composed of: all share one ledger, one bus and one account. */
-export interface FunctionDeps {
+/** What every function is composed of: all share one ledger and one bus. */
+interface FunctionDeps {
   readonly ledger: Ledger;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: InvocationLog;
+}
+
+/** What a standing job is composed of. */
+export interface JobDeps extends FunctionDeps {
   readonly account: Account;
 }
 
-/** So soon a sandbox uses a key that was rotated; until then it may be refused. */
-const KEY_MAX_AGE_MS = 60_000;
+/** What accounts are opened with, beside what every function has. */
+export interface AccountFunctionDeps extends FunctionDeps {
+  readonly metrics: Metrics;
+  readonly secrets: Secrets;
+  readonly accounts: AccountsConfig;
+}
 
-const accountOf = (settings: FunctionSettings, secrets: Secrets, clock: Clock): Account => ({
-  name: DEFAULT_ACCOUNT,
-  settleMs: settings.SETTLE_SECONDS * 1000,
-  canList: settings.PROVIDER_HAS_LISTS,
-  ready: async () => ({ kind: "ready" }),
-  pathOf: ({ path }) => path,
-  requestsPerSecond: settings.REQUESTS_PER_SECOND,
-  client: createClient({
-    baseUrl: settings.PROVIDER_BASE_URL,
-    apiKey: keptFor(KEY_MAX_AGE_MS, clock, () => secrets.read(settings.API_KEY_PARAMETER)),
-    fetch,
-    clock,
-    attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
-    paths: { [getTask.id]: settings.TASK_PATH, [updatePool.id]: settings.POOL_PATH },
+/** @throws SettingsError when the packaged accounts cannot be read */
+export const createFunctionDeps = (settings: FunctionSettings): AccountFunctionDeps => ({
+  ledger: createDynamodbLedger({ client: new DynamoDBClient(), tableName: settings.TABLE_NAME }),
+  bus: createEventbridgeBus({
+    client: new EventBridgeClient(),
+    busName: settings.EVENT_BUS_NAME,
+    source: settings.EVENT_SOURCE,
   }),
+  clock: createSystemClock(),
+  random: createSystemRandom(),
+  log: createInvocationLog(),
+  metrics: createEmfMetrics(),
+  secrets: createSsmSecrets({ client: new SSMClient() }),
+  accounts: parseAccounts(
+    readPackagedJson(settings.LAMBDA_TASK_ROOT, settings.ACCOUNTS_FILE, "ACCOUNTS_FILE"),
+  ),
 });
 
-export const createFunctionDeps = (
-  settings: FunctionSettings,
-): FunctionDeps & { readonly secrets: Secrets } => {
-  const clock = createSystemClock();
-  const secrets = createSsmSecrets({ client: new SSMClient() });
-  return {
-    ledger: createDynamodbLedger({ client: new DynamoDBClient(), tableName: settings.TABLE_NAME }),
-    bus: createEventbridgeBus({
-      client: new EventBridgeClient(),
-      busName: settings.EVENT_BUS_NAME,
-      source: settings.EVENT_SOURCE,
-    }),
-    clock,
-    random: createSystemRandom(),
-    log: createInvocationLog(),
-    account: accountOf(settings, secrets, clock),
-    secrets,
-  };
+/** Accounts by their names, as they are used by this sandbox. */
+export const openFunctionAccounts = (
+  settings: AskingSettings,
+  deps: AccountFunctionDeps,
+): ((name: string) => Account | undefined) =>
+  openAccounts(deps.accounts, {
+    ...deps,
+    // A deployment has no keys in it; the packaging refuses accounts that say so.
+    environment: {},
+    fetch,
+    attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
+  });
+
+/** @throws SettingsError when the accounts cannot be read, or the job's is not one of them */
+export const createJobDeps = (settings: JobSettings): JobDeps => {
+  const { accounts, metrics, secrets, ...deps } = createFunctionDeps(settings);
+  const open = openFunctionAccounts(settings, { ...deps, accounts, metrics, secrets });
+  const account = open(settings.JOB_ACCOUNT);
+  if (account === undefined) {
+    throw new SettingsError([{ path: "JOB_ACCOUNT", rule: "no such account in ACCOUNTS_FILE" }]);
+  }
+  return { ...deps, account };
 };

@@ -1,45 +1,58 @@
 import * as z from "zod";
-import { baseUrl } from "../lib/config/base-url.ts";
 import { AI_TASK_NAMES } from "../lib/contract/ai-tasks.ts";
-import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../lib/contract/load-balancer-pools.ts";
-import { PUBLISHED_TASK_PATH, TASK_PATH } from "../lib/contract/tasks.ts";
-import { oneOf } from "../lib/contract/values.ts";
 import { wholeNumber } from "../lib/lambda/settings.ts";
 
 /** What every function reads from its environment; `serverless.yml` sets it. */
 const functionSettingsSchema = z.object({
+  /** Where Lambda has unpacked the function; it sets this itself. Files below are relative to it. */
+  LAMBDA_TASK_ROOT: z.string().default("."),
   TABLE_NAME: z.string(),
   EVENT_BUS_NAME: z.string(),
   /** `source` of every event that goes out. */
   EVENT_SOURCE: z.string(),
-  PROVIDER_BASE_URL: baseUrl,
-  /** Name of the SSM parameter that holds the provider's API key. */
-  API_KEY_PARAMETER: z.string(),
-  TASK_PATH: oneOf([TASK_PATH, PUBLISHED_TASK_PATH]),
-  /** Where pools are updated: the deprecated path of the document, or its successor. */
-  POOL_PATH: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH]),
-  /** Whether the provider's interface lists tasks and notification events. */
-  PROVIDER_HAS_LISTS: z.stringbool({ truthy: ["true"], falsy: ["false"] }),
-  /** The request budget that each run of a standing job keeps to. */
-  REQUESTS_PER_SECOND: wholeNumber(1, 1_000),
+  /** The accounts at the provider, as they were packaged. */
+  ACCOUNTS_FILE: z.string(),
+});
+
+/** Of functions that ask the provider. */
+const askingSettingsSchema = functionSettingsSchema.extend({
   ATTEMPT_TIMEOUT_MS: wholeNumber(1_000, 20_000),
-  SETTLE_SECONDS: wholeNumber(1, 3_600),
 });
 
 export type FunctionSettings = z.output<typeof functionSettingsSchema>;
+export type AskingSettings = z.output<typeof askingSettingsSchema>;
 
-/** Of the functions that run commands and follow them. */
-export const commandSettingsSchema = functionSettingsSchema.extend({
+/** Of functions that know commands. */
+const COMMAND_SETTINGS = {
   COMMAND_QUEUE_URL: z.url(),
-  WAKE_QUEUE_URL: z.url(),
   /** The AWS account that everything on the direct queue is taken to come from. */
   OWN_SENDER: z.string(),
   /** Name of the SSM parameter that holds the key of the fingerprints. */
   FINGERPRINT_KEY_PARAMETER: z.string(),
+};
+
+export const intakeSettingsSchema = functionSettingsSchema.extend({
+  ...COMMAND_SETTINGS,
+  /** What events become which commands, as it was packaged. */
+  REACTIONS_FILE: z.string(),
 });
 
+/** Of the functions that run commands and follow them. */
+export const commandSettingsSchema = askingSettingsSchema.extend({
+  ...COMMAND_SETTINGS,
+  WAKE_QUEUE_URL: z.url(),
+});
+
+/** Of the standing jobs. */
+const jobSettingsSchema = askingSettingsSchema.extend({
+  /** Name of the account that it uses. */
+  JOB_ACCOUNT: z.string(),
+});
+
+export type JobSettings = z.output<typeof jobSettingsSchema>;
+
 /** Of the functions that do what a config says. */
-export const configSettingsSchema = functionSettingsSchema.extend({
+export const configSettingsSchema = jobSettingsSchema.extend({
   CONFIG_BUCKET: z.string(),
   /** Of the config's object. */
   CONFIG_KEY: z.string(),
@@ -50,7 +63,7 @@ export const priceSettingsSchema = configSettingsSchema.extend({
   PERIOD_SECONDS: wholeNumber(1, 7 * 24 * 3_600),
 });
 
-export const aiTaskSettingsSchema = functionSettingsSchema.extend({
+export const aiTaskSettingsSchema = jobSettingsSchema.extend({
   /** Only tasks of this name are watched. */
   AI_TASK_NAME: z.enum(AI_TASK_NAMES).optional(),
 });

@@ -1,6 +1,6 @@
 /**
- * Bundles with esbuild: `functions` makes one bundle for each folder in functions/, `cli` makes the
- * `skyhook` command, `bench` the benchmark. What is made goes to dist/ of the working directory.
+ * Bundles with esbuild: `functions` makes one bundle for each folder in functions/ and one for the
+ * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark. What is made goes to dist/ of the working directory.
  */
 import { chmodSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -37,7 +37,21 @@ const NEVER_LOADED_ON_LAMBDA = [
   "@smithy/credential-provider-imds",
 ];
 
+/** Its build for Node is CommonJS, which asks for Node's modules in a way that a bundle has not. */
+const YAML_OF_BROWSERS = { yaml: join(ROOT, "node_modules", "yaml", "browser", "index.js") };
+
+/** What infra/configured.cjs reads the files of a stage with. */
+const buildConfigReader = () =>
+  build({
+    ...BASE,
+    entryPoints: { "config-files": "lib/deployment/config-files.ts" },
+    outdir: join(DIST, "infra"),
+    outExtension: { ".js": ".mjs" },
+    alias: YAML_OF_BROWSERS,
+  });
+
 const buildFunctions = async () => {
+  await buildConfigReader();
   const names = readdirSync(join(ROOT, "functions"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
@@ -52,8 +66,7 @@ const buildFunctions = async () => {
     // ES modules first: without them nothing is shaken off the AWS SDK, and bundles double.
     mainFields: ["module", "main"],
     external: NEVER_LOADED_ON_LAMBDA,
-    // Its build for Node is CommonJS, which asks for Node's modules in a way that a bundle has not.
-    alias: { yaml: join(ROOT, "node_modules", "yaml", "browser", "index.js") },
+    alias: YAML_OF_BROWSERS,
   });
   for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
     if (file.endsWith(".mjs")) process.stdout.write(`${file} ${Math.round(bytes / 1000)} kB\n`);

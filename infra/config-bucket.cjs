@@ -1,6 +1,5 @@
+const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
-
-const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
 
 /** Where people put the configs: thresholds.yaml and watchlist.yaml. */
 module.exports = {

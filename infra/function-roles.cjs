@@ -1,3 +1,6 @@
+const { arnOf } = require("./arn.cjs");
+const { configured } = require("./configured.cjs");
+
 /**
  * One role for each function, with what it calls and nothing else. Roles have no names of their own:
  * IAM is global, and a name would keep a stage out of a second region.
@@ -6,46 +9,46 @@
  * of the account may use through the service. Parameters under a key of your own need
  * `kms:Decrypt` on that key here.
  */
-const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
-
 const allow = (actions, ...resources) => ({
   Effect: "Allow",
   Action: actions,
   Resource: resources,
 });
 
-/** @param parameter an osls variable that holds the name of an SSM parameter, with its slash */
+/** @param parameter the name of an SSM parameter, with its slash, or an osls variable that holds it */
 const parameterArn = (parameter) => ({
   "Fn::Sub": `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${parameter}`,
 });
 
-// biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
-const API_KEY = parameterArn("${param:apiKeyParameter}");
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
 const FINGERPRINT_KEY = parameterArn("${param:fingerprintKeyParameter}");
-// biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
 
 /** What every function does: every item is read and written whole; nothing is updated or deleted. */
 const LEDGER = allow(["dynamodb:GetItem", "dynamodb:PutItem"], arnOf("LedgerTable"));
 const PUBLISH = allow(["events:PutEvents"], arnOf("EventBus"));
 
-/** What run-commands and poll-tasks do, because both advance commands. */
-const COMMANDS = [
+/** What run-commands and poll-tasks do, because both advance commands, of any account. */
+const commandsOf = (keyParameters) => [
   LEDGER,
   // run-commands hands a lane over, poll-tasks sends commands back.
   allow(["sqs:SendMessage"], arnOf("CommandQueue"), arnOf("WakeQueue")),
   PUBLISH,
-  allow(["ssm:GetParameter"], API_KEY, FINGERPRINT_KEY),
+  allow(["ssm:GetParameter"], ...keyParameters.map(parameterArn), FINGERPRINT_KEY),
 ];
 
-/** What the standing jobs do. */
-const JOB = [LEDGER, PUBLISH, allow(["ssm:GetParameter"], API_KEY)];
+/** What the standing jobs do, with their one account. */
+const jobOf = (keyParameter) => [
+  LEDGER,
+  PUBLISH,
+  allow(["ssm:GetParameter"], parameterArn(keyParameter)),
+];
 
 const objectArn = (key) => ({
   "Fn::Sub": [`\${bucket}/${key}`, { bucket: arnOf("ConfigBucket") }],
 });
 
 /** Where a call ends that failed at every retry. */
-const KEEP_FAILED = allow(["sqs:SendMessage"], arnOf("ScheduleDeadLetter"));
+const keepFailed = (queue) => allow(["sqs:SendMessage"], arnOf(queue));
 
 /** Without the right to list, S3 answers "denied" instead of "not there". */
 const readConfig = (key) => [
@@ -81,27 +84,41 @@ const roleOf = (...statements) => ({
   },
 });
 
-module.exports = {
-  RunCommandsRole: roleOf(log("RunDashcommandsLogGroup"), consume("CommandQueue"), ...COMMANDS),
-  PollTasksRole: roleOf(
-    log("PollDashtasksLogGroup"),
-    consume("WakeQueue"),
-    allow(["dynamodb:Query"], {
-      "Fn::Sub": [`\${table}/index/due`, { table: arnOf("LedgerTable") }],
-    }),
-    ...COMMANDS,
-  ),
-  SyncThresholdsRole: roleOf(
-    log("SyncDashthresholdsLogGroup"),
-    ...readConfig("thresholds.yaml"),
-    ...JOB,
-    KEEP_FAILED,
-  ),
-  SnapshotPricesRole: roleOf(
-    log("SnapshotDashpricesLogGroup"),
-    ...readConfig("watchlist.yaml"),
-    ...JOB,
-    KEEP_FAILED,
-  ),
-  WatchAiTasksRole: roleOf(log("WatchDashaiDashtasksLogGroup"), ...JOB),
+/** Looks whether an id is taken, and hands commands over; asks the provider nothing. */
+const INTAKE = [
+  allow(["dynamodb:GetItem"], arnOf("LedgerTable")),
+  allow(["sqs:SendMessage"], arnOf("CommandQueue")),
+  PUBLISH,
+  allow(["ssm:GetParameter"], FINGERPRINT_KEY),
+];
+
+module.exports = async (osls) => {
+  const { keyParameters, jobKeyParameter } = await configured(osls);
+  const commands = commandsOf(keyParameters);
+  const job = jobOf(jobKeyParameter);
+  return {
+    IntakeRole: roleOf(log("IntakeLogGroup"), ...INTAKE, keepFailed("IntakeDeadLetter")),
+    RunCommandsRole: roleOf(log("RunDashcommandsLogGroup"), consume("CommandQueue"), ...commands),
+    PollTasksRole: roleOf(
+      log("PollDashtasksLogGroup"),
+      consume("WakeQueue"),
+      allow(["dynamodb:Query"], {
+        "Fn::Sub": [`\${table}/index/due`, { table: arnOf("LedgerTable") }],
+      }),
+      ...commands,
+    ),
+    SyncThresholdsRole: roleOf(
+      log("SyncDashthresholdsLogGroup"),
+      ...readConfig("thresholds.yaml"),
+      ...job,
+      keepFailed("ScheduleDeadLetter"),
+    ),
+    SnapshotPricesRole: roleOf(
+      log("SnapshotDashpricesLogGroup"),
+      ...readConfig("watchlist.yaml"),
+      ...job,
+      keepFailed("ScheduleDeadLetter"),
+    ),
+    WatchAiTasksRole: roleOf(log("WatchDashaiDashtasksLogGroup"), ...job),
+  };
 };

@@ -1,3 +1,4 @@
+const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -5,12 +6,55 @@ const DAY_SECONDS = 24 * 60 * 60;
 /** The longest that SQS keeps a message: two weeks for somebody to look. */
 const DEAD_LETTER_RETENTION_SECONDS = 14 * DAY_SECONDS;
 
-const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
-
 /**
- * No queue that a function reads has a policy: without one, only principals of our own AWS account
- * whose IAM policy names the queue get at it.
+ * Only our own AWS account sends what functions read: a command on the direct queue has our own
+ * rights. Without any policy it would be so too, but an "allow" that somebody adds would change it,
+ * and no "allow" goes before a "deny". The first statement is about roles and users, the second
+ * about AWS services, which have no account of their own and say for whose resource they act.
  */
+const sentByUsOnly = (queue) => ({
+  Type: "AWS::SQS::QueuePolicy",
+  Properties: {
+    Queues: [{ Ref: queue }],
+    PolicyDocument: {
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Sid: "NoOtherAwsAccount",
+          Effect: "Deny",
+          Principal: "*",
+          Action: "sqs:SendMessage",
+          Resource: arnOf(queue),
+          Condition: {
+            StringNotEqualsIfExists: { "aws:PrincipalAccount": { Ref: "AWS::AccountId" } },
+            BoolIfExists: { "aws:PrincipalIsAWSService": "false" },
+          },
+        },
+        {
+          Sid: "NoServiceForAnotherAwsAccount",
+          Effect: "Deny",
+          Principal: "*",
+          Action: "sqs:SendMessage",
+          Resource: arnOf(queue),
+          Condition: {
+            StringNotEqualsIfExists: { "aws:SourceAccount": { Ref: "AWS::AccountId" } },
+            Bool: { "aws:PrincipalIsAWSService": "true" },
+          },
+        },
+      ],
+    },
+  },
+});
+
+const deadLetter = (thing) => ({
+  Type: "AWS::SQS::Queue",
+  Properties: {
+    QueueName: nameOf(thing),
+    MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
+    SqsManagedSseEnabled: true,
+  },
+});
+
 module.exports = {
   CommandQueue: {
     Type: "AWS::SQS::Queue",
@@ -58,22 +102,15 @@ module.exports = {
       SqsManagedSseEnabled: true,
     },
   },
-  WakeDeadLetter: {
-    Type: "AWS::SQS::Queue",
-    Properties: {
-      QueueName: nameOf("wake-dead-letter"),
-      MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-      SqsManagedSseEnabled: true,
-    },
-  },
+  WakeDeadLetter: deadLetter("wake-dead-letter"),
 
+  CommandQueuePolicy: sentByUsOnly("CommandQueue"),
+  WakeQueuePolicy: sentByUsOnly("WakeQueue"),
+
+  /** Events that could not be handed to intake, or that it failed at. */
+  IntakeDeadLetter: deadLetter("intake-dead-letter"),
+  /** Events of commands that could not be handed to the bus of their sender. */
+  SubscriberDeadLetter: deadLetter("subscriber-dead-letter"),
   /** Ticks and news of configs that could not be handed to a function. */
-  ScheduleDeadLetter: {
-    Type: "AWS::SQS::Queue",
-    Properties: {
-      QueueName: nameOf("schedule-dead-letter"),
-      MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-      SqsManagedSseEnabled: true,
-    },
-  },
+  ScheduleDeadLetter: deadLetter("schedule-dead-letter"),
 };

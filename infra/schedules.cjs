@@ -1,6 +1,5 @@
+const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
-
-const arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
 
 /**
  * A schedule that calls a function, and the role that lets it.

@@ -1,13 +1,7 @@
 import middy from "@middy/core";
-import { type IntakeDeps, takeIn } from "../../lib/intake/take-in.ts";
+import { takeIn } from "../../lib/intake/take-in.ts";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
-import type { InvocationLog } from "../../lib/lambda/invocation-log.ts";
-import { getDeps } from "./deps.ts";
-
-export interface IntakeFunctionDeps {
-  readonly intake: IntakeDeps;
-  readonly log: InvocationLog;
-}
+import { getDeps, type IntakeFunctionDeps } from "./deps.ts";
 
 /** Takes in what the rules of the buses send; whoever calls it has been let in by them. */
 export const createHandler = (deps: () => Promise<IntakeFunctionDeps>) =>

@@ -1,16 +1,16 @@
 import { readEnvironment } from "../../lib/lambda/settings.ts";
 import { once } from "../../lib/lambda/start-up.ts";
-import { createFunctionDeps, type FunctionDeps } from "../deps.ts";
+import { createJobDeps, type JobDeps } from "../deps.ts";
 import { aiTaskSettingsSchema } from "../settings.ts";
 
-export interface WatchAiTasksDeps extends FunctionDeps {
+export interface WatchAiTasksDeps extends JobDeps {
   /** Only tasks of this name are watched; undefined: all. */
   readonly taskName: string | undefined;
 }
 
 const loadDeps = async (): Promise<WatchAiTasksDeps> => {
   const settings = readEnvironment(aiTaskSettingsSchema, process.env);
-  return { ...createFunctionDeps(settings), taskName: settings.AI_TASK_NAME };
+  return { ...createJobDeps(settings), taskName: settings.AI_TASK_NAME };
 };
 
 export const getDeps = once(loadDeps);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   aiTaskSettingsSchema,
   commandSettingsSchema,
+  intakeSettingsSchema,
   priceSettingsSchema,
 } from "../../functions/settings.ts";
 import { lambdaContext } from "../../lib/local/lambda-context.ts";
@@ -11,9 +12,12 @@ import fifo from "../fixtures/sqs-fifo-event.json" with { type: "json" };
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
-const NAMES = [commandSettingsSchema, priceSettingsSchema, aiTaskSettingsSchema].flatMap(
-  ({ shape }) => Object.keys(shape),
-);
+const NAMES = [
+  intakeSettingsSchema,
+  commandSettingsSchema,
+  priceSettingsSchema,
+  aiTaskSettingsSchema,
+].flatMap(({ shape }) => Object.keys(shape));
 const context = lambdaContext("skyhook-dev", 60_000, {
   clock: createVirtualClock(),
   random: createSeededRandom(),
@@ -93,7 +97,7 @@ describe.each(FUNCTIONS)("$name in a new sandbox", ({ name, invoke }) => {
 
   it("fails with one message that names every missing setting, and tries again next time", async () => {
     const message =
-      /^wrong settings: TABLE_NAME \(required\), .*, SETTLE_SECONDS \(required\)(, |$)/;
+      /^wrong settings: TABLE_NAME \(required\), .*, ACCOUNTS_FILE \(required\)(, |$)/;
 
     await expect(invoke()).rejects.toThrow(message);
     await expect(invoke()).rejects.toThrow(message);

@@ -1,12 +1,12 @@
 import type { Context } from "aws-lambda";
-import type { FunctionDeps } from "../../functions/deps.ts";
+import type { JobDeps } from "../../functions/deps.ts";
 import { DEFAULT_ACCOUNT } from "../../lib/accounts/account.ts";
 import { createFunctionWorld } from "./function-world.ts";
 
 /** What a standing job's handler is composed of, over the embedded service. */
 export const createJobWorld = async () => {
   const world = await createFunctionWorld();
-  const deps = async (): Promise<FunctionDeps> => {
+  const deps = async (): Promise<JobDeps> => {
     const { commands, log } = await world.deps();
     const account = commands.accountOf(DEFAULT_ACCOUNT);
     if (!account) throw new Error("no account");

@@ -1,11 +1,16 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { inflateRawSync } from "node:zlib";
 import * as z from "zod";
 
 const run = promisify(execFile);
+
+/** Where the first package goes: osls empties its own folder when it packages again. */
+const FIRST = "first";
+const OSLS = resolve("node_modules/osls/bin/serverless.js");
 
 const resourceSchema = z.looseObject({
   Type: z.string(),
@@ -18,29 +23,54 @@ const templateSchema = z.object({
 
 export type Resource = z.output<typeof resourceSchema>;
 
-export interface PackagedService {
-  readonly directory: string;
+export interface Template {
   /** The resources of the packaged template by logical id. */
   readonly resources: Readonly<Record<string, Resource>>;
   readonly outputs: z.output<typeof templateSchema>["Outputs"];
-  /** Names of the files in a function's package. */
-  filesOf(functionName: string): Promise<readonly string[]>;
+}
+
+/** What differs from the packaging of the stage `dev` with the examples. */
+export interface Stage {
+  readonly name?: string;
+  /** Texts by file name; a stage parameter names each. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+export interface PackagedService extends Template {
+  readonly directory: string;
+  /** The files in a function's package, by their names. */
+  filesOf(functionName: string): Promise<ReadonlyMap<string, Buffer>>;
+  /** Packages a stage from the same bundles. */
+  packageStage(stage: Stage): Promise<Template>;
+  /** What is printed when a stage cannot be packaged. @throws Error when it can */
+  refusalOf(stage: Stage): Promise<{ readonly stdout: string; readonly stderr: string }>;
   remove(): Promise<void>;
 }
 
-/** The names in a zip file's central directory. */
-const namesInZip = (zip: Buffer): readonly string[] => {
+/** The files in a zip file, as its central directory has them. */
+const filesInZip = (zip: Buffer): ReadonlyMap<string, Buffer> => {
   const end = zip.lastIndexOf("PK\u0005\u0006");
   let at = zip.readUInt32LE(end + 16);
-  return Array.from({ length: zip.readUInt16LE(end + 10) }, () => {
+  const entries = Array.from({ length: zip.readUInt16LE(end + 10) }, (): [string, Buffer] => {
     const [nameLength, extraLength, commentLength] = [28, 30, 32].map((field) =>
       zip.readUInt16LE(at + field),
     ) as [number, number, number]; // three fields in, three lengths out
     const name = zip.toString("utf8", at + 46, at + 46 + nameLength);
+    const header = zip.readUInt32LE(at + 42);
+    const start = header + 30 + zip.readUInt16LE(header + 26) + zip.readUInt16LE(header + 28);
+    const bytes = zip.subarray(start, start + zip.readUInt32LE(at + 20));
+    const isDeflated = zip.readUInt16LE(at + 10) === 8;
     at += 46 + nameLength + extraLength + commentLength;
-    return name;
+    return [name, isDeflated ? inflateRawSync(bytes) : bytes];
   });
+  return new Map(entries);
 };
+
+const argumentsOf = ({ name = "dev", params = {} }: Stage): readonly string[] => [
+  `--stage=${name}`,
+  ...Object.entries(params).map(([param, value]) => `--param=${param}=${value}`),
+];
 
 /**
  * What `npm run package` does, in a directory of its own so that runs do not meet: builds the
@@ -53,15 +83,36 @@ export const packageService = async (): Promise<PackagedService> => {
   const env = { PATH: process.env.PATH, HOME: directory };
   const bare = { cwd: directory, env, timeout: 60_000 };
   await run(process.execPath, [resolve("infra/build.mjs"), "functions"], bare);
-  await run(process.execPath, [resolve("node_modules/osls/bin/serverless.js"), "package"], bare);
-  const packages = join(directory, ".serverless");
-  const template = await readFile(join(packages, "cloudformation-template-update-stack.json"));
-  const { Resources, Outputs } = templateSchema.parse(JSON.parse(template.toString()));
+
+  const packageTo = async (folder: string, stage: Stage) => {
+    for (const [file, text] of Object.entries(stage.files ?? {})) {
+      await writeFile(join(directory, file), text);
+    }
+    const options = [...argumentsOf(stage), `--package=${folder}`];
+    return run(process.execPath, [OSLS, "package", ...options], bare);
+  };
+  const templateIn = async (folder: string): Promise<Template> => {
+    const file = join(directory, folder, "cloudformation-template-update-stack.json");
+    const { Resources, Outputs } = templateSchema.parse(JSON.parse(await readFile(file, "utf8")));
+    return { resources: Resources, outputs: Outputs };
+  };
+  await packageTo(FIRST, {});
   return {
+    ...(await templateIn(FIRST)),
     directory,
-    resources: Resources,
-    outputs: Outputs,
-    filesOf: async (name) => namesInZip(await readFile(join(packages, `${name}.zip`))),
+    filesOf: async (name) => filesInZip(await readFile(join(directory, FIRST, `${name}.zip`))),
+    async packageStage(stage) {
+      await packageTo("other", stage);
+      return templateIn("other");
+    },
+    async refusalOf(stage) {
+      const outcome = await packageTo("refused", stage).then(
+        () => undefined,
+        (error: unknown) => z.object({ stdout: z.string(), stderr: z.string() }).parse(error),
+      );
+      if (!outcome) throw new Error("the stage was packaged");
+      return outcome;
+    },
     remove: () => rm(directory, { recursive: true }),
   };
 };

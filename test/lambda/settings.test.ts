@@ -16,15 +16,9 @@ const GOOD = {
   EVENT_BUS_NAME: "skyhook",
   EVENT_SOURCE: "skyhook",
   OWN_SENDER: "123456789012",
-  PROVIDER_BASE_URL: "https://api.example.com",
-  API_KEY_PARAMETER: "/skyhook/dev/api-key",
+  ACCOUNTS_FILE: "dist/config/accounts.json",
   FINGERPRINT_KEY_PARAMETER: "/skyhook/dev/fingerprint-key",
-  TASK_PATH: "/v1/tasks/{task_id}",
-  POOL_PATH: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
-  PROVIDER_HAS_LISTS: "true",
-  REQUESTS_PER_SECOND: "20",
   ATTEMPT_TIMEOUT_MS: "10000",
-  SETTLE_SECONDS: "300",
 };
 
 const errorOf = (work: () => unknown): SettingsError => {
@@ -41,14 +35,16 @@ const problemOf = (schema: z.ZodType, value: string): string | undefined =>
 
 describe("the settings of the functions", () => {
   it("are read with their types", () => {
-    const settings = readEnvironment(commandSettingsSchema, { ...GOOD, HOME: "/root" });
+    const settings = readEnvironment(commandSettingsSchema, {
+      ...GOOD,
+      LAMBDA_TASK_ROOT: "/var/task",
+      HOME: "/root",
+    });
 
     expect(settings).toEqual({
       ...GOOD,
-      PROVIDER_HAS_LISTS: true,
-      REQUESTS_PER_SECOND: 20,
+      LAMBDA_TASK_ROOT: "/var/task",
       ATTEMPT_TIMEOUT_MS: 10_000,
-      SETTLE_SECONDS: 300,
     });
   });
 
@@ -56,7 +52,7 @@ describe("the settings of the functions", () => {
     const error = errorOf(() => readEnvironment(commandSettingsSchema, {}));
 
     expect(error.message).toBe(
-      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), PROVIDER_BASE_URL (required), API_KEY_PARAMETER (required), TASK_PATH (required), POOL_PATH (required), PROVIDER_HAS_LISTS (required), REQUESTS_PER_SECOND (required), ATTEMPT_TIMEOUT_MS (required), SETTLE_SECONDS (required), COMMAND_QUEUE_URL (required), WAKE_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required)",
+      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), ACCOUNTS_FILE (required), ATTEMPT_TIMEOUT_MS (required), COMMAND_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required), WAKE_QUEUE_URL (required)",
     );
   });
 
@@ -68,12 +64,9 @@ describe("the settings of the functions", () => {
 
   it("names each bad setting once and no value of any", () => {
     const values = {
-      PROVIDER_BASE_URL: "https://user-value:hush-value@api-value.example?query-value#hash-value",
-      TASK_PATH: "/path-value",
-      PROVIDER_HAS_LISTS: "lists-value",
       ATTEMPT_TIMEOUT_MS: "777777",
-      SETTLE_SECONDS: "settle-value",
       COMMAND_QUEUE_URL: "queue-value",
+      WAKE_QUEUE_URL: "wake-value",
     };
 
     const error = errorOf(() => readEnvironment(commandSettingsSchema, { ...GOOD, ...values }));

@@ -43,6 +43,25 @@ const calls = (functionId: string) => [
 ];
 
 export const STATEMENTS = {
+  IntakeRole: [
+    logs("IntakeLogGroup"),
+    { Effect: "Allow", Action: ["dynamodb:GetItem"], Resource: [arn("LedgerTable")] },
+    { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("CommandQueue")] },
+    { Effect: "Allow", Action: ["events:PutEvents"], Resource: [arn("EventBus")] },
+    {
+      Effect: "Allow",
+      Action: ["ssm:GetParameter"],
+      Resource: [parameter("/skyhook/dev/fingerprint-key")],
+    },
+    { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("IntakeDeadLetter")] },
+  ],
+  Subscriber111122223333Role: [
+    {
+      Effect: "Allow",
+      Action: ["events:PutEvents"],
+      Resource: ["arn:aws:events:eu-central-1:111122223333:event-bus/skyhook-events"],
+    },
+  ],
   RunCommandsRole: [
     {
       Effect: "Allow",
@@ -131,20 +150,23 @@ const trust = (service: string) => ({
   Action: "sts:AssumeRole",
 });
 
-const OWN_SCHEDULE = {
-  ...trust("scheduler.amazonaws.com"),
+/** A service that many share may take a role only for a resource of our own AWS account. */
+const trustForUs = (service: string) => ({
+  ...trust(service),
   Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
-};
+});
 
 /** Who may take a role, and on what condition. */
 export const TRUST = {
+  IntakeRole: [trust("lambda.amazonaws.com")],
+  Subscriber111122223333Role: [trustForUs("events.amazonaws.com")],
   RunCommandsRole: [trust("lambda.amazonaws.com")],
   PollTasksRole: [trust("lambda.amazonaws.com")],
   SyncThresholdsRole: [trust("lambda.amazonaws.com")],
   SnapshotPricesRole: [trust("lambda.amazonaws.com")],
   WatchAiTasksRole: [trust("lambda.amazonaws.com")],
-  PollScheduleRole: [OWN_SCHEDULE],
-  DriftScheduleRole: [OWN_SCHEDULE],
-  PriceScheduleRole: [OWN_SCHEDULE],
-  AiTaskScheduleRole: [OWN_SCHEDULE],
+  PollScheduleRole: [trustForUs("scheduler.amazonaws.com")],
+  DriftScheduleRole: [trustForUs("scheduler.amazonaws.com")],
+  PriceScheduleRole: [trustForUs("scheduler.amazonaws.com")],
+  AiTaskScheduleRole: [trustForUs("scheduler.amazonaws.com")],
 };

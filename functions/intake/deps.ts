@@ -1,0 +1,46 @@
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { createAccess } from "../../lib/accounts/access.ts";
+import { createSqsCommandQueue } from "../../lib/aws/sqs-command-queue.ts";
+import type { IntakeDeps } from "../../lib/intake/take-in.ts";
+import type { InvocationLog } from "../../lib/lambda/invocation-log.ts";
+import { readEnvironment, SettingsError } from "../../lib/lambda/settings.ts";
+import { once } from "../../lib/lambda/start-up.ts";
+import { parseReactions } from "../../lib/reactions/config.ts";
+import { createFunctionDeps } from "../deps.ts";
+import { readPackagedJson } from "../packaged-file.ts";
+import { intakeSettingsSchema } from "../settings.ts";
+
+export interface IntakeFunctionDeps {
+  readonly intake: IntakeDeps;
+  readonly log: InvocationLog;
+}
+
+const loadDeps = async (): Promise<IntakeFunctionDeps> => {
+  const settings = readEnvironment(intakeSettingsSchema, process.env);
+  const { accounts, secrets, ...deps } = createFunctionDeps(settings);
+  const file = readPackagedJson(
+    settings.LAMBDA_TASK_ROOT,
+    settings.REACTIONS_FILE,
+    "REACTIONS_FILE",
+  );
+  const eventSource = settings.EVENT_SOURCE;
+  const reactions = parseReactions(file, { accounts, eventSource });
+  if (reactions.kind === "invalid") throw new SettingsError(reactions.problems);
+  return {
+    log: deps.log,
+    intake: {
+      ...deps,
+      queue: createSqsCommandQueue({
+        client: new SQSClient(),
+        queueUrl: settings.COMMAND_QUEUE_URL,
+      }),
+      access: createAccess(accounts, settings.OWN_SENDER),
+      ownSender: settings.OWN_SENDER,
+      fingerprintKey: await secrets.read(settings.FINGERPRINT_KEY_PARAMETER),
+      eventSource,
+      reactions: reactions.value,
+    },
+  };
+};
+
+export const getDeps = once(loadDeps);

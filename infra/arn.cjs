@@ -1,0 +1,1 @@
+exports.arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });

@@ -1,0 +1,76 @@
+const { mkdirSync, readFileSync, writeFileSync, writeSync } = require("node:fs");
+const { dirname, join, resolve } = require("node:path");
+const { pathToFileURL } = require("node:url");
+
+/** Below the folder that osls packages; a function finds them at the same place in its package. */
+const PACKAGED = {
+  accounts: join("dist", "config", "accounts.json"),
+  reactions: join("dist", "config", "reactions.json"),
+};
+exports.PACKAGED = PACKAGED;
+
+/** What `node infra/build.mjs functions` makes of lib/deployment/config-files.ts. */
+const READER = resolve("dist", "infra", "config-files.mjs");
+
+const PARAMETERS = ["accountsFile", "reactionsFile", "jobAccount", "eventSource"];
+
+/** Without osls's own lines, which would repeat all of it for each place that needs the files. */
+const end = (problems) => {
+  writeSync(2, `${problems.join("\n")}\n`);
+  process.exit(1);
+};
+
+const textOf = (name) => {
+  try {
+    return readFileSync(resolve(name), "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return;
+    throw error;
+  }
+};
+
+const write = (file, text) => {
+  mkdirSync(dirname(resolve(file)), { recursive: true });
+  writeFileSync(resolve(file), text);
+};
+
+const read = async ([accountsFile, reactionsFile, jobAccount, eventSource]) => {
+  const { readConfigFiles } = await import(pathToFileURL(READER).href).catch(() =>
+    end(["the functions are not built; run: npm run package"]),
+  );
+  const reading = readConfigFiles({
+    accounts: { name: accountsFile, text: textOf(accountsFile) },
+    reactions: { name: reactionsFile, text: textOf(reactionsFile) },
+    jobAccount,
+    eventSource,
+  });
+  if (reading.kind === "invalid") return end(reading.problems);
+  write(PACKAGED.accounts, reading.packaged.accounts);
+  write(PACKAGED.reactions, reading.packaged.reactions);
+  const keyOf = new Map(
+    reading.accounts.accounts.map((each) => [each.name, each.apiKey.parameter]),
+  );
+  return {
+    accounts: reading.accounts,
+    rules: reading.rules,
+    jobAccount: reading.jobAccount,
+    eventSource,
+    /** Names of SSM parameters, once each. */
+    keyParameters: [...new Set(keyOf.values())],
+    jobKeyParameter: keyOf.get(reading.jobAccount),
+  };
+};
+
+/** One reading for all files of this folder. */
+let reading;
+
+/**
+ * What the two config files of the stage say. Ends the program when they say something wrong. Leaves
+ * them as JSON for the functions' packages.
+ */
+exports.configured = async ({ resolveVariable }) => {
+  // Not remembered: osls asks again when a parameter that it needs is not yet known.
+  const parameters = await Promise.all(PARAMETERS.map((name) => resolveVariable(`param:${name}`)));
+  reading ??= read(parameters.map(String));
+  return reading;
+};

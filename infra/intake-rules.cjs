@@ -1,0 +1,120 @@
+const { arnOf } = require("./arn.cjs");
+const { configured } = require("./configured.cjs");
+const { hashOf, logicalIdOf, nameOf } = require("./name.cjs");
+
+const INTAKE = "IntakeLambdaFunction";
+
+/** A name of EventBridge has 64 characters; a stage's may take 12 of them. */
+const MAX_NAME_LENGTH = 34;
+
+const shortened = (name) =>
+  name.length <= MAX_NAME_LENGTH ? name : `${name.slice(0, MAX_NAME_LENGTH - 9)}-${hashOf(name)}`;
+
+/**
+ * A pattern as a text: CloudFormation refuses null in an object, and has turned numbers and
+ * booleans in it into texts. No dollar sign, or osls would take what follows for a variable.
+ */
+const textOf = (pattern) => JSON.stringify(pattern).replaceAll("$", "\\u0024");
+
+/** A reaction to our own events is one to those that our own AWS account puts. */
+const patternOf = (when, eventSource) =>
+  when.source.includes(eventSource)
+    ? {
+        "Fn::Join": [
+          "",
+          ['{"account":["', { Ref: "AWS::AccountId" }, `"],${textOf(when).slice("{".length)}`],
+        ],
+      }
+    : textOf(when);
+
+const target = (more = {}) => ({
+  Id: "intake",
+  Arn: arnOf(INTAKE),
+  // A day, as is EventBridge's own limit; what comes later than that is for a person.
+  RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+  DeadLetterConfig: { Arn: arnOf("IntakeDeadLetter") },
+  ...more,
+});
+
+const ON_OUR_BUS = { EventBusName: { Ref: "EventBus" } };
+
+const reactionRule = ({ name, when, bus }, eventSource) => ({
+  [logicalIdOf("Reaction", name)]: {
+    Type: "AWS::Events::Rule",
+    Properties: {
+      Name: nameOf(`reaction-${shortened(name)}`),
+      Description: `The reaction ${name}`,
+      ...(bus === "skyhook" && ON_OUR_BUS),
+      EventPattern: patternOf(when, eventSource),
+      Targets: [
+        target({
+          InputTransformer: {
+            InputTemplate: `{"reaction":${JSON.stringify(name)},"event":<aws.events.event.json>}`,
+          },
+        }),
+      ],
+    },
+  },
+});
+
+/** A rule's ARN has the name of its bus, but for the default one. */
+const ruleArn = (path) => ({
+  "Fn::Sub": `arn:\${AWS::Partition}:events:\${AWS::Region}:\${AWS::AccountId}:rule/${path}`,
+});
+
+const mayCall = (sourceArn) => ({
+  Type: "AWS::Lambda::Permission",
+  Properties: {
+    Action: "lambda:InvokeFunction",
+    FunctionName: arnOf(INTAKE),
+    Principal: "events.amazonaws.com",
+    SourceArn: sourceArn,
+  },
+});
+
+/** What leads to intake: requests on our bus, and a rule for each reaction. */
+module.exports = async (osls) => {
+  const { rules, eventSource } = await configured(osls);
+  const ours = ruleArn(`${nameOf("events")}/${nameOf("*")}`);
+  const onDefault = ruleArn(nameOf("reaction-*"));
+  const hasDefault = rules.some(({ bus }) => bus === "default");
+  return {
+    CommandsRequested: {
+      Type: "AWS::Events::Rule",
+      Properties: {
+        Name: nameOf("commands-requested"),
+        ...ON_OUR_BUS,
+        EventPattern: {
+          "detail-type": ["CommandRequested", "TaskFollowRequested"],
+          // Nothing of ours asks for a command by an event; who calls itself us is somebody else.
+          source: [{ "anything-but": [eventSource] }],
+        },
+        Targets: [target()],
+      },
+    },
+    ...Object.assign({}, ...rules.map((rule) => reactionRule(rule, eventSource))),
+
+    RulesMayCallIntake: mayCall(ours),
+    ...(hasDefault && { DefaultRulesMayCallIntake: mayCall(onDefault) }),
+    IntakeDeadLetterPolicy: {
+      Type: "AWS::SQS::QueuePolicy",
+      Properties: {
+        Queues: [{ Ref: "IntakeDeadLetter" }],
+        PolicyDocument: {
+          Version: "2012-10-17",
+          Statement: [
+            {
+              Effect: "Allow",
+              Principal: { Service: "events.amazonaws.com" },
+              Action: "sqs:SendMessage",
+              Resource: arnOf("IntakeDeadLetter"),
+              Condition: {
+                ArnLike: { "aws:SourceArn": hasDefault ? [ours, onDefault] : [ours] },
+              },
+            },
+          ],
+        },
+      },
+    },
+  };
+};

@@ -1,0 +1,97 @@
+const { arnOf } = require("./arn.cjs");
+const { configured } = require("./configured.cjs");
+const { nameOf } = require("./name.cjs");
+
+/**
+ * What takes the events of one AWS account's commands to its bus. These events were put on our bus
+ * by us, so this is their first way on; one that came from another bus goes no further.
+ */
+const subscriber = ({ id, bus }, eventSource) => {
+  const rule = `Subscriber${id}`;
+  return {
+    [rule]: {
+      Type: "AWS::Events::Rule",
+      Properties: {
+        Name: nameOf(`subscriber-${id}`),
+        Description: `Events of the commands of ${id}`,
+        EventBusName: { Ref: "EventBus" },
+        EventPattern: {
+          source: [eventSource],
+          // Only what we put ourselves; somebody else's event may call itself ours.
+          account: [{ Ref: "AWS::AccountId" }],
+          "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
+          detail: { metadata: { sender: [id] } },
+        },
+        Targets: [
+          {
+            Id: "bus",
+            Arn: bus,
+            RoleArn: arnOf(`${rule}Role`),
+            RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+            DeadLetterConfig: { Arn: arnOf("SubscriberDeadLetter") },
+          },
+        ],
+      },
+    },
+    [`${rule}Role`]: {
+      Type: "AWS::IAM::Role",
+      Properties: {
+        AssumeRolePolicyDocument: {
+          Version: "2012-10-17",
+          Statement: [
+            {
+              Effect: "Allow",
+              Principal: { Service: "events.amazonaws.com" },
+              Action: "sts:AssumeRole",
+              // So that nobody else's rule can use the role through the shared service.
+              Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+            },
+          ],
+        },
+        Policies: [
+          {
+            PolicyName: "subscriber",
+            PolicyDocument: {
+              Version: "2012-10-17",
+              Statement: [{ Effect: "Allow", Action: ["events:PutEvents"], Resource: [bus] }],
+            },
+          },
+        ],
+      },
+    },
+  };
+};
+
+const deadLetterPolicy = (subscribers) => ({
+  SubscriberDeadLetterPolicy: {
+    Type: "AWS::SQS::QueuePolicy",
+    Properties: {
+      Queues: [{ Ref: "SubscriberDeadLetter" }],
+      PolicyDocument: {
+        Version: "2012-10-17",
+        Statement: [
+          {
+            Effect: "Allow",
+            Principal: { Service: "events.amazonaws.com" },
+            Action: "sqs:SendMessage",
+            Resource: arnOf("SubscriberDeadLetter"),
+            Condition: {
+              ArnEquals: { "aws:SourceArn": subscribers.map(({ id }) => arnOf(`Subscriber${id}`)) },
+            },
+          },
+        ],
+      },
+    },
+  },
+});
+
+/** A rule for each AWS account that has a bus for the events of its commands. */
+module.exports = async (osls) => {
+  const { accounts, eventSource } = await configured(osls);
+  const subscribers = accounts.awsAccounts.filter(({ bus }) => bus);
+  return Object.assign(
+    {},
+    ...subscribers.map((each) => subscriber(each, eventSource)),
+    subscribers.length > 0 && deadLetterPolicy(subscribers),
+  );
+};

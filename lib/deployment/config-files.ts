@@ -1,0 +1,98 @@
+import * as z from "zod";
+import type { AccountsConfig } from "../accounts/config.ts";
+import { readDeployedAccounts } from "../accounts/deployed-accounts.ts";
+import { type ConfigProblem, readConfig } from "../config/config-file.ts";
+import { readReactions } from "../reactions/reactions-file.ts";
+
+/** A file as it was found. */
+interface ConfigFile {
+  /** What people know it by. */
+  readonly name: string;
+  /** Undefined when there is no such file. */
+  readonly text: string | undefined;
+}
+
+export interface DeploymentInput {
+  readonly accounts: ConfigFile;
+  readonly reactions: ConfigFile;
+  /** Name of the account that the standing jobs use; empty: the first of the file. */
+  readonly jobAccount: string;
+  /** `source` of our own events. */
+  readonly eventSource: string;
+}
+
+/** As much of a reaction as the template of a deployment needs. */
+interface DeployedRule {
+  readonly name: string;
+  /** An EventBridge event pattern. */
+  readonly when: Readonly<Record<string, unknown>>;
+  readonly bus: "skyhook" | "default";
+}
+
+export type DeploymentReading =
+  | {
+      readonly kind: "valid";
+      readonly accounts: AccountsConfig;
+      readonly jobAccount: string;
+      readonly rules: readonly DeployedRule[];
+      /** The two files as JSON, in their own shape. */
+      readonly packaged: { readonly accounts: string; readonly reactions: string };
+    }
+  /** One line each: the file, the line, and the rule. */
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+const ruleSchema = z.object({
+  name: z.string(),
+  when: z.record(z.string(), z.unknown()),
+  bus: z.literal("default").optional(),
+});
+const rulesSchema = z.object({ reactions: z.array(ruleSchema) });
+
+const problemLine = (file: ConfigFile, { line, path, rule }: ConfigProblem): string =>
+  [line === undefined ? file.name : `${file.name}:${line}`, path, rule].filter(Boolean).join(": ");
+
+const problemLines = (file: ConfigFile, problems: readonly ConfigProblem[]): readonly string[] =>
+  problems.map((problem) => problemLine(file, problem));
+
+/** Integers that a number cannot hold are decimal texts, as everywhere outside of a file. */
+const toJson = (content: unknown): string =>
+  JSON.stringify(content, (_key, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
+
+const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });
+
+/** Reads what a deployment is made from; every mistake of both files at once. Pure. */
+export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
+  const { accounts: accountsFile, reactions: reactionsFile, eventSource } = input;
+  const missing = [accountsFile, reactionsFile].filter(({ text }) => text === undefined);
+  if (missing.length > 0) return invalid(missing.map(({ name }) => `${name}: no such file`));
+  const [accountsText = "", reactionsText = ""] = [accountsFile.text, reactionsFile.text];
+
+  const accounts = readDeployedAccounts(accountsText);
+  const config = accounts.kind === "valid" ? accounts.value : undefined;
+  const reactions = readReactions(reactionsText, { accounts: config, eventSource });
+  const problems = [
+    ...(accounts.kind === "invalid" ? problemLines(accountsFile, accounts.problems) : []),
+    ...(reactions.kind === "invalid" ? problemLines(reactionsFile, reactions.problems) : []),
+  ];
+
+  const jobAccount = config?.accounts.find(
+    ({ name }) => input.jobAccount === "" || name === input.jobAccount,
+  );
+  if (config && !jobAccount) problems.push(`jobAccount: ${accountsFile.name} has no such account`);
+  const contents = [accountsText, reactionsText].map((text) => readConfig(z.unknown(), text));
+  const [accountsJson = "", reactionsJson = ""] = contents.map((reading) =>
+    reading.kind === "valid" ? toJson(reading.value) : "",
+  );
+  if (problems.length > 0 || !config || !jobAccount) return invalid(problems);
+  return {
+    kind: "valid",
+    accounts: config,
+    jobAccount: jobAccount.name,
+    rules: rulesSchema
+      .parse(JSON.parse(reactionsJson))
+      .reactions.map(({ name, when, bus }) => ({ name, when, bus: bus ?? "skyhook" })),
+    packaged: { accounts: accountsJson, reactions: reactionsJson },
+  };
+};

@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import type { PackagedService, Stage, Template } from "../packaged-service.ts";
+import { arn, createTemplateReader, OWN_ACCOUNT } from "../template-reader.ts";
+
+const ACCOUNTS = `
+accounts:
+  - name: first
+    base_url: https://first.example.com
+    api_key: { parameter: /keys/first }
+    senders: [own]
+  - name: second
+    base_url: https://second.example.com
+    api_key: { parameter: /keys/second }
+    senders: [own, "444455556666"]
+aws_accounts:
+  - id: "444455556666"
+organization: o-abcde12345
+`;
+
+const REACTIONS = `
+reactions:
+  - name: pull.again_when-thresholds-were-synced-and-changed
+    when: { source: [hook], detail-type: [ThresholdsSynced], detail: { data: { cause: [null, "$\{x}"] } } }
+    account: second
+    then:
+      operation: update-policy
+      params: { project_id: 1, region_id: 2, policy_id: 3 }
+      body: { status: paused }
+`;
+
+const PROD: Stage = {
+  name: "prod",
+  files: { "accounts.yaml": ACCOUNTS, "reactions.yaml": REACTIONS },
+  params: {
+    accountsFile: "accounts.yaml",
+    reactionsFile: "reactions.yaml",
+    jobAccount: "second",
+    eventSource: "hook",
+    alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
+  },
+};
+
+const parameterSchema = z.object({ "Fn::Sub": z.string() });
+const statementSchema = z.object({ Action: z.array(z.string()), Resource: z.unknown() });
+const roleSchema = z.object({
+  Policies: z.tuple([
+    z.object({ PolicyDocument: z.object({ Statement: z.array(statementSchema) }) }),
+  ]),
+});
+
+/** What another stage's own files and parameters change in the template. */
+export const testOtherStage = (packaged: () => PackagedService): void => {
+  let template: Template;
+  const { resource, ofType, functionOf } = createTemplateReader(() => template);
+
+  const keysOf = (role: string): readonly string[] =>
+    roleSchema
+      .parse(resource(role).Properties)
+      .Policies[0].PolicyDocument.Statement.filter(({ Action }) =>
+        Action.includes("ssm:GetParameter"),
+      )
+      .flatMap(({ Resource }) => z.array(parameterSchema).parse(Resource))
+      .map((parameter) => parameter["Fn::Sub"].replace(/^.*:parameter/, ""));
+
+  describe("another stage", () => {
+    beforeAll(async () => {
+      template = await packaged().packageStage(PROD);
+    }, 90_000);
+
+    test("lets an organization's AWS accounts put events, none of them with our source", () => {
+      expect(ofType("AWS::Events::EventBusPolicy").map(([id]) => id)).toEqual([
+        "AwsAccountsMayPut",
+        "OrganizationMayPut",
+      ]);
+      expect(resource("OrganizationMayPut").Properties.Statement).toEqual({
+        Effect: "Allow",
+        Principal: "*",
+        Action: "events:PutEvents",
+        Resource: arn("EventBus"),
+        Condition: {
+          "ForAllValues:StringNotEquals": { "events:source": ["hook"] },
+          Null: { "events:source": "false" },
+          StringEquals: { "aws:PrincipalOrgID": "o-abcde12345" },
+        },
+      });
+    });
+
+    test("has no rule and no role for an AWS account that has no bus", () => {
+      const ids = Object.keys(template.resources).filter((id) => id.startsWith("Subscriber"));
+
+      expect(ids).toEqual(["SubscriberDeadLetter"]);
+    });
+
+    test("reacts to its own events only as our own AWS account puts them", () => {
+      const [reaction] = ofType("AWS::Events::Rule").filter(([id]) => id.startsWith("Reaction"));
+      const { Properties } = reaction![1]; // the file has one
+
+      expect(Properties.Name).toBe("skyhook-prod-reaction-pull.again_when-threshold-45b179ac");
+      expect(Properties.EventPattern).toEqual({
+        "Fn::Join": [
+          "",
+          [
+            '{"account":["',
+            OWN_ACCOUNT,
+            // Null and a dollar sign, which an object of the template could not hold.
+            '"],"source":["hook"],"detail-type":["ThresholdsSynced"],"detail":{"data":{"cause":[null,"\\u0024{x}"]}}}',
+          ],
+        ],
+      });
+    });
+
+    test("lets nothing of the default bus call intake where no reaction is on it", () => {
+      const ids = ofType("AWS::Lambda::Permission").map(([id]) => id);
+
+      expect(ids).toEqual(["RulesMayCallIntake", "ThresholdsWrittenPermission"]);
+    });
+
+    test("gives the keys of all accounts to commands, of one to the jobs, of none to intake", () => {
+      const fingerprint = "/skyhook/prod/fingerprint-key";
+
+      expect(keysOf("RunCommandsRole")).toEqual(["/keys/first", "/keys/second", fingerprint]);
+      expect(keysOf("PollTasksRole")).toEqual(["/keys/first", "/keys/second", fingerprint]);
+      expect(keysOf("SyncThresholdsRole")).toEqual(["/keys/second"]);
+      expect(keysOf("SnapshotPricesRole")).toEqual(["/keys/second"]);
+      expect(keysOf("WatchAiTasksRole")).toEqual(["/keys/second"]);
+      expect(keysOf("IntakeRole")).toEqual([fingerprint]);
+    });
+
+    test("names the jobs' account to the jobs", () => {
+      expect(functionOf("SyncDashthresholdsLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+      expect(functionOf("SnapshotDashpricesLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+      expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+    });
+
+    test("has an alarm for each account that tells the topic, of its end too", () => {
+      const alarms = ofType("AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
+
+      expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual([
+        "skyhook-prod-key-refused-first",
+        "skyhook-prod-key-refused-second",
+      ]);
+      for (const { AlarmActions, OKActions } of alarms) {
+        expect(AlarmActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
+        expect(OKActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
+      }
+    });
+  });
+};

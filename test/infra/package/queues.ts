@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { conditionHolds, type RequestContext } from "../policy-condition.ts";
+import { arn, type TemplateReader } from "../template-reader.ts";
+
+const OURS = "444455556666";
+const OTHER = "111122223333";
+const SERVICE = { "aws:PrincipalIsAWSService": "true" };
+const NO_SERVICE = { "aws:PrincipalIsAWSService": "false" };
+
+const policySchema = z.object({
+  PolicyDocument: z.object({ Statement: z.array(z.looseObject({ Condition: z.unknown() })) }),
+});
+
+/** Queues, and who may send to them. */
+export const testQueues = ({ resource, ofType }: TemplateReader): void => {
+  const statementsOf = (policy: string) =>
+    policySchema.parse(resource(policy).Properties).PolicyDocument.Statement;
+
+  describe("queues", () => {
+    test("are two with a dead-letter queue each, and one for each that hands events on", () => {
+      expect(ofType("AWS::SQS::Queue").map(([id]) => id)).toEqual([
+        "CommandQueue",
+        "CommandDeadLetter",
+        "WakeQueue",
+        "WakeDeadLetter",
+        "IntakeDeadLetter",
+        "SubscriberDeadLetter",
+        "ScheduleDeadLetter",
+      ]);
+    });
+
+    test.each([
+      { queue: "CommandQueue", deadLetter: "CommandDeadLetter", receives: 10 },
+      { queue: "WakeQueue", deadLetter: "WakeDeadLetter", receives: 3 },
+    ])("$queue gives a message up only after all receives, and before it expires", (expected) => {
+      const { Properties } = resource(expected.queue);
+
+      expect(Properties.RedrivePolicy).toEqual({
+        deadLetterTargetArn: arn(expected.deadLetter),
+        maxReceiveCount: expected.receives,
+      });
+      expect(Properties.MessageRetentionPeriod).toBeGreaterThan(
+        expected.receives * Number(Properties.VisibilityTimeout),
+      );
+    });
+
+    test("keep dead letters for the 14 days that SQS allows, FIFO behind FIFO", () => {
+      const deadLetters = ofType("AWS::SQS::Queue").filter(([id]) => id.endsWith("DeadLetter"));
+
+      for (const [id, { Properties }] of deadLetters) {
+        expect(Properties.MessageRetentionPeriod).toBe(1_209_600);
+        expect(Properties.FifoQueue).toBe(id === "CommandDeadLetter" ? true : undefined);
+      }
+    });
+
+    test("are encrypted", () => {
+      for (const [, { Properties }] of ofType("AWS::SQS::Queue")) {
+        expect(Properties.SqsManagedSseEnabled).toBe(true);
+      }
+    });
+
+    test("let the sender of a command, not its content, decide what is a repetition", () => {
+      expect(resource("CommandQueue").Properties).toMatchObject({
+        FifoQueue: true,
+        ContentBasedDeduplication: false,
+      });
+    });
+
+    test.each(["CommandQueue", "WakeQueue"])(
+      "%s has a policy that only denies sending",
+      (queue) => {
+        const statements = statementsOf(`${queue}Policy`);
+
+        expect(resource(`${queue}Policy`).Properties.Queues).toEqual([{ Ref: queue }]);
+        expect(statements).toHaveLength(2);
+        for (const statement of statements) {
+          expect(statement).toMatchObject({
+            Effect: "Deny",
+            Principal: "*",
+            Action: "sqs:SendMessage",
+            Resource: arn(queue),
+          });
+        }
+      },
+    );
+
+    test.each<[who: string, context: RequestContext, isRefused: boolean]>([
+      ["a function of ours", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false],
+      ["a role of another AWS account", { "aws:PrincipalAccount": OTHER, ...NO_SERVICE }, true],
+      ["nobody known", {}, true],
+      ["a service for a resource of ours", { "aws:SourceAccount": OURS, ...SERVICE }, false],
+      ["a service for another AWS account", { "aws:SourceAccount": OTHER, ...SERVICE }, true],
+      ["a service that says for nobody", SERVICE, true],
+    ])("%s, refused by both policies (%j): %j", (_who, context, isRefused) => {
+      for (const queue of ["CommandQueue", "WakeQueue"]) {
+        const denials = statementsOf(`${queue}Policy`).filter(({ Condition }) =>
+          conditionHolds(Condition, context, { "AWS::AccountId": OURS }),
+        );
+
+        expect(denials.length > 0).toBe(isRefused);
+      }
+    });
+  });
+};

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { PackagedService } from "../packaged-service.ts";
+
+const ACCOUNTS = `accounts:
+  - name: main
+    base_url: ftp://api.example.com
+    api_key: { environment: KEY }
+    senders: [own, 111122223333]
+  - name: main
+    senders: [own]
+    colour: red
+`;
+
+const REACTIONS = `reactions:
+  - name: paid
+    when: { source: [billing] }
+    then: { operation: resume-instance }
+`;
+
+/** What somebody sees who packages with wrong files. */
+export const testRefusedFiles = (packaged: () => PackagedService): void => {
+  describe("wrong files", () => {
+    test("end the packaging with every mistake, its file and line, and nothing else", async () => {
+      const { stdout, stderr } = await packaged().refusalOf({
+        files: { "wrong-accounts.yaml": ACCOUNTS, "wrong-reactions.yaml": REACTIONS },
+        params: { accountsFile: "wrong-accounts.yaml", reactionsFile: "wrong-reactions.yaml" },
+      });
+
+      expect(stdout).toBe("");
+      expect(stderr.trimEnd().split("\n")).toEqual([
+        "wrong-accounts.yaml:3: accounts.0.base_url: an http or https URL",
+        "wrong-accounts.yaml:4: accounts.0.api_key.environment: for local runs only; a deployment reads keys from SSM: parameter",
+        "wrong-accounts.yaml:5: accounts.0.senders.1: own, an AWS account id in quotes, or rights",
+        "wrong-accounts.yaml:6: accounts.1.name: the same as accounts.0.name",
+        "wrong-accounts.yaml:6: accounts.1.base_url: required",
+        "wrong-accounts.yaml:6: accounts.1.api_key: required",
+        "wrong-accounts.yaml:8: accounts.1.colour: unknown field",
+        "wrong-reactions.yaml:2: reactions.0.account: required",
+        "wrong-reactions.yaml:4: reactions.0.then.params.project_id: required",
+        "wrong-reactions.yaml:4: reactions.0.then.params.region_id: required",
+        "wrong-reactions.yaml:4: reactions.0.then.params.instance_id: required",
+      ]);
+    });
+
+    test("that are not there are named", async () => {
+      const { stdout, stderr } = await packaged().refusalOf({
+        params: { accountsFile: "none.yaml", reactionsFile: "none-either.yaml" },
+      });
+
+      expect(stdout).toBe("");
+      expect(stderr).toBe("none.yaml: no such file\nnone-either.yaml: no such file\n");
+    });
+
+    test("are told of when the jobs' account is in none", async () => {
+      const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
+
+      expect(stderr).toBe("jobAccount: infra/accounts.example.yaml has no such account\n");
+    });
+  });
+};

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import type { PackagedService } from "../packaged-service.ts";
+import { arn, type TemplateReader } from "../template-reader.ts";
+
+/** What calls functions: schedules, and files in the config bucket. */
+export const testTriggers = (
+  { resource, functionOf }: TemplateReader,
+  packaged: () => PackagedService,
+): void => {
+  describe("schedules", () => {
+    test.each([
+      ["PollSchedule", "poll-tasks", "PollDashtasksLambdaFunction", "rate(1 minute)", 60],
+      [
+        "DriftSchedule",
+        "threshold-drift",
+        "SyncDashthresholdsLambdaFunction",
+        "rate(1 hour)",
+        1_800,
+      ],
+      [
+        "PriceSchedule",
+        "price-snapshot",
+        "SnapshotDashpricesLambdaFunction",
+        "cron(30 * * * ? *)",
+        1_200,
+      ],
+      ["AiTaskSchedule", "ai-tasks", "WatchDashaiDashtasksLambdaFunction", "rate(1 minute)", 60],
+    ])("%s calls its function, tries again for a while, then keeps the tick", (...expected) => {
+      const [id, thing, target, expression, maxAgeSeconds] = expected;
+
+      expect(resource(id)).toEqual({
+        Type: "AWS::Scheduler::Schedule",
+        Properties: {
+          Name: `skyhook-dev-${thing}`,
+          ScheduleExpression: expression,
+          FlexibleTimeWindow: { Mode: "OFF" },
+          Target: {
+            Arn: arn(target),
+            RoleArn: arn(`${id}Role`),
+            RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
+            DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
+          },
+        },
+      });
+    });
+
+    test.each([
+      ["PollDashtasksLambdaEvConf", 0, 60],
+      ["SyncDashthresholdsLambdaEvConf", 2, 3_600],
+      ["SnapshotDashpricesLambdaEvConf", 2, 1_200],
+      ["WatchDashaiDashtasksLambdaEvConf", 0, 60],
+    ])("%s says how often a failed run is tried again", (id, attempts, ageSeconds) => {
+      expect(resource(id).Properties).toMatchObject({
+        MaximumRetryAttempts: attempts,
+        MaximumEventAgeInSeconds: ageSeconds,
+      });
+    });
+
+    test.each(["SyncDashthresholdsLambdaEvConf", "SnapshotDashpricesLambdaEvConf"])(
+      "%s keeps the call that failed at every retry",
+      (id) => {
+        expect(resource(id).Properties.DestinationConfig).toEqual({
+          OnFailure: { Destination: arn("ScheduleDeadLetter") },
+        });
+      },
+    );
+
+    test("take prices once in each period that a run is known by, in its middle", () => {
+      const { variables } = functionOf("SnapshotDashpricesLambdaFunction");
+
+      expect(variables.PERIOD_SECONDS).toBe("3600");
+    });
+  });
+
+  describe("configs", () => {
+    test("are in a bucket of versions that nobody else reads, and that stays", () => {
+      expect(resource("ConfigBucket")).toMatchObject({
+        DeletionPolicy: "Retain",
+        UpdateReplacePolicy: "Retain",
+        Properties: {
+          VersioningConfiguration: { Status: "Enabled" },
+          PublicAccessBlockConfiguration: {
+            BlockPublicAcls: true,
+            BlockPublicPolicy: true,
+            IgnorePublicAcls: true,
+            RestrictPublicBuckets: true,
+          },
+          NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+        },
+      });
+    });
+
+    test("have their bucket's name in an output; the only other one is where events are sent to", () => {
+      const ours = Object.keys(packaged().outputs).filter(
+        (id) => !/^Serverless|Qualified/.test(id),
+      );
+
+      expect(ours).toEqual(["EventBusArn", "ConfigBucketName"]);
+      expect(packaged().outputs.ConfigBucketName).toMatchObject({ Value: { Ref: "ConfigBucket" } });
+      expect(packaged().outputs.EventBusArn).toMatchObject({ Value: arn("EventBus") });
+    });
+
+    test("call sync-thresholds when its own one is written, and no other", () => {
+      const { Properties } = resource("ThresholdsWritten");
+      const { variables } = functionOf("SyncDashthresholdsLambdaFunction");
+
+      expect(Properties.EventPattern).toEqual({
+        source: ["aws.s3"],
+        "detail-type": ["Object Created"],
+        detail: {
+          bucket: { name: [variables.CONFIG_BUCKET] },
+          object: { key: [variables.CONFIG_KEY] },
+        },
+      });
+      expect(Properties.Targets).toEqual([
+        {
+          Id: "sync-thresholds",
+          Arn: arn("SyncDashthresholdsLambdaFunction"),
+          RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
+          DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
+        },
+      ]);
+      // Without a bus: S3 tells the default one.
+      expect(Properties).not.toHaveProperty("EventBusName");
+    });
+  });
+};

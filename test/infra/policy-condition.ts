@@ -1,0 +1,52 @@
+import * as z from "zod";
+
+/** Facts of a request by condition key. A key with several values has a list of them. */
+export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
+
+const conditionSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
+const valuesSchema = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => [value].flat());
+
+type Test = (given: readonly string[] | undefined, wanted: readonly string[]) => boolean;
+
+const is =
+  (wanted: readonly string[]) =>
+  (value: string): boolean =>
+    wanted.includes(value);
+
+/** Operators of IAM that our policies use, as its user guide defines them. */
+const TESTS: Readonly<Record<string, Test>> = {
+  StringEquals: (given, wanted) => given?.some(is(wanted)) ?? false,
+  // "If the key is not present, the condition evaluates to true."
+  StringNotEqualsIfExists: (given, wanted) => !given?.some(is(wanted)),
+  Bool: (given, wanted) => given?.some(is(wanted)) ?? false,
+  BoolIfExists: (given, wanted) => given?.some(is(wanted)) ?? true,
+  // Of every value in the request, and so also when there is none.
+  "ForAllValues:StringEquals": (given, wanted) => (given ?? []).every(is(wanted)),
+  "ForAllValues:StringNotEquals": (given, wanted) => !(given ?? []).some(is(wanted)),
+  Null: (given, wanted) => is(wanted)(String(given === undefined)),
+};
+
+/**
+ * Whether a statement's condition holds for a request: all of its operators do.
+ * @param references what stands for a `Ref` of the template
+ */
+export const conditionHolds = (
+  condition: unknown,
+  context: RequestContext,
+  references: Readonly<Record<string, string>> = {},
+): boolean => {
+  const resolved: unknown = JSON.parse(JSON.stringify(condition), (_key, value: unknown) => {
+    const reference = z.strictObject({ Ref: z.string() }).safeParse(value).data;
+    return reference ? references[reference.Ref] : value;
+  });
+  return Object.entries(conditionSchema.parse(resolved)).every(([operator, keys]) => {
+    const holds = TESTS[operator];
+    if (!holds) throw new Error(`no such operator here: ${operator}`);
+    return Object.entries(keys).every(([key, wanted]) => {
+      const given = context[key];
+      return holds(given === undefined ? undefined : [given].flat(), valuesSchema.parse(wanted));
+    });
+  });
+};
