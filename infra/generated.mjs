@@ -43,6 +43,14 @@ const GENERATED = [
     },
     make: "editorSchemaOf(reactionsSchema)",
   },
+  {
+    file: "lib/accounts/accounts.schema.json",
+    imports: {
+      editorSchemaOf: "lib/config/editor-schema.ts",
+      accountsSchema: "lib/accounts/config.ts",
+    },
+    make: "editorSchemaOf(accountsSchema)",
+  },
 ];
 
 /** Evaluates an expression over exports of lib/, which Node 20 cannot import as they are. */

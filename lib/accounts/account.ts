@@ -18,7 +18,11 @@ export interface Account {
   readonly name: string;
   /** Keeps to the request budget, and uses a key that was replaced. */
   readonly client: Client;
-  /** To be asked before a request that is recorded before it is sent. Waits a moment if that helps. */
+  /**
+   * To be asked before a request that is recorded before it is sent: a turn is kept for it. Waits up
+   * to a second if that helps.
+   * @throws Error when the ledger fails
+   */
   ready(signal: AbortSignal): Promise<Readiness>;
   /** The path template that the account's provider answers to. */
   pathOf(operation: Operation): string;
@@ -29,6 +33,4 @@ export interface Account {
   readonly settleMs: number;
   /** Whether the account's interface can list tasks and notification events. */
   readonly canList: boolean;
-  /** The request budget: no run of a job sends more, however much it has to do. */
-  readonly requestsPerSecond: number;
 }

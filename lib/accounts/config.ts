@@ -3,15 +3,17 @@ import { baseUrl } from "../config/base-url.ts";
 import { duration } from "../config/duration.ts";
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../contract/load-balancer-pools.ts";
 import { COMMANDED } from "../contract/mutations.ts";
-import type { PlacedProblem } from "../contract/problem.ts";
+import { problemsOf } from "../contract/problem.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
+import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 
 /** In a config, the AWS account that Skyhook itself runs in. */
 export const OWN = "own";
 
 const DEFAULT_REQUESTS_PER_SECOND = 20;
 const DEFAULT_SETTLE_MS = 300_000;
+const MAX_SETTLE_MS = 60 * 60 * 1000;
 /** Long enough for every task the provider documents, and the time its own clients wait. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
 
@@ -30,7 +32,7 @@ const OPERATION_IDS = COMMANDED.map(({ id }) => id);
 const operations = z.union([z.literal("all"), z.array(oneOf(OPERATION_IDS)).min(1)], {
   error: `all, or a list of ${OPERATION_IDS.join(", ")}`,
 });
-const projects = z.union([z.literal("all"), z.array(z.int())], {
+const projects = z.union([z.literal("all"), z.array(z.int()).min(1)], {
   error: "all, or a list of project ids",
 });
 
@@ -40,10 +42,25 @@ const rightsSchema = z.strictObject({
   projects: projects.optional().describe("Where this sender may act; all of the account's"),
 });
 
+const atMost = (limitMs: number, rule: string) =>
+  duration.refine((durationMs) => durationMs <= limitMs, { error: rule }).optional();
+const deadline = atMost(MAX_DEADLINE_MS, "at most 7d");
+
+const ENTRY_RULE = "own, an AWS account id in quotes, or rights";
+
+/** Of rights, what is wrong with them: that they are no AWS account id would help nobody. */
+const entryRule = (input: unknown): string => {
+  if (typeof input !== "object" || input === null) return ENTRY_RULE;
+  const issues = rightsSchema.safeParse(input).error?.issues ?? [];
+  return problemsOf(issues)
+    .map(({ path, rule }) => `${path}: ${rule}`)
+    .join("; ");
+};
+
 /** By operation, for commands that name no deadline. */
 const deadlinesSchema = z.strictObject({
-  default: duration.optional(),
-  ...Object.fromEntries(OPERATION_IDS.map((id) => [id, duration.optional()])),
+  default: deadline,
+  ...Object.fromEntries(OPERATION_IDS.map((id) => [id, deadline])),
 });
 
 const apiKeySchema = z
@@ -64,9 +81,7 @@ const accountSchema = z.strictObject({
   base_url: baseUrl.optional().describe("Address of the provider's API"),
   api_key: apiKeySchema.optional(),
   senders: z
-    .array(
-      z.union([sender, rightsSchema], { error: "own, an AWS account id in quotes, or rights" }),
-    )
+    .array(z.union([sender, rightsSchema], { error: ({ input }) => entryRule(input) }))
     .min(1)
     .describe("AWS accounts that may use it, each with everything or with rights of its own"),
   operations: operations.optional().describe("What may be run at all (default: all)"),
@@ -83,7 +98,9 @@ const accountSchema = z.strictObject({
     .boolean()
     .optional()
     .describe("Whether its API lists tasks and notification events (default: true)"),
-  settle: duration.optional().describe("How long a request without reply may still act (5m)"),
+  settle: atMost(MAX_SETTLE_MS, "at most 1h").describe(
+    "How long a request without reply may still act (5m)",
+  ),
   deadlines: deadlinesSchema.optional().describe("Of commands that name none (default: 2h)"),
 });
 
@@ -156,60 +173,6 @@ export interface AccountsConfig {
   readonly organization: string | undefined;
 }
 
-const repeated = (values: readonly unknown[], path: readonly PropertyKey[], field?: string) =>
-  values.flatMap((value, index): readonly PlacedProblem[] => {
-    const first = values.indexOf(value);
-    const place = field === undefined ? [...path, index] : [...path, index, field];
-    return value === undefined || first === index
-      ? []
-      : [{ path: place, rule: `the same as ${[...path, first].join(".")}` }];
-  });
-
-/** As much of a file as the rules between its fields look at. */
-const looseSchema = z.looseObject({
-  accounts: z
-    .array(
-      z
-        .looseObject({ name: z.unknown(), senders: z.unknown() })
-        .catch({ name: undefined, senders: undefined }),
-    )
-    .catch([]),
-  aws_accounts: z.array(z.looseObject({ id: z.unknown() }).catch({ id: undefined })).catch([]),
-  organization: z.unknown().optional(),
-});
-const senderOf = (entry: unknown): unknown =>
-  z.looseObject({ sender: z.unknown() }).safeParse(entry).data?.sender ?? entry;
-
-/** Names and senders once each; and nobody has rights who could not put an event on the bus. */
-export const rulesBetweenAccounts = (content: unknown): readonly PlacedProblem[] => {
-  const file = looseSchema.safeParse(content).data;
-  if (!file) return [];
-  const mayPut = new Set<unknown>([OWN, ...file.aws_accounts.map(({ id }) => id)]);
-  const problems = file.accounts.flatMap(({ senders }, index) => {
-    const path = ["accounts", index, "senders"];
-    const ids = z.array(z.unknown()).safeParse(senders).data?.map(senderOf) ?? [];
-    const strangers = ids.flatMap((id, at): readonly PlacedProblem[] =>
-      file.organization !== undefined || mayPut.has(id)
-        ? []
-        : [{ path: [...path, at], rule: "puts no events: not in aws_accounts, no organization" }],
-    );
-    return [...repeated(ids, path), ...strangers];
-  });
-  return [
-    ...repeated(
-      file.accounts.map((account) => account.name),
-      ["accounts"],
-      "name",
-    ),
-    ...problems,
-    ...repeated(
-      file.aws_accounts.map(({ id }) => id),
-      ["aws_accounts"],
-      "id",
-    ),
-  ];
-};
-
 const rightsOf = (entry: z.output<typeof accountSchema>["senders"][number]): SenderRights => {
   const {
     sender,
@@ -244,5 +207,10 @@ export const toAccountsConfig = (file: z.output<typeof accountsSchema>): Account
 });
 
 /** One account that our own AWS account may use for everything. */
-export const ownAccount = (accountName: string): AccountsConfig =>
-  toAccountsConfig({ accounts: [{ name: accountName, senders: [OWN] }] });
+export const ownAccount = (
+  accountName: string,
+  requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
+): AccountsConfig =>
+  toAccountsConfig({
+    accounts: [{ name: accountName, senders: [OWN], requests_per_second: requestsPerSecond }],
+  });

@@ -16,7 +16,7 @@ export interface AiTaskRun {
   readonly deps: JobDeps;
   readonly accountName: string;
   readonly taskName: string | undefined;
-  /** Keeps the account's pace, and sends nothing when the time is over. */
+  /** Repeats what may pass later, and sends nothing when the time is over. */
   readonly client: Client;
   readonly lease: HeldLease;
   /** As it was when the run began. */

@@ -1,5 +1,5 @@
-import { createPacedClient } from "../client/paced-client.ts";
 import { ProviderError } from "../client/provider-error.ts";
+import { createRepeatingClient } from "../client/repeating-client.ts";
 import { type AiWatch, aiWatches, applyLooks, watchFor } from "../ledger/ai-watch.ts";
 import { type HeldLease, takeLease } from "../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
@@ -26,7 +26,7 @@ const startRun = async (
     deps,
     accountName: account.name,
     taskName,
-    client: createPacedClient(account, { ...deps, ...budget }),
+    client: createRepeatingClient(account.client, { ...deps, ...budget }),
     lease,
     watch,
     followed: new Set(watch.open.map(({ taskId }) => taskId)),

@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pc from "picocolors";
-import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { aiTaskKey, aiTasks } from "../ledger/ai-task.ts";
 import { priceItemKey, priceItems } from "../ledger/price.ts";
 import type { Automation } from "../local/automation.ts";
@@ -50,11 +49,10 @@ const textOf = (file: string): Promise<string> => readFile(file, "utf8").catch((
 const thresholdsStep = (file: string): DemoStep => ({
   id: "demo-thresholds",
   expected: "as the file wants them",
-  async look({ deps }) {
-    const account = deps.accountOf(DEFAULT_ACCOUNT);
+  async look({ jobAccount }) {
     const config = readThresholdConfig(await textOf(file));
-    if (!account || config.kind === "invalid") return undefined;
-    const actual = await listThresholds(account.client).catch(() => undefined);
+    if (config.kind === "invalid") return undefined;
+    const actual = await listThresholds(jobAccount.client).catch(() => undefined);
     const { thresholds, prune } = config.value;
     const isSo = actual && planChanges(thresholds, actual, prune).changes.length === 0;
     return isSo ? this.expected : undefined;
@@ -64,8 +62,8 @@ const thresholdsStep = (file: string): DemoStep => ({
 const PRICES_STEP: DemoStep = {
   id: "demo-prices",
   expected: "captured after the change",
-  async look({ deps }) {
-    const key = priceItemKey(DEFAULT_ACCOUNT, DEMO_PRICE_ITEM);
+  async look({ deps, jobAccount }) {
+    const key = priceItemKey(jobAccount.name, DEMO_PRICE_ITEM);
     const item = (await priceItems.read(deps.ledger, key))?.value;
     const flavor = item?.latest?.reading.amounts["per_hour.flavor"];
     return flavor === "0.044" && item?.outbox.length === 0 ? this.expected : undefined;
@@ -75,8 +73,8 @@ const PRICES_STEP: DemoStep = {
 const AI_TASK_STEP: DemoStep = {
   id: "demo-ai-task",
   expected: "ended: SUCCESS",
-  async look({ deps }) {
-    const key = aiTaskKey({ account: DEFAULT_ACCOUNT, taskId: DEMO_AI_TASK });
+  async look({ deps, jobAccount }) {
+    const key = aiTaskKey({ account: jobAccount.name, taskId: DEMO_AI_TASK });
     const task = (await aiTasks.read(deps.ledger, key))?.value;
     return task?.state.kind === "ended" && task.outbox.length === 0
       ? `ended: ${task.state.status}`

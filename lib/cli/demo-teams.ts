@@ -12,10 +12,10 @@ import {
   DEMO_STRANGER,
   DEMO_TEAM,
 } from "../local/demo-teams.ts";
-import type { TeamConfig } from "../local/event-routes.ts";
 import { readReactions } from "../reactions/reactions-file.ts";
 import type { DemoStep } from "./demo-step.ts";
 import { validConfig } from "./reaction-files.ts";
+import type { TeamConfig } from "./team-config.ts";
 
 /** So that a person sees it after what was sent at the start. */
 const PUT_AFTER_MS = 2_000;

@@ -8,10 +8,8 @@ import type { Problem } from "../contract/problem.ts";
 import { getTask } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
 import { readSettings } from "../lambda/settings.ts";
-import { keptFor } from "../lambda/start-up.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/standing-jobs.ts";
-import { createSystemClock } from "../system/system-clock.ts";
 import {
   apiKeySetting,
   directorySetting,
@@ -20,9 +18,6 @@ import {
   taskPathSetting,
   taskSecondsSetting,
 } from "./setting-values.ts";
-
-/** So soon a key that was rotated in SSM is used. */
-const KEY_MAX_AGE_MS = 60_000;
 
 /** Options of `skyhook start` as commander reads them. */
 export interface StartFlags {
@@ -167,7 +162,7 @@ const providerOf = (
   }
   const readParameter = (name: string) => {
     const secrets = createSsmSecrets({ client: new SSMClient() });
-    return keptFor(KEY_MAX_AGE_MS, createSystemClock(), () => secrets.read(name));
+    return () => secrets.read(name);
   };
   return {
     kind: "remote",

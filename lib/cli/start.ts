@@ -81,10 +81,10 @@ const planDemo = async (
 const withDemo = (settings: StartSettings, demo: DemoPlan | undefined, at: number) => {
   const { provider, teams, eventSource } = settings;
   const config = demo?.teams?.config ?? readTeamConfig(teams, eventSource);
-  if (!demo || provider.kind === "remote") return { ...settings, config };
+  if (!demo || provider.kind === "remote") return { ...settings, ...config };
   return {
     ...settings,
-    config,
+    ...config,
     jobs: demo.files.jobs,
     provider: { ...provider, firstState: demoState(at) },
   };
@@ -99,11 +99,11 @@ const prepare = async (automation: Automation, plan: DemoPlan): Promise<Demo> =>
 };
 
 /** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
-const printEvents = ({ bus, routes, config }: Automation, isJson: boolean): void => {
+const printEvents = ({ bus, routes, accounts }: Automation, isJson: boolean): void => {
   bus.subscribeToOwn(async (event) => printLine(isJson ? JSON.stringify(event) : eventLine(event)));
   if (isJson) return;
   bus.subscribeToOthers(async (event) => printLine(incomingLine(event)));
-  for (const { id } of config.accounts.awsAccounts) {
+  for (const { id } of accounts.awsAccounts) {
     routes.subscribeAs(id, async (event) => printLine(forwardedLine(id, event)));
   }
 };
@@ -150,6 +150,7 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
   try {
     const automation = await openAutomation({
       ...withDemo(settings, plan, clock.now()),
+      environment: process.env,
       clock,
       random: createSystemRandom(),
       log: terminalLog,

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { createClient } from "../client/client.ts";
 import { createPacedClient } from "../client/paced-client.ts";
 import { ProviderError } from "../client/provider-error.ts";
+import { createRepeatingClient } from "../client/repeating-client.ts";
 import { createFileConfigSource } from "../local/file-config-source.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
@@ -51,8 +52,13 @@ const connect = ({ flags, environment, clock, random }: ThresholdOptions) => {
     endsAt: clock.now() + MAX_MS,
     signal: new AbortController().signal,
   };
-  const account = { client, requestsPerSecond: REQUESTS_PER_SECOND };
-  return { baseUrl: settings.baseUrl, pace, client, pacedClient: createPacedClient(account, pace) };
+  const paced = createPacedClient(client, { clock, requestsPerSecond: REQUESTS_PER_SECOND });
+  return {
+    baseUrl: settings.baseUrl,
+    pace,
+    client,
+    pacedClient: createRepeatingClient(paced, pace),
+  };
 };
 
 type Connection = ReturnType<typeof connect>;

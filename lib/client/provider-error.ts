@@ -11,9 +11,15 @@ import type { Problem } from "../contract/problem.ts";
  */
 export type Disposition = "transient" | "throttled" | "permanent" | "ambiguous" | "contract";
 
-/** Stable words for the cause; a word is never reused for another meaning. */
+/**
+ * Stable words for the cause; a word is never reused for another meaning. Nothing was sent for
+ * `budget-spent` (no turn in the account's budget), `paused` (the provider wants a pause),
+ * `budget-unavailable` (the ledger did not tell), and for `key-refused` without a status.
+ */
 export type ProviderErrorCode =
   | "aborted"
+  | "budget-spent"
+  | "budget-unavailable"
   | "conflict"
   | "connection-failed"
   | "connection-lost"
@@ -22,6 +28,7 @@ export type ProviderErrorCode =
   | "key-unavailable"
   | "locked"
   | "not-found"
+  | "paused"
   | "refused"
   | "reply-unexpected"
   | "reply-unreadable"

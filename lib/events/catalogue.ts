@@ -222,6 +222,13 @@ export const EVENT_DATA = {
     taskName: z.string().optional(),
     missingSince: z.iso.datetime().describe("the first look that did not find the task"),
   }),
+  AccountKeyRefused: z.looseObject({
+    since: z.iso.datetime().describe("of the account in the metadata; its commands wait"),
+  }),
+  AccountKeyAccepted: z.looseObject({
+    since: z.iso.datetime(),
+    refusedSince: z.iso.datetime().describe("as in the AccountKeyRefused that this ends"),
+  }),
 } as const;
 
 export type DetailType = keyof typeof EVENT_DATA;

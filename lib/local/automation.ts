@@ -3,15 +3,15 @@ import { createHandler as createPollTasks } from "../../functions/poll-tasks/han
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
 import { createAccess } from "../accounts/access.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
-import { ownAccount } from "../accounts/config.ts";
+import { type AccountsConfig, ownAccount } from "../accounts/config.ts";
 import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
-import { createClient } from "../client/client.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { breakLease } from "../ledger/lease.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
+import type { Reaction } from "../reactions/reaction.ts";
 import { POLLER_LEASE } from "../tasks/poll.ts";
 import { thresholdsLease } from "../thresholds/sync.ts";
 import { createClosing } from "./closing.ts";
@@ -19,8 +19,11 @@ import { openDataDirectory, withDataError } from "./data-directory.ts";
 import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
 import { createDoorbell, type Doorbell } from "./doorbell.ts";
 import type { DurableStore } from "./durable-map.ts";
+import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
+import type { Buses } from "./event-rules.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLevelStore } from "./level-store.ts";
+import { countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
@@ -37,6 +40,12 @@ const MAX_RECEIVE_COUNT = 5;
 export interface AutomationOptions {
   readonly provider: ProviderChoice;
   readonly jobs: JobChoice;
+  /** Who may use which account; absent: our own AWS account the run's provider. */
+  readonly accounts?: AccountsConfig | undefined;
+  /** Which events become commands. */
+  readonly reactions: readonly Reaction[];
+  /** Where keys are that the accounts name as `environment`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where everything is kept across runs; absent: in memory. */
   readonly directory: string | undefined;
   /** `source` of every event that goes out. */
@@ -50,6 +59,10 @@ export interface AutomationOptions {
 export interface Automation {
   readonly deps: CommandDeps;
   readonly bus: LocalBus;
+  readonly routes: EventRoutes;
+  readonly accounts: AccountsConfig;
+  /** The account of the standing jobs. */
+  readonly jobAccount: Account;
   readonly provider: Provider;
   /** Whether the message of that event still waits, or is being handled. */
   isQueued(eventId: string): boolean;
@@ -60,10 +73,9 @@ export interface Automation {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Parts extends Buses {
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
-  readonly bus: LocalBus;
 }
 
 const openParts = async (options: AutomationOptions, store: DurableStore): Promise<Parts> => ({
@@ -74,6 +86,11 @@ const openParts = async (options: AutomationOptions, store: DurableStore): Promi
   }),
   wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
   bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
+  defaultBus: await openLocalBus({
+    ...options,
+    map: store.map("default-bus"),
+    source: options.eventSource,
+  }),
 });
 
 /** The ports of the two queues, which tell the triggers of whatever is sent. */
@@ -102,16 +119,6 @@ const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
     clock.sleep(durationMs, signal ? AbortSignal.any([signal, stopping]) : stopping),
 });
 
-const accountAt = (provider: Provider, clock: Clock): Account => ({
-  name: DEFAULT_ACCOUNT,
-  settleMs: provider.settleMs,
-  canList: provider.canList,
-  ready: async () => ({ kind: "ready" }),
-  pathOf: ({ path }) => path,
-  requestsPerSecond: provider.requestsPerSecond,
-  client: createClient({ ...provider, fetch, clock }),
-});
-
 /** Everything that has to be open before a function can run, and how it is closed again. */
 const openAll = async (options: AutomationOptions) => {
   const { clock, random, log, directory } = options;
@@ -131,13 +138,21 @@ const openAll = async (options: AutomationOptions) => {
     const ledger = createDynamodbLedger({ client: dynamodb, tableName: TABLE_NAME });
     // The folder is open in this process only, so whoever held a lease is gone.
     await breakLease(ledger, POLLER_LEASE);
-    await breakLease(ledger, thresholdsLease(DEFAULT_ACCOUNT));
-    await breakLease(ledger, aiTasksLease(DEFAULT_ACCOUNT));
     return { parts, provider, ledger, closing, fingerprintKey: data?.fingerprintKey };
   } catch (error) {
     await closing.close();
     throw error;
   }
+};
+
+/** As in the cloud, where the packaging takes the first account for the standing jobs. */
+const firstOf = (
+  { accounts: [first] }: AccountsConfig,
+  accountOf: (name: string) => Account | undefined,
+): Account => {
+  const account = first && accountOf(first.name);
+  if (!account) throw new Error("there is no account");
+  return account;
 };
 
 /**
@@ -152,7 +167,12 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     () => openAll(options),
   );
   const doorbell = createDoorbell();
-  const account = accountAt(provider, clock);
+  const { accounts = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond) } = options;
+  const ports = { ledger, bus: parts.bus, clock, random, log, environment: options.environment };
+  const accountOf = openLocalAccounts(accounts, provider, ports);
+  const jobAccount = firstOf(accounts, accountOf);
+  await breakLease(ledger, thresholdsLease(jobAccount.name));
+  await breakLease(ledger, aiTasksLease(jobAccount.name));
   const deps: CommandDeps = {
     ledger,
     ...ringing(parts, doorbell),
@@ -160,9 +180,9 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     clock,
     random,
     log,
-    metrics: { count: () => {} },
-    access: createAccess(ownAccount(DEFAULT_ACCOUNT), LOCAL_SENDER),
-    accountOf: (name) => (name === account.name ? account : undefined),
+    metrics: countedNowhere,
+    access: createAccess(accounts, LOCAL_SENDER),
+    accountOf,
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),
     runner: random.uuid(),
@@ -172,6 +192,15 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };
   const functionDeps = { log: functionLog, attemptTimeoutMs: provider.attemptTimeoutMs };
+  const { eventSource, reactions } = options;
+  const routes = createEventRoutes({
+    buses: parts,
+    accounts,
+    intake: { ...deps, eventSource, reactions },
+    log: functionLog,
+    clock,
+    random,
+  });
   const stopping = new AbortController();
   const pollDeps = { ...deps, clock: untilStopped(clock, stopping.signal) };
   let triggers: ReturnType<typeof startTriggers> | undefined;
@@ -180,10 +209,14 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
   return {
     deps,
     bus: parts.bus,
+    routes,
+    accounts,
+    jobAccount,
     provider,
     isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       parts.bus.start();
+      parts.defaultBus.start();
       triggers = startTriggers({
         ...options,
         ...parts,
@@ -193,7 +226,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
       });
       jobs = startStandingJobs({
         deps: { ...pollDeps, log: functionLog },
-        account,
+        account: jobAccount,
         choice: options.jobs,
         times: provider.jobTimes,
       });
@@ -206,6 +239,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
       await jobs?.stop();
       await triggers?.stop();
       await parts.bus.stop();
+      await parts.defaultBus.stop();
       await closing.close();
     },
   };

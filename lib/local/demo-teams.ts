@@ -11,6 +11,7 @@ const NETWORK = "c2f1b7de-64a5-4d0e-8f7b-1e2d3c4b5a60";
 export const DEMO_ACCOUNTS = `# Who may use which account at the provider. Read when Skyhook starts.
 accounts:
   - name: local                          # of the embedded service: no address, no key
+    requests_per_second: 1000
     senders:
       - own
       - sender: "${DEMO_TEAM}"             # the billing team's AWS account

@@ -4,7 +4,6 @@ import type { IntakeDeps } from "../intake/take-in.ts";
 import type { InvocationLog } from "../lambda/invocation-log.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import type { Reaction } from "../reactions/reaction.ts";
 import type { BusEvent } from "./bus-records.ts";
 import type { BusHandler } from "./event-delivery.ts";
 import { type Buses, leadToIntake, leadToSubscribers } from "./event-rules.ts";
@@ -12,15 +11,9 @@ import { lambdaContext } from "./lambda-context.ts";
 import type { PutEvent } from "./local-bus.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 
-/** Who may use what, and which events become commands. */
-export interface TeamConfig {
-  readonly accounts: AccountsConfig;
-  readonly reactions: readonly Reaction[];
-}
-
 export interface EventRoutesOptions {
   readonly buses: Buses;
-  readonly config: TeamConfig;
+  readonly accounts: AccountsConfig;
   readonly intake: IntakeDeps;
   readonly log: InvocationLog;
   readonly clock: Clock;
@@ -48,13 +41,13 @@ const TIMEOUT_MS = 30_000;
 
 /** To be made before the buses start, so that no stored event is missed. */
 export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
-  const { buses, config, intake, log } = options;
-  const { eventSource } = intake;
-  const { awsAccounts, organization } = config.accounts;
+  const { buses, accounts, intake, log } = options;
+  const { eventSource, reactions } = intake;
+  const { awsAccounts, organization } = accounts;
   const handlers = new Map<string, BusHandler[]>();
   const handler = createIntake(async () => ({ intake, log }));
 
-  leadToIntake(buses, { reactions: config.reactions, eventSource }, async (call) => {
+  leadToIntake(buses, { reactions, eventSource }, async (call) => {
     await handler(call, lambdaContext("intake", TIMEOUT_MS, options));
   });
   leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {

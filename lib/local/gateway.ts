@@ -1,6 +1,5 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
-import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { type CommandView, viewOf } from "../commands/command-view.ts";
 import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
@@ -67,7 +66,7 @@ const isLocalHost = (host: string | undefined): boolean =>
   host !== undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
 
 const createApp = (automation: Automation): Hono => {
-  const { deps } = automation;
+  const { deps, jobAccount } = automation;
   const rejections = rememberRejections(automation);
   const app = new Hono();
   const refuse = (context: Context, status: 400 | 403 | 404 | 413 | 415 | 500, error: string) =>
@@ -112,16 +111,16 @@ const createApp = (automation: Automation): Hono => {
     return state ? context.json(state) : refuse(context, 404, "no such command");
   });
   app.get("/prices", async (context) =>
-    context.json(await listPrices(deps.ledger, DEFAULT_ACCOUNT)),
+    context.json(await listPrices(deps.ledger, jobAccount.name)),
   );
   app.get("/prices/:name", async (context) => {
-    const history = await priceHistory(deps.ledger, DEFAULT_ACCOUNT, context.req.param("name"));
+    const history = await priceHistory(deps.ledger, jobAccount.name, context.req.param("name"));
     return history ? context.json(history) : refuse(context, 404, "no such price");
   });
   app.get("/price-changes", async (context) => {
     const since = Date.parse(context.req.query("since") ?? "");
     if (Number.isNaN(since)) return refuse(context, 400, "since: an instant in ISO 8601");
-    return context.json(await priceChanges(deps.ledger, DEFAULT_ACCOUNT, since));
+    return context.json(await priceChanges(deps.ledger, jobAccount.name, since));
   });
   app.notFound((context) => refuse(context, 404, "no such path"));
   app.onError((error, context) => {

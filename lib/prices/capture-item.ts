@@ -28,7 +28,7 @@ export interface ItemCapture {
   readonly deps: JobDeps;
   readonly account: string;
   readonly bucket: string;
-  /** Keeps the account's request budget. */
+  /** Repeats what may pass later. */
   readonly client: Client;
   readonly budget: JobBudget;
 }
@@ -44,6 +44,8 @@ const problemOf = ({ message, problems }: ProviderError): string =>
  */
 const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boolean =>
   error.code === "aborted" ||
+  error.code === "budget-spent" ||
+  error.code === "paused" ||
   (error.disposition === "throttled" &&
     deps.clock.now() + (error.retryAfterMs ?? 0) >= budget.endsAt);
 

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { Account } from "../accounts/account.ts";
-import { createPacedClient } from "../client/paced-client.ts";
+import { createRepeatingClient } from "../client/repeating-client.ts";
 import { type ConfigProblem, configProblemText } from "../config/config-file.ts";
 import { type PriceItem, priceNames, priceRunKey, priceRuns } from "../ledger/price.ts";
 import type { ConfigSource } from "../ports/config-source.ts";
@@ -111,7 +111,7 @@ export const capturePrices = async (
   await rememberNames(deps, account, names);
 
   const { clock, random } = deps;
-  const client = createPacedClient(run.account, { clock, random, ...budget });
+  const client = createRepeatingClient(run.account.client, { clock, random, ...budget });
   const captured = await captureItems({ deps, account, bucket, client, budget }, items);
   const ended = { account, bucket, endedAt: deps.clock.now() };
   const outbox = [pricesCaptured(ended, captured)];

@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import type { CommandDeps } from "../commands/deps.ts";
 import { lookAtCommand, lookAtLane } from "../commands/look.ts";
 import { aiTasks } from "../ledger/ai-task.ts";
+import { budgets } from "../ledger/budget.ts";
 import { commands } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
 import { priceItems, priceRuns } from "../ledger/price.ts";
@@ -63,9 +64,12 @@ const onEach = async (
   await Promise.all(keys.map((key) => limit(() => workOn(key))));
 };
 
-/** Records of the standing jobs are due while an event of theirs is not published. */
+/** Records of the standing jobs, and budgets, are due while an event of theirs is not published. */
 const OUTBOXES = new Map(
-  [thresholdSyncs, priceItems, priceRuns, aiTasks].map(({ kind, publish }) => [kind, publish]),
+  [thresholdSyncs, priceItems, priceRuns, aiTasks, budgets].map(({ kind, publish }) => [
+    kind,
+    publish,
+  ]),
 );
 
 const workOffOther = async (deps: CommandDeps, entryKey: string): Promise<void> => {

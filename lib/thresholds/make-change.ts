@@ -13,7 +13,7 @@ import type { ActualThreshold, Change } from "./plan.ts";
 import { limitField, type Threshold, targetOf } from "./threshold.ts";
 
 export interface SendOptions {
-  /** Keeps the account's request budget. */
+  /** Repeats what may pass later. */
   readonly client: Client;
   readonly clientId: number | bigint | undefined;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import { createPacedClient } from "../client/paced-client.ts";
+import { createRepeatingClient } from "../client/repeating-client.ts";
 import { configProblemText } from "../config/config-file.ts";
 import { isLeaseHeld, takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
@@ -105,7 +105,7 @@ const syncWith = async (
     deps.log.info("told of a config that is synced already", { account: account.name });
     return;
   }
-  const client = createPacedClient(account, { ...deps, ...budget });
+  const client = createRepeatingClient(account.client, { ...deps, ...budget });
   // The list shows the key's own client only: it says nothing about another one's thresholds.
   const isListed = account.canList && config.clientId === undefined;
   const remembered = isListed ? [] : rememberedFor(config, stored?.value.applied);

@@ -1,5 +1,6 @@
 import { watchAiTasks } from "../../lib/ai-tasks/watch-ai-tasks.ts";
 import { createClient } from "../../lib/client/client.ts";
+import { createPacedClient } from "../../lib/client/paced-client.ts";
 import { aiTaskKey, aiTasks } from "../../lib/ledger/ai-task.ts";
 import { aiWatches } from "../../lib/ledger/ai-watch.ts";
 import type { Clock } from "../../lib/ports/clock.ts";
@@ -17,6 +18,7 @@ const STEP_MS = 50;
 
 export interface RunOptions {
   readonly taskName?: string;
+  /** How slow the provider is. */
   readonly requestsPerSecond?: number;
   readonly durationMs?: number;
 }
@@ -107,12 +109,16 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     const { deps, ...ports } = portsOf(invocations);
     const { taskName, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
     const ready = async () => ({ kind: "ready" as const });
+    const client = createPacedClient(ports.account.client, {
+      clock: countedClock,
+      requestsPerSecond,
+    });
     const pathOf = ({ path }: { readonly path: string }) => path;
-    const account = { ...ports.account, ready, pathOf, requestsPerSecond };
-    const budget = {
-      endsAt: clock.now() + (options.durationMs ?? RUN_MS),
-      signal: new AbortController().signal,
-    };
+    const account = { ...ports.account, client, ready, pathOf };
+    const durationMs = options.durationMs ?? RUN_MS;
+    const over = new AbortController();
+    void clock.sleep(durationMs).then(() => over.abort());
+    const budget = { endsAt: clock.now() + durationMs, signal: over.signal };
     let isDone = false;
     const outcome = watchAiTasks(deps, { account, taskName }, budget)
       .then(

@@ -117,7 +117,7 @@ test("a first run so slow that another takes over rejects, and takes no new end 
   const gate = createGate();
   const { world, provider } = watchedWorld([aiTask(1, "SUCCESS")], gate.around);
   const { reached, open } = gate.hold("fetch");
-  const slow = world.run();
+  const slow = world.run({ durationMs: 300_000 });
   await reached;
   await world.clock.advance(60_000);
   await world.run();

@@ -2,7 +2,8 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { createClient } from "../../lib/client/client.ts";
+import { openAccounts } from "../../lib/accounts/open-accounts.ts";
+import { parseAccounts } from "../../lib/accounts/parse-accounts.ts";
 import type { BusEntry } from "../../lib/ports/bus.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { createSystemClock } from "../../lib/system/system-clock.ts";
@@ -41,25 +42,6 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
   const clock = createSystemClock();
   let requests = 0;
   const events: BusEntry[] = [];
-  const account = {
-    name: "local",
-    settleMs: 300_000,
-    canList: true,
-    ready: async () => ({ kind: "ready" as const }),
-    pathOf: ({ path }: { readonly path: string }) => path,
-    requestsPerSecond,
-    client: createClient({
-      baseUrl: url,
-      apiKey: async () => BUILT_IN_API_KEYS.first,
-      fetch: (request) => {
-        requests += 1;
-        return fetch(request);
-      },
-      clock,
-      attemptTimeoutMs: 10_000,
-      paths: {},
-    }),
-  };
   const deps = {
     ledger: createMemoryLedger(),
     clock,
@@ -72,6 +54,24 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
       },
     },
   };
+  const config = parseAccounts({
+    accounts: [{ name: "local", senders: ["own"], requests_per_second: requestsPerSecond }],
+  });
+  const ports = {
+    ...deps,
+    metrics: { count: () => {} },
+    secrets: { read: async () => "" },
+    environment: {},
+    fetch: (request: Request) => {
+      requests += 1;
+      return fetch(request);
+    },
+    attemptTimeoutMs: 10_000,
+  };
+  const apiKey = async () => BUILT_IN_API_KEYS.first;
+  const own = { baseUrl: url, apiKey, paths: {}, canList: true, settleMs: 300_000 };
+  const account = openAccounts(config, ports, own)("local");
+  if (!account) throw new Error("there is no account");
   const source = createTextSource();
   const sync = async (what: string, config: string): Promise<void> => {
     source.write(config);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keptFor, once } from "../../lib/lambda/start-up.ts";
-import { createVirtualClock } from "../support/virtual-clock.ts";
+import { once } from "../../lib/lambda/start-up.ts";
 
 /** Answers in turn: a number is a value, an error is a failure. */
 const inTurn = (...answers: readonly (number | Error)[]) => {
@@ -45,31 +44,5 @@ describe("a start-up", () => {
     expect(await start()).toBe(2);
     expect(await start()).toBe(2);
     expect(source.calls()).toBe(2);
-  });
-});
-
-describe("a value that is kept for a while", () => {
-  it("is read again when it is old, so that a rotated key is used", async () => {
-    const clock = createVirtualClock();
-    const source = inTurn(1, 2);
-    const value = keptFor(60_000, clock, source.read);
-
-    const first = await value();
-    await clock.advance(59_999);
-    const young = await value();
-    await clock.advance(1);
-    const old = await value();
-
-    expect([first, young, old]).toEqual([1, 1, 2]);
-    expect(source.calls()).toBe(2);
-  });
-
-  it("is read at once after a failed read", async () => {
-    const source = inTurn(new Error("throttled"), 2);
-    const value = keptFor(60_000, createVirtualClock(), source.read);
-
-    await expect(value()).rejects.toThrow("throttled");
-
-    expect(await value()).toBe(2);
   });
 });

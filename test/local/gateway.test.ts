@@ -17,6 +17,8 @@ beforeEach(async () => {
   automation = await openAutomation({
     provider: { kind: "embedded", port: 0, taskDurationMs: 10 },
     jobs: {},
+    reactions: [],
+    environment: {},
     directory: undefined,
     eventSource: "skyhook",
     clock: createSystemClock(),

@@ -1,3 +1,6 @@
+import type { Account } from "../../lib/accounts/account.ts";
+import { openAccounts } from "../../lib/accounts/open-accounts.ts";
+import { parseAccounts } from "../../lib/accounts/parse-accounts.ts";
 import { createClient } from "../../lib/client/client.ts";
 import {
   priceItemKey,
@@ -46,7 +49,7 @@ export interface PriceWorldOptions {
   readonly around?: Around;
   /** Stands between the client and the service. */
   readonly between?: (service: Fetch) => Fetch;
-  /** Without a limit by default, so that no time passes. */
+  /** The account's request budget; without one by default, so that no time passes. */
   readonly requestsPerSecond?: number;
   /** Absent: a pause is over at once, with the clock moved on. */
   readonly sleep?: "until moved on";
@@ -83,6 +86,42 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     if (known === undefined || known < (data.number ?? 1)) lies.push(detailType);
   };
 
+  /** A real one with a budget, or one that is always ready. */
+  const accountOf = (deps: JobDeps, fetchThere: Fetch): Account => {
+    const apiKey = async () => BUILT_IN_API_KEYS.first;
+    const provider = { baseUrl: "http://provider.test", apiKey, paths: {} };
+    const facts = { settleMs: 300_000, canList: true };
+    const { requestsPerSecond: requests_per_second } = options;
+    if (requests_per_second === undefined) {
+      // An attempt has no time limit of its own here.
+      const sleep: Clock["sleep"] = (_ms, signal) =>
+        new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+      const patient = { now: clock.now, sleep };
+      const calls = { fetch: fetchThere, clock: patient, attemptTimeoutMs: 10_000 };
+      const client = createClient({ ...provider, ...calls });
+      return {
+        name: ACCOUNT,
+        client,
+        ready: async () => ({ kind: "ready" }),
+        pathOf: ({ path }) => path,
+        ...facts,
+      };
+    }
+    const account = { name: ACCOUNT, senders: ["own"], requests_per_second };
+    const ports = {
+      ...deps,
+      metrics: { count: () => undefined },
+      secrets: { read: apiKey },
+      environment: {},
+      fetch: fetchThere,
+      attemptTimeoutMs: 10_000,
+    };
+    const config = parseAccounts({ accounts: [account] });
+    const opened = openAccounts(config, ports, { ...provider, ...facts })(ACCOUNT);
+    if (!opened) throw new Error("no account");
+    return opened;
+  };
+
   const newInvocation = () => {
     invocations += 1;
     const invocation = invocations;
@@ -93,20 +132,6 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
       listDue: ledger.listDue,
     };
-    // An attempt has no time limit of its own here.
-    const patient: Clock = {
-      now: clock.now,
-      sleep: (_ms, signal) =>
-        new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
-    };
-    const client = createClient({
-      baseUrl: "http://provider.test",
-      apiKey: async () => BUILT_IN_API_KEYS.first,
-      fetch: (request) => call(`fetch ${new URL(request.url).pathname}`, () => provider(request)),
-      clock: patient,
-      attemptTimeoutMs: 10_000,
-      paths: {},
-    });
     const failed = { kind: "failed", code: "fault", message: "" } as const;
     const deps: JobDeps = {
       ledger: guarded,
@@ -131,7 +156,9 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       random,
       log,
     };
-    return { deps, client, call };
+    const fetchThere = (request: Request) =>
+      call(`fetch ${new URL(request.url).pathname}`, () => provider(request));
+    return { deps, account: accountOf(deps, fetchThere), call };
   };
 
   return {
@@ -142,20 +169,15 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     newInvocation,
     /** One run of the job. */
     async run(run: RunOptions = {}): Promise<void> {
-      const { deps, client, call } = newInvocation();
+      const { deps, account, call } = newInvocation();
       const { watchlist = watchlistOf(DDOS, K8S, GPU, WEB), scheduledAt = clock.now() } = run;
+      const durationMs = run.durationMs ?? 50_000;
+      const over = new AbortController();
+      void clock.sleep(durationMs).then(() => over.abort());
       await capturePrices(
         deps,
         {
-          account: {
-            name: ACCOUNT,
-            client,
-            requestsPerSecond: options.requestsPerSecond ?? Number.POSITIVE_INFINITY,
-            settleMs: 300_000,
-            canList: true,
-            ready: async () => ({ kind: "ready" as const }),
-            pathOf: ({ path }: { readonly path: string }) => path,
-          },
+          account,
           source: {
             name: "watchlist.yaml",
             read: () =>
@@ -167,8 +189,8 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
           periodMs: HOUR_MS,
         },
         {
-          endsAt: clock.now() + (run.durationMs ?? 50_000),
-          signal: run.signal ?? new AbortController().signal,
+          endsAt: clock.now() + durationMs,
+          signal: AbortSignal.any([over.signal, ...(run.signal ? [run.signal] : [])]),
         },
       );
     },

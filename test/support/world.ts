@@ -153,7 +153,6 @@ export const createWorld = async (options: WorldOptions) => {
           canList: true,
           ready: async () => ({ kind: "ready" }),
           pathOf: ({ path }) => path,
-          requestsPerSecond: 1_000,
           ...accounts[name],
         },
       ownSender,

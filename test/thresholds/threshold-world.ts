@@ -1,4 +1,5 @@
 import type { Account } from "../../lib/accounts/account.ts";
+import { createPacedClient } from "../../lib/client/paced-client.ts";
 import { parseWireJson } from "../../lib/contract/json.ts";
 import { thresholdSyncKey, thresholdSyncs } from "../../lib/ledger/threshold-sync.ts";
 import type { State } from "../../lib/service/state/state.ts";
@@ -19,6 +20,8 @@ export interface ThresholdWorldOptions {
   /** What the provider has at the beginning; client 1 is the key's own. */
   readonly events?: Events;
   readonly account?: Partial<Account>;
+  /** How slow the provider is; as fast as it is asked by default. */
+  readonly requestsPerSecond?: number;
   readonly around?: Around;
 }
 
@@ -72,12 +75,17 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
   ): Promise<void> => {
     events += 1;
     const { deps } = invocation;
-    const account = deps.accountOf("local");
-    if (!account) throw new Error("no account");
+    const found = deps.accountOf("local");
+    if (!found) throw new Error("no account");
+    const { requestsPerSecond = Number.POSITIVE_INFINITY } = options;
+    const pace = { clock: deps.clock, requestsPerSecond };
+    const account = { ...found, client: createPacedClient(found.client, pace) };
+    const over = new AbortController();
+    void world.clock.sleep(budgetMs).then(() => over.abort());
     await syncThresholds(
       deps,
       { account, source, cause: { kind: "object-created", eventId: `event-${events}`, ...cause } },
-      { endsAt: world.clock.now() + budgetMs, signal: new AbortController().signal },
+      { endsAt: world.clock.now() + budgetMs, signal: over.signal },
     );
   };
 

@@ -1,0 +1,20 @@
+import { Metrics as EmfMetrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import type { Metrics } from "../ports/metrics.ts";
+
+/**
+ * Counts in CloudWatch's embedded metric format: each count is one line of the log at once, so that
+ * an invocation that dies loses none.
+ */
+export const createEmfMetrics = (): Metrics => {
+  const metrics = new EmfMetrics({ namespace: "skyhook", serviceName: "skyhook" });
+  return {
+    count(name, dimensions = {}) {
+      const single = metrics.singleMetric();
+      // Before the metric, which is written as soon as it is added.
+      for (const [dimension, value] of Object.entries(dimensions)) {
+        single.addDimension(dimension, value);
+      }
+      single.addMetric(name, MetricUnit.Count, 1);
+    },
+  };
+};

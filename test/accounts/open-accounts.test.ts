@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { type OwnProvider, openAccounts } from "../../lib/accounts/open-accounts.ts";
+import { parseAccounts } from "../../lib/accounts/parse-accounts.ts";
+import { getTask } from "../../lib/contract/tasks.ts";
+import { createMemoryLedger } from "../support/memory-ledger.ts";
+import { createRecordingBus } from "../support/recording-bus.ts";
+import { createRecordingLog } from "../support/recording-log.ts";
+import { createSeededRandom } from "../support/seeded-random.ts";
+import { createVirtualClock } from "../support/virtual-clock.ts";
+
+const OWN: OwnProvider = {
+  baseUrl: "http://own.test",
+  apiKey: async () => "own-key",
+  paths: { [getTask.id]: "/own/tasks/{task_id}" },
+  canList: false,
+  settleMs: 5_000,
+};
+
+const open = (account: object, own?: OwnProvider) => {
+  const ledger = createMemoryLedger();
+  const sent: string[] = [];
+  const ports = {
+    ledger,
+    bus: createRecordingBus(ledger, "own"),
+    clock: createVirtualClock(),
+    random: createSeededRandom(),
+    log: createRecordingLog(),
+    metrics: { count: () => {} },
+    secrets: { read: async (reference: string) => `key-in${reference}` },
+    environment: { ACME_KEY: "key-in-environment", EMPTY: "" },
+    fetch: async ({ url, headers }: Request) => {
+      sent.push(`${url} ${headers.get("authorization")}`);
+      return Response.json({ id: "t", state: "RUNNING" });
+    },
+    attemptTimeoutMs: 10_000,
+  };
+  const config = parseAccounts({ accounts: [{ name: "acme", senders: ["own"], ...account }] });
+  const accountOf = openAccounts(config, ports, own);
+  const request = { params: { task_id: "t" }, query: {}, body: undefined };
+  const ask = async () => accountOf("acme")?.client.call(getTask, request);
+  return { accountOf, ask, sent };
+};
+
+test.each([
+  ["the run's own, when it names none", {}, "http://own.test/own/tasks/t apikey own-key"],
+  [
+    "the run's own with a key that it names",
+    { api_key: { environment: "ACME_KEY" } },
+    "http://own.test/own/tasks/t apikey key-in-environment",
+  ],
+  [
+    "the one that it names, with a key from the secrets",
+    { base_url: "http://acme.test", api_key: { parameter: "/acme" } },
+    "http://acme.test/v1/tasks/t apikey key-in/acme",
+  ],
+  [
+    "the one that it names, with paths of its own",
+    {
+      base_url: "http://acme.test",
+      api_key: { environment: "ACME_KEY" },
+      task_path: "/cloud/v1/tasks/{task_id}",
+    },
+    "http://acme.test/cloud/v1/tasks/t apikey key-in-environment",
+  ],
+])("an account asks %s", async (_, account, request) => {
+  const { ask, sent } = open(account, OWN);
+
+  await ask();
+
+  expect(sent).toEqual([request]);
+});
+
+test("what an account says of its provider holds only for a provider that it names", () => {
+  const facts = { lists: true, settle: "90s" };
+  const named = { base_url: "http://acme.test", api_key: { environment: "ACME_KEY" } };
+
+  expect(open(facts, OWN).accountOf("acme")).toMatchObject({ canList: false, settleMs: 5_000 });
+  expect(open({ ...facts, ...named }, OWN).accountOf("acme")).toMatchObject({
+    canList: true,
+    settleMs: 90_000,
+  });
+});
+
+test.each(["MISSING", "EMPTY"])("a key in the variable %s cannot be read", async (environment) => {
+  const { ask, sent } = open({ api_key: { environment } }, OWN);
+
+  await expect(ask()).rejects.toMatchObject({
+    code: "key-unavailable",
+    cause: new Error(`the environment variable ${environment} is not set`),
+  });
+
+  expect(sent).toEqual([]);
+});
+
+test("an account without a provider is not opened where the run has none", () => {
+  expect(() => open({})).toThrow("account acme names no provider, or no key");
+});
+
+test("there is no account that the config does not name", () => {
+  expect(open({}, OWN).accountOf("other")).toBeUndefined();
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import { listStorageEvents } from "../../lib/contract/storage-events.ts";
+import { createAccountWorld, LIST, throttled } from "./account-world.ts";
+
+/** Waits for less than a second are waited out. */
+const STEP_MS = 20;
+
+describe("a pause that the provider asks one process for", () => {
+  test("stops all of them until its end, and not longer", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    const [one, other] = [world.open(), world.open()];
+    world.answerNext(() => throttled(20));
+
+    const first = await world.read(one);
+    const second = await world.read(other);
+    await world.clock.advance(startedAt + 19_999 - world.clock.now());
+    const third = await world.ready(one);
+    await world.clock.advance(1);
+    const fourth = await world.read(other);
+
+    expect(first).toMatchObject({ disposition: "throttled", code: "throttled", status: 429 });
+    expect(second).toMatchObject({
+      disposition: "throttled",
+      code: "paused",
+      message: "list-storage-events: not sent, the provider wants a pause",
+    });
+    // 1 ms is waited out.
+    expect(third).toEqual({ kind: "ready" });
+    expect(fourth).toBe("answered");
+    expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 20_000 + STEP_MS]);
+  });
+
+  test("is a second when it does not say how long", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    world.answerNext(() => throttled());
+
+    await world.read(world.open());
+    const next = await world.read(world.open());
+
+    expect(next).toBe("answered");
+    expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 1_000]);
+  });
+
+  test("is waited out by calls when it is short", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    const account = world.open();
+    world.answerNext(() => throttled(4));
+
+    await world.read(account);
+    const next = await world.read(account);
+
+    expect(next).toBe("answered");
+    expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 4_000]);
+  });
+
+  test("is told to whoever is not ready, with its end", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    world.answerNext(() => throttled(30));
+
+    await world.read(world.open());
+
+    expect(await world.ready(world.open())).toEqual({
+      kind: "wait",
+      until: startedAt + 30_000,
+      because: "paused",
+    });
+  });
+
+  test("is kept by the process that was asked, even when the ledger is away", async () => {
+    let isAway = false;
+    const world = await createAccountWorld({
+      around: ({ name }, effect) =>
+        isAway && name.startsWith("ledger") ? Promise.reject(new Error("away")) : effect(),
+    });
+    const account = world.open();
+    world.answerNext(() => {
+      isAway = true;
+      return throttled(30);
+    });
+
+    const first = await world.read(account);
+    isAway = false;
+    const second = await world.read(account);
+
+    expect(first).toMatchObject({ code: "throttled", status: 429 });
+    expect(second).toMatchObject({ code: "paused" });
+    expect(world.sent).toHaveLength(1);
+    expect(world.log.lines).toMatchObject([{ level: "warn", fields: { errorMessage: "away" } }]);
+  });
+
+  test("makes turns worth nothing that were granted before", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.ready(account);
+    await world.ready(account);
+    world.answerNext(() => throttled(30));
+
+    await world.read(account);
+    const next = await world.read(account);
+
+    expect(next).toMatchObject({ code: "paused" });
+    expect(world.sent).toHaveLength(1);
+  });
+});
+
+test("a turn that is granted while a pause begins is not used in it", async () => {
+  let isSlow = false;
+  const world = await createAccountWorld({
+    around: async ({ name }, effect) => {
+      const answer = await effect();
+      if (isSlow && name.startsWith("ledger.write")) await world.clock.sleep(300);
+      return answer;
+    },
+  });
+  const startedAt = world.clock.now();
+  const account = world.open();
+  world.answerNext(async () => {
+    isSlow = true;
+    void account.client.call(listStorageEvents, LIST);
+    await world.clock.sleep(100);
+    return throttled(3);
+  });
+
+  await world.read(account);
+  await world.clock.advance(10_000);
+
+  expect(world.sent).toHaveLength(2);
+  expect(world.sent[1]?.at).toBeGreaterThanOrEqual(startedAt + 3_100);
+});
+
+describe("an account that is ready", () => {
+  test("keeps a turn for the next call, which asks the ledger for none", async () => {
+    const calls: string[] = [];
+    const world = await createAccountWorld({
+      around: ({ name }, effect) => {
+        calls.push(name);
+        return effect();
+      },
+    });
+    const account = world.open();
+
+    const readiness = await world.ready(account);
+    calls.splice(0);
+    const outcome = await world.read(account);
+
+    expect(readiness).toEqual({ kind: "ready" });
+    expect(outcome).toBe("answered");
+    expect(calls).toEqual(["fetch"]);
+    expect(await world.budget()).toMatchObject({ granted: 1 });
+  });
+
+  test("keeps one turn for each who asked", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+
+    for (const _ of [1, 2, 3]) await world.ready(account);
+    const granted = (await world.budget())?.granted;
+    for (const _ of [1, 2, 3]) await world.read(account);
+
+    expect(granted).toBe(3);
+    expect(await world.budget()).toMatchObject({ granted: 3 });
+  });
+
+  test("keeps no turn beyond its window", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.ready(account);
+    await world.clock.advance(1_000);
+
+    await world.read(account);
+
+    expect(await world.budget()).toMatchObject({ granted: 1, windowStartedAt: world.clock.now() });
+  });
+
+  test("waits for a turn for a second at most, and says then when to ask again", async () => {
+    const world = await createAccountWorld({ requestsPerSecond: 1 });
+    const startedAt = world.clock.now();
+    await world.read(world.open());
+    await world.clock.advance(startedAt + 400 - world.clock.now());
+
+    const waited = await world.ready(world.open());
+    const over = await world.ready(world.open());
+
+    expect(waited).toEqual({ kind: "ready" });
+    expect(over).toEqual({ kind: "ready" });
+    expect(await world.budget()).toMatchObject({ windowStartedAt: startedAt + 2_000 });
+  });
+
+  test("is not, for whoever has no time left", async () => {
+    const world = await createAccountWorld();
+
+    const readiness = await world.ready(world.open(), AbortSignal.abort());
+
+    expect(readiness).toMatchObject({ kind: "wait", until: world.clock.now() });
+    expect(await world.budget()).toBeUndefined();
+  });
+});
