@@ -33,6 +33,9 @@ const parseJson = (text: string): unknown => {
 /** Reads an event as people write it, or as it came out of another bus. */
 export const readPut = (text: string): PutReading => {
   const json = parseJson(text);
+  if (json === undefined) {
+    return { kind: "invalid", problems: [{ path: "", rule: "not readable as JSON" }] };
+  }
   const tooMuch = sizeProblems(json);
   if (tooMuch.length > 0) return { kind: "invalid", problems: tooMuch };
   const read = putSchema.safeParse(json);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { MUTATIONS } from "../../lib/contract/mutations.ts";
+import { COMMANDED } from "../../lib/contract/mutations.ts";
 import { READS } from "../../lib/contract/operations.ts";
 import { runSkyhook } from "../support/skyhook-process.ts";
 
@@ -23,7 +23,7 @@ describe("skyhook operations", { timeout: 30_000 }, () => {
         .slice(1)
         .map((line) => line.trim().split(" ")[0]);
     expect(sent).toMatch(/^can be sent/);
-    expect(idsIn(sent)).toEqual(MUTATIONS.map(({ id }) => id));
+    expect(idsIn(sent)).toEqual(COMMANDED.map(({ id }) => id));
     expect(read).toMatch(/^can be read/);
     expect(idsIn(read)).toEqual(READS.map(({ id }) => id));
     expect(exitCode).toBe(0);
@@ -34,7 +34,7 @@ describe("skyhook operations", { timeout: 30_000 }, () => {
 
     const described = describedSchema.parse(JSON.parse(stdout));
     expect(described.map(({ id, kind }) => [id, kind])).toEqual(
-      [...MUTATIONS, ...READS].map(({ id, kind }) => [id, kind]),
+      [...COMMANDED, ...READS].map(({ id, kind }) => [id, kind]),
     );
     expect(described[0]).toMatchObject({ answers: "tasks", lane: { resource: "container" } });
     expect(described.find(({ id }) => id === "get-network-tag")).toMatchObject({

@@ -26,6 +26,7 @@ describe("the settings of a local run", () => {
       eventSource: "skyhook",
       jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: "all" },
       provider: { kind: "embedded", port: 0, taskDurationMs: 1_500 },
+      teams: { accountsFile: undefined, reactionsFile: undefined },
     });
   });
 
@@ -36,6 +37,8 @@ describe("the settings of a local run", () => {
       servicePort: "4001",
       taskSeconds: "0.25",
       eventSource: "acme.skyhook",
+      accounts: "teams.yaml",
+      reactions: "rules.yaml",
       thresholds: "mine.yaml",
       watchlist: "prices.json",
       aiTasks: "transcription",
@@ -51,6 +54,7 @@ describe("the settings of a local run", () => {
         aiTasks: "transcription",
       },
       provider: { kind: "embedded", port: 4_001, taskDurationMs: 250 },
+      teams: { accountsFile: "teams.yaml", reactionsFile: "rules.yaml" },
     });
   });
 

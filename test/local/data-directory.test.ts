@@ -60,8 +60,8 @@ describe("a data directory", () => {
   });
 
   it.each([
-    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads format 2"],
-    ['{"format":2}', "damaged: skyhook.json is not readable"],
+    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads format 3"],
+    ['{"format":3}', "damaged: skyhook.json is not readable"],
     ['{"for', "damaged: skyhook.json is not readable"],
   ])("of another version or with damage is refused: %s", async (mark, why) => {
     await mkdir(directory, { recursive: true });

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { DEMO_COMMANDS } from "../../lib/local/demo.ts";
+import { DEMO_EVENT_ID, DEMO_REACTION } from "../../lib/local/demo-teams.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import {
   distinct,
@@ -23,6 +24,9 @@ const KILLS = [
 
 const taskListSchema = z.object({ count: z.number() });
 const thresholdsSchema = z.object({ reaching_used_requests: z.array(z.unknown()) });
+
+/** Of the event that another AWS account puts on the bus. */
+const PAID = `${DEMO_EVENT_ID}:${DEMO_REACTION}`;
 
 const TERMINAL = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled"]);
 
@@ -67,9 +71,9 @@ describe("a local run with --data that is killed", () => {
       const all = distinct([...told, ...last.events]);
       const ends = all.filter((event) => TERMINAL.has(event["detail-type"]));
       const accepted = DEMO_COMMANDS.filter(({ expect: end }) => end.status !== "rejected");
-      expect(last.summary).toContain("15 of 15 steps of the demo ended as expected");
+      expect(last.summary).toContain("17 of 17 steps of the demo ended as expected");
       expect(ends.map(({ detail }) => detail.metadata.commandId).sort()).toEqual(
-        accepted.map(({ id }) => id).sort(),
+        [...accepted.map(({ id }) => id), PAID].sort(),
       );
       // One was there before.
       expect(last.routerTasks.count).toBe(2);

@@ -73,7 +73,7 @@ describe("the standing jobs of a local run", { timeout: 30_000 }, () => {
     const ended = await runSkyhook(["start", "--exit", "--json", "--watchlist", watchlist]);
 
     expect(ended.exitCode).toBe(0);
-    expect(ended.stderr).toContain("14 of 14 steps of the demo ended as expected");
+    expect(ended.stderr).toContain("16 of 16 steps of the demo ended as expected");
     expect(ended.stderr).toContain("line 2: items.0: give exactly one of instance");
   });
 

@@ -7,9 +7,10 @@ describe("skyhook start --exit --json", () => {
   let stderr: string;
   let events: readonly PublishedEvent[];
 
-  const of = (commandId: string): readonly string[] =>
+  const of = (commandId: string, sender = "000000000000"): readonly string[] =>
     events
-      .filter(({ detail }) => detail.metadata.commandId === commandId)
+      .filter(({ detail: { metadata } }) => metadata.commandId === commandId)
+      .filter(({ detail: { metadata } }) => metadata.sender === sender)
       .map((event) => event["detail-type"]);
 
   beforeAll(async () => {
@@ -21,7 +22,7 @@ describe("skyhook start --exit --json", () => {
   }, 60_000);
 
   it("ends with status 0 when every demo command ended as expected", () => {
-    expect(stderr).toContain("15 of 15 steps of the demo ended as expected");
+    expect(stderr).toContain("17 of 17 steps of the demo ended as expected");
     expect(exitCode).toBe(0);
   });
 
@@ -64,7 +65,6 @@ describe("skyhook start --exit --json", () => {
   });
 
   it.each(MUTATIONS.map(({ id }) => id))("accepts %s and lets it succeed", (operation) => {
-    const typesOf = (commandId: string | undefined) => of(commandId ?? "");
     const succeeded = events.filter(
       (event) =>
         event["detail-type"] === "CommandSucceeded" && event.detail.data.operation === operation,
@@ -72,7 +72,7 @@ describe("skyhook start --exit --json", () => {
 
     expect(succeeded.length).toBeGreaterThan(0);
     for (const { detail } of succeeded) {
-      const types = typesOf(detail.metadata.commandId);
+      const types = of(detail.metadata.commandId ?? "", detail.metadata.sender);
       expect(types[0]).toBe("CommandAccepted");
       expect(types.at(-1)).toBe("CommandSucceeded");
       expect(types.filter((type) => type === "CommandSucceeded")).toHaveLength(1);
@@ -106,12 +106,26 @@ describe("skyhook start --exit --json", () => {
   });
 
   it("rejects the invalid command and names every offending field", () => {
-    const [rejected] = events.filter((event) => event["detail-type"] === "CommandRejected");
+    const [rejected] = events.filter(
+      (event) =>
+        event["detail-type"] === "CommandRejected" &&
+        event.detail.metadata.commandId === "demo-invalid-port",
+    );
 
     expect(of("demo-invalid-port")).toEqual(["CommandRejected"]);
     expect(rejected?.detail.data.problems).toEqual([
       { path: "body.listening_port", rule: "at most 65535" },
       { path: "body.colour", rule: "unknown field" },
+    ]);
+  });
+
+  it("lets another AWS account's event resume an instance, and refuses a third one's", () => {
+    const commandId = "demo-invoice-paid:resume-when-paid";
+    const refused = events.filter(({ detail }) => detail.metadata.sender === "444455556666");
+
+    expect(of(commandId, "111122223333")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(refused.map((event) => [event["detail-type"], event.detail.data.reason])).toEqual([
+      ["CommandRejected", "not-allowed"],
     ]);
   });
 

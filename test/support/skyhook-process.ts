@@ -12,6 +12,7 @@ const eventSchema = z.object({
       id: z.string(),
       causationId: z.string(),
       commandId: z.string().optional(),
+      sender: z.string().optional(),
     }),
     data: z.looseObject({ operation: z.string().optional() }),
   }),
