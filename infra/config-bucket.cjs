@@ -1,4 +1,5 @@
 const { arnOf } = require("./arn.cjs");
+const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { nameOf } = require("./name.cjs");
 
 /** Where people put the configs: thresholds.yaml and watchlist.yaml. */
@@ -60,22 +61,7 @@ module.exports = {
       SourceArn: arnOf("ThresholdsWritten"),
     },
   },
-  ScheduleDeadLetterPolicy: {
-    Type: "AWS::SQS::QueuePolicy",
-    Properties: {
-      Queues: [{ Ref: "ScheduleDeadLetter" }],
-      PolicyDocument: {
-        Version: "2012-10-17",
-        Statement: [
-          {
-            Effect: "Allow",
-            Principal: { Service: "events.amazonaws.com" },
-            Action: "sqs:SendMessage",
-            Resource: arnOf("ScheduleDeadLetter"),
-            Condition: { ArnEquals: { "aws:SourceArn": arnOf("ThresholdsWritten") } },
-          },
-        ],
-      },
-    },
-  },
+  ScheduleDeadLetterPolicy: deadLetterPolicy("ScheduleDeadLetter", {
+    ArnEquals: { "aws:SourceArn": arnOf("ThresholdsWritten") },
+  }),
 };

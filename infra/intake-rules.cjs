@@ -1,5 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
+const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { hashOf, logicalIdOf, nameOf } = require("./name.cjs");
 
 const INTAKE = "IntakeLambdaFunction";
@@ -96,25 +97,8 @@ module.exports = async (osls) => {
 
     RulesMayCallIntake: mayCall(ours),
     ...(hasDefault && { DefaultRulesMayCallIntake: mayCall(onDefault) }),
-    IntakeDeadLetterPolicy: {
-      Type: "AWS::SQS::QueuePolicy",
-      Properties: {
-        Queues: [{ Ref: "IntakeDeadLetter" }],
-        PolicyDocument: {
-          Version: "2012-10-17",
-          Statement: [
-            {
-              Effect: "Allow",
-              Principal: { Service: "events.amazonaws.com" },
-              Action: "sqs:SendMessage",
-              Resource: arnOf("IntakeDeadLetter"),
-              Condition: {
-                ArnLike: { "aws:SourceArn": hasDefault ? [ours, onDefault] : [ours] },
-              },
-            },
-          ],
-        },
-      },
-    },
+    IntakeDeadLetterPolicy: deadLetterPolicy("IntakeDeadLetter", {
+      ArnLike: { "aws:SourceArn": hasDefault ? [ours, onDefault] : [ours] },
+    }),
   };
 };

@@ -1,5 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
+const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { nameOf } = require("./name.cjs");
 
 /**
@@ -62,29 +63,6 @@ const subscriber = ({ id, bus }, eventSource) => {
   };
 };
 
-const deadLetterPolicy = (subscribers) => ({
-  SubscriberDeadLetterPolicy: {
-    Type: "AWS::SQS::QueuePolicy",
-    Properties: {
-      Queues: [{ Ref: "SubscriberDeadLetter" }],
-      PolicyDocument: {
-        Version: "2012-10-17",
-        Statement: [
-          {
-            Effect: "Allow",
-            Principal: { Service: "events.amazonaws.com" },
-            Action: "sqs:SendMessage",
-            Resource: arnOf("SubscriberDeadLetter"),
-            Condition: {
-              ArnEquals: { "aws:SourceArn": subscribers.map(({ id }) => arnOf(`Subscriber${id}`)) },
-            },
-          },
-        ],
-      },
-    },
-  },
-});
-
 /** A rule for each AWS account that has a bus for the events of its commands. */
 module.exports = async (osls) => {
   const { accounts, eventSource } = await configured(osls);
@@ -92,6 +70,10 @@ module.exports = async (osls) => {
   return Object.assign(
     {},
     ...subscribers.map((each) => subscriber(each, eventSource)),
-    subscribers.length > 0 && deadLetterPolicy(subscribers),
+    subscribers.length > 0 && {
+      SubscriberDeadLetterPolicy: deadLetterPolicy("SubscriberDeadLetter", {
+        ArnEquals: { "aws:SourceArn": subscribers.map(({ id }) => arnOf(`Subscriber${id}`)) },
+      }),
+    },
   );
 };

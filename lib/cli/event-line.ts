@@ -5,7 +5,12 @@ import { type JobLine, jobLineOf } from "./job-event-line.ts";
 import { visibleText } from "./visible-text.ts";
 
 const detailSchema = z.object({
-  metadata: z.object({ commandId: z.string().optional(), time: z.string() }),
+  metadata: z.object({
+    commandId: z.string().optional(),
+    sender: z.string().optional(),
+    account: z.string().optional(),
+    time: z.string(),
+  }),
   data: z.looseObject({
     operation: z.string().optional(),
     lane: z.string().optional(),
@@ -37,13 +42,15 @@ const shortened = (text: string): string => text.replace(UUID, "$1…$2");
 const clipped = (text: string): string =>
   text.length > LANE_COLUMNS ? `…${text.slice(1 - LANE_COLUMNS)}` : text;
 
-/** Without the account, which is the same for every line of a local run. */
-const laneText = (lane: string | undefined): string => {
-  const [, resource, ...parts] = lane?.split("/").map(decodeURIComponent) ?? [];
-  return resource === undefined
-    ? "-"
-    : clipped([resource, parts.filter(Boolean).map(shortened).join("/")].join(" "));
+/** Without the account, which most local runs have one of. */
+const laneText = (lane: string): string => {
+  const [, resource = "", ...parts] = lane.split("/").map(decodeURIComponent);
+  return clipped([resource, parts.filter(Boolean).map(shortened).join("/")].join(" "));
 };
+
+/** Who asked for what has no lane; our own AWS account needs no name. */
+const askerText = ({ account }: BusEvent, { sender }: { readonly sender?: string | undefined }) =>
+  sender === undefined || sender === account ? "-" : `AWS account ${sender}`;
 
 const problemText = ({ problems = [] }: Data): string =>
   problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; ");
@@ -108,14 +115,16 @@ const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
 export const eventLine = (event: BusEvent): string => {
   const { metadata, data } = detailSchema.parse(event.detail);
   const time = metadata.time.slice(11, 23);
-  const job = jobLineOf(event["detail-type"], data);
+  const job = jobLineOf(event["detail-type"], data, metadata.account ?? "-");
   if (job) return jobEventLine(time, job);
   const command = metadata.commandId ?? data.requestedCommandId ?? "-";
   const took =
     data.durationMs === undefined ? "" : pc.dim(` ${(data.durationMs / 1000).toFixed(1)} s`);
   return [
     pc.dim(time),
-    laneText(data.lane).padEnd(LANE_COLUMNS),
+    (data.lane === undefined ? askerText(event, metadata) : laneText(data.lane)).padEnd(
+      LANE_COLUMNS,
+    ),
     // Never cut: it is what `skyhook status` asks for.
     pc.bold(command.padEnd(COMMAND_COLUMNS)),
     happened(event["detail-type"], data) + took,

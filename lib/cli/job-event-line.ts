@@ -47,8 +47,12 @@ const capturedText = ({ notCompared, ...data }: DataOf<"PricesCaptured">): strin
 const endedText = ({ status, taskName = "task" }: DataOf<"AiTaskEnded">): string =>
   (status === "SUCCESS" ? pc.green : pc.red)(`${visibleText(taskName)} ended: ${status}`);
 
-/** What an event of a standing job says to a person; undefined for every other event. */
-export const jobLineOf = (detailType: string, data: unknown): JobLine | undefined => {
+/** What an event of a standing job, or of an account, says to a person; undefined for every other event. */
+export const jobLineOf = (
+  detailType: string,
+  data: unknown,
+  account: string,
+): JobLine | undefined => {
   switch (detailType) {
     case "ThresholdsSynced": {
       const synced = EVENT_DATA.ThresholdsSynced.parse(data);
@@ -78,6 +82,17 @@ export const jobLineOf = (detailType: string, data: unknown): JobLine | undefine
       const ended = EVENT_DATA.AiTaskEnded.parse(data);
       return { job: "ai-task", subject: ended.taskId, text: endedText(ended) };
     }
+    case "AccountKeyRefused": {
+      const { since } = EVENT_DATA.AccountKeyRefused.parse(data);
+      const text = pc.red(`the provider refuses the API key since ${since}: commands wait`);
+      return { job: "account", subject: account, text };
+    }
+    case "AccountKeyAccepted":
+      return {
+        job: "account",
+        subject: account,
+        text: pc.green("the provider takes the API key again: commands go on"),
+      };
     case "AiTaskVanished": {
       const { taskId } = EVENT_DATA.AiTaskVanished.parse(data);
       return { job: "ai-task", subject: taskId, text: pc.yellow("vanished: nobody knows its end") };

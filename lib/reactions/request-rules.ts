@@ -63,11 +63,26 @@ const namesTooLong = (
   return problems.map(({ path, rule }) => ({ path: path.split("."), rule }));
 };
 
+/** The file is packaged and read by many; only an event may carry what must not be seen. */
+const secretsIn = (operation: Mutation, templates: RequestTemplates): readonly PlacedProblem[] => {
+  const secret = new Set<string>(operation.secrets ?? []);
+  return PLACES.flatMap((place) => {
+    const template = templates[place];
+    return (template ? leavesOf(template, [place]) : [])
+      .filter(({ leaf }) => leaf.kind === "constant" && leaf.value !== null)
+      .filter(({ place: path }) => secret.has(path.slice(0, 2).join(".")))
+      .map(({ place: path }) => ({ path, rule: "a secret: map it from the event" }));
+  });
+};
+
 /** What the contract has against a request, whatever an event will put into its mapped parts. */
 export const requestProblems = (
   operation: Mutation,
   templates: RequestTemplates,
 ): readonly PlacedProblem[] => {
-  const problems = PLACES.flatMap((place) => placeProblems(operation, place, templates[place]));
+  const problems = [
+    ...PLACES.flatMap((place) => placeProblems(operation, place, templates[place])),
+    ...secretsIn(operation, templates),
+  ];
   return problems.length > 0 ? problems : namesTooLong(operation, templates);
 };

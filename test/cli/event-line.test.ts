@@ -7,7 +7,12 @@ const TIME = "2026-01-31T12:34:56.789Z";
 const CONTAINER = "local/container/1234567/76/my-container";
 const TASK = "01a1fc44-8176-75c7-8616-b92ef599574a";
 
-const lineOf = (detailType: string, data: JsonObject, commandId: string | undefined = "c1") =>
+const lineOf = (
+  detailType: string,
+  data: JsonObject,
+  commandId: string | undefined = "c1",
+  sender = "000000000000",
+) =>
   stripVTControlCharacters(
     eventLine({
       version: "0",
@@ -19,7 +24,7 @@ const lineOf = (detailType: string, data: JsonObject, commandId: string | undefi
       region: "us-east-1",
       resources: [],
       detail: {
-        metadata: { id: "e1", time: TIME, ...(commandId !== undefined && { commandId }) },
+        metadata: { id: "e1", time: TIME, sender, ...(commandId !== undefined && { commandId }) },
         data,
       },
     }),
@@ -43,9 +48,42 @@ describe("the line of an event", () => {
     );
   });
 
+  it("names the AWS account whose request was rejected, if it is another one", () => {
+    const rejected = { operation: "x", reason: "not-allowed", problems: [] };
+
+    expect(lineOf("CommandRejected", rejected, "c1", "444455556666")).toContain(
+      "AWS account 444455556666              c1 ",
+    );
+    expect(lineOf("CommandRejected", rejected)).toContain("12:34:56.789  -     ");
+  });
+
   it.each([
     ["CommandAccepted", {}, "accepted update-container"],
     ["CommandSucceeded", { outcome: "no-op" }, "succeeded, there was nothing to do"],
+    ["CommandSucceeded", { outcome: "dry-run" }, "dry run: it would be sent"],
+    [
+      "CommandCancelled",
+      {
+        reason: "guard",
+        problems: [{ path: "guards.0", rule: 'tag paid must be "yes"' }],
+        tag: { key: "paid", value: "no\u001b[2J", read_only: false },
+      },
+      'cancelled (guard) guards.0: tag paid must be "yes", but is "no\\u001b[2J"',
+    ],
+    [
+      "CommandCancelled",
+      {
+        reason: "guard",
+        problems: [{ path: "guards.1", rule: "tag paid must be there" }],
+        tag: null,
+      },
+      "cancelled (guard) guards.1: tag paid must be there, but there is none",
+    ],
+    [
+      "CommandCancelled",
+      { reason: "dependency", problems: [{ path: "after.0", rule: "c0 was a dry run" }] },
+      "cancelled (dependency) after.0: c0 was a dry run",
+    ],
     ["TaskFinished", { taskId: TASK, durationMs: 40 }, "task 01a1fc44…574a finished 0.0 s"],
     [
       "TaskFailed",

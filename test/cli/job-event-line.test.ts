@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { jobLineOf } from "../../lib/cli/job-event-line.ts";
 
 const lineOf = (detailType: string, data: object) => {
-  const line = jobLineOf(detailType, data);
+  const line = jobLineOf(detailType, data, "main");
   return line && [line.job, line.subject, stripVTControlCharacters(line.text)];
 };
 
@@ -15,6 +15,21 @@ const SYNC = {
   actualFrom: "list",
 };
 const SYNCED = { ...SYNC, outcome: "complete", counts: COUNTS, changes: [] };
+
+test("an account whose key is refused is named, and when it is taken again", () => {
+  const since = "2026-01-31T12:00:00.000Z";
+
+  expect(lineOf("AccountKeyRefused", { since })).toEqual([
+    "account",
+    "main",
+    "the provider refuses the API key since 2026-01-31T12:00:00.000Z: commands wait",
+  ]);
+  expect(lineOf("AccountKeyAccepted", { since, refusedSince: since })).toEqual([
+    "account",
+    "main",
+    "the provider takes the API key again: commands go on",
+  ]);
+});
 
 test.each([
   [{ counts: { ...COUNTS, created: 2, unchanged: 1 } }, "synced: 2 created, 1 unchanged"],

@@ -57,6 +57,64 @@ describe("skyhook send", { timeout: 30_000 }, () => {
     expect(ended.exitCode).toBe(0);
   });
 
+  it.concurrent("shows what a dry run would send, and sends nothing", async () => {
+    const flags = ["--is-disabled", "true", "--envs", '{"TOKEN":"hush-dry"}', "--dry-run"];
+
+    const args = [...CONTAINER, "my-container", ...flags, "--id", "dry", "--wait"];
+    const ended = await run(["send", "update-container", ...args]);
+
+    const [headline, lane, target, body] = ended.stdout.split("\n");
+    expect(headline).toMatch(
+      /^update-container dry succeeded \(a dry run: nothing was sent\) after/,
+    );
+    expect(lane).toContain("0 requests sent");
+    expect(target).toBe("  would send PATCH /cloud/v1/caas/1234567/76/containers/my-container");
+    expect(body).toBe('  {"envs":"[redacted]","is_disabled":true}');
+  });
+
+  it.concurrent("holds a command back until another one has succeeded", async () => {
+    const policy = ["send", "update-policy", ...POLICY, "--status", "active"];
+    const sent = await run([...policy, "--id", "later", "--after", "sooner", "--after", "soonest"]);
+    const waiting = await run(["status", "later"]);
+
+    await run([...policy, "--id", "sooner"]);
+    const last = await run([...policy, "--id", "soonest", "--wait"]);
+    const ended = await run([...policy, "--id", "last", "--after", "later", "--wait"]);
+
+    expect([sent.exitCode, last.exitCode, ended.exitCode]).toEqual([0, 0, 0]);
+    expect(waiting.stdout).toContain("later waiting");
+    expect(waiting.stdout).toContain("  after sooner, soonest");
+    expect(
+      eventsOf("later")
+        .map((event) => event["detail-type"])
+        .at(-1),
+    ).toBe("CommandSucceeded");
+  });
+
+  it.concurrent("cancels a command whose guard does not hold, with status 1", async () => {
+    const network = {
+      project_id: 1234567,
+      region_id: 76,
+      network_id: "b39792c3-3160-4356-912e-ba396c95cdcf",
+    };
+    const guards = JSON.stringify([{ network, key: "cost-center", equals: "games" }]);
+
+    const args = [...POLICY, "--status", "active", "--guards", guards, "--wait"];
+    const ended = await run(["send", "update-policy", ...args]);
+
+    expect(ended.stdout).toContain('guards.0: tag cost-center must be "games"');
+    expect(ended.exitCode).toBe(1);
+  });
+
+  it.concurrent("says what is wrong with guards before anything is sent", async () => {
+    const unreadable = await run(["send", "update-policy", ...POLICY, "--guards", "paid"]);
+    const wrong = await run(["send", "update-policy", ...POLICY, "--guards", '[{"key":"k"}]']);
+
+    expect(unreadable.stderr).toContain("--guards: not readable as JSON");
+    expect(wrong.stderr).toContain("guards.0: exactly one of floating_ip, network");
+    expect([unreadable.exitCode, wrong.exitCode]).toEqual([2, 2]);
+  });
+
   it.concurrent("passes the largest unsigned 64-bit integer through exactly", async () => {
     const limit = ["--name", "reaching_used_space", "--bytes", "18446744073709551615"];
 

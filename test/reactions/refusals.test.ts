@@ -95,7 +95,25 @@ describe("of a rule's request is refused", () => {
     [
       "a variable named __proto__",
       oneRule(`{ ${CONTAINER}, body: { envs: { __proto__: x } } }`),
-      ["5 reactions.0.then.body.envs.__proto__: cannot be a variable's name"],
+      [
+        "5 reactions.0.then.body.envs.__proto__: cannot be a variable's name",
+        "5 reactions.0.then.body.envs.__proto__: a secret: map it from the event",
+      ],
+    ],
+    [
+      "secrets, which only an event may carry",
+      oneRule(
+        `{ ${CONTAINER}, body: { envs: { TOKEN: hush, MODE: $.detail.mode }, pull_secret: p } }`,
+      ),
+      [
+        "5 reactions.0.then.body.envs.TOKEN: a secret: map it from the event",
+        "5 reactions.0.then.body.pull_secret: a secret: map it from the event",
+      ],
+    ],
+    [
+      "null for a secret, which keeps what is there, beside another mistake",
+      oneRule(`{ ${CONTAINER}, body: { pull_secret: null, timeout: 181 } }`),
+      ["5 reactions.0.then.body.timeout: at most 180"],
     ],
     [
       "a name too long for the lane of its resource",

@@ -15,7 +15,6 @@ export const SAMPLE_REQUESTS = [
     params: { ...PLACE, container_name: "my-container" },
     body: {
       description: "d",
-      envs: { A: "1", "b.c": "2" },
       scale: { min: 1, max: 2, triggers: { cpu: { threshold: 5 }, memory: null } },
       logging: { enabled: true, topic_name: "a.b", retention_policy: { period: 5 } },
     },
