@@ -23,7 +23,7 @@ import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import type { Buses } from "./event-rules.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLevelStore } from "./level-store.ts";
-import { countedNowhere, openLocalAccounts } from "./local-accounts.ts";
+import { attemptTimes, countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
@@ -168,7 +168,9 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
   );
   const doorbell = createDoorbell();
   const { accounts = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond) } = options;
-  const ports = { ledger, bus: parts.bus, clock, random, log, environment: options.environment };
+  const { attemptTimeoutMs, leaseMs } = attemptTimes(accounts, provider);
+  const { environment } = options;
+  const ports = { ledger, bus: parts.bus, clock, random, log, environment, attemptTimeoutMs };
   const accountOf = openLocalAccounts(accounts, provider, ports);
   const jobAccount = firstOf(accounts, accountOf);
   await breakLease(ledger, thresholdsLease(jobAccount.name));
@@ -186,12 +188,11 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),
     runner: random.uuid(),
-    // An attempt sends once and may read once; after both timeouts its holder is gone.
-    leaseMs: 2 * provider.attemptTimeoutMs + 1_000,
+    leaseMs,
   };
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };
-  const functionDeps = { log: functionLog, attemptTimeoutMs: provider.attemptTimeoutMs };
+  const functionDeps = { log: functionLog, attemptTimeoutMs };
   const { eventSource, reactions } = options;
   const routes = createEventRoutes({
     buses: parts,

@@ -66,8 +66,9 @@ const EMBEDDED_TIMES = {
   jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
 };
 /** As for the deployed functions, see infra/environment.cjs and infra/schedules.cjs. */
+export const REMOTE_ATTEMPT_TIMEOUT_MS = 10_000;
 const REMOTE_TIMES = {
-  attemptTimeoutMs: 10_000,
+  attemptTimeoutMs: REMOTE_ATTEMPT_TIMEOUT_MS,
   settleMs: 300_000,
   requestsPerSecond: 20,
   jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: HOUR_MS, aiTasksMs: 60_000 },
