@@ -7,7 +7,7 @@ import { attemptCommand } from "./attempt.ts";
 import type { CommandDeps } from "./deps.ts";
 import { finishCommand } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
-import { expireCommand, mayEnterLane } from "./wait-for-others.ts";
+import { expireCommand, lookForEntry } from "./wait-for-others.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type Place = "holder" | "behind" | "outside";
@@ -81,7 +81,9 @@ export const advanceCommand = async (
   const now = deps.clock.now();
   if (!isReady(command, now)) return;
   if (now >= command.deadline) return expireCommand(deps, found);
-  if (!(await mayEnterLane(deps, found))) return;
+  const entry = await lookForEntry(deps, found);
+  if (entry.kind === "waits") return deps.waker.wakeAt(entry.lookAt);
+  if (entry.kind === "ended") return;
   if ((await takePlace(deps, command)) !== "holder") return;
   const attempted = await attemptCommand(deps, found, signal);
   if (attempted) await carryOn(deps, attempted);

@@ -7,7 +7,7 @@ import type { CommandDeps } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
 import { resumeMessage } from "./resume-message.ts";
-import { expireCommand, mayEnterLane } from "./wait-for-others.ts";
+import { expireCommand, lookForEntry } from "./wait-for-others.ts";
 
 /**
  * Has the command taken up by the other function. The last thing done about it: a write after this
@@ -20,7 +20,8 @@ const callAgain = (deps: CommandDeps, command: Command): Promise<void> =>
 const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const published = await publishOutbox(deps, stored);
   const { value } = published;
-  if (!(await mayEnterLane(deps, published))) return;
+  // No wake for one that waits on: whoever looks stays at work, or has the next run woken.
+  if ((await lookForEntry(deps, published)).kind !== "free") return;
   const place = await takePlace(deps, value);
   if (place === "behind") return;
   await commands.update(deps.ledger, commandKey(value), (current) =>

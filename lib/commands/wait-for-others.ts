@@ -21,29 +21,32 @@ const cancelForOthers = (
   return endAs(deps, stored, cancel(stored.value, { now, reason: "dependency", problems }));
 };
 
-/**
- * Looks whether the command may enter its lane; if not, it waits on, or ends because of a command
- * that it waits for.
- */
-export const mayEnterLane = async (
+export type LaneEntry =
+  | { readonly kind: "free" }
+  /** Of others; looked at again at `lookAt`, epoch ms. */
+  | { readonly kind: "waits"; readonly lookAt: number }
+  /** Because of a command that it waited for. */
+  | { readonly kind: "ended" };
+
+/** Looks whether the command may enter its lane; if not, it waits on, or ends. */
+export const lookForEntry = async (
   deps: CommandDeps,
   stored: Stored<Command>,
-): Promise<boolean> => {
+): Promise<LaneEntry> => {
   const standing = await standingOf(deps.ledger, stored.value);
   switch (standing.kind) {
     case "clear":
-      return true;
+      return { kind: "free" };
     case "wait": {
       const lookAt = lookAtOthersAt(stored.value, deps.clock.now());
       await commands.update(deps.ledger, commandKey(stored.value), (command) =>
         waitForOthers(command, lookAt),
       );
-      await deps.waker.wakeAt(lookAt);
-      return false;
+      return { kind: "waits", lookAt };
     }
     case "hopeless":
       await cancelForOthers(deps, stored, standing);
-      return false;
+      return { kind: "ended" };
     default:
       return standing satisfies never;
   }
