@@ -92,6 +92,8 @@ const refusalOfNew = async (
   }
   const loop = await findLoop(deps.ledger, request);
   if (loop) return rejected("invalid", "after", loop);
+  // What waits for others enters the lane later, when there may be room.
+  if (request.after.length > 0) return undefined;
   const lane = await lanes.read(deps.ledger, request.lane);
   return isFull(lane?.value)
     ? rejected("lane-full", "", `${MAX_WAITING} commands wait for this resource already`)

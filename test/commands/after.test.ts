@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { MAX_WAITING } from "../../lib/ledger/lane.ts";
 import { json, scriptProvider, startProvider } from "../support/provider.ts";
 import * as requests from "../support/requests.ts";
 import { createWorld, type World } from "../support/world.ts";
@@ -56,6 +57,25 @@ test("a command that waits is in no lane, so it holds nobody up", async () => {
   await current.handle(requests.updatePolicy("other"));
 
   expect(current.told("other").at(-1)).toBe("CommandSucceeded");
+});
+
+test("a command that waits is not rejected for a full lane, and enters when there is room", async () => {
+  const current = await world();
+  const lane = "local/policy/1234567/76/1";
+  const crowd = Array.from({ length: MAX_WAITING }, (_, index) => `own/w${index}`);
+  const full = { holder: "own/h", waiting: crowd, changedAt: current.clock.now() };
+  const item = { key: `lane#${lane}`, version: 1, value: full };
+  await current.ledger.write(item);
+
+  await current.handle(requests.updateContainer("first"));
+  await current.handle(waitingFor("second", "first"));
+  await current.pass(60_000);
+  const outside = await current.command("second");
+  await current.ledger.write({ ...item, version: 2, value: { waiting: [], changedAt: 0 } });
+  await current.untilQuiet();
+
+  expect(outside?.state.status).toBe("waiting");
+  expect(current.told("second").at(-1)).toBe("CommandSucceeded");
 });
 
 describe("a command that waits for one that", () => {
