@@ -54,7 +54,7 @@ export const createFunctionDeps = (settings: FunctionSettings): AccountFunctionD
   clock: createSystemClock(),
   random: createSystemRandom(),
   log: createInvocationLog(),
-  metrics: createEmfMetrics(),
+  metrics: createEmfMetrics(settings.STAGE),
   secrets: createSsmSecrets({ client: new SSMClient() }),
   accounts: parseAccounts(
     readPackagedJson(settings.LAMBDA_TASK_ROOT, settings.ACCOUNTS_FILE, "ACCOUNTS_FILE"),

@@ -10,6 +10,8 @@ const functionSettingsSchema = z.object({
   EVENT_BUS_NAME: z.string(),
   /** `source` of every event that goes out. */
   EVENT_SOURCE: z.string(),
+  /** Of the deployment, with the service's name: what its metrics are told apart by. */
+  STAGE: z.string(),
   /** The accounts at the provider, as they were packaged. */
   ACCOUNTS_FILE: z.string(),
 });

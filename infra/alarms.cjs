@@ -1,5 +1,5 @@
 const { configured } = require("./configured.cjs");
-const { logicalIdOf, nameOf } = require("./name.cjs");
+const { logicalIdOf, nameOf, STAGE } = require("./name.cjs");
 
 /** While a key is refused, one request is tried in 30 s; five minutes without one are no proof. */
 const keyRefused = ({ name, apiKey }, actions) => ({
@@ -10,7 +10,7 @@ const keyRefused = ({ name, apiKey }, actions) => ({
     Namespace: "skyhook",
     MetricName: "AccountKeyRefused",
     Dimensions: [
-      { Name: "service", Value: "skyhook" },
+      { Name: "service", Value: STAGE },
       { Name: "account", Value: name },
     ],
     Statistic: "Sum",

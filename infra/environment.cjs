@@ -1,4 +1,5 @@
 const { configured, PACKAGED } = require("./configured.cjs");
+const { STAGE } = require("./name.cjs");
 
 /**
  * The settings of functions/settings.ts; a test compares the two. Secrets come by their names. A
@@ -9,6 +10,7 @@ exports.all = {
   TABLE_NAME: { Ref: "LedgerTable" },
   EVENT_BUS_NAME: { Ref: "EventBus" },
   EVENT_SOURCE: "${param:eventSource}",
+  STAGE,
   // Of the function's package, beside its bundle.
   ACCOUNTS_FILE: PACKAGED.accounts,
   // Stack traces in logs then name our files. Costs about 20 ms of a cold start.

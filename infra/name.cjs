@@ -1,10 +1,13 @@
 const { createHash } = require("node:crypto");
 
-/**
- * The name of everything that has one: `skyhook-<stage>-<thing>`. osls fills in the two variables
- * when it reads the objects of this folder.
- */
-exports.nameOf = (thing) => `\${self:service}-\${sls:stage}-${thing}`;
+/** `skyhook-<stage>`: osls fills in the two variables when it reads the objects of this folder. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: variables of osls
+const STAGE = "${self:service}-${sls:stage}";
+/** What a stage's metrics are told apart by. */
+exports.STAGE = STAGE;
+
+/** The name of everything that has one: `skyhook-<stage>-<thing>`. */
+exports.nameOf = (thing) => `${STAGE}-${thing}`;
 
 const hashOf = (text) => createHash("sha256").update(text).digest("hex").slice(0, 8);
 exports.hashOf = hashOf;

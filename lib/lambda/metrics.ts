@@ -4,9 +4,10 @@ import type { Metrics } from "../ports/metrics.ts";
 /**
  * Counts in CloudWatch's embedded metric format: each count is one line of the log at once, so that
  * an invocation that dies loses none.
+ * @param serviceName dimension `service`: what one deployment is told from another by
  */
-export const createEmfMetrics = (): Metrics => {
-  const metrics = new EmfMetrics({ namespace: "skyhook", serviceName: "skyhook" });
+export const createEmfMetrics = (serviceName: string): Metrics => {
+  const metrics = new EmfMetrics({ namespace: "skyhook", serviceName });
   return {
     count(name, dimensions = {}) {
       const single = metrics.singleMetric();

@@ -28,6 +28,7 @@ const settings = (JOB_ACCOUNT: string) => ({
   TABLE_NAME: "ledger",
   EVENT_BUS_NAME: "events",
   EVENT_SOURCE: "skyhook",
+  STAGE: "skyhook-dev",
   ACCOUNTS_FILE: "accounts.json",
   ATTEMPT_TIMEOUT_MS: 10_000,
   JOB_ACCOUNT,

@@ -11,7 +11,7 @@ test("a count is one line in the embedded metric format, at once", () => {
     lines.push(String(line));
     return true;
   });
-  const metrics = createEmfMetrics();
+  const metrics = createEmfMetrics("skyhook-prod");
 
   metrics.count("AccountKeyRefused", { account: "acme" });
   metrics.count("EventIgnored");
@@ -28,10 +28,10 @@ test("a count is one line in the embedded metric format, at once", () => {
           },
         ],
       },
-      service: "skyhook",
+      service: "skyhook-prod",
       account: "acme",
       AccountKeyRefused: 1,
     },
-    expect.objectContaining({ service: "skyhook", EventIgnored: 1 }),
+    expect.objectContaining({ service: "skyhook-prod", EventIgnored: 1 }),
   ]);
 });

@@ -15,6 +15,7 @@ const GOOD = {
   WAKE_QUEUE_URL: "https://sqs.eu-central-1.amazonaws.com/123456789012/wake",
   EVENT_BUS_NAME: "skyhook",
   EVENT_SOURCE: "skyhook",
+  STAGE: "skyhook-dev",
   OWN_SENDER: "123456789012",
   ACCOUNTS_FILE: "dist/config/accounts.json",
   FINGERPRINT_KEY_PARAMETER: "/skyhook/dev/fingerprint-key",
@@ -52,7 +53,7 @@ describe("the settings of the functions", () => {
     const error = errorOf(() => readEnvironment(commandSettingsSchema, {}));
 
     expect(error.message).toBe(
-      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), ACCOUNTS_FILE (required), ATTEMPT_TIMEOUT_MS (required), COMMAND_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required), WAKE_QUEUE_URL (required)",
+      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), STAGE (required), ACCOUNTS_FILE (required), ATTEMPT_TIMEOUT_MS (required), COMMAND_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required), WAKE_QUEUE_URL (required)",
     );
   });
 

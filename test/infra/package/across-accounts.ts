@@ -195,7 +195,7 @@ const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       Namespace: "skyhook",
       MetricName: "AccountKeyRefused",
       Dimensions: [
-        { Name: "service", Value: "skyhook" },
+        { Name: "service", Value: "skyhook-dev" },
         { Name: "account", Value: "main" },
       ],
       Statistic: "Sum",
