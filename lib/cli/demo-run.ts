@@ -32,12 +32,14 @@ const rejectedSchema = z.object({
   data: z.object({ reason: z.string() }),
 });
 
+const NOBODYS: z.output<typeof rejectedSchema> = { metadata: {}, data: { reason: "" } };
+
 /** Collects the rejections of this run: a rejected request leaves nothing in the ledger. */
 const watchRejections = ({ bus }: Automation): ReadonlyMap<string, string> => {
   const reasons = new Map<string, string>();
   bus.subscribeToOwn(async (event) => {
     if (event["detail-type"] !== "CommandRejected") return;
-    const { metadata, data } = rejectedSchema.parse(event.detail);
+    const { metadata, data } = rejectedSchema.safeParse(event.detail).data ?? NOBODYS;
     if (metadata.commandId !== undefined) reasons.set(metadata.commandId, data.reason);
   });
   return reasons;

@@ -144,8 +144,7 @@ export const readStartSettings = (
     jobs: {
       thresholdsFile: settings["--thresholds"],
       watchlistFile: settings["--watchlist"],
-      // Nobody's real provider is asked for anything unless somebody says so.
-      aiTasks: settings["--ai-tasks"] ?? (settings["--base-url"] === undefined ? "all" : undefined),
+      aiTasks: settings["--ai-tasks"],
     },
   };
 };

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { type Automation, openAutomation } from "../local/automation.ts";
+import { type Automation, type AutomationOptions, openAutomation } from "../local/automation.ts";
 import { createClosing } from "../local/closing.ts";
 import { demoState } from "../local/demo-jobs.ts";
 import { openGateway } from "../local/gateway.ts";
@@ -14,20 +14,26 @@ import { EXIT, type ExitCode } from "./exit-code.ts";
 import { printLine, printNote, terminalLog } from "./output.ts";
 import { readStartSettings, type StartFlags, type StartSettings } from "./start-settings.ts";
 import { stopSignal, untilAborted } from "./stop-signal.ts";
-import { readTeamConfig } from "./team-config.ts";
+import { isElsewhere, readTeamConfig } from "./team-config.ts";
 import { forwardedLine, incomingLine } from "./team-event-line.ts";
 
-const whereItListens = (settings: StartSettings, automation: Automation, url: string): string => {
-  const { provider } = automation;
-  const embedded = settings.provider.kind === "embedded";
-  return [
-    `${pc.bold("Skyhook")} listens at ${url}`,
-    `provider: ${provider.baseUrl}${embedded ? " (the embedded service)" : ""}`,
-    settings.directory === undefined
-      ? "state: in memory, gone at the end (keep it: --data DIR)"
-      : `state: kept in ${settings.directory}`,
-  ].join("\n");
+/** Where each account is; those that name no address are at the run's provider. */
+const providerLines = (plan: RunPlan, { accounts, provider }: Automation): readonly string[] => {
+  const own = `${provider.baseUrl}${plan.run.provider.kind === "embedded" ? " (the embedded service)" : ""}`;
+  const [only, ...others] = accounts.accounts;
+  return only?.baseUrl === undefined && others.length === 0
+    ? [`provider: ${own}`]
+    : accounts.accounts.map(({ name, baseUrl }) => `account ${name}: ${baseUrl ?? own}`);
 };
+
+const whereItListens = (plan: RunPlan, automation: Automation, url: string): string =>
+  [
+    `${pc.bold("Skyhook")} listens at ${url}`,
+    ...providerLines(plan, automation),
+    plan.run.directory === undefined
+      ? "state: in memory, gone at the end (keep it: --data DIR)"
+      : `state: kept in ${plan.run.directory}`,
+  ].join("\n");
 
 /** Something everybody has: the embedded service's built-in resources. */
 const POLICY = "--project-id 1234567 --region-id 76 --policy-id 1";
@@ -45,31 +51,25 @@ const howToEdit = ({ files: { jobs } }: DemoPlan): readonly string[] => [
   pc.cyan("  npx skyhook prices list"),
 ];
 
-const howToGoOn = (
-  settings: StartSettings,
-  { provider }: Automation,
-  demo: DemoPlan | undefined,
-  url: string,
-): string => {
-  const embedded = settings.provider.kind === "embedded";
-  const example = embedded ? `update-policy ${POLICY} --status active --wait` : "OPERATION --help";
+const howToGoOn = ({ isEmbedded, demo }: RunPlan, automation: Automation, url: string): string => {
+  const { provider, accounts, jobAccount } = automation;
+  const account = accounts.accounts.length > 1 ? ` --account ${jobAccount.name}` : "";
+  const example = isEmbedded
+    ? `update-policy ${POLICY} --status active${account} --wait`
+    : "OPERATION --help";
   return [
     "",
     "Send the next command from another terminal:",
     pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
     pc.cyan(`  npx skyhook send ${example}`),
-    ...(embedded ? howToRead(provider) : []),
+    ...(isEmbedded ? howToRead(provider) : []),
     ...(demo ? howToEdit(demo) : []),
     "What can be sent and read: npx skyhook operations      End: Ctrl-C",
   ].join("\n");
 };
 
 /** The demo's resources exist in the embedded service only; nobody's real ones are touched. */
-const planDemo = async (
-  settings: StartSettings,
-  flags: StartFlags,
-): Promise<DemoPlan | undefined> => {
-  if (!flags.demo || settings.provider.kind === "remote") return undefined;
+const planDemo = async (settings: StartSettings): Promise<DemoPlan> => {
   const files = await planDemoFiles(settings.jobs, settings.directory);
   const { accountsFile, reactionsFile } = settings.teams;
   const isNamed = accountsFile !== undefined || reactionsFile !== undefined;
@@ -77,17 +77,42 @@ const planDemo = async (
   return { files, teams };
 };
 
+/** Everything that a run is made of. */
+interface RunPlan {
+  readonly run: Pick<
+    AutomationOptions,
+    "accounts" | "directory" | "eventSource" | "jobs" | "provider" | "reactions"
+  >;
+  /** Whether nobody but the embedded service is asked for anything. */
+  readonly isEmbedded: boolean;
+  /** Absent where there is none. */
+  readonly demo: DemoPlan | undefined;
+}
+
 /** What is run: with a demo its own configs, on a state in which something happens. */
-const withDemo = (settings: StartSettings, demo: DemoPlan | undefined, at: number) => {
-  const { provider, teams, eventSource } = settings;
-  const config = demo?.teams?.config ?? readTeamConfig(teams, eventSource);
-  if (!demo || provider.kind === "remote") return { ...settings, ...config };
-  return {
+const planRun = async (
+  settings: StartSettings,
+  flags: StartFlags,
+  at: number,
+): Promise<RunPlan> => {
+  const { provider, teams, eventSource, jobs } = settings;
+  const named = readTeamConfig(teams, eventSource);
+  if (provider.kind === "remote" || isElsewhere(named)) {
+    return { run: { ...settings, ...named }, isEmbedded: false, demo: undefined };
+  }
+  // Nobody's real provider is asked for anything unless somebody says so.
+  const aiTasks = jobs.aiTasks ?? "all";
+  const demo = flags.demo ? await planDemo(settings) : undefined;
+  if (!demo) {
+    return { run: { ...settings, ...named, jobs: { ...jobs, aiTasks } }, isEmbedded: true, demo };
+  }
+  const run = {
     ...settings,
-    ...config,
-    jobs: demo.files.jobs,
+    ...(demo.teams?.config ?? named),
+    jobs: { ...demo.files.jobs, aiTasks },
     provider: { ...provider, firstState: demoState(at) },
   };
+  return { run, isEmbedded: true, demo };
 };
 
 /** What is there before anything runs, and what is expected to come of it. */
@@ -99,10 +124,11 @@ const prepare = async (automation: Automation, plan: DemoPlan): Promise<Demo> =>
 };
 
 /** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
-const printEvents = ({ bus, routes, accounts }: Automation, isJson: boolean): void => {
+const printEvents = ({ bus, defaultBus, routes, accounts }: Automation, isJson: boolean): void => {
   bus.subscribeToOwn(async (event) => printLine(isJson ? JSON.stringify(event) : eventLine(event)));
   if (isJson) return;
   bus.subscribeToOthers(async (event) => printLine(incomingLine(event)));
+  defaultBus.subscribe(async (event) => printLine(incomingLine(event)));
   for (const { id } of accounts.awsAccounts) {
     routes.subscribeAs(id, async (event) => printLine(forwardedLine(id, event)));
   }
@@ -116,20 +142,19 @@ const runDemo = async (demo: Demo, signal: AbortSignal): Promise<ExitCode> => {
 
 /** Runs until the demo has ended, with `exit`, or until somebody stops it. */
 const run = async (
-  settings: StartSettings,
+  plan: RunPlan,
   flags: StartFlags,
   automation: Automation,
-  plan: DemoPlan | undefined,
   url: string,
   signal: AbortSignal,
 ): Promise<ExitCode> => {
   printEvents(automation, flags.json ?? false);
-  const demo = plan && (await prepare(automation, plan));
-  printNote(`${whereItListens(settings, automation, url)}\n`);
+  const demo = plan.demo && (await prepare(automation, plan.demo));
+  printNote(`${whereItListens(plan, automation, url)}\n`);
   automation.start();
   const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
   if (flags.exit) return exitCode;
-  if (!signal.aborted) printNote(howToGoOn(settings, automation, plan, url));
+  if (!signal.aborted) printNote(howToGoOn(plan, automation, url));
   await untilAborted(signal);
   return EXIT.ok;
 };
@@ -144,12 +169,12 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
   const settings = readStartSettings(flags, process.env);
   const clock = createSystemClock();
   const signal = stopSignal(clock);
-  const plan = await planDemo(settings, flags);
+  const plan = await planRun(settings, flags, clock.now());
   const closing = createClosing();
-  closing.add(async () => plan?.files.remove());
+  closing.add(async () => plan.demo?.files.remove());
   try {
     const automation = await openAutomation({
-      ...withDemo(settings, plan, clock.now()),
+      ...plan.run,
       environment: process.env,
       clock,
       random: createSystemRandom(),
@@ -158,7 +183,7 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
     closing.add(() => automation.stop());
     const gateway = await openGateway(automation, settings.gatewayPort);
     closing.add(() => gateway.close());
-    return await run(settings, flags, automation, plan, gateway.url, signal);
+    return await run(plan, flags, automation, gateway.url, signal);
   } finally {
     await closing.close();
   }

@@ -11,6 +11,10 @@ export interface TeamConfig {
   readonly reactions: readonly Reaction[];
 }
 
+/** Whether any account is at a provider other than the embedded service. */
+export const isElsewhere = ({ accounts }: TeamConfig): boolean =>
+  accounts?.accounts.some(({ baseUrl }) => baseUrl !== undefined) ?? false;
+
 /** @throws ExitError naming every mistake in the first wrong file with its line */
 export const readTeamConfig = (
   { accountsFile, reactionsFile }: TeamFiles,

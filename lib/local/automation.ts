@@ -59,6 +59,7 @@ export interface AutomationOptions {
 export interface Automation {
   readonly deps: CommandDeps;
   readonly bus: LocalBus;
+  readonly defaultBus: LocalBus;
   readonly routes: EventRoutes;
   readonly accounts: AccountsConfig;
   /** The account of the standing jobs. */
@@ -210,12 +211,14 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
   return {
     deps,
     bus: parts.bus,
+    defaultBus: parts.defaultBus,
     routes,
     accounts,
     jobAccount,
     provider,
     isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
+      routes.connect();
       parts.bus.start();
       parts.defaultBus.start();
       triggers = startTriggers({

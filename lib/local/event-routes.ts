@@ -22,6 +22,8 @@ export interface EventRoutesOptions {
 
 /** The ways of events between AWS accounts, as rules and policies make them in the cloud. */
 export interface EventRoutes {
+  /** Sets up the rules. To be called once, behind whoever shows events to a person. */
+  connect(): void;
   /**
    * Puts an event on Skyhook's bus, or on the default one of our own AWS account.
    * @throws PutRefused when the bus's policy does not let that AWS account do so
@@ -39,7 +41,7 @@ export class PutRefused extends Error {
 /** As in serverless.yml. */
 const TIMEOUT_MS = 30_000;
 
-/** To be made before the buses start, so that no stored event is missed. */
+/** To be connected before the buses start, so that no stored event is missed. */
 export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
   const { buses, accounts, intake, log } = options;
   const { eventSource, reactions } = intake;
@@ -47,15 +49,11 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
   const handlers = new Map<string, BusHandler[]>();
   const handler = createIntake(async () => ({ intake, log }));
 
-  leadToIntake(buses, { reactions, eventSource }, async (call) => {
-    await handler(call, lambdaContext("intake", TIMEOUT_MS, options));
-  });
-  leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {
-    for (const handle of handlers.get(awsAccount) ?? []) await handle(event);
-  });
-
   /** As infra/event-bus.cjs has it. */
   const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
+    if (source.startsWith("aws.") && !onDefaultBus && account === LOCAL_SENDER) {
+      return "AWS services put their events on the default bus (--bus default)";
+    }
     if (account === LOCAL_SENDER) return undefined;
     if (onDefaultBus) return "the default bus takes events of our own AWS account only";
     if (source === eventSource) return `source ${eventSource} is ours`;
@@ -64,6 +62,14 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
   };
 
   return {
+    connect() {
+      leadToIntake(buses, { reactions, eventSource }, async (call) => {
+        await handler(call, lambdaContext("intake", TIMEOUT_MS, options));
+      });
+      leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {
+        for (const handle of handlers.get(awsAccount) ?? []) await handle(event);
+      });
+    },
     async put(event, onDefaultBus = false) {
       const refusal = refusalOf(event, onDefaultBus);
       if (refusal !== undefined) throw new PutRefused(refusal);

@@ -32,7 +32,10 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
   const rejections = new Map<string, SentRequest>();
   bus.subscribeToOwn(async (event) => {
     if (event["detail-type"] !== "CommandRejected") return;
-    const { metadata, data } = rejectedEventSchema.parse(event.detail);
+    // A person may have put one that is none of ours.
+    const rejected = rejectedEventSchema.safeParse(event.detail);
+    if (!rejected.success) return;
+    const { metadata, data } = rejected.data;
     rejections.set(metadata.causationId, { kind: "rejected", ...data });
     const [oldest] = rejections.keys();
     if (rejections.size > MAX_REJECTIONS && oldest !== undefined) rejections.delete(oldest);
