@@ -1,10 +1,19 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { handleMessage, readMessage } from "../../lib/commands/message.ts";
-import { runBatch } from "../../lib/lambda/batch.ts";
+import { type BatchItem, runBatch } from "../../lib/lambda/batch.ts";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
+
+/** A message that cannot be read fails by itself, and no other of its batch with it. */
+const itemOf = (id: string, read: () => Omit<BatchItem, "id">): BatchItem => {
+  try {
+    return { id, ...read() };
+  } catch (error) {
+    return { id, lane: undefined, run: () => Promise.reject(error) };
+  }
+};
 
 /** Runs commands from the FIFO queue; answers which messages must come again. */
 export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
@@ -14,11 +23,13 @@ export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
       const { commands, log, attemptTimeoutMs } = await deps();
       log.bind(context);
       const budget = startTimeBudget(context, commands.clock);
-      const items = event.Records.map(({ messageId, body }) => {
-        const message = readMessage(body, commands);
-        const run = () => handleMessage(commands, message, body, budget.signal);
-        return { id: messageId, lane: message.lane, run };
-      });
+      const items = event.Records.map(({ messageId, body }) =>
+        itemOf(messageId, () => {
+          const message = readMessage(body, commands);
+          const run = () => handleMessage(commands, message, body, budget.signal);
+          return { lane: message.lane, run };
+        }),
+      );
       const { failedIds, errors } = await runBatch(items, () => budget.has(attemptTimeoutMs));
       budget.stop();
       for (const error of errors) {

@@ -23,7 +23,7 @@ export interface Account {
    * to a second if that helps.
    * @throws Error when the ledger fails
    */
-  ready(signal: AbortSignal): Promise<Readiness>;
+  ready(signal: AbortSignal, turns: number): Promise<Readiness>;
   /** The path template that the account's provider answers to. */
   pathOf(operation: Operation): string;
   /**

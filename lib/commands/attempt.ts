@@ -130,15 +130,10 @@ const doStep = async (
   command: Command,
   record: Record,
 ): Promise<Command | undefined> => {
-  const { deps, account, signal } = context;
-  const now = deps.clock.now();
+  const now = context.deps.clock.now();
   switch (step.kind) {
-    case "send": {
-      const readiness = await account.ready(signal);
-      if (readiness.kind === "ready") return sendOnce(context, stored, command);
-      const until = Math.min(readiness.until, command.deadline);
-      return record(waitBeforeSending(command, until, readiness.because));
-    }
+    case "send":
+      return sendOnce(context, stored, command);
     case "wait":
       return record(waitBeforeSending(command, Math.min(step.until, command.deadline)));
     case "adopt":
@@ -170,7 +165,9 @@ export const attemptCommand = async (
   const account = deps.accountOf(command.account);
   if (!account || !command.request) {
     const problems = [{ path: "account", rule: "no such account any more" }];
-    return record(fail(command, { now: deps.clock.now(), reason: "refused", problems }));
+    // What was sent to it may have been done.
+    const reason = command.uncertain ? "unknown-outcome" : "refused";
+    return record(fail(command, { now: deps.clock.now(), reason, problems }));
   }
   const operation = commandOperation(command.operation);
   const context = { deps, account, request: command.request, operation, signal };

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Account } from "../accounts/account.ts";
 import { ProviderError } from "../client/provider-error.ts";
 import { getFloatingIpTag, getNetworkTag, type tagSchema } from "../contract/tags.ts";
+import { clipped } from "../events/listing.ts";
 import type { Command } from "../ledger/command.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 import { type Guard, guardSchema } from "./guard.ts";
@@ -70,7 +71,11 @@ export const checkGuards = async (
       const tag = await tagOf(account, guard, signal);
       const rule = brokenRule(guard, tag?.value);
       if (rule === undefined) continue;
-      const seen = tag && { key: tag.key, value: tag.value, read_only: tag.read_only };
+      const seen = tag && {
+        key: clipped(tag.key),
+        value: clipped(tag.value),
+        read_only: tag.read_only,
+      };
       return { kind: "broken", index, rule: `tag ${guard.key} ${rule}`, tag: seen };
     } catch (error) {
       if (error instanceof ProviderError) return { kind: "unreadable", index, error };

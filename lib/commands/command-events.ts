@@ -5,8 +5,11 @@ import { type Command, commandKey, type EndedState, type FollowedTask } from "..
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import type { JsonObject, JsonValue } from "../ports/ledger.ts";
 
-/** An answer that is longer as JSON text is left out of the event: it can be read at the provider. */
-const MAX_RESULT_CHARACTERS = 64_000;
+/** An answer that is larger as JSON text is left out of the event: it can be read at the provider. */
+const MAX_RESULT_BYTES = 64_000;
+
+const isSmall = (json: unknown): boolean =>
+  Buffer.byteLength(JSON.stringify(json ?? null)) <= MAX_RESULT_BYTES;
 
 /** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
 const plainJson = (value: unknown) =>
@@ -82,8 +85,7 @@ export interface WouldSend {
 /** As it belongs into a record or an event: a large body is left out. */
 export const wouldSendData = ({ method, path, body }: WouldSend) => {
   const json = body === undefined ? undefined : plainJson(body);
-  const isSmall = JSON.stringify(json ?? null).length <= MAX_RESULT_CHARACTERS;
-  return { method, path, ...(json !== undefined && isSmall && { body: json }) };
+  return { method, path, ...(json !== undefined && isSmall(json) && { body: json }) };
 };
 
 export interface Success {
@@ -100,7 +102,6 @@ export const commandSucceeded = (command: Command, success: Success): OutboxEven
   const tasks = success.tasks ?? [];
   const created = createdBy(tasks);
   const result = success.result === undefined ? undefined : plainJson(success.result);
-  const isSmall = JSON.stringify(result ?? null).length <= MAX_RESULT_CHARACTERS;
   return outboxEvent({
     ...aboutCommand(command),
     detailType: "CommandSucceeded",
@@ -109,7 +110,7 @@ export const commandSucceeded = (command: Command, success: Success): OutboxEven
       ...endData(command, success.now, tasks),
       outcome: success.outcome,
       ...(created && { createdResources: created }),
-      ...(result !== undefined && isSmall && { result }),
+      ...(result !== undefined && isSmall(result) && { result }),
       ...(success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) }),
     },
   });

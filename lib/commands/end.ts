@@ -77,6 +77,8 @@ export const expire = (command: Command, now: number): Command => {
 };
 
 const lastTrouble = (command: Command): string => {
+  const because = command.state.status === "running" ? command.state.because : undefined;
+  if (because !== undefined) return `passed while the command could not be sent: ${because}`;
   const code = command.attempts.at(-1)?.code;
   if (command.state.status === "waiting") {
     return command.state.lookAt === undefined

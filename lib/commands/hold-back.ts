@@ -26,9 +26,10 @@ const afterUnreadable = (
 ): Command => {
   const now = deps.clock.now();
   if (error.disposition === "permanent") {
-    const path = `guards.${index}`;
-    const problems = [{ path, rule: error.message }, ...error.problems];
-    return fail(command, { now, reason: "refused", problems });
+    const problems = [{ path: `guards.${index}`, rule: error.message }, ...error.problems];
+    // Whatever was sent before may have been done.
+    const reason = command.uncertain ? "unknown-outcome" : "refused";
+    return fail(command, { now, reason, problems });
   }
   const pause = error.retryAfterMs || pauseAfterWaitMs(now - command.acceptedAt, deps.random);
   return waitBeforeSending(command, Math.min(now + pause, command.deadline), error.code);
@@ -49,11 +50,30 @@ const afterBroken = (
   return fail(command, { now, reason: "unknown-outcome", problems });
 };
 
+/** How many requests come now: the guards', and that of the command itself. */
+const requestsAhead = ({ operation }: HoldContext, { guards = [], dryRun }: Command): number =>
+  guards.length + (operation.instead || dryRun ? 0 : 1);
+
+/**
+ * Has the turns of all requests that come now, or none: guards that were read in vain would have to
+ * be read again, and many commands would keep each other from ever sending.
+ */
+const awaitTurns = async (context: HoldContext, command: Command): Promise<Command | undefined> => {
+  const turns = requestsAhead(context, command);
+  if (turns === 0) return undefined;
+  const readiness = await context.account.ready(context.signal, turns);
+  if (readiness.kind === "ready") return undefined;
+  const until = Math.min(readiness.until, command.deadline);
+  return waitBeforeSending(command, until, readiness.because);
+};
+
 /** What becomes of a command that must not send now; undefined when it may. */
 export const heldBack = async (
   context: HoldContext,
   command: Command,
 ): Promise<Command | undefined> => {
+  const waiting = await awaitTurns(context, command);
+  if (waiting) return waiting;
   const { deps, account, operation, request, signal } = context;
   const report = await checkGuards(account, command, signal);
   switch (report.kind) {

@@ -3,6 +3,7 @@ import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import { followTask } from "../contract/tasks.ts";
+import { unlimitedText } from "../contract/values.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
 import { checkRequest } from "./check-request.ts";
 import { guardParams } from "./guard.ts";
@@ -20,8 +21,11 @@ type Identity = Omit<Rejection, "reason" | "problems">;
 type Refusal = Pick<Rejection, "reason" | "problems">;
 type Data = z.output<typeof requestDataSchema>;
 
+/** What becomes part of a ledger key. */
+const MAX_COMMAND_ID_LENGTH = 128;
+
 const optionalId = (maxLength: number) =>
-  z.string().min(1).max(maxLength).optional().catch(undefined);
+  unlimitedText.min(1).max(maxLength).optional().catch(undefined);
 
 /** What can be read of a request of any shape, so that even a broken one can be answered. */
 const looseSchema = z
@@ -29,7 +33,7 @@ const looseSchema = z
     metadata: z
       .looseObject({
         id: optionalId(256),
-        commandId: optionalId(128),
+        commandId: optionalId(MAX_COMMAND_ID_LENGTH),
         correlationId: optionalId(256),
       })
       .catch({}),
@@ -72,6 +76,21 @@ const isAllowed = (
 ): boolean =>
   access.mayRun({ sender, account, operation: operation.id, project: projectIn(request.params) }) &&
   guards.every((guard) => access.maySee(sender, account, projectIn(guardParams(guard))));
+
+/**
+ * Path parameters that a gateway could take for a way into another project, if it decodes them before
+ * it routes. Whoever may act in all projects gains nothing by one.
+ */
+const waysOut = (
+  { sender, access }: RequestContext,
+  account: string,
+  params: Readonly<Record<string, unknown>>,
+): readonly Problem[] =>
+  access.maySee(sender, account, undefined)
+    ? []
+    : Object.entries(params)
+        .filter(([, value]) => typeof value === "string" && /[/\\\p{Cc}]/u.test(value))
+        .map(([name]) => ({ path: `params.${name}`, rule: "no slashes or control characters" }));
 
 /** A follower's lane is its own: others may follow the same task. */
 const laneOf = (
@@ -126,13 +145,17 @@ const identityProblem = (
     : invalid([{ path: `after.${at}`, rule: "a command cannot wait for itself" }]);
 };
 
+/** An event's id stands for that of a command, where it is no longer than one. */
+const standIn = (id: string | undefined): string | undefined =>
+  id === undefined || id.length > MAX_COMMAND_ID_LENGTH ? undefined : id;
+
 const identityIn = (
   { metadata, data }: z.output<typeof looseSchema>,
   { sender, eventId }: RequestContext,
 ): Identity => ({
   sender,
   operation: data.operation,
-  commandId: metadata.commandId ?? metadata.id ?? eventId,
+  commandId: metadata.commandId ?? standIn(metadata.id ?? eventId),
   eventId: metadata.id ?? eventId,
   correlationId: metadata.correlationId,
 });
@@ -168,6 +191,8 @@ export const readRequest = (raw: unknown, context: RequestContext): ReadRequest 
   if (account === undefined || !isAllowed(context, { account, operation, request }, data)) {
     return reject(NOT_ALLOWED);
   }
+  const ways = waysOut(context, account, request.params);
+  if (ways.length > 0) return reject(invalid(ways));
   return {
     kind: "valid",
     request: {

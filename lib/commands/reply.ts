@@ -1,10 +1,15 @@
 import * as z from "zod";
-import { backoffMs } from "../client/backoff.ts";
+import { backoffMs, pauseAfterWaitMs } from "../client/backoff.ts";
 import type { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
 import type { Command } from "../ledger/command.ts";
-import { followTasks, markUncertain, postponeAttempt } from "../ledger/command-transitions.ts";
+import {
+  followTasks,
+  markUncertain,
+  postponeAttempt,
+  takeBackAttempt,
+} from "../ledger/command-transitions.ts";
 import type { Random } from "../ports/random.ts";
 import { fail, succeed } from "./end.ts";
 import type { RefusalMeaning } from "./operations/operation.ts";
@@ -42,6 +47,24 @@ const refuse = (command: Command, error: ProviderError, { operation, now }: Atte
   return fail(command, { now, reason: "refused", problems: redactProblems(problems, redact) });
 };
 
+/** Nothing was sent, because there was no turn or no key for it. */
+const isUnsent = ({ code, status }: ProviderError): boolean =>
+  status === undefined && UNSENT.has(code);
+
+const UNSENT: ReadonlySet<string> = new Set([
+  "budget-spent",
+  "budget-unavailable",
+  "key-refused",
+  "key-unavailable",
+  "paused",
+]);
+
+const takeBack = (command: Command, error: ProviderError, { now, random }: AttemptContext) => {
+  const pause = error.retryAfterMs || pauseAfterWaitMs(now - command.acceptedAt, random);
+  const until = Math.min(now + pause, Math.max(now, command.deadline));
+  return takeBackAttempt(command, until, error.code);
+};
+
 const postpone = (command: Command, error: ProviderError, { now, random }: AttemptContext) =>
   postponeAttempt(command, {
     now,
@@ -61,7 +84,9 @@ const afterError = (command: Command, error: ProviderError, context: AttemptCont
       return refuse(command, error, context);
     case "transient":
     case "throttled":
-      return postpone(command, error, context);
+      return isUnsent(error)
+        ? takeBack(command, error, context)
+        : postpone(command, error, context);
     case "ambiguous":
       return postpone(markUncertain(command), error, context);
     case "contract":

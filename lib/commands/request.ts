@@ -2,19 +2,21 @@ import * as z from "zod";
 import type { Access } from "../accounts/access.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
+import { unlimitedText } from "../contract/values.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
 import { type Guard, guardSchema } from "./guard.ts";
 
 /** So that a command and what is looked up for it stay small. */
 const MAX_AFTER = 20;
-const MAX_GUARDS = 10;
+const MAX_GUARDS = 4;
 
-const commandId = z.string().min(1).max(128);
+const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
+const commandId = idOf(128);
 
 const metadataSchema = z.looseObject({
-  id: z.string().min(1).max(256).optional(),
+  id: idOf(256).optional(),
   commandId: commandId.optional(),
-  correlationId: z.string().min(1).max(256).optional(),
+  correlationId: idOf(256).optional(),
   time: z.iso.datetime({ offset: true }).optional(),
 });
 

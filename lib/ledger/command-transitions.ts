@@ -98,13 +98,24 @@ export const waitBeforeSending = (command: Command, until: number, because?: str
     },
   }));
 
+/** The running attempt sent nothing, so it was none; waits as if it had not begun. */
+export const takeBackAttempt = (command: Command, until: number, because: string): Command =>
+  unlessFollowing(command, () => ({
+    ...waitBeforeSending(command, until, because),
+    attempts: command.attempts.slice(0, -1),
+    attemptCount: command.attemptCount - 1,
+  }));
+
 /** The lease ran out, so its holder died while sending: what became of the send is unknown. */
 export const loseLease = (command: Command, now: number): Command =>
   command.state.status === "running" && command.state.lease && command.state.lease.until <= now
-    ? {
-        ...markUncertain(command),
-        state: { status: "running", notBefore: now, lookAt: now + LOOK_AGAIN_MS },
-      }
+    ? breakAttempt(command, now, now + LOOK_AGAIN_MS)
+    : command;
+
+/** Whoever was sending is known to be gone; looked at again at `lookAt`. */
+export const breakAttempt = (command: Command, now: number, lookAt: number): Command =>
+  command.state.status === "running" && command.state.lease
+    ? { ...markUncertain(command), state: { status: "running", notBefore: now, lookAt } }
     : command;
 
 /** The last send may have taken effect: its reply was lost, or its sender died. */
