@@ -12,7 +12,14 @@ exports.PACKAGED = PACKAGED;
 /** What `node infra/build.mjs functions` makes of lib/deployment/config-files.ts. */
 const READER = resolve("dist", "infra", "config-files.mjs");
 
-const PARAMETERS = ["accountsFile", "reactionsFile", "jobAccount", "eventSource"];
+const VARIABLES = [
+  "param:accountsFile",
+  "param:reactionsFile",
+  "param:jobAccount",
+  "param:eventSource",
+  "param:fingerprintKeyParameter",
+  "sls:stage",
+];
 
 /** Without osls's own lines, which would repeat all of it for each place that needs the files. */
 const end = (problems) => {
@@ -34,7 +41,9 @@ const write = (file, text) => {
   writeFileSync(resolve(file), text);
 };
 
-const read = async ([accountsFile, reactionsFile, jobAccount, eventSource]) => {
+const read = async (values) => {
+  const [accountsFile, reactionsFile, jobAccount, eventSource, fingerprintKeyParameter, stage] =
+    values;
   const { readConfigFiles } = await import(pathToFileURL(READER).href).catch(() =>
     end(["the functions are not built; run: npm run package"]),
   );
@@ -43,6 +52,8 @@ const read = async ([accountsFile, reactionsFile, jobAccount, eventSource]) => {
     reactions: { name: reactionsFile, text: textOf(reactionsFile) },
     jobAccount,
     eventSource,
+    fingerprintKeyParameter,
+    stage,
   });
   if (reading.kind === "invalid") return end(reading.problems);
   write(PACKAGED.accounts, reading.packaged.accounts);
@@ -70,7 +81,7 @@ let reading;
  */
 exports.configured = async ({ resolveVariable }) => {
   // Not remembered: osls asks again when a parameter that it needs is not yet known.
-  const parameters = await Promise.all(PARAMETERS.map((name) => resolveVariable(`param:${name}`)));
-  reading ??= read(parameters.map(String));
+  const values = await Promise.all(VARIABLES.map((name) => resolveVariable(name)));
+  reading ??= read(values.map(String));
   return reading;
 };

@@ -1,4 +1,4 @@
-const { arnOf } = require("./arn.cjs");
+const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { hashOf, logicalIdOf, nameOf } = require("./name.cjs");
@@ -56,11 +56,6 @@ const reactionRule = ({ name, when, bus }, eventSource) => ({
       ],
     },
   },
-});
-
-/** A rule's ARN has the name of its bus, but for the default one. */
-const ruleArn = (path) => ({
-  "Fn::Sub": `arn:\${AWS::Partition}:events:\${AWS::Region}:\${AWS::AccountId}:rule/${path}`,
 });
 
 const mayCall = (sourceArn) => ({

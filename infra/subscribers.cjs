@@ -1,4 +1,4 @@
-const { arnOf } = require("./arn.cjs");
+const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { nameOf } = require("./name.cjs");
@@ -72,7 +72,7 @@ module.exports = async (osls) => {
     ...subscribers.map((each) => subscriber(each, eventSource)),
     subscribers.length > 0 && {
       SubscriberDeadLetterPolicy: deadLetterPolicy("SubscriberDeadLetter", {
-        ArnEquals: { "aws:SourceArn": subscribers.map(({ id }) => arnOf(`Subscriber${id}`)) },
+        ArnLike: { "aws:SourceArn": ruleArn(`${nameOf("events")}/${nameOf("subscriber-*")}`) },
       }),
     },
   );

@@ -10,7 +10,7 @@ import type { HeldKey } from "./held-key.ts";
 import type { Turns } from "./turns.ts";
 
 /** How long a call waits for its turn. */
-export const MAX_TURN_WAIT_MS = 5_000;
+const MAX_TURN_WAIT_MS = 5_000;
 /** Of a provider that asks for a pause and does not say how long. */
 const DEFAULT_PAUSE_MS = 1_000;
 /** With the key it began with, with the one that another call has read since, and with a newer one. */

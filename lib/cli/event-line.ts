@@ -1,7 +1,9 @@
 import pc from "picocolors";
 import * as z from "zod";
+import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import type { BusEvent } from "../local/bus-records.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
+import { incomingLine } from "./team-event-line.ts";
 import { visibleText } from "./visible-text.ts";
 
 const detailSchema = z.object({
@@ -42,10 +44,11 @@ const shortened = (text: string): string => text.replace(UUID, "$1…$2");
 const clipped = (text: string): string =>
   text.length > LANE_COLUMNS ? `…${text.slice(1 - LANE_COLUMNS)}` : text;
 
-/** Without the account, which most local runs have one of. */
+/** The account is named where it is not the one that local runs have by themselves. */
 const laneText = (lane: string): string => {
-  const [, resource = "", ...parts] = lane.split("/").map(decodeURIComponent);
-  return clipped([resource, parts.filter(Boolean).map(shortened).join("/")].join(" "));
+  const [account, resource = "", ...parts] = lane.split("/").map(decodeURIComponent);
+  const text = [resource, parts.filter(Boolean).map(shortened).join("/")].join(" ");
+  return clipped(visibleText(account === DEFAULT_ACCOUNT ? text : `${account}: ${text}`));
 };
 
 /** Who asked for what has no lane; our own AWS account needs no name. */
@@ -53,12 +56,16 @@ const askerText = ({ account }: BusEvent, { sender }: { readonly sender?: string
   sender === undefined || sender === account ? "-" : `AWS account ${sender}`;
 
 const problemText = ({ problems = [] }: Data): string =>
-  problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; ");
+  visibleText(
+    problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; "),
+  );
 
 const createdText = ({ createdResources = {} }: Data): string =>
-  Object.entries(createdResources)
-    .map(([kind, ids]) => `, ${kind} ${(ids ?? []).join(" ")}`)
-    .join("");
+  visibleText(
+    Object.entries(createdResources)
+      .map(([kind, ids]) => `, ${kind} ${(ids ?? []).join(" ")}`)
+      .join(""),
+  );
 
 const failureText = (data: Data): string => {
   // The lines of the tasks have said why.
@@ -86,9 +93,9 @@ const happened = (detailType: string, data: Data): string => {
     case "CommandRejected":
       return pc.yellow(`rejected (${data.reason}) ${problemText(data)}`);
     case "TaskFinished":
-      return shortened(`task ${data.taskId} finished`);
+      return shortened(visibleText(`task ${data.taskId} finished`));
     case "TaskFailed":
-      return pc.red(shortened(`task ${data.taskId} failed: ${problemText(data)}`));
+      return pc.red(shortened(visibleText(`task ${data.taskId} failed: ${problemText(data)}`)));
     case "CommandSucceeded":
       return pc.green(SUCCESS[data.outcome ?? ""] ?? shortened(`succeeded${createdText(data)}`));
     case "CommandFailed":
@@ -113,11 +120,14 @@ const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
  * of lane and command its name and what it is about.
  */
 export const eventLine = (event: BusEvent): string => {
-  const { metadata, data } = detailSchema.parse(event.detail);
+  const detail = detailSchema.safeParse(event.detail);
+  // A person may have put one that is none of ours.
+  if (!detail.success) return incomingLine(event);
+  const { metadata, data } = detail.data;
   const time = metadata.time.slice(11, 23);
   const job = jobLineOf(event["detail-type"], data, metadata.account ?? "-");
   if (job) return jobEventLine(time, job);
-  const command = metadata.commandId ?? data.requestedCommandId ?? "-";
+  const command = visibleText(metadata.commandId ?? data.requestedCommandId ?? "-");
   const took =
     data.durationMs === undefined ? "" : pc.dim(` ${(data.durationMs / 1000).toFixed(1)} s`);
   return [

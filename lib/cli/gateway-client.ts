@@ -24,6 +24,7 @@ const viewSchema = z.looseObject({
   wouldSend: z
     .object({ method: z.string(), path: z.string(), body: z.json().optional() })
     .optional(),
+  tag: z.object({ key: z.string(), value: z.string() }).nullable().optional(),
   taskIds: z.array(z.string()),
   createdResources: z.record(z.string(), z.array(z.union([z.string(), z.int()]))).optional(),
   acceptedAt: z.string(),
@@ -50,8 +51,14 @@ export interface GatewayClient {
   send(detail: unknown): Promise<void>;
   /** Puts an event on the bus. @returns its id @throws ExitError as `send` */
   put(event: unknown): Promise<string>;
-  /** @param eventId tells a rejection of this very request from the command that has the id */
-  look(commandId: string, eventId?: string): Promise<RequestState | undefined>;
+  /**
+   * @param of `eventId` tells a rejection of this very request from the command that has the id;
+   * `sender`: AWS account whose command it is, Skyhook's own when absent
+   */
+  look(
+    commandId: string,
+    of?: { readonly eventId?: string; readonly sender?: string | undefined },
+  ): Promise<RequestState | undefined>;
   /** What is watched, each with its latest price. */
   prices(): Promise<readonly PriceView[]>;
   /** Every reading of a price, newest first; undefined when nothing was ever watched under the name. */
@@ -134,9 +141,10 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
     const answer = await post(new URL("/events", endpoint), event);
     return z.object({ id: z.string() }).parse(answer).id;
   },
-  async look(commandId, eventId) {
+  async look(commandId, { eventId, sender } = {}) {
     const url = new URL(`/commands/${encodeURIComponent(commandId)}`, endpoint);
     if (eventId !== undefined) url.searchParams.set("event", eventId);
+    if (sender !== undefined) url.searchParams.set("sender", sender);
     return read(url, sentRequestSchema, NO_SUCH_COMMAND);
   },
   async prices() {

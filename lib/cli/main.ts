@@ -113,9 +113,10 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
     .command("status")
     .description("show where a command stands")
     .argument("<command-id>", "as `skyhook send` printed it, or as given by --id")
+    .option("--sender <aws-account>", "whose command it is (default: Skyhook's own)")
     .option("--json", "print JSON")
     .addOption(endpointOption())
-    .action((id: string, flags: { readonly endpoint?: string; readonly json?: boolean }) =>
+    .action((id: string, flags: { endpoint?: string; json?: boolean; sender?: string }) =>
       end(showStatus(id, { ...flags, endpoint: checkedEndpoint(flags.endpoint) })),
     );
   program

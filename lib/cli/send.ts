@@ -54,7 +54,7 @@ const waitForEnd = async (
 ): Promise<RequestState> => {
   const startedAt = clock.now();
   for (;;) {
-    const state = await gateway.look(commandId, eventId);
+    const state = await gateway.look(commandId, { eventId });
     const waitedMs = clock.now() - startedAt;
     if (state && isOver(state)) {
       clearProgress();

@@ -35,6 +35,7 @@ const headline = (state: RequestState): string => {
 /** Why a command that goes on has not ended, in words for whoever runs it. */
 const TROUBLE: Readonly<Record<string, string>> = {
   "key-refused": "the provider refuses the API key",
+  "key-unavailable": "the API key cannot be read where the account says it is",
   "budget-spent": "the account's request budget is spent",
   paused: "the provider has asked for a pause",
 };
@@ -58,6 +59,9 @@ const progressLines = (state: CommandState): readonly string[] => {
   ];
 };
 
+const tagText = (tag: CommandState["tag"]): string =>
+  tag ? visibleText(`${tag.key} is ${JSON.stringify(tag.value)}`) : "none";
+
 const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
   if (!wouldSend) return [];
   const { method, path, body } = wouldSend;
@@ -78,6 +82,7 @@ export const stateText = (state: RequestState): string => {
           ...Object.entries(state.createdResources ?? {}).map(
             ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,
           ),
+          ...(state.tag === undefined ? [] : [`  tag seen: ${tagText(state.tag)}`]),
           ...wouldSendLines(state),
           ...progressLines(state),
         ];
@@ -87,9 +92,15 @@ export const stateText = (state: RequestState): string => {
 /** Prints where a command stands. @throws ExitError when nobody knows it */
 export const showStatus = async (
   commandId: string,
-  options: { readonly endpoint: string; readonly json?: boolean },
+  options: {
+    readonly endpoint: string;
+    readonly json?: boolean;
+    /** AWS account whose command it is; absent: Skyhook's own. */
+    readonly sender?: string | undefined;
+  },
 ): Promise<ExitCode> => {
-  const state = await createGatewayClient(options.endpoint).look(commandId);
+  const { endpoint, sender } = options;
+  const state = await createGatewayClient(endpoint).look(commandId, { sender });
   if (!state) {
     throw new ExitError(
       EXIT.refused,

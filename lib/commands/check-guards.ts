@@ -3,8 +3,7 @@ import type { Account } from "../accounts/account.ts";
 import { ProviderError } from "../client/provider-error.ts";
 import { getFloatingIpTag, getNetworkTag, type tagSchema } from "../contract/tags.ts";
 import { clipped } from "../events/listing.ts";
-import type { Command } from "../ledger/command.ts";
-import type { JsonObject } from "../ports/ledger.ts";
+import type { Command, SeenTag } from "../ledger/command.ts";
 import { type Guard, guardSchema } from "./guard.ts";
 
 type Tag = z.output<typeof tagSchema>;
@@ -18,7 +17,7 @@ export type GuardReport =
       /** Which guard, from 0. */
       readonly index: number;
       /** The tag as it was seen; null when there is none. */
-      readonly tag: JsonObject | null;
+      readonly tag: SeenTag | null;
     }
   | { readonly kind: "unreadable"; readonly index: number; readonly error: ProviderError };
 

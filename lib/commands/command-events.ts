@@ -1,7 +1,13 @@
 import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
 import { listedProblems } from "../events/listing.ts";
-import { type Command, commandKey, type EndedState, type FollowedTask } from "../ledger/command.ts";
+import {
+  type Command,
+  commandKey,
+  type EndedState,
+  type FollowedTask,
+  type SeenTag,
+} from "../ledger/command.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import type { JsonObject, JsonValue } from "../ports/ledger.ts";
 
@@ -140,7 +146,7 @@ export interface Cancellation {
   readonly reason: "dependency" | "guard";
   readonly problems: readonly Problem[];
   /** The tag that a guard has seen; null when there is none. */
-  readonly tag?: JsonObject | null;
+  readonly tag?: SeenTag | null;
 }
 
 export const commandCancelled = (command: Command, cancellation: Cancellation): OutboxEvent =>

@@ -1,5 +1,5 @@
 import type { Problem } from "../contract/problem.ts";
-import { type Command, isEnded } from "../ledger/command.ts";
+import { type Command, isEnded, type SeenTag } from "../ledger/command.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 import { createdBy } from "./command-events.ts";
 
@@ -23,6 +23,8 @@ export interface CommandView {
   readonly dryRun?: boolean;
   /** Of a dry run: the request that would have been sent. */
   readonly wouldSend?: JsonObject;
+  /** Of one that a guard has ended: the tag that was seen. */
+  readonly tag?: SeenTag | null;
   readonly taskIds: readonly string[];
   /** Ids of what the tasks created, by kind. */
   readonly createdResources?: JsonObject;
@@ -51,6 +53,7 @@ export const viewOf = (command: Command): CommandView => {
       endedAt: instant(command.state.endedAt),
       ...(command.state.outcome !== undefined && { outcome: command.state.outcome }),
       ...(command.state.reason !== undefined && { reason: command.state.reason }),
+      ...(command.state.tag !== undefined && { tag: command.state.tag }),
       ...(command.state.wouldSend && { wouldSend: command.state.wouldSend }),
       ...(command.state.problems && { problems: command.state.problems }),
     }),

@@ -46,6 +46,7 @@ export const cancel = (command: Command, cancellation: Cancellation): Command =>
       endedAt: cancellation.now,
       reason: cancellation.reason,
       problems: listedProblems(cancellation.problems),
+      ...(cancellation.tag !== undefined && { tag: cancellation.tag }),
     },
     commandCancelled(command, cancellation),
   );

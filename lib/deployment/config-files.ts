@@ -19,6 +19,9 @@ export interface DeploymentInput {
   readonly jobAccount: string;
   /** `source` of our own events. */
   readonly eventSource: string;
+  readonly stage: string;
+  /** Name of the SSM parameter with the key of fingerprints and seals. */
+  readonly fingerprintKeyParameter: string;
 }
 
 /** As much of a reaction as the template of a deployment needs. */
@@ -60,6 +63,34 @@ const toJson = (content: unknown): string =>
     typeof value === "bigint" ? value.toString() : value,
   );
 
+/** What stage parameters have to be, so that what is made of them can be deployed. */
+const PARAMETER_RULES: readonly {
+  readonly name: "eventSource" | "fingerprintKeyParameter" | "stage";
+  readonly pattern: RegExp;
+  readonly rule: string;
+}[] = [
+  {
+    name: "eventSource",
+    pattern: /^(?!aws\.)[\w./-]{1,256}$/,
+    rule: "a name such as skyhook, which does not begin with aws.",
+  },
+  {
+    name: "stage",
+    pattern: /^[A-Za-z0-9-]{1,12}$/,
+    rule: "at most 12 letters, digits and hyphens: names of rules have room for no more",
+  },
+  {
+    name: "fingerprintKeyParameter",
+    pattern: /^\/[\w./-]{1,1010}$/,
+    rule: "the name of an SSM parameter, which begins with a slash",
+  },
+];
+
+const parameterProblems = (input: DeploymentInput): readonly string[] =>
+  PARAMETER_RULES.filter(({ name, pattern }) => !pattern.test(input[name])).map(
+    ({ name, rule }) => `${name}: ${rule}`,
+  );
+
 const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });
 
 /** Reads what a deployment is made from; every mistake of both files at once. Pure. */
@@ -73,6 +104,7 @@ export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const config = accounts.kind === "valid" ? accounts.value : undefined;
   const reactions = readReactions(reactionsText, { accounts: config, eventSource });
   const problems = [
+    ...parameterProblems(input),
     ...(accounts.kind === "invalid" ? problemLines(accountsFile, accounts.problems) : []),
     ...(reactions.kind === "invalid" ? problemLines(reactionsFile, reactions.problems) : []),
   ];

@@ -42,6 +42,8 @@ const followedTaskSchema = z.object({
     .optional(),
 });
 
+const seenTagSchema = z.object({ key: z.string(), value: z.string(), read_only: z.boolean() });
+
 const stateSchema = z.discriminatedUnion("status", [
   /** Durable, not yet in its lane. */
   z.object({ status: z.literal("accepted"), lookAt: z.int() }),
@@ -75,6 +77,8 @@ const stateSchema = z.discriminatedUnion("status", [
     problems: z.array(problemSchema).optional(),
     /** Of a dry run: the request that would have been sent, secrets left out. */
     wouldSend: jsonRecord.optional(),
+    /** What a guard has seen; null: no such tag. */
+    tag: seenTagSchema.nullable().optional(),
     tasks: z.array(followedTaskSchema),
   }),
 ]);
@@ -114,6 +118,7 @@ const commandSchema = z.object({
 export type Command = z.output<typeof commandSchema>;
 export type CommandRequestBody = z.output<typeof requestSchema>;
 type CommandState = Command["state"];
+export type SeenTag = z.output<typeof seenTagSchema>;
 export type FollowedTask = z.output<typeof followedTaskSchema>;
 export type EndedState = Extract<CommandState, { endedAt: number }>;
 

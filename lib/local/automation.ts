@@ -6,6 +6,7 @@ import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { type AccountsConfig, ownAccount } from "../accounts/config.ts";
 import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
+import { breakAttempts } from "../commands/break-attempts.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { breakLease } from "../ledger/lease.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -23,7 +24,7 @@ import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import type { Buses } from "./event-rules.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLevelStore } from "./level-store.ts";
-import { attemptTimes, countedNowhere, openLocalAccounts } from "./local-accounts.ts";
+import { attemptTimeoutOf, countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
@@ -36,6 +37,9 @@ import { startTriggers } from "./triggers.ts";
 const TABLE_NAME = "skyhook-local";
 /** As in the cloud: five tries, then the dead letters. */
 const MAX_RECEIVE_COUNT = 5;
+
+/** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
+const LEASE_MS = 35_000;
 
 export interface AutomationOptions {
   readonly provider: ProviderChoice;
@@ -139,6 +143,7 @@ const openAll = async (options: AutomationOptions) => {
     const ledger = createDynamodbLedger({ client: dynamodb, tableName: TABLE_NAME });
     // The folder is open in this process only, so whoever held a lease is gone.
     await breakLease(ledger, POLLER_LEASE);
+    await breakAttempts(ledger, clock.now());
     return { parts, provider, ledger, closing, fingerprintKey: data?.fingerprintKey };
   } catch (error) {
     await closing.close();
@@ -169,7 +174,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
   );
   const doorbell = createDoorbell();
   const { accounts = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond) } = options;
-  const { attemptTimeoutMs, leaseMs } = attemptTimes(accounts, provider);
+  const attemptTimeoutMs = attemptTimeoutOf(accounts, provider);
   const { environment } = options;
   const ports = { ledger, bus: parts.bus, clock, random, log, environment, attemptTimeoutMs };
   const accountOf = openLocalAccounts(accounts, provider, ports);
@@ -189,7 +194,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),
     runner: random.uuid(),
-    leaseMs,
+    leaseMs: LEASE_MS,
   };
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };

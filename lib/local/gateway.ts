@@ -43,6 +43,13 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
   return rejections;
 };
 
+interface Asked {
+  /** AWS account whose command it is; absent: our own. */
+  readonly sender: string | undefined;
+  /** Of the request that is meant, not only the command. */
+  readonly eventId: string | undefined;
+}
+
 /**
  * What became of a request. A command that has the id may be another one's: that is known when the
  * request has been handled, and has been rejected or not.
@@ -51,10 +58,10 @@ const lookUp = async (
   automation: Automation,
   rejections: ReadonlyMap<string, SentRequest>,
   id: string,
-  eventId: string | undefined,
+  { sender = LOCAL_SENDER, eventId }: Asked,
 ): Promise<SentRequest | undefined> => {
   const { deps, bus } = automation;
-  const stored = await commands.read(deps.ledger, commandKey({ sender: LOCAL_SENDER, id }));
+  const stored = await commands.read(deps.ledger, commandKey({ sender, id }));
   if (eventId !== undefined && stored?.value.causationId !== eventId) {
     if (automation.isQueued(eventId)) return undefined;
     await bus.delivered();
@@ -110,7 +117,8 @@ const createApp = (automation: Automation): Hono => {
   });
   app.get("/commands/:id", async (context) => {
     const { id } = context.req.param();
-    const state = await lookUp(automation, rejections, id, context.req.query("event"));
+    const { event: eventId, sender } = context.req.query();
+    const state = await lookUp(automation, rejections, id, { eventId, sender });
     return state ? context.json(state) : refuse(context, 404, "no such command");
   });
   app.get("/prices", async (context) =>

@@ -58,17 +58,49 @@ const ownEventProblems = (pattern: Pattern, eventSource: string): readonly Place
   ];
 };
 
+/** What AWS services tell is on the default bus, and what Skyhook tells on its own. */
+const busProblems = (
+  pattern: Pattern,
+  bus: unknown,
+  eventSource: string,
+): readonly PlacedProblem[] => {
+  const sources = listSchema.safeParse(pattern.source).data ?? [];
+  const isOfAws = sources.some((source) => typeof source === "string" && source.startsWith("aws."));
+  if (isOfAws && bus !== "default" && !Object.hasOwn(pattern, "account")) {
+    const rule =
+      "AWS services put their events on the default bus: say `bus: default`, or name in `account` the AWS accounts that send theirs on";
+    return [{ path: ["source"], rule }];
+  }
+  return bus === "default" && sources.includes(eventSource)
+    ? [
+        {
+          path: ["source"],
+          rule: "Skyhook's own events are on its own bus, not on the default one",
+        },
+      ]
+    : [];
+};
+
 /**
  * What is wrong with a rule's pattern: what EventBridge would refuse, what could never match, and what
  * would let a command call itself.
+ * @param bus as the rule says it
  * @param eventSource `source` of Skyhook's own events
  */
-export const patternProblems = (raw: unknown, eventSource: string): readonly PlacedProblem[] => {
+export const patternProblems = (
+  raw: unknown,
+  bus: unknown,
+  eventSource: string,
+): readonly PlacedProblem[] => {
   const pattern = patternSchema.safeParse(raw).data;
   // What is no object is for the schema to tell of.
   if (!pattern) return [];
   const read = readPattern(raw);
-  const problems = [...(read.kind === "invalid" ? read.problems : []), ...neverText(pattern)];
+  const problems = [
+    ...(read.kind === "invalid" ? read.problems : []),
+    ...neverText(pattern),
+    ...busProblems(pattern, bus, eventSource),
+  ];
   if (!Object.hasOwn(pattern, "source")) {
     const rule = "required, or the rule would match Skyhook's own events too";
     return [...problems, { path: ["source"], rule }];

@@ -88,7 +88,7 @@ const reactionProblems = (
   };
   const guards = reaction.guards.map((guard) => readTemplate(guard));
   const problems = [
-    ...within(["when"], patternProblems(reaction.when, eventSource)),
+    ...within(["when"], patternProblems(reaction.when, reaction.bus, eventSource)),
     ...accountProblems(reaction, operation, templates, accounts),
     ...PLACES.flatMap((place) => templateProblems(templates[place], ["then", place])),
     ...(operation ? within(["then"], requestProblems(operation, templates)) : []),

@@ -185,7 +185,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     change: (account: Account): Promise<unknown> =>
       attempt(account.client.call(updatePolicy, PAUSE_POLICY)),
     ready: (account: Account, signal = new AbortController().signal) =>
-      drive(account.ready(signal)),
+      drive(account.ready(signal, 1)),
     /** Publishes what was left, as the poller does. */
     async publishDue(): Promise<void> {
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10)) {

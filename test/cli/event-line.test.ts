@@ -48,6 +48,20 @@ describe("the line of an event", () => {
     );
   });
 
+  it("names the account of a lane where it is another than a local run's own", () => {
+    const line = lineOf("CommandAccepted", { operation: "x", lane: "main/policy/1/2/3" });
+
+    expect(line).toContain("  main: policy 1/2/3   ");
+  });
+
+  it("shows nothing that steers the terminal, and an event that is none of ours as it is", () => {
+    const line = lineOf("CommandAccepted", { operation: "x", lane: CONTAINER }, "a\u001b[2J\nb");
+    const foreign = lineOf("CommandRejected", { problems: "many" });
+
+    expect(line).toContain("a\\u001b[2J\\u000ab");
+    expect(foreign).toContain("CommandRejected (skyhook)");
+  });
+
   it("names the AWS account whose request was rejected, if it is another one", () => {
     const rejected = { operation: "x", reason: "not-allowed", problems: [] };
 

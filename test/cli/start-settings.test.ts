@@ -24,7 +24,7 @@ describe("the settings of a local run", () => {
       directory: undefined,
       gatewayPort: 0,
       eventSource: "skyhook",
-      jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: "all" },
+      jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: undefined },
       provider: { kind: "embedded", port: 0, taskDurationMs: 1_500 },
       teams: { accountsFile: undefined, reactionsFile: undefined },
     });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -39,6 +39,35 @@ describe("skyhook start", { timeout: 30_000 }, () => {
 
     expect(await program.ended()).toBe(0);
     for (const url of urls) await expect(fetch(url)).rejects.toThrow("fetch failed");
+  });
+
+  it.concurrent("asks a provider elsewhere for nothing unasked, and shows no demo", async () => {
+    const asked: string[] = [];
+    const elsewhere = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      response.writeHead(404).end("{}");
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+    const baseUrl = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const folder = await mkdtemp(join(tmpdir(), "skyhook-elsewhere-"));
+    const accounts = join(folder, "accounts.yaml");
+    await writeFile(
+      accounts,
+      `accounts:\n  - { name: main, base_url: "${baseUrl}", api_key: { environment: KEY }, senders: [own] }\n`,
+    );
+
+    const program = startSkyhook(["start", "--accounts", accounts], { KEY: "1_key" });
+    await program.printed("What can be sent");
+    await sleep(3_000);
+    program.child.kill("SIGTERM");
+
+    expect(await program.ended()).toBe(0);
+    expect(program.stderr()).toContain(`account main: ${baseUrl}\n`);
+    expect(program.stderr()).not.toContain("embedded");
+    expect(program.stdout()).toBe("");
+    expect(asked).toEqual([]);
+    elsewhere.close();
+    await rm(folder, { recursive: true });
   });
 
   it.concurrent("lets a request end after Ctrl-C, and a second Ctrl-C ends it at once", async () => {

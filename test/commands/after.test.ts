@@ -38,6 +38,22 @@ test("a command runs when the task of the one that it waits for has ended", asyn
   expect(endOf(current, "second").data.durationMs).toBeLessThan(16_000);
 });
 
+test("the poller is asked to come when a waiting command is to be looked at", async () => {
+  const current = await world();
+
+  await current.handle(waitingFor("second", "first"));
+
+  expect(current.wakes).toEqual([current.clock.now() + 2_000]);
+});
+
+test("a command named twice is one", async () => {
+  const current = await world();
+
+  await current.handle(waitingFor("second", "first", "first"));
+
+  expect((await current.command("second"))?.after).toEqual(["first"]);
+});
+
 test("a command that waits for two runs after both", async () => {
   const current = await world();
 
@@ -98,6 +114,19 @@ describe("a command that waits for one that", () => {
       { path: "after.0", rule: "second was not successful: cancelled (dependency)" },
     ]);
     expect(current.told("third").at(-1)).toBe("CommandCancelled");
+  });
+
+  test("failed is cancelled at once, though others that it waits for go on", async () => {
+    const current = await createWorld({ provider: failing });
+    await current.handle(waitingFor("other", "nobody"));
+    await current.handle(waitingFor("second", "other", "first"));
+
+    await current.handle(requests.updateContainer("first"));
+    await current.pass(30_000);
+
+    expect(endOf(current, "second").data.problems).toEqual([
+      { path: "after.1", rule: "first was not successful: failed (refused)" },
+    ]);
   });
 
   test("succeeded already runs at once", async () => {
@@ -185,6 +214,25 @@ describe("commands that wait for each other", () => {
     const { detailType, data } = endOf(current, "c");
     expect([detailType, data.reason]).toEqual(["CommandRejected", "invalid"]);
     expect(data.problems).toEqual([{ path: "after", rule: "these commands wait for this one" }]);
+  });
+
+  test("are none where one of them has entered its lane already", async () => {
+    const current = await world();
+    await current.handle(waitingFor("a", "b"));
+    await current.handle(requests.updateContainer("b"));
+    await current.pass(15_000);
+    // Its `after` is what it waited for once; it has succeeded, and waits for nobody.
+    const entered = (await current.ledger.read("command#own/a"))!;
+    const state = { status: "running", notBefore: 9e15, lookAt: 9e15 };
+    await current.ledger.write({
+      ...entered,
+      version: entered.version + 1,
+      value: { ...entered.value, after: ["c"], state },
+    });
+
+    await current.handle(waitingFor("c", "a"));
+
+    expect(current.told("c")).toEqual(["CommandAccepted"]);
   });
 
   test("end as cancelled when both were accepted at one moment", async () => {

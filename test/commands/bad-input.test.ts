@@ -129,6 +129,23 @@ describe("a request that cannot become a command is told of and changes nothing"
         "guards.0.tag",
       ],
     ],
+    [
+      "more guards than are read for one command",
+      update({
+        body: {},
+        guards: Array.from({ length: 5 }, () => ({
+          network: {
+            project_id: 1,
+            region_id: 1,
+            network_id: "b39792c3-3160-4356-912e-ba396c95cdcf",
+          },
+          key: "k",
+          absent: true,
+        })),
+      }),
+      "invalid",
+      ["guards"],
+    ],
     ["a dry run that is no yes or no", update({ body: {}, dryRun: "yes" }), "invalid", ["dryRun"]],
     ["an unknown account", update({ account: "nobody", body: {} }), "not-allowed", [""]],
     [
@@ -233,6 +250,11 @@ describe("a request that cannot become a command is told of and changes nothing"
 
 describe("a request without any id", () => {
   test.each([
+    ["an id of half a character", '{"metadata":{"commandId":"\\ud800"},"data":{}}'],
+    [
+      "an id that is too long for a command's",
+      JSON.stringify({ metadata: { id: "e".repeat(129) }, data: {} }),
+    ],
     ["text that is no JSON", "{"],
     ["a JSON text", '"hello"'],
     ["null", "null"],

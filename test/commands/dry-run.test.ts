@@ -72,6 +72,17 @@ test.each([
   expect(await world.dueEntries()).toEqual([]);
 });
 
+test("leaves out a body that is larger than an event has room for", async () => {
+  // 65 kB as UTF-8, a third of that in characters.
+  const commands = "中".repeat(21_600);
+  const { world } = await dryRun(requests.updateContainer("c1", { commands }));
+
+  expect(endOf(world).data.wouldSend).toEqual({
+    method: "PATCH",
+    path: `/cloud/v1/caas/${PLACE}/containers/my-container`,
+  });
+});
+
 test("is guarded like any other command", async () => {
   const network = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
   const guards = [{ network, key: "cost-center", equals: "games" }];

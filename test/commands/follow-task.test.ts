@@ -112,6 +112,22 @@ test("two followers of one task and the command that started it are each told of
   expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
 });
 
+test("followers of one task do not wait for each other", async () => {
+  const provider = scriptProvider({ [TARGET]: taskOf({ state: "RUNNING" }) });
+  const world = await createWorld({ provider: () => provider, rights });
+
+  await world.handle(follow("f1"));
+  await world.handle(follow("f2"));
+  await world.handleFrom(TEAM, follow("f1"));
+
+  const states = [
+    await world.command("f1"),
+    await world.command("f2"),
+    await world.command("f1", TEAM),
+  ].map((command) => command?.state.status);
+  expect(states).toEqual(["following", "following", "following"]);
+});
+
 test("a command may wait for the task that another one follows", async () => {
   const provider = scriptProvider({
     [TARGET]: taskOf({ state: "ERROR", error: "no space" }),

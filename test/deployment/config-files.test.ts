@@ -17,6 +17,8 @@ const input = (given: {
   reactions: { name: "r.yaml", text: "reactions" in given ? given.reactions : NO_REACTIONS },
   jobAccount: given.jobAccount ?? "",
   eventSource: "skyhook",
+  stage: "dev",
+  fingerprintKeyParameter: "/skyhook/dev/fingerprint-key",
 });
 
 test("the jobs use the first account of the file, if no other is named", () => {
@@ -40,6 +42,22 @@ test("mistakes of both files are told at once, as file, line, place and rule", (
   expect(problems).toContain("a.yaml:2: accounts.0.base_url: an http or https URL");
   expect(problems).toContain("r.yaml:2: reactions.0.colour: unknown field");
   expect(problems.toSorted((a, b) => a.charCodeAt(0) - b.charCodeAt(0))).toEqual(problems);
+});
+
+test.each([
+  ["eventSource", "aws.skyhook", "a name such as skyhook, which does not begin with aws."],
+  ["eventSource", "sky hook", "a name such as skyhook, which does not begin with aws."],
+  [
+    "stage",
+    "production-eu",
+    "at most 12 letters, digits and hyphens: names of rules have room for no more",
+  ],
+  ["fingerprintKeyParameter", "key", "the name of an SSM parameter, which begins with a slash"],
+])("the stage parameter %s cannot be %s", (name, value, rule) => {
+  expect(readConfigFiles({ ...input({}), [name]: value })).toEqual({
+    kind: "invalid",
+    problems: [`${name}: ${rule}`],
+  });
 });
 
 test("a file that is not YAML is told of with its line", () => {

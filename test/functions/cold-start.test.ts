@@ -25,6 +25,10 @@ const context = lambdaContext("skyhook-dev", 60_000, {
 
 const FUNCTIONS = [
   {
+    name: "intake",
+    invoke: async () => (await import("../../functions/intake/handler.ts")).handler({}, context),
+  },
+  {
     name: "run-commands",
     invoke: async () =>
       (await import("../../functions/run-commands/handler.ts")).handler(fifo, context),

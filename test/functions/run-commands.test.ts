@@ -33,6 +33,28 @@ describe("run-commands", () => {
     expect(world.bound).toEqual([context]);
   });
 
+  it("lets a message that cannot be read stop no other", async () => {
+    const world = await createFunctionWorld();
+    const deps = async () => {
+      const { commands, ...others } = await world.deps();
+      let asked = 0;
+      const accountsOf = (sender: string) => {
+        asked += 1;
+        if (asked === 1) throw new Error("rights cannot be read");
+        return commands.access.accountsOf(sender);
+      };
+      return { ...others, commands: { ...commands, access: { ...commands.access, accountsOf } } };
+    };
+
+    const answer = await createHandler(deps)(
+      eventOf(updatePolicy("broken"), resumeInstance("beside")),
+      world.contextOf(30_000),
+    );
+
+    expect(answer).toEqual(failures("m1"));
+    expect(world.told("beside").at(-1)).toBe("CommandSucceeded");
+  });
+
   it("reports the failed message and what is behind it in its lane, and nothing else", async () => {
     const world = await createFunctionWorld(failing("command#own/broken"));
     const handler = createHandler(world.deps);

@@ -53,6 +53,27 @@ describe("a CommandRequested on the bus", () => {
     ).toMatchObject({ reason: "too-old" });
   });
 
+  test("goes into the group of its lane, and follows from the event that it names", async () => {
+    const current = await world();
+    const { metadata, data } = updatePolicy("c1");
+
+    await current.put(requested({ metadata: { ...metadata, id: "mine" }, data }));
+    const [message] = await current.queue.receive(1, 0);
+    await current.deliver();
+
+    expect(message?.attributes.MessageGroupId).toBe("local/policy/1234567/76/1");
+    expect((await current.command("c1", TEAM))?.causationId).toBe("mine");
+  });
+
+  test("whose id is half a character is rejected under the event's id", async () => {
+    const current = await world();
+    const { data } = updatePolicy("c1");
+
+    await current.put(requested({ metadata: { commandId: "\ud800" }, data }));
+
+    expect(current.told(EVENT_ID)).toEqual(["CommandRejected"]);
+  });
+
   test("that is delivered twice runs once", async () => {
     const current = await world();
 
@@ -172,6 +193,23 @@ describe("what is not allowed", () => {
     expect(JSON.stringify(current.bus.published())).not.toContain("platform");
   });
 
+  test("includes names that could lead out of the sender's projects", async () => {
+    const senders = [{ sender: TEAM, projects: [1] }, { sender: STRANGER }];
+    const rights = toAccountsConfig({ accounts: [{ name: "local", senders }] });
+    const current = await createIntakeWorld({ rights });
+    const params = { project_id: 1, region_id: 1, container_name: "../../2/76/containers/victim" };
+    const request = requestOf("c1", { operation: "update-container", params, body: {} });
+
+    await current.put(requested(request));
+    await current.put(eventOf(STRANGER, "CommandRequested", request));
+
+    const [rejected, ...others] = current.bus.published();
+    expect(rejected?.data.problems).toEqual([
+      { path: "params.container_name", rule: "no slashes or control characters" },
+    ]);
+    expect(others).toEqual([]);
+  });
+
   test("a sender of several accounts has to name one", async () => {
     const rights = toAccountsConfig({
       accounts: ["one", "two"].map((name) => ({ name, senders: [TEAM] })),
@@ -196,6 +234,7 @@ describe("an event that is no request", () => {
     ["of another type", { "detail-type": "InvoicePaid" }, "other-type"],
     ["without an AWS account", { account: "somebody" }, "not-an-event"],
     ["without a detail", { detail: undefined }, "not-an-event"],
+    ["with an id that EventBridge does not make", { id: "e".repeat(129) }, "not-an-event"],
   ])("%s is counted and changes nothing", async (_what, fields, reason) => {
     const current = await world();
 

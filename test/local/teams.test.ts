@@ -132,6 +132,7 @@ describe("teams in other AWS accounts", () => {
 
   it.each([
     ["that are not known", { ...changed(STRANGER, "active") }, "may put no events"],
+    ["of AWS services", { ...changed(OWN, "a"), source: "aws.s3" }, "on the default bus"],
     ["that use our name", { ...changed(TEAM, "active"), source: "skyhook" }, "is ours"],
   ])("%s are refused by the bus's policy", async (_what, event, rule) => {
     automation.start();
@@ -176,6 +177,21 @@ describe("our own AWS account", () => {
     await automation.routes.put({ source: "skyhook", "detail-type": "AiTaskEnded", detail: {} });
 
     expect((await ended).detail).toMatchObject({ data: { operation: "update-policy" } });
+  });
+});
+
+describe("GET /commands/ID", () => {
+  it("shows a command of another AWS account to whoever names that", async () => {
+    const ended = onBusOf(TEAM, "CommandSucceeded");
+    automation.start();
+    const { id } = await automation.routes.put(changed(TEAM, "active"));
+    await ended;
+
+    const url = `${gateway.url}/commands/${id}:on-change`;
+    const [own, theirs] = await Promise.all([fetch(url), fetch(`${url}?sender=${TEAM}`)]);
+
+    expect([own.status, theirs.status]).toEqual([404, 200]);
+    expect(await theirs.json()).toMatchObject({ sender: TEAM, status: "succeeded" });
   });
 });
 

@@ -229,6 +229,25 @@ describe("of a rule's pattern is refused", () => {
 describe("of a rule's other fields is refused", () => {
   refused([
     [
+      "events of AWS services on Skyhook's bus, unless it says whose",
+      oneRule(FOLLOW, "{ source: [aws.s3] }"),
+      [
+        "4 reactions.0.when.source: AWS services put their events on the default bus: say `bus: default`, or name in `account` the AWS accounts that send theirs on",
+      ],
+    ],
+    [
+      "nothing of AWS services that another AWS account sends on",
+      oneRule(FOLLOW, '{ source: [aws.s3], account: ["111122223333"] }'),
+      [],
+    ],
+    [
+      "Skyhook's own events on the default bus",
+      oneRule(FOLLOW, "{ source: [skyhook], detail-type: [AiTaskEnded] }", "bus: default"),
+      [
+        "4 reactions.0.when.source: Skyhook's own events are on its own bus, not on the default one",
+      ],
+    ],
+    [
       "a bus other than the default one",
       oneRule(FOLLOW, undefined, "bus: mine"),
       ["6 reactions.0.bus: default, or left out: Skyhook's own bus"],

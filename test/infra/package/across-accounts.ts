@@ -177,7 +177,14 @@ const testSubscribers = ({ resource }: TemplateReader): void => {
             Principal: { Service: "events.amazonaws.com" },
             Action: "sqs:SendMessage",
             Resource: arn("SubscriberDeadLetter"),
-            Condition: { ArnEquals: { "aws:SourceArn": [arn("Subscriber111122223333")] } },
+            Condition: {
+              ArnLike: {
+                "aws:SourceArn": {
+                  "Fn::Sub":
+                    "arn:\u0024{AWS::Partition}:events:\u0024{AWS::Region}:\u0024{AWS::AccountId}:rule/skyhook-dev-events/skyhook-dev-subscriber-*",
+                },
+              },
+            },
           },
         ],
       },
