@@ -79,7 +79,7 @@ const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
  *
  * `expiresAt` is kept in whole seconds, rounded up. DynamoDB removes an expired item up to days
  * later; until then it is there as any other, for reads, conditions and the due index.
- * `listDue` may answer fewer than `limit` although more is due: a page ends at 1 MB.
+ * A page of the due index ends at 1 MB, so `listDue` may need several queries.
  */
 export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOptions): Ledger => ({
   async read(key) {
@@ -110,15 +110,25 @@ export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOption
   },
 
   async listDue(until, limit) {
-    const { Items } = await client.send(
-      new QueryCommand({
-        TableName: tableName,
-        IndexName: DUE_INDEX,
-        KeyConditionExpression: "due = :due AND dueAt <= :until",
-        ExpressionAttributeValues: { ":due": { S: DUE_PARTITION }, ":until": { N: String(until) } },
-        Limit: limit,
-      }),
-    );
-    return (Items ?? []).map(toDueEntry);
+    const entries: DueEntry[] = [];
+    let from: Attributes | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({
+          TableName: tableName,
+          IndexName: DUE_INDEX,
+          KeyConditionExpression: "due = :due AND dueAt <= :until",
+          ExpressionAttributeValues: {
+            ":due": { S: DUE_PARTITION },
+            ":until": { N: String(until) },
+          },
+          Limit: limit - entries.length,
+          ExclusiveStartKey: from,
+        }),
+      );
+      entries.push(...Items.map(toDueEntry));
+      from = LastEvaluatedKey;
+    } while (from !== undefined && entries.length < limit);
+    return entries;
   },
 });

@@ -1,13 +1,26 @@
 import { followTask } from "../contract/tasks.ts";
 import { type Command, commandKey, commands, type FollowedTask } from "../ledger/command.ts";
 import { recordTaskEnd, tasksRecorded } from "../ledger/command-transitions.ts";
-import { type Task, taskKey, tasks } from "../ledger/task.ts";
+import { markShared, type Task, taskKey, tasks } from "../ledger/task.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail, succeed } from "./end.ts";
 import { finishCommand } from "./finish.ts";
 
 /** The shortest background work takes seconds; looking earlier would find nothing. */
 const FIRST_LOOK_MS = 2_000;
+
+/** Gives the command an item for one of its tasks. Repeatable. */
+const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> => {
+  if (await tasks.write(ledger, taskKey(task), undefined, task)) return;
+  const isOurs = (found: Task): boolean => found.command === task.command;
+  const { value: first } = await tasks.update(ledger, taskKey(task), (found) =>
+    isOurs(found) ? found : markShared(found),
+  );
+  if (isOurs(first)) return;
+  const other: Task = { ...task, sharedAs: "other" };
+  // A conflict means that an earlier try has recorded it.
+  await tasks.write(ledger, taskKey(other), undefined, other);
+};
 
 /**
  * Gives every task of a following command its own item, then lets the command rest until its
@@ -29,8 +42,7 @@ export const recordTasks = async (deps: CommandDeps, command: Command): Promise<
       lookAt: now + FIRST_LOOK_MS,
       state: { status: "open" },
     };
-    // A conflict means that an earlier try has recorded it.
-    await tasks.write(deps.ledger, taskKey(task), undefined, task);
+    await recordTask(deps, task);
   }
   await commands.update(deps.ledger, key, tasksRecorded);
   await deps.waker.wakeAt(now + FIRST_LOOK_MS);

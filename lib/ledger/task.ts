@@ -10,10 +10,15 @@ const taskSchema = z.object({
   operation: z.string(),
   /** Who follows a task that none of their commands has started: they may not be allowed to see it. */
   followedBy: z.string().optional(),
+  /** The provider gave one task to several commands: the first one's item has the task's own key. */
+  sharedAs: z.enum(["first", "other"]).optional(),
   recordedAt: z.int(),
   /** The command's deadline: from then on nobody may be waiting for the task. */
   deadline: z.int(),
-  /** First look; later looks follow from the task's age and write nothing. */
+  /**
+   * First look; later looks follow from the task's age and write nothing, unless so much is due that
+   * what is behind would not be seen.
+   */
   lookAt: z.int(),
   state: z.discriminatedUnion("status", [
     z.object({ status: z.literal("open"), missingSince: z.int().optional() }),
@@ -52,16 +57,28 @@ export const tasks = recordKind({
   expiresAt: ({ state }) => ("endedAt" in state ? state.endedAt + LEDGER_RETENTION_MS : undefined),
 });
 
+type TaskPlace = Pick<Task, "account" | "id"> &
+  Partial<Pick<Task, "followedBy" | "sharedAs" | "command">>;
+
+/** Whether the item is one beside that of the command that the task belongs to first. */
+export const isBeside = ({ followedBy, sharedAs }: TaskPlace): boolean =>
+  followedBy !== undefined || sharedAs === "other";
+
 /**
  * Task ids are the provider's, so two accounts may know the same one. Whoever follows a task that
- * somebody else has started has an item beside that one's.
+ * somebody else has started, or was given a task that belongs to another command already, has an
+ * item beside that one's.
  */
-export const taskKey = (
-  task: Pick<Task, "account" | "id"> & Partial<Pick<Task, "followedBy" | "command">>,
-): string =>
-  task.followedBy === undefined
-    ? `${task.account}/${task.id}`
-    : `${task.account}/${task.id}/${task.command}`;
+export const taskKey = (task: TaskPlace): string =>
+  isBeside(task) ? `${task.account}/${task.id}/${task.command}` : `${task.account}/${task.id}`;
+
+/** Notes that the provider gave the task to another command too. */
+export const markShared = (task: Task): Task =>
+  task.sharedAs === undefined ? { ...task, sharedAs: "first" } : task;
+
+/** Puts off the next look at an open task. */
+export const lookLater = (task: Task, lookAt: number): Task =>
+  task.state.status === "open" && lookAt > task.lookAt ? { ...task, lookAt } : task;
 
 /** Notes the end of an open task; a second end changes nothing. */
 export const endTask = (task: Task, end: TaskEnd, now: number): Task =>

@@ -39,8 +39,9 @@ export interface Ledger {
    */
   write(item: LedgerItem): Promise<"written" | "conflict">;
   /**
-   * Items due at or before `until`, the longest due first, at most `limit`. Eventually consistent:
-   * an entry may be stale or missing for a moment, so re-read an item before acting on it.
+   * Items due at or before `until`, the longest due first, at most `limit`; fewer only when no more
+   * are due. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
+   * before acting on it.
    */
   listDue(until: number, limit: number): Promise<readonly DueEntry[]>;
 }

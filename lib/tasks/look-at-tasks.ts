@@ -2,8 +2,8 @@ import pLimit from "p-limit";
 import type { Account } from "../accounts/account.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { commands, isEnded } from "../ledger/command.ts";
-import { abandonTask, noteMissing, type Task, taskKey, tasks } from "../ledger/task.ts";
-import { pauseBeforeLook } from "./look-schedule.ts";
+import { abandonTask, lookLater, noteMissing, type Task, taskKey, tasks } from "../ledger/task.ts";
+import { MAX_PAUSE_MS, pauseBeforeLook } from "./look-schedule.ts";
 import { type ManyReports, readTasks } from "./read-many.ts";
 import { settleTask } from "./settle.ts";
 import type { TaskReport } from "./task-report.ts";
@@ -11,6 +11,8 @@ import type { TaskReport } from "./task-report.ts";
 /** The provider may show a new task late; one that it has not known for so long is gone. */
 const MISSING_FOR_MS = 5 * 60 * 1000;
 const MAX_AT_ONCE = 8;
+/** Of tasks that nobody was asked for because the account was in trouble before their turn came. */
+const UNASKED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: ManyReports = { reports: new Map(), isListed: false };
 
 const lookMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
@@ -43,6 +45,7 @@ const actOn = async (deps: CommandDeps, task: Task, report: TaskReport): Promise
     case "missing":
       return lookMissing(deps, task);
     case "open":
+    case "unasked":
     case "unseen":
     case "unreadable":
       return lookOpen(deps, task);
@@ -68,34 +71,63 @@ const asSeenBy = (deps: CommandDeps, task: Task, report: TaskReport | undefined)
 /** What came of a look: when a run that goes on looks again, or why the task stays due. */
 export type Look = { readonly nextLookAt: number } | { readonly error: unknown };
 
+interface LookRequest {
+  /** Absent: nothing can be seen, and the tasks rest until their deadline. */
+  readonly account: Account | undefined;
+  readonly open: readonly Task[];
+  /** Whether more is due than a query shows: what was looked at then makes room for what is behind. */
+  readonly isCrowded: boolean;
+  /** Aborts when nothing new is to be begun. */
+  readonly run: AbortSignal;
+}
+
+/** The pause before the next look by task id: those who wait for one task look at it together. */
+const pausesOf = (deps: CommandDeps, open: readonly Task[]): ReadonlyMap<string, number> => {
+  const pauses = new Map<string, number>();
+  for (const { id, recordedAt } of open) {
+    const pause = pauseBeforeLook(deps.clock.now() - recordedAt, deps.random);
+    pauses.set(id, Math.min(pauses.get(id) ?? pause, pause));
+  }
+  return pauses;
+};
+
+const pauseAfter = (report: TaskReport, pause: number, isCrowded: boolean): number => {
+  const asked = "retryAfterMs" in report ? (report.retryAfterMs ?? 0) : 0;
+  return Math.max(asked, report.kind === "unasked" && !isCrowded ? UNASKED_PAUSE_MS : pause);
+};
+
 /**
  * Looks at open tasks of one account and acts on what is seen. A look that finds nothing new writes
- * nothing. Without the account nothing can be seen, and the tasks rest until their deadline.
- * @returns what came of each look, by task id
+ * nothing, unless the ledger is crowded.
+ * @returns what came of each look, in the order of `open`
  */
 export const lookAtTasks = async (
   deps: CommandDeps,
-  account: Account | undefined,
-  open: readonly Task[],
+  { account, open, isCrowded, run }: LookRequest,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Look>> => {
-  const { reports, isListed } = account ? await readTasks(account, open, signal) : NOTHING_SEEN;
+): Promise<readonly Look[]> => {
+  const { reports, isListed } = account
+    ? await readTasks(account, open, deps.random, signal)
+    : NOTHING_SEEN;
   const now = deps.clock.now();
-  const pauseOf = ({ recordedAt }: Task) => pauseBeforeLook(now - recordedAt, deps.random);
+  const pauses = pausesOf(deps, open);
   // Tasks that one list tells of stay together, or each would soon be due, and read, by itself.
-  const common = isListed ? Math.min(...open.map(pauseOf)) : undefined;
+  const common = isListed ? Math.min(...pauses.values()) : undefined;
   const lookAt = async (task: Task): Promise<Look> => {
+    if (run.aborted) return { nextLookAt: now };
     const report = asSeenBy(deps, task, reports.get(task.id));
-    const asked = report.kind === "unreadable" ? (report.retryAfterMs ?? 0) : 0;
-    const nextLookAt = now + Math.max(common ?? pauseOf(task), asked);
+    const pause = pauseAfter(report, common ?? pauses.get(task.id) ?? MAX_PAUSE_MS, isCrowded);
     try {
       await actOn(deps, task, report);
-      return { nextLookAt };
+      if (isCrowded) {
+        const later = now + Math.min(pause, MAX_PAUSE_MS);
+        await tasks.update(deps.ledger, taskKey(task), (current) => lookLater(current, later));
+      }
+      return { nextLookAt: now + pause };
     } catch (error) {
       return { error };
     }
   };
   const limit = pLimit(MAX_AT_ONCE);
-  const looks = open.map((task) => limit(async () => [task.id, await lookAt(task)] as const));
-  return new Map(await Promise.all(looks));
+  return Promise.all(open.map((task) => limit(() => lookAt(task))));
 };

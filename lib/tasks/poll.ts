@@ -1,9 +1,11 @@
 import type { CommandDeps } from "../commands/deps.ts";
 import { type HeldLease, takeLease } from "../ledger/lease.ts";
 import type { DueEntry } from "../ports/ledger.ts";
-import { createRunMemory, turnOf, workOff } from "./work-off.ts";
+import { type AccountRounds, createAccountRounds, isTaskKey } from "./account-rounds.ts";
+import { createRunMemory, type RunMemory, turnOf } from "./run-memory.ts";
+import { workOff } from "./work-off.ts";
 
-/** More than a run can work off; what lies behind comes with the next query. */
+/** More than a run can work off; what lies behind comes into view as that is worked off. */
 const MAX_DUE = 10_000;
 /** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
 const MAX_SLEEP_MS = 1_000;
@@ -23,32 +25,74 @@ export interface PollBudget {
   readonly signal: AbortSignal;
 }
 
+/** One run with a lease. */
+interface Run {
+  readonly deps: CommandDeps;
+  readonly budget: PollBudget;
+  readonly memory: RunMemory;
+  readonly rounds: AccountRounds;
+}
+
+const firstTurn = (entries: readonly DueEntry[], memory: RunMemory): number =>
+  Math.min(...entries.map((entry) => turnOf(entry, memory)));
+
+/** Until the next turn (epoch ms) or the end of an account's round, but not for long. */
+const rest = async ({ deps, budget, rounds }: Run, next: number): Promise<void> => {
+  const durationMs = Math.min(next - deps.clock.now(), MAX_SLEEP_MS);
+  const wake = new AbortController();
+  const asleep = deps.clock.sleep(durationMs, AbortSignal.any([budget.signal, wake.signal]));
+  await Promise.race([asleep, rounds.nextEnd()]);
+  wake.abort();
+  await asleep;
+};
+
+/**
+ * Takes up everything whose turn it is, or waits for the next turn. No provider is waited for.
+ * @returns whether anything is left for this run
+ */
+const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> => {
+  const { deps, budget, memory, rounds } = run;
+  const free = entries.filter(({ key }) => !rounds.isHeld(key));
+  const now = deps.clock.now();
+  const next = firstTurn(free, memory);
+  if (next >= budget.endsAt && !rounds.areAtWork()) return false;
+  if (next > now) await rest(run, next);
+  else {
+    const due = free.filter((entry) => turnOf(entry, memory) <= now).map(({ key }) => key);
+    rounds.begin(due.filter(isTaskKey), entries.length >= MAX_DUE);
+    await workOff(
+      deps,
+      memory,
+      due.filter((key) => !isTaskKey(key)),
+    );
+  }
+  rounds.endLate();
+  return true;
+};
+
 /** Works off whatever is due, and what becomes due, until the budget ends or nothing is near. */
 const drain = async (
   deps: CommandDeps,
-  { endsAt, signal }: PollBudget,
+  budget: PollBudget,
   first: readonly DueEntry[],
   lease: HeldLease,
 ): Promise<void> => {
   const memory = createRunMemory();
+  const rounds = createAccountRounds(deps, memory, budget.signal);
+  const run = { deps, budget, memory, rounds };
   let entries = first;
-  while (entries.length > 0 && !signal.aborted) {
-    const now = deps.clock.now();
-    const next = Math.min(...entries.map((entry) => turnOf(entry, memory)));
-    if (now >= endsAt) {
-      // Another run takes over from here, without waiting for the schedule.
-      await deps.waker.wakeAt(Math.max(now, next));
-      return;
+  try {
+    while (!budget.signal.aborted && deps.clock.now() < budget.endsAt) {
+      if (!(await step(run, entries))) return;
+      await lease.renew();
+      entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
     }
-    if (next >= endsAt) return;
-    if (next > now) await deps.clock.sleep(Math.min(next - now, MAX_SLEEP_MS), signal);
-    else {
-      const due = entries.filter((entry) => turnOf(entry, memory) <= now);
-      await workOff(deps, memory, due, signal);
-    }
-    await lease.renew();
-    entries = await deps.ledger.listDue(endsAt, MAX_DUE);
+  } finally {
+    await rounds.stop();
   }
+  if (budget.signal.aborted || entries.length === 0) return;
+  // Another run takes over from here, without waiting for the schedule.
+  await deps.waker.wakeAt(Math.max(deps.clock.now(), firstTurn(entries, memory)));
 };
 
 /**

@@ -1,20 +1,20 @@
 import type { CommandDeps } from "../commands/deps.ts";
 import { tellTaskEnd } from "../commands/follow.ts";
-import { commandOperation } from "../commands/operations/by-id.ts";
-import { redactorOf } from "../commands/redaction.ts";
 import { eventOf } from "../events/event.ts";
-import { clipped, listedProblems } from "../events/listing.ts";
+import { listedProblems } from "../events/listing.ts";
 import { publish } from "../events/publish.ts";
 import { type Command, commands } from "../ledger/command.ts";
 import {
   type EndedTaskState,
   endTask,
+  isBeside,
   markTold,
   type Task,
   type TaskEnd,
   taskKey,
   tasks,
 } from "../ledger/task.ts";
+import { NOT_SHOWN, shownText } from "./shown-text.ts";
 
 const KINDS = { finished: "finished", failed: "failed", unknown: "unknown" } as const;
 
@@ -22,8 +22,8 @@ const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
   const created = state.createdResources;
   return eventOf({
     detailType: state.status === "finished" ? "TaskFinished" : "TaskFailed",
-    // A task has one end, but each who follows it is told for itself.
-    identity: [task.account, task.id, ...(task.followedBy === undefined ? [] : [task.command])],
+    // A task has one end, but each who waits for it is told for itself.
+    identity: [task.account, task.id, ...(isBeside(task) ? [task.command] : [])],
     subject: command.lane,
     time: state.endedAt,
     correlationId: command.correlationId,
@@ -67,14 +67,25 @@ export const tellOfTask = async (deps: CommandDeps, task: Task): Promise<void> =
   await tasks.update(deps.ledger, taskKey(task), markTold);
 };
 
+/** The provider's text as it may be shown; what we say ourselves of a task stays as it is. */
+const messageOf = async (
+  deps: CommandDeps,
+  task: Task,
+  { status, message }: TaskEnd,
+): Promise<string | undefined> =>
+  status === "failed" && message !== undefined ? shownText(deps, task, message) : message;
+
 /** Records that a task has ended, then tells of it. */
 export const settleTask = async (deps: CommandDeps, task: Task, end: TaskEnd): Promise<void> => {
-  const command = await commands.read(deps.ledger, task.command);
-  // The provider may quote the request in its error text.
-  const redact = redactorOf(commandOperation(task.operation).operation, command?.value.request);
-  const message = end.message === undefined ? undefined : clipped(redact(end.message));
-  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) =>
-    endTask(current, { ...end, ...(message !== undefined && { message }) }, deps.clock.now()),
-  );
+  const shown = await messageOf(deps, task, end);
+  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) => {
+    // Another command may have been given the task in the meantime.
+    const message = current.sharedAs && end.status === "failed" ? NOT_SHOWN : shown;
+    return endTask(
+      current,
+      { ...end, ...(message !== undefined && { message }) },
+      deps.clock.now(),
+    );
+  });
   await tellOfTask(deps, value);
 };

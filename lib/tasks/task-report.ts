@@ -11,6 +11,8 @@ export type TaskReport =
   | { readonly kind: "missing" }
   /** Nobody could be asked. */
   | { readonly kind: "unseen" }
+  /** The account was in trouble before the task's turn came; the provider may have named a pause. */
+  | { readonly kind: "unasked"; readonly retryAfterMs: number | undefined }
   /** The provider could not be asked; it may have named a pause. */
   | {
       readonly kind: "unreadable";

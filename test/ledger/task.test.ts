@@ -61,6 +61,32 @@ test("noting what is known already changes nothing", () => {
   expect(machine.noteMissing(open, undefined)).toBe(open);
 });
 
+test("the next look at an open task is only ever put off", () => {
+  expect(machine.lookLater(open, 60_000).lookAt).toBe(60_000);
+  expect(machine.lookLater(open, 2_000)).toBe(open);
+});
+
+test("a task that has ended is not looked at again", () => {
+  const abandoned = machine.abandonTask(open, 4_000);
+
+  expect(machine.lookLater(abandoned, 60_000)).toBe(abandoned);
+});
+
+test("a task that another command was given too stays where it is", () => {
+  const shared = machine.markShared(open);
+
+  expect(shared.sharedAs).toBe("first");
+  expect(machine.markShared(shared)).toBe(shared);
+  expect(machine.taskKey(shared)).toBe("local/t1");
+});
+
+test.each([[{ followedBy: "team" }], [{ sharedAs: "other" } as const]])(
+  "an item with %j lies beside that of the task",
+  (fields) => {
+    expect(machine.taskKey({ ...open, ...fields })).toBe("local/t1/own/c1");
+  },
+);
+
 test("two accounts may have tasks of the same id", () => {
   expect(machine.taskKey({ account: "a", id: "t1" })).toBe("a/t1");
   expect(machine.taskKey({ account: "b", id: "t1" })).toBe("b/t1");

@@ -84,29 +84,45 @@ test("a read is strongly consistent", async () => {
   ]);
 });
 
+const due = (key: string, dueAt: number) => ({
+  pk: { S: key },
+  due: { S: "due" },
+  dueAt: { N: String(dueAt) },
+});
+
+const query = (limit: number, from?: object) => ({
+  operation: "Query",
+  body: {
+    TableName: "ledger",
+    IndexName: "due",
+    KeyConditionExpression: "due = :due AND dueAt <= :until",
+    ExpressionAttributeValues: { ":due": { S: "due" }, ":until": { N: "1000" } },
+    Limit: limit,
+    ...(from && { ExclusiveStartKey: from }),
+  },
+});
+
 test("listing what is due is one query", async () => {
-  const { aws, ledger } = open({
-    status: 200,
-    body: {
-      Items: [{ pk: { S: "task#1" }, due: { S: "due" }, dueAt: { N: "7" } }],
-      LastEvaluatedKey: { pk: { S: "task#1" }, due: { S: "due" }, dueAt: { N: "7" } },
-    },
-  });
+  const { aws, ledger } = open({ status: 200, body: { Items: [due("task#1", 7)] } });
 
   expect(await ledger.listDue(1000, 25)).toEqual([{ key: "task#1", dueAt: 7 }]);
 
-  expect(aws.requests).toEqual([
-    {
-      operation: "Query",
-      body: {
-        TableName: "ledger",
-        IndexName: "due",
-        KeyConditionExpression: "due = :due AND dueAt <= :until",
-        ExpressionAttributeValues: { ":due": { S: "due" }, ":until": { N: "1000" } },
-        Limit: 25,
-      },
-    },
+  expect(aws.requests).toEqual([query(25)]);
+});
+
+test("listing what is due goes on behind a page that ends before the limit", async () => {
+  const { aws, ledger } = open(
+    { status: 200, body: { Items: [due("task#1", 7)], LastEvaluatedKey: due("task#1", 7) } },
+    { status: 200, body: { Items: [], LastEvaluatedKey: due("task#2", 8) } },
+    { status: 200, body: { Items: [due("task#3", 9)], LastEvaluatedKey: due("task#3", 9) } },
+  );
+
+  expect(await ledger.listDue(1000, 2)).toEqual([
+    { key: "task#1", dueAt: 7 },
+    { key: "task#3", dueAt: 9 },
   ]);
+
+  expect(aws.requests).toEqual([query(2), query(1, due("task#1", 7)), query(1, due("task#2", 8))]);
 });
 
 test("a failed condition on the first attempt is a conflict", async () => {

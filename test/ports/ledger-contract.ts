@@ -158,6 +158,19 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         ]);
     });
 
+    test("lists everything that is due, more than one page of a store may hold", async () => {
+      const ledger = await openForTest();
+      const longKey = (index: number): string => `task#${String(index).padStart(2_000, "0")}`;
+      const indexes = Array.from({ length: 600 }, (_, index) => index);
+      await Promise.all(
+        indexes.map((index) => ledger.write(item(longKey(index), 1, { dueAt: index }))),
+      );
+
+      await expect
+        .poll(() => ledger.listDue(1_000, 1_000))
+        .toEqual(indexes.map((index) => ({ key: longKey(index), dueAt: index })));
+    });
+
     test("no longer lists an item whose new version has no due time", async () => {
       const ledger = await openForTest();
       await ledger.write(item("task#1", 1, { dueAt: 1000, expiresAt: 9_000_000 }));

@@ -1,0 +1,58 @@
+import pLimit from "p-limit";
+import type { CommandDeps } from "../commands/deps.ts";
+import type { DueEntry } from "../ports/ledger.ts";
+
+/** An entry that could not be worked off stays due; this run leaves it alone for a while. */
+const PAUSE_AFTER_ERROR_MS = 5_000;
+/** The index may show an entry for a while after it was worked off; nothing is due again so soon. */
+const PAUSE_AFTER_WORK_MS = 1_000;
+const MAX_AT_ONCE = 8;
+
+/**
+ * What one run of the poller remembers: when to look again at what stays due. A look that finds
+ * nothing new writes nothing, so the ledger cannot tell.
+ */
+export interface RunMemory {
+  /** Not before this time (epoch ms), by key of the due entry. */
+  readonly notBefore: Map<string, number>;
+}
+
+export const createRunMemory = (): RunMemory => ({ notBefore: new Map() });
+
+/** When this run should take the entry up, epoch ms. */
+export const turnOf = (entry: DueEntry, memory: RunMemory): number =>
+  Math.max(entry.dueAt, memory.notBefore.get(entry.key) ?? 0);
+
+export const splitKey = (key: string): readonly [kind: string, rest: string] => {
+  const at = key.indexOf("#");
+  return [key.slice(0, at), key.slice(at + 1)];
+};
+
+export const leaveForNow = (
+  deps: CommandDeps,
+  memory: RunMemory,
+  key: string,
+  error: unknown,
+): void => {
+  memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_ERROR_MS);
+  deps.log.warn("due entry not worked off, it stays due", {
+    key,
+    errorKind: error instanceof Error ? error.name : "unknown",
+    errorMessage: error instanceof Error ? error.message : String(error),
+  });
+};
+
+/** Works on every key with bounded concurrency; one that fails stays due and stops no other. */
+export const onEach = async (
+  deps: CommandDeps,
+  memory: RunMemory,
+  keys: readonly string[],
+  work: (key: string) => Promise<void>,
+): Promise<void> => {
+  const limit = pLimit(MAX_AT_ONCE);
+  const workOn = async (key: string): Promise<void> => {
+    memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
+    await work(key).catch((error) => leaveForNow(deps, memory, key, error));
+  };
+  await Promise.all(keys.map((key) => limit(() => workOn(key))));
+};
