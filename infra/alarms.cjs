@@ -1,17 +1,37 @@
 const { configured } = require("./configured.cjs");
 const { logicalIdOf, nameOf, STAGE } = require("./name.cjs");
 
-/** While a key is refused, one request is tried in 30 s; five minutes without one are no proof. */
-const keyRefused = ({ name, apiKey }, actions) => ({
+/**
+ * What keeps an account's requests from leaving until somebody does something. Both are tried again
+ * and again, and a refused key once in 30 s: five minutes without one are no proof.
+ */
+const TROUBLES = [
+  {
+    id: "KeyRefused",
+    slug: "key-refused",
+    metric: "AccountKeyRefused",
+    what: ({ name, apiKey }) =>
+      `The provider refuses the key of the account ${name} (${apiKey.parameter})`,
+  },
+  {
+    id: "KeyUnreadable",
+    slug: "key-unreadable",
+    metric: "AccountKeyUnreadable",
+    what: ({ name, apiKey }) =>
+      `The key of the account ${name} cannot be read from ${apiKey.parameter}, or no header can carry it`,
+  },
+];
+
+const alarmOf = ({ slug, metric, what }, account, actions) => ({
   Type: "AWS::CloudWatch::Alarm",
   Properties: {
-    AlarmName: nameOf(`key-refused-${name}`),
-    AlarmDescription: `The provider refuses the key of the account ${name} (${apiKey.parameter}): commands wait until their deadlines, standing jobs stand still. README: "The API key is refused"`,
+    AlarmName: nameOf(`${slug}-${account.name}`),
+    AlarmDescription: `${what(account)}: commands wait until their deadlines, standing jobs stand still. README: "The API key is refused"`,
     Namespace: "skyhook",
-    MetricName: "AccountKeyRefused",
+    MetricName: metric,
     Dimensions: [
       { Name: "service", Value: STAGE },
-      { Name: "account", Value: name },
+      { Name: "account", Value: account.name },
     ],
     Statistic: "Sum",
     Period: 300,
@@ -30,9 +50,11 @@ module.exports = async (osls) => {
   const topicArn = String((await osls.resolveVariable("param:alarmTopicArn")) ?? "");
   const actions = topicArn === "" ? undefined : [topicArn];
   return Object.fromEntries(
-    accounts.accounts.map((account) => [
-      logicalIdOf("KeyRefused", account.name),
-      keyRefused(account, actions),
-    ]),
+    accounts.accounts.flatMap((account) =>
+      TROUBLES.map((trouble) => [
+        logicalIdOf(trouble.id, account.name),
+        alarmOf(trouble, account, actions),
+      ]),
+    ),
   );
 };

@@ -50,32 +50,34 @@ const sees = ({ projects }: Scope, project: number | undefined): boolean =>
 
 /** @param ownSender the AWS account that the config calls `own` */
 export const createAccess = (config: AccountsConfig, ownSender: string): Access => {
+  /**
+   * An account may list `own` and our own id beside it, as nobody knows that id when the file is read:
+   * what either entry gives counts, for none says what its sender may not do.
+   */
   const rightsOf = (account: AccountSettings | undefined, sender: string) =>
-    account?.senders.find(
+    (account?.senders ?? []).filter(
       (rights) => (rights.sender === OWN ? ownSender : rights.sender) === sender,
     );
   const find = (name: string) => config.accounts.find((account) => account.name === name);
   return {
     accountsOf: (sender) =>
-      config.accounts.filter((account) => rightsOf(account, sender)).map(({ name }) => name),
+      config.accounts
+        .filter((account) => rightsOf(account, sender).length > 0)
+        .map(({ name }) => name),
     mayRun(wish) {
       const account = find(wish.account);
-      const rights = rightsOf(account, wish.sender);
       return (
         account !== undefined &&
-        rights !== undefined &&
         covers(account, wish) &&
-        covers(rights, wish)
+        rightsOf(account, wish.sender).some((rights) => covers(rights, wish))
       );
     },
     maySee(sender, name, project) {
       const account = find(name);
-      const rights = rightsOf(account, sender);
       return (
         account !== undefined &&
-        rights !== undefined &&
         sees(account, project) &&
-        sees(rights, project)
+        rightsOf(account, sender).some((rights) => sees(rights, project))
       );
     },
     deadlineMs(name, operation) {

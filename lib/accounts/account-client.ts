@@ -2,6 +2,7 @@ import { readApiKey } from "../client/api-key.ts";
 import { type Client, type ClientOptions, createClient, notSent } from "../client/client.ts";
 import { ProviderError } from "../client/provider-error.ts";
 import type { OperationRequest } from "../client/request.ts";
+import { unlessAborted } from "../client/unless-aborted.ts";
 import type { Operation, Reply } from "../contract/operation.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Readiness } from "./account.ts";
@@ -34,14 +35,17 @@ const WHY: Readonly<Record<Wait["because"], string>> = {
 const isCode = (error: unknown, code: ProviderError["code"]): error is ProviderError =>
   error instanceof ProviderError && error.code === code;
 
-/** Statuses that a gateway answers with before anybody has looked at the key. */
-const BEFORE_THE_KEY = new Set([401, 408, 429]);
+/**
+ * Statuses that show nothing of the key: a gateway may answer them before anybody has looked at it, and
+ * many answer 403 to one that was taken back.
+ */
+const SHOW_NOTHING = new Set([401, 403, 408, 429]);
 
 const showsThatKeyIsTaken = (error: unknown): boolean => {
   if (!(error instanceof ProviderError)) return false;
   const { status, code } = error;
   if (status === undefined) return code === "reply-unreadable" || code === "reply-unexpected";
-  return status >= 400 && status < 500 && !BEFORE_THE_KEY.has(status);
+  return status >= 400 && status < 500 && !SHOW_NOTHING.has(status);
 };
 
 export interface AccountClientOptions {
@@ -112,16 +116,10 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
     return reply;
   };
 
-  /** The key that a refused request is to be sent again with. @throws ProviderError key-unavailable */
-  const keyAfter = async (
-    operation: Operation,
-    refused: string,
-    signal: AbortSignal,
-  ): Promise<string | undefined> => {
-    const read = async () => (await heldKey.after(refused)) ?? refused;
-    const key = await readApiKey(operation, read, signal);
-    return key === refused ? undefined : key;
-  };
+  /** The key that a refused request is to be sent again with. */
+  const keyAfter = (refused: string, signal: AbortSignal): Promise<string | undefined> =>
+    // Where no other can be read, this one is refused all the same, and everybody is to know.
+    unlessAborted(heldKey.after(refused), signal).catch(() => undefined);
 
   const sendWith = async <O extends Operation>(
     operation: O,
@@ -134,7 +132,7 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
       return await send(operation, request, { key, signal });
     } catch (error) {
       if (!isCode(error, "key-refused")) throw error;
-      const next = sends < MAX_SENDS ? await keyAfter(operation, key, signal) : undefined;
+      const next = sends < MAX_SENDS ? await keyAfter(key, signal) : undefined;
       // A refused key means that nothing took effect, of a mutation either.
       if (next !== undefined) {
         return sendWith(operation, request, { key: next, signal, sends: sends + 1 });

@@ -19,8 +19,11 @@ export interface Account {
   /** Keeps to the request budget, and uses a key that was replaced. */
   readonly client: Client;
   /**
-   * To be asked before a request that is recorded before it is sent: a turn is kept for it. Waits up
-   * to a second if that helps.
+   * To be asked before a request that is recorded before it is sent, and before what is read for it:
+   * turns are kept for the next calls while their window, a second, lasts. Waits up to a second if
+   * that helps.
+   * @param turns how many requests are to follow, from 1. One turn is enough where a window never has
+   * as many, and while the key is refused, when one request finds out
    * @throws Error when the ledger fails
    */
   ready(signal: AbortSignal, turns: number): Promise<Readiness>;

@@ -43,7 +43,7 @@ export const createBudgetNotes = (deps: NoteDeps, account: string): BudgetNotes 
   };
 
   return {
-    blockedUntil: (until) => note((budget) => blockBudget(budget, until)),
+    blockedUntil: (until) => note((budget) => blockBudget(budget, { now: clock.now(), until })),
     keyRefused: (sentAt) => note((budget) => refuseKey(budget, { now: clock.now(), sentAt })),
     keyAccepted: (sentAt) => note((budget) => acceptKey(budget, { now: clock.now(), sentAt })),
   };

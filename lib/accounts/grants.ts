@@ -8,11 +8,14 @@ const COURTESY_MS = 50;
 
 export type Wait = Extract<Grant, { kind: "wait" }>;
 
-/** How many calls of this process wait for a turn. */
+/** What this process wants now. */
 export interface Asking {
-  readonly all: number;
-  /** Of those, how many carry a key that was read after the refusal of another. */
-  readonly withNewKey: number;
+  /** Turns of all who may be served. */
+  readonly wanted: number;
+  /** Turns of the one who is next: fewer would serve nobody. */
+  readonly atLeast: number;
+  /** Whether they are for requests with a key that was read after the refusal of another. */
+  readonly hasNewKey: boolean;
 }
 
 /** What an account's budget has granted to one process. */
@@ -26,12 +29,13 @@ export interface Grants {
   ask(): Promise<Wait | undefined>;
   /** Throws away what was granted and is not used yet, also what is on its way. */
   discard(): void;
+  /** To be called when a token is used; a probe that is not may be asked for anew. */
+  noteUse(): void;
   /** Whether the key was refused when the ledger was last asked. */
   isKeyRefused(): boolean;
 }
 
-const waitOf = (grant: Grant | undefined): Wait | undefined =>
-  grant?.kind === "wait" ? grant : undefined;
+type Granted = Extract<Grant, { kind: "granted" }>;
 
 export const createGrants = (
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
@@ -43,26 +47,36 @@ export const createGrants = (
   let notBefore = 0;
   let discards = 0;
   let underWay: Promise<Wait | undefined> | undefined;
+  let unusedProbe: Granted | undefined;
+
+  /** The name of a probe that nobody can use any more. */
+  const lostProbe = (now: number): number | undefined =>
+    unusedProbe && now >= unusedProbe.expiresAt ? unusedProbe.probe : undefined;
 
   const askLedger = async (): Promise<Wait | undefined> => {
     const asked: { grant?: Grant; discards: number } = { discards };
     const { value } = await budgets.change(ledger, name, (budget = newBudget(name)) => {
       // Counted as late as possible: whoever has come since the read gets a turn too.
-      const { all, withNewKey } = asking();
-      const hasNewKey = withNewKey > 0;
-      const wanted = Math.max(1, hasNewKey ? withNewKey : all);
+      const wish = asking();
       const now = clock.now();
-      const step = grantTokens(budget, { now, wanted, perWindow: requestsPerSecond, hasNewKey });
-      const isShort = step.grant.kind === "granted" && step.grant.tokens < wanted;
+      const { budget: next, grant } = grantTokens(budget, {
+        ...wish,
+        now,
+        perWindow: requestsPerSecond,
+        lostProbe: lostProbe(now),
+      });
+      const isShort = grant.kind === "granted" && grant.tokens < wish.wanted;
       notBefore = isShort ? now + COURTESY_MS : 0;
-      Object.assign(asked, { grant: step.grant, discards });
-      return step.budget;
+      Object.assign(asked, { grant, discards });
+      return next;
     });
     isKeyRefused = value.key.state === "refused";
     const { grant } = asked;
+    if (grant?.kind === "wait") return grant;
+    if (grant?.probe !== undefined) unusedProbe = grant;
     // What was granted before a pause is not to be used in it.
-    if (grant?.kind === "granted" && asked.discards === discards) tokens.add(grant);
-    return waitOf(grant);
+    if (grant && asked.discards === discards) tokens.add(grant);
+    return undefined;
   };
 
   return {
@@ -79,6 +93,9 @@ export const createGrants = (
     discard() {
       discards += 1;
       tokens.clear();
+    },
+    noteUse() {
+      unusedProbe = undefined;
     },
     isKeyRefused: () => isKeyRefused,
   };

@@ -1,14 +1,19 @@
+import { sendableKey } from "../client/api-key.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { KeySource } from "./key-source.ts";
 
 /**
  * How long a read may take, and how long its answer stands: many refusals at once are one read, and
- * a key that stays refused is not read for every request.
+ * neither a key that stays refused nor one that cannot be read is read for every request.
  */
 const REREAD_MS = 5_000;
 
 /** The API key as this process has read it. */
 export interface HeldKey {
-  /** Read at the first call, kept until it is refused. @throws Error when it cannot be read */
+  /**
+   * Read at the first call, kept until it is refused. What no header can carry is not kept.
+   * @throws Error when it cannot be read
+   */
   current(): Promise<string>;
   /**
    * What to send with after a refusal.
@@ -20,42 +25,65 @@ export interface HeldKey {
 }
 
 interface HeldKeyDeps {
-  /** The error of a rejection must not hold the key. */
-  readonly read: () => Promise<string>;
+  readonly source: KeySource;
   readonly clock: Clock;
+  /** Called for each read that gave no key, not more than once in five seconds. */
+  readonly onUnreadable: (error: unknown) => void;
 }
 
-export const createHeldKey = ({ read, clock }: HeldKeyDeps): HeldKey => {
+interface Read {
+  /** When it began, epoch ms. */
+  readonly at: number;
+  readonly key: Promise<string>;
+}
+
+const NEVER: Read = { at: Number.NEGATIVE_INFINITY, key: Promise.resolve("") };
+
+export const createHeldKey = ({ source, clock, onUnreadable }: HeldKeyDeps): HeldKey => {
+  const { reference } = source;
   let held: Promise<string> | undefined;
-  let reread = { at: Number.NEGATIVE_INFINITY, key: Promise.resolve("") };
+  let lastRead = NEVER;
 
   const readInTime = async (): Promise<string> => {
     const done = new AbortController();
     const late = clock.sleep(REREAD_MS, done.signal).then((): never => {
-      throw new Error("the API key was not read in time");
+      throw new Error(`the API key in ${reference} was not read in time`);
     });
     // Ends without anybody waiting for it when the read was faster.
     late.catch(() => {});
     try {
-      // A line end, as secret files have, is no other key.
-      return (await Promise.race([read(), late])).trim();
+      const key = sendableKey(await Promise.race([source.read(), late]));
+      if (key === undefined) throw new Error(`no header can carry the API key in ${reference}`);
+      return key;
+    } catch (error) {
+      onUnreadable(error);
+      throw error;
     } finally {
       done.abort();
     }
   };
 
-  const current = (): Promise<string> => {
-    held ??= readInTime().catch((error: unknown) => {
-      held = undefined;
-      throw error;
-    });
-    return held;
-  };
-
   const readAgain = (): Promise<string> => {
     const now = clock.now();
-    if (now >= reread.at + REREAD_MS) reread = { at: now, key: readInTime() };
-    return reread.key;
+    if (now >= lastRead.at + REREAD_MS) lastRead = { at: now, key: readInTime() };
+    return lastRead.key;
+  };
+
+  const readFirst = async (): Promise<string> => {
+    try {
+      const key = await readAgain();
+      // A refusal of it is looked into at once.
+      lastRead = NEVER;
+      return key;
+    } catch (error) {
+      held = undefined;
+      throw error;
+    }
+  };
+
+  const current = (): Promise<string> => {
+    held ??= readFirst();
+    return held;
   };
 
   return {

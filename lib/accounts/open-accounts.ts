@@ -6,26 +6,25 @@ import type { Ledger } from "../ports/ledger.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Random } from "../ports/random.ts";
-import type { Secrets } from "../ports/secrets.ts";
-import type { Account, Readiness } from "./account.ts";
+import type { Account } from "./account.ts";
 import { createAccountClient } from "./account-client.ts";
 import { createBudgetNotes } from "./budget-notes.ts";
 import type { AccountSettings, AccountsConfig } from "./config.ts";
-import { createHeldKey } from "./held-key.ts";
+import { createHeldKey, type HeldKey } from "./held-key.ts";
+import { type KeyPorts, type KeySource, keySourceOf } from "./key-source.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 /** How long `ready` waits for a turn before it says when to ask again. */
 const READY_WAIT_MS = 1_000;
 
-export interface AccountPorts extends Pick<ClientOptions, "clock" | "fetch" | "attemptTimeoutMs"> {
+export interface AccountPorts
+  extends KeyPorts,
+    Pick<ClientOptions, "clock" | "fetch" | "attemptTimeoutMs"> {
   readonly ledger: Ledger;
   readonly bus: EventBus;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly secrets: Secrets;
-  /** Where keys are that the config names as `environment`. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** The provider of accounts that name none: a local run's. */
@@ -37,44 +36,57 @@ export interface OwnProvider {
   readonly settleMs: number;
 }
 
-/** How an account's key is read. @throws Error naming where it should be, never the key */
-const keyReader = (
-  apiKey: AccountSettings["apiKey"],
-  { secrets, environment }: AccountPorts,
-): (() => Promise<string>) | undefined => {
-  if (apiKey === undefined) return undefined;
-  if ("parameter" in apiKey) return () => secrets.read(apiKey.parameter);
-  return async () => {
-    const key = environment[apiKey.environment];
-    if (!key) throw new Error(`the environment variable ${apiKey.environment} is not set`);
-    return key;
-  };
-};
+interface ProviderOfAccount extends Omit<OwnProvider, "apiKey"> {
+  readonly keySource: KeySource;
+}
 
 /** What the account names itself, or else what the run has. */
 const providerOf = (
   settings: AccountSettings,
   ports: AccountPorts,
   own: OwnProvider | undefined,
-): OwnProvider => {
-  const apiKey = keyReader(settings.apiKey, ports);
-  if (settings.baseUrl === undefined && own) return { ...own, apiKey: apiKey ?? own.apiKey };
+): ProviderOfAccount => {
+  const keySource = settings.apiKey && keySourceOf(settings.apiKey, ports);
+  if (settings.baseUrl === undefined && own) {
+    const runs: KeySource = { reference: "the run's own provider", read: own.apiKey };
+    return { ...own, keySource: keySource ?? runs };
+  }
   // The run's own key is for its own provider only.
-  if (settings.baseUrl === undefined || !apiKey) {
+  if (settings.baseUrl === undefined || !keySource) {
     throw new Error(`account ${settings.name} names no provider, or no key`);
   }
   const { baseUrl, canList, settleMs, taskPath, poolPath } = settings;
   const paths = { [getTask.id]: taskPath, [updatePool.id]: poolPath };
-  return { baseUrl, apiKey, paths, canList, settleMs };
+  return { baseUrl, keySource, paths, canList, settleMs };
 };
 
-const readyBy = async (turns: Turns, ports: AccountPorts, signal: AbortSignal) => {
-  const turn = await turns.reserve({ maxWaitMs: READY_WAIT_MS, signal });
-  if (turn.kind !== "aborted") return turn;
-  // Whoever asks has no time left: whoever comes next may ask at once.
-  const stopped: Readiness = { kind: "wait", until: ports.clock.now(), because: "budget-spent" };
-  return stopped;
-};
+/** Holds an account's key; that it cannot be read is told to people, or nobody would ever know. */
+const holdKey = (
+  account: string,
+  source: KeySource,
+  { clock, log, metrics }: AccountPorts,
+): HeldKey =>
+  createHeldKey({
+    source,
+    clock,
+    onUnreadable(error) {
+      metrics.count("AccountKeyUnreadable", { account });
+      log.error("no request of the account can leave, its API key cannot be read", {
+        account,
+        reference: source.reference,
+        errorMessage: error instanceof Error ? error.message : String(error),
+      });
+    },
+  });
+
+const reserveBy =
+  (turns: Turns, clock: AccountPorts["clock"]): Account["ready"] =>
+  async (signal, count) => {
+    const turn = await turns.reserve({ maxWaitMs: READY_WAIT_MS, signal }, count);
+    if (turn.kind !== "aborted") return turn;
+    // Whoever asks has no time left: whoever comes next may ask at once.
+    return { kind: "wait", until: clock.now(), because: "budget-spent" };
+  };
 
 const openAccount = (
   settings: AccountSettings,
@@ -83,18 +95,18 @@ const openAccount = (
 ): Account => {
   const { name } = settings;
   const { clock, fetch, attemptTimeoutMs, metrics } = ports;
-  const { apiKey, baseUrl, paths, canList, settleMs } = providerOf(settings, ports, own);
+  const { keySource, baseUrl, paths, canList, settleMs } = providerOf(settings, ports, own);
   const turns = createTurns(ports, settings);
   return {
     name,
     settleMs,
     canList,
     pathOf: (operation) => paths[operation.id] ?? operation.path,
-    ready: (signal) => readyBy(turns, ports, signal),
+    ready: reserveBy(turns, clock),
     client: createAccountClient({
       account: name,
       provider: { baseUrl, paths, clock, fetch, attemptTimeoutMs },
-      key: createHeldKey({ read: apiKey, clock }),
+      key: holdKey(name, keySource, ports),
       turns,
       notes: createBudgetNotes(ports, name),
       metrics,

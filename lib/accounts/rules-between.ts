@@ -85,10 +85,41 @@ const keysOfAddresses = (file: LooseFile): readonly PlacedProblem[] =>
       : [],
   );
 
+/** What is said of a provider's API, and holds for one that the account names only. */
+const OF_ADDRESSES = ["task_path", "pool_path", "lists", "settle"];
+
+const factsOfNoAddress = (file: LooseFile): readonly PlacedProblem[] =>
+  file.accounts.flatMap((account, index) =>
+    OF_ADDRESSES.flatMap((field) =>
+      account.base_url === undefined && account[field] !== undefined
+        ? [{ path: ["accounts", index, field], rule: "only together with base_url" }]
+        : [],
+    ),
+  );
+
+/** What an AWS account's commands came to goes to no other one. */
+const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
+  file.aws_accounts.flatMap(({ id, bus }, index) => {
+    const owner = typeof bus === "string" ? /^arn:[^:]*:events:[^:]*:(\d{12}):/.exec(bus)?.[1] : id;
+    return typeof id !== "string" || owner === undefined || owner === id
+      ? []
+      : [
+          {
+            path: ["aws_accounts", index, "bus"],
+            rule: "the bus of another AWS account: the id in its ARN is to be the id of this entry",
+          },
+        ];
+  });
+
 /** What holds for every accounts file. */
 export const rulesBetweenAccounts: AccountRules = (content) => {
   const file = fileOf(content);
-  return [...namesAndSenders(file), ...keysOfAddresses(file)];
+  return [
+    ...namesAndSenders(file),
+    ...busesOfOthers(file),
+    ...keysOfAddresses(file),
+    ...factsOfNoAddress(file),
+  ];
 };
 
 /** What holds for one that is deployed: there is no provider beside those that it names. */
@@ -99,5 +130,5 @@ export const rulesOfDeployment: AccountRules = (content) => {
       account[field] === undefined ? [{ path: ["accounts", index, field], rule: "required" }] : [],
     ),
   );
-  return [...namesAndSenders(file), ...missing];
+  return [...namesAndSenders(file), ...busesOfOthers(file), ...missing];
 };

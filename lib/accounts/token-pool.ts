@@ -9,8 +9,8 @@ interface Tokens {
 /** Turns that were granted to this process and are not used yet, all of one window. */
 export interface TokenPool {
   add(tokens: Tokens): void;
-  /** Takes one. @returns when it dies, or undefined when there is none */
-  take(): number | undefined;
+  /** Takes so many, or none. @returns when they die, or undefined when there are not so many */
+  take(count: number): number | undefined;
   clear(): void;
 }
 
@@ -21,9 +21,9 @@ export const createTokenPool = (clock: Clock): TokenPool => {
       const kept = left.expiresAt === expiresAt ? left.tokens : 0;
       left = { tokens: kept + tokens, expiresAt };
     },
-    take() {
-      if (left.tokens === 0 || clock.now() >= left.expiresAt) return undefined;
-      left = { ...left, tokens: left.tokens - 1 };
+    take(count) {
+      if (left.tokens < count || clock.now() >= left.expiresAt) return undefined;
+      left = { ...left, tokens: left.tokens - count };
       return left.expiresAt;
     },
     clear() {

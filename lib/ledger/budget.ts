@@ -1,10 +1,20 @@
 import * as z from "zod";
-import { outboxEvent, outboxKind, outboxSchema } from "./outbox.ts";
+import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "./outbox.ts";
 
 /** Windows begin at whole seconds of the clock of whoever asks. */
 const WINDOW_MS = 1_000;
 /** So often one request finds out whether a refused key is taken again, whoever sends it. */
 const PROBE_EVERY_MS = 30_000;
+/**
+ * Clocks differ by far less. What lies further ahead was written by a clock that was wrong once, and
+ * counts as not there: the account would stand still until that time comes.
+ */
+const MAX_AHEAD_MS = 60_000;
+/**
+ * Events of a key that comes and goes while the bus is away; an item has 400 kB. The newest are kept,
+ * for they tell how things are, and the latest is always among them.
+ */
+const MAX_UNPUBLISHED = 20;
 
 const budgetSchema = z.object({
   account: z.string(),
@@ -14,6 +24,8 @@ const budgetSchema = z.object({
   granted: z.int(),
   /** Before this time the provider wants no requests. */
   blockedUntil: z.int(),
+  /** When that was noted; items from before it was say nothing of it. */
+  blockedAt: z.int().default(0),
   key: z.discriminatedUnion("state", [
     z.object({ state: z.literal("accepted"), since: z.int() }),
     z.object({ state: z.literal("refused"), since: z.int(), nextProbeAt: z.int() }),
@@ -35,6 +47,7 @@ export const newBudget = (account: string): Budget => ({
   windowStartedAt: 0,
   granted: 0,
   blockedUntil: 0,
+  blockedAt: 0,
   key: { state: "accepted", since: 0 },
   outbox: [],
 });
@@ -42,14 +55,24 @@ export const newBudget = (account: string): Budget => ({
 interface Ask {
   readonly now: number;
   readonly wanted: number;
+  /** Fewer are of no use to who asks, unless it is a probe; at most `perWindow`. */
+  readonly atLeast: number;
   readonly perWindow: number;
   /** Whether these requests carry a key that was read after the refusal of another. */
   readonly hasNewKey: boolean;
+  /** The name of a probe that was granted to who asks, and whose time went by unused. */
+  readonly lostProbe: number | undefined;
 }
 
 export type Grant =
   /** Requests that may leave before `expiresAt` (epoch ms), and not a moment later. */
-  | { readonly kind: "granted"; readonly tokens: number; readonly expiresAt: number }
+  | {
+      readonly kind: "granted";
+      readonly tokens: number;
+      readonly expiresAt: number;
+      /** Of a probe, its name. */
+      readonly probe: number | undefined;
+    }
   | {
       readonly kind: "wait";
       readonly until: number;
@@ -63,58 +86,90 @@ interface GrantStep {
 
 const windowAt = (now: number): number => Math.floor(now / WINDOW_MS) * WINDOW_MS;
 
-/** A clock that is behind counts in the window that others are in already. */
+const isFarAhead = (at: number, now: number): boolean => at > now + MAX_AHEAD_MS;
+
+/** A clock that is a little behind counts in the window that others are in already. */
 const inWindow = (budget: Budget, now: number): Budget =>
-  windowAt(now) > budget.windowStartedAt
+  windowAt(now) > budget.windowStartedAt || isFarAhead(budget.windowStartedAt, now)
     ? { ...budget, windowStartedAt: windowAt(now), granted: 0 }
     : budget;
 
+const blockEndOf = ({ blockedUntil, blockedAt }: Budget, now: number): number =>
+  isFarAhead(blockedAt, now) ? 0 : blockedUntil;
+
+type RefusedKey = Extract<Budget["key"], { state: "refused" }>;
+
+/** A lost probe is granted anew to who has it: nobody else may send one in its stead. */
+const mayProbe = ({ nextProbeAt }: RefusedKey, { now, lostProbe }: Ask): boolean =>
+  now >= nextProbeAt || nextProbeAt === lostProbe || isFarAhead(nextProbeAt, now + PROBE_EVERY_MS);
+
 /** Why nothing may leave although there may be room in the window. */
-const holdOf = ({ blockedUntil, key }: Budget, { now, hasNewKey }: Ask): Grant | undefined => {
-  if (now < blockedUntil) return { kind: "wait", until: blockedUntil, because: "paused" };
-  return key.state === "refused" && !hasNewKey && now < key.nextProbeAt
+const holdOf = (budget: Budget, ask: Ask): Grant | undefined => {
+  const blockedUntil = blockEndOf(budget, ask.now);
+  if (ask.now < blockedUntil) return { kind: "wait", until: blockedUntil, because: "paused" };
+  const { key } = budget;
+  return key.state === "refused" && !ask.hasNewKey && !mayProbe(key, ask)
     ? { kind: "wait", until: key.nextProbeAt, because: "key-refused" }
     : undefined;
 };
 
 /**
- * Grants at most half of what is left of a window, so that no process takes all of it, and at least
- * one request while any is left. Tokens die at the end of the asker's own window. While the key is
- * refused, one request is granted every 30 s, and those with a new key.
+ * Grants at most half of what is left of a window, so that no process takes all of it without need,
+ * and as many as are needed at least, or none. Tokens die at the end of the asker's own window. While
+ * the key is refused, one request is granted every 30 s, and those with a new key.
  * @returns the very budget that was given when nothing is granted
  */
 export const grantTokens = (budget: Budget, ask: Ask): GrantStep => {
   const hold = holdOf(budget, ask);
   if (hold) return { budget, grant: hold };
-  const { now, wanted, perWindow, hasNewKey } = ask;
+  const { now, perWindow, hasNewKey } = ask;
   const current = inWindow(budget, now);
+  const { key } = current;
+  const probing =
+    key.state === "refused" && !hasNewKey
+      ? { ...key, nextProbeAt: now + PROBE_EVERY_MS }
+      : undefined;
+  const { wanted, atLeast } = probing ? { wanted: 1, atLeast: 1 } : ask;
   const left = perWindow - current.granted;
-  if (left < 1) {
+  if (left < atLeast) {
     const until = current.windowStartedAt + WINDOW_MS;
     return { budget, grant: { kind: "wait", until, because: "budget-spent" } };
   }
-  const { key } = current;
-  const isProbe = key.state === "refused" && !hasNewKey;
-  const tokens = isProbe ? 1 : Math.min(wanted, Math.max(1, Math.floor(left / 2)));
+  const tokens = Math.min(wanted, Math.max(atLeast, Math.floor(left / 2)));
   return {
     budget: {
       ...current,
       granted: current.granted + tokens,
-      key: isProbe ? { ...key, nextProbeAt: now + PROBE_EVERY_MS } : key,
+      key: probing ?? key,
     },
-    grant: { kind: "granted", tokens, expiresAt: windowAt(now) + WINDOW_MS },
+    grant: {
+      kind: "granted",
+      tokens,
+      expiresAt: windowAt(now) + WINDOW_MS,
+      probe: probing?.nextProbeAt,
+    },
   };
 };
 
 /** Grants nothing before `until`; a longer block stays. */
-export const blockBudget = (budget: Budget, until: number): Budget =>
-  until > budget.blockedUntil ? { ...budget, blockedUntil: until } : budget;
+export const blockBudget = (
+  budget: Budget,
+  { now, until }: { readonly now: number; readonly until: number },
+): Budget =>
+  until > blockEndOf(budget, now) ? { ...budget, blockedUntil: until, blockedAt: now } : budget;
 
 interface KeyAnswer {
   readonly now: number;
   /** When the request left; one that left before the latest change says nothing about now. */
   readonly sentAt: number;
 }
+
+/** Clocks differ, and no two episodes may have one name. */
+const startAfter = (since: number, now: number): number =>
+  isFarAhead(since, now) ? now : Math.max(now, since + 1);
+
+const unpublished = (budget: Budget, event: OutboxEvent): Budget["outbox"] =>
+  [...budget.outbox, event].slice(-MAX_UNPUBLISHED);
 
 const isoText = (at: number): string => new Date(at).toISOString();
 
@@ -128,9 +183,10 @@ const episodeOf = (account: string, refusedSince: number) => {
 /** Notes that the provider refuses the key, and tells of it once. */
 export const refuseKey = (budget: Budget, { now, sentAt }: KeyAnswer): Budget => {
   const { account, key } = budget;
-  if (key.state === "refused" || sentAt < key.since) return budget;
-  // Clocks differ, and no two episodes may have one name.
-  const since = Math.max(now, key.since + 1);
+  if (key.state === "refused" || (sentAt < key.since && !isFarAhead(key.since, now))) {
+    return budget;
+  }
+  const since = startAfter(key.since, now);
   const event = outboxEvent({
     ...episodeOf(account, since),
     detailType: "AccountKeyRefused",
@@ -141,15 +197,17 @@ export const refuseKey = (budget: Budget, { now, sentAt }: KeyAnswer): Budget =>
   return {
     ...budget,
     key: { state: "refused", since, nextProbeAt: now + PROBE_EVERY_MS },
-    outbox: [...budget.outbox, event],
+    outbox: unpublished(budget, event),
   };
 };
 
 /** Notes that the provider takes the key again, and tells of it once. */
 export const acceptKey = (budget: Budget, { now, sentAt }: KeyAnswer): Budget => {
   const { account, key } = budget;
-  if (key.state === "accepted" || sentAt <= key.since) return budget;
-  const since = Math.max(now, key.since + 1);
+  if (key.state === "accepted" || (sentAt <= key.since && !isFarAhead(key.since, now))) {
+    return budget;
+  }
+  const since = startAfter(key.since, now);
   const event = outboxEvent({
     ...episodeOf(account, key.since),
     detailType: "AccountKeyAccepted",
@@ -157,5 +215,5 @@ export const acceptKey = (budget: Budget, { now, sentAt }: KeyAnswer): Budget =>
     time: since,
     data: { since: isoText(since), refusedSince: isoText(key.since) },
   });
-  return { ...budget, key: { state: "accepted", since }, outbox: [...budget.outbox, event] };
+  return { ...budget, key: { state: "accepted", since }, outbox: unpublished(budget, event) };
 };

@@ -1,5 +1,9 @@
 /** What is counted. A name is never reused for another meaning. */
-type MetricName = "AccountKeyRefused" | "CommandNotAllowed" | "EventIgnored";
+type MetricName =
+  | "AccountKeyRefused"
+  | "AccountKeyUnreadable"
+  | "CommandNotAllowed"
+  | "EventIgnored";
 
 /** Counts what people are to be woken for, or want to see as a curve. */
 export interface Metrics {

@@ -123,6 +123,41 @@ test("whoever may act in a project may know of what is in it, and nobody else", 
   expect(new Set(seen)).toEqual(SEEN);
 });
 
+describe("our own AWS account, listed as `own` and by its id too", () => {
+  const both = createAccess(
+    parseAccounts({
+      accounts: [
+        {
+          name: "acme",
+          senders: [
+            { sender: "own", operations: ["update-container"], projects: [1] },
+            { sender: OURS, operations: ["update-policy"], projects: [2] },
+          ],
+        },
+      ],
+      organization: "o-abcde12345",
+    }),
+    OURS,
+  );
+
+  test.each([
+    ["update-container", 1, true],
+    ["update-policy", 2, true],
+    ["update-container", 2, false],
+    ["update-policy", 1, false],
+    ["resume-instance", 1, false],
+  ])("may do what one of the entries says: %s in %i: %s", (operation, project, isAllowed) => {
+    expect(both.mayRun({ sender: OURS, account: "acme", operation, project })).toBe(isAllowed);
+  });
+
+  test("may know of what is in the projects of both, and is told of the account once", () => {
+    const seen = [1, 2, 3].filter((project) => both.maySee(OURS, "acme", project));
+
+    expect(seen).toEqual([1, 2]);
+    expect(both.accountsOf(OURS)).toEqual(["acme"]);
+  });
+});
+
 test.each([
   ["one", FULL, ["open"]],
   ["several", OURS, ["open", "fenced"]],

@@ -17,6 +17,7 @@ import { createVirtualClock } from "../support/virtual-clock.ts";
 const ACCOUNT = "acme";
 export const FIRST_KEY = "canary-1$a1b2c3d4e5f6";
 export const SECOND_KEY = "canary-2$f6e5d4c3b2a1";
+export const THIRD_KEY = "canary-3$b2c4d6e8f0a2";
 const PARAMETER = "/acme/key";
 const STEP_MS = 20;
 /** More than any chain of calls takes that does not wait for a time. */
@@ -184,8 +185,8 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     /** A mutation. @returns `answered`, or what it rejected with */
     change: (account: Account): Promise<unknown> =>
       attempt(account.client.call(updatePolicy, PAUSE_POLICY)),
-    ready: (account: Account, signal = new AbortController().signal) =>
-      drive(account.ready(signal, 1)),
+    ready: (account: Account, turns = 1, signal = new AbortController().signal) =>
+      drive(account.ready(signal, turns)),
     /** Publishes what was left, as the poller does. */
     async publishDue(): Promise<void> {
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10)) {

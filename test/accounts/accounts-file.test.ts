@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { readAccountsFile } from "../../lib/accounts/accounts-file.ts";
-import { parseAccounts } from "../../lib/accounts/parse-accounts.ts";
 import { rulesOfDeployment } from "../../lib/accounts/rules-between.ts";
 
 /** `line: path: rule` of every problem. */
@@ -175,7 +174,7 @@ test.each([
   ],
   [
     "times beyond what is kept",
-    "accounts: [{ name: acme, senders: [own], settle: 2h, deadlines: { default: 8d } }]",
+    "accounts: [{ name: acme, senders: [own], base_url: http://a, api_key: { environment: KEY }, settle: 2h, deadlines: { default: 8d } }]",
     ["1: accounts.0.settle: at most 1h", "1: accounts.0.deadlines.default: at most 7d"],
   ],
   [
@@ -183,6 +182,38 @@ test.each([
     `accounts: [{ name: acme, senders: [own] }]
 aws_accounts: [{ id: "111122223333" }, { id: "111122223333" }]`,
     ["2: aws_accounts.1.id: the same as aws_accounts.0.id"],
+  ],
+  [
+    "what is said of a provider's API where no address of one is",
+    `accounts:
+  - name: acme
+    senders: [own]
+    task_path: /cloud/v1/tasks/{task_id}
+    pool_path: /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}
+    lists: true
+    settle: 90s`,
+    [
+      "4: accounts.0.task_path: only together with base_url",
+      "5: accounts.0.pool_path: only together with base_url",
+      "6: accounts.0.lists: only together with base_url",
+      "7: accounts.0.settle: only together with base_url",
+    ],
+  ],
+  [
+    "the bus of another AWS account",
+    `accounts: [{ name: acme, senders: [own] }]
+aws_accounts:
+  - id: "111122223333"
+    bus: arn:aws:events:us-east-1:222233334444:event-bus/theirs`,
+    [
+      "4: aws_accounts.0.bus: the bus of another AWS account: the id in its ARN is to be the id of this entry",
+    ],
+  ],
+  [
+    "what is no ARN of a bus, once",
+    `accounts: [{ name: acme, senders: [own] }]
+aws_accounts: [{ id: "111122223333", bus: theirs }]`,
+    ["2: aws_accounts.0.bus: the ARN of an event bus"],
   ],
   ["an account that is none", "accounts: [5]", ["1: accounts.0: an object"]],
 ])("%s is told of with its line", (_, text, problems) => {
@@ -202,31 +233,13 @@ test("what is deployed names a provider and a key, account by account", () => {
   ]);
 });
 
-describe("accounts that come as JSON", () => {
-  test("are read as the file is", () => {
-    const json = { accounts: [{ name: "acme", senders: ["own"] }] };
+test("what is deployed hands no events to the bus of another AWS account either", () => {
+  const text = `accounts:
+  - { name: acme, senders: [own], base_url: https://api.example, api_key: { parameter: /acme } }
+aws_accounts:
+  - { id: "111122223333", bus: "arn:aws:events:us-east-1:222233334444:event-bus/theirs" }`;
 
-    expect({ kind: "valid", value: parseAccounts(json) }).toEqual(readAccountsFile(SMALL));
-  });
-
-  test("that are wrong are an error that names every problem and no value", () => {
-    const json = {
-      accounts: [
-        { name: "acme", senders: ["own"], api_key: "1234$abcdef" },
-        { name: "acme", senders: ["own"] },
-      ],
-    };
-
-    expect(() => parseAccounts(json)).toThrow(
-      "wrong accounts: accounts.0.api_key (where the key is: `parameter: /name/of/an/ssm/parameter`, or `environment: VARIABLE`; never the key itself), accounts.1.name (the same as accounts.0.name)",
-    );
-  });
-
-  test("without a provider cannot be deployed", () => {
-    const json = { accounts: [{ name: "acme", senders: ["own"] }] };
-
-    expect(() => parseAccounts(json, rulesOfDeployment)).toThrow(
-      "wrong accounts: accounts.0.base_url (required), accounts.0.api_key (required)",
-    );
-  });
+  expect(problemsIn(text, rulesOfDeployment)).toEqual([
+    "4: aws_accounts.0.bus: the bus of another AWS account: the id in its ARN is to be the id of this entry",
+  ]);
 });

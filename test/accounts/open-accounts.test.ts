@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { accountsSchema, toAccountsConfig } from "../../lib/accounts/config.ts";
 import { type OwnProvider, openAccounts } from "../../lib/accounts/open-accounts.ts";
 import { parseAccounts } from "../../lib/accounts/parse-accounts.ts";
 import { getTask } from "../../lib/contract/tasks.ts";
@@ -16,7 +17,7 @@ const OWN: OwnProvider = {
   settleMs: 5_000,
 };
 
-const open = (account: object, own?: OwnProvider) => {
+const open = (account: object, own?: OwnProvider, read = parseAccounts) => {
   const ledger = createMemoryLedger();
   const sent: string[] = [];
   const ports = {
@@ -34,7 +35,7 @@ const open = (account: object, own?: OwnProvider) => {
     },
     attemptTimeoutMs: 10_000,
   };
-  const config = parseAccounts({ accounts: [{ name: "acme", senders: ["own"], ...account }] });
+  const config = read({ accounts: [{ name: "acme", senders: ["own"], ...account }] });
   const accountOf = openAccounts(config, ports, own);
   const request = { params: { task_id: "t" }, query: {}, body: undefined };
   const ask = async () => accountOf("acme")?.client.call(getTask, request);
@@ -70,12 +71,12 @@ test.each([
   expect(sent).toEqual([request]);
 });
 
-test("what an account says of its provider holds only for a provider that it names", () => {
-  const facts = { lists: true, settle: "90s" };
+test("what is known of a provider is what the run says of its own, or the account of one that it names", () => {
   const named = { base_url: "http://acme.test", api_key: { environment: "ACME_KEY" } };
+  const facts = { lists: true, settle: "90s" };
 
-  expect(open(facts, OWN).accountOf("acme")).toMatchObject({ canList: false, settleMs: 5_000 });
-  expect(open({ ...facts, ...named }, OWN).accountOf("acme")).toMatchObject({
+  expect(open({}, OWN).accountOf("acme")).toMatchObject({ canList: false, settleMs: 5_000 });
+  expect(open({ ...named, ...facts }, OWN).accountOf("acme")).toMatchObject({
     canList: true,
     settleMs: 90_000,
   });
@@ -94,6 +95,14 @@ test.each(["MISSING", "EMPTY"])("a key in the variable %s cannot be read", async
 
 test("an account without a provider is not opened where the run has none", () => {
   expect(() => open({})).toThrow("account acme names no provider, or no key");
+});
+
+test("an account that names an address and no key is not opened: the run's own key is for its own provider", () => {
+  const unchecked = (file: unknown) => toAccountsConfig(accountsSchema.parse(file));
+
+  expect(() => open({ base_url: "http://acme.test" }, OWN, unchecked)).toThrow(
+    "account acme names no provider, or no key",
+  );
 });
 
 test("there is no account that the config does not name", () => {

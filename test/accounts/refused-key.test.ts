@@ -165,9 +165,9 @@ describe("when the key is taken again", () => {
 
   test.each([
     [400, true],
-    [403, true],
     [404, true],
     [401, false],
+    [403, false],
     [408, false],
     [429, false],
     [502, false],

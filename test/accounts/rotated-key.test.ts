@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listStorageEvents } from "../../lib/contract/storage-events.ts";
-import { createAccountWorld, FIRST_KEY, LIST, SECOND_KEY } from "./account-world.ts";
+import { createAccountWorld, FIRST_KEY, LIST, SECOND_KEY, THIRD_KEY } from "./account-world.ts";
 
 const rotate = (world: Awaited<ReturnType<typeof createAccountWorld>>): void => {
   world.secret.text = SECOND_KEY;
@@ -102,51 +102,70 @@ describe("a key that was replaced", () => {
     expect(world.sent).toHaveLength(1 + 3 + 3);
     expect(Math.max(...world.perSecond().values())).toBe(2);
   });
-});
 
-describe("a secret that cannot be read", () => {
-  test("at first sends nothing, counts as no refusal, and is read again by the next call", async () => {
-    const world = await createAccountWorld();
-    const account = world.open();
-    world.secret.text = undefined;
-
-    const away = await world.read(account);
-    world.secret.text = FIRST_KEY;
-    const back = await world.read(account);
-
-    expect(away).toMatchObject({ disposition: "transient", code: "key-unavailable" });
-    expect(back).toBe("answered");
-    expect(world.sent).toHaveLength(1);
-    expect(world.counted).toEqual([]);
-  });
-
-  test("after a refusal counts as none, for all that are refused within five seconds", async () => {
+  test("twice is used by a call that was sent with the two older ones", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.read(account);
-    world.secret.text = undefined;
-    world.accept(SECOND_KEY);
+    rotate(world);
+    let answer = () => {};
+    const held = new Promise<undefined>((resolve) => {
+      answer = () => resolve(undefined);
+    });
+    world.answerNext(() => held);
+    const slow = account.client.call(listStorageEvents, LIST);
+    await world.clock.advance(0);
+    await world.read(account);
+    await world.clock.advance(8_000);
+    world.secret.text = THIRD_KEY;
+    world.accept(THIRD_KEY);
 
-    const outcomes = [await world.read(account), await world.read(account)];
+    answer();
+    await world.drive(slow);
 
-    expect(outcomes).toMatchObject([
-      { disposition: "transient", code: "key-unavailable" },
-      { disposition: "transient", code: "key-unavailable" },
-    ]);
-    expect(world.secret.reads).toBe(2);
-    expect(world.counted).toEqual([]);
-    expect(world.told()).toEqual([]);
+    expect(world.sent.slice(-3).map(({ key }) => key)).toEqual([SECOND_KEY, SECOND_KEY, THIRD_KEY]);
   });
 
-  test("in five seconds sends nothing", async () => {
+  test("is found where line ends stand after keys", async () => {
     const world = await createAccountWorld();
-    const account = world.open({ secrets: { read: () => new Promise(() => {}) } });
-    const startedAt = world.clock.now();
+    const account = world.open();
+    world.secret.text = `${FIRST_KEY}\n`;
+    await world.read(account);
+    rotate(world);
+    world.secret.text = `${SECOND_KEY}\n`;
 
     const outcome = await world.read(account);
 
-    expect(outcome).toMatchObject({ disposition: "transient", code: "key-unavailable" });
-    expect(world.clock.now() - startedAt).toBeGreaterThanOrEqual(5_000);
-    expect(world.sent).toEqual([]);
+    expect(outcome).toBe("answered");
+  });
+
+  test("goes before those who wait with the older one, and leaves them no turn", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    const account = world.open({ attemptTimeoutMs: 60_000 });
+    let answer = () => {};
+    const held = new Promise<undefined>((resolve) => {
+      answer = () => resolve(undefined);
+    });
+    world.answerNext(() => held);
+    const slow = account.client.call(listStorageEvents, LIST);
+    await world.clock.advance(0);
+    world.accept();
+    await world.read(world.open());
+    await world.clock.advance(26_000);
+    const waiting = Array.from({ length: 5 }, () => account.client.call(listStorageEvents, LIST));
+    await world.clock.advance(1_000);
+    rotate(world);
+    const sentBefore = world.sent.length;
+
+    answer();
+    await world.drive(slow);
+    const sent = world.sent.slice(sentBefore).map(({ key }) => key);
+    const granted = (await world.budget())?.granted;
+    await world.drive(Promise.all(waiting));
+
+    expect(sent).toEqual([SECOND_KEY]);
+    expect(granted).toBe(1);
+    expect(world.clock.now()).toBeGreaterThanOrEqual(startedAt + 30_000);
   });
 });

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Account } from "../../lib/accounts/account.ts";
 import { ProviderError } from "../../lib/client/provider-error.ts";
 import { listStorageEvents } from "../../lib/contract/storage-events.ts";
-import { createAccountWorld, LIST } from "./account-world.ts";
+import { type AccountWorld, createAccountWorld, LIST } from "./account-world.ts";
 
 const course = fc.record({
   requestsPerSecond: fc.integer({ min: 1, max: 6 }),
@@ -15,30 +16,44 @@ const course = fc.record({
   ),
 });
 
+const askUntilServed = async ({ clock }: AccountWorld, { client }: Account) => {
+  for (;;) {
+    try {
+      return await client.call(listStorageEvents, LIST);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.code !== "budget-spent") throw error;
+      await clock.sleep(error.retryAfterMs ?? 0);
+    }
+  }
+};
+
+const reservations = fc.record({
+  requestsPerSecond: fc.integer({ min: 4, max: 9 }),
+  delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }),
+  processes: fc.array(
+    fc.record({
+      turns: fc.integer({ min: 1, max: 4 }),
+      afterMs: fc.integer({ min: 0, max: 1_500 }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+});
+
 test("whoever asks and whenever, no second sees more requests than the budget, and all are served", async () => {
   await fc.assert(
     fc.asyncProperty(course, async ({ requestsPerSecond, delays, processes }) => {
       let calls = 0;
       const delay = () => delays[calls++ % delays.length] ?? 0;
       const world = await createAccountWorld({ requestsPerSecond, delay });
-      const { clock } = world;
-      const askUntilServed = async (account: ReturnType<typeof world.open>, afterMs: number) => {
-        await clock.sleep(afterMs);
-        for (;;) {
-          try {
-            return await account.client.call(listStorageEvents, LIST);
-          } catch (error) {
-            if (!(error instanceof ProviderError) || error.code !== "budget-spent") throw error;
-            await clock.sleep(error.retryAfterMs ?? 0);
-          }
-        }
-      };
 
       await world.drive(
         Promise.all(
           processes.flatMap((asks) => {
             const account = world.open();
-            return asks.map((afterMs) => askUntilServed(account, afterMs));
+            return asks.map(async (afterMs) => {
+              await world.clock.sleep(afterMs);
+              return askUntilServed(world, account);
+            });
           }),
         ),
         0,
@@ -46,6 +61,32 @@ test("whoever asks and whenever, no second sees more requests than the budget, a
 
       expect(Math.max(...world.perSecond().values())).toBeLessThanOrEqual(requestsPerSecond);
       expect(world.sent).toHaveLength(processes.flat().length);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("whoever reserves several turns gets them in the end, and no second sees more than the budget", async () => {
+  await fc.assert(
+    fc.asyncProperty(reservations, async ({ requestsPerSecond, delays, processes }) => {
+      let calls = 0;
+      const delay = () => delays[calls++ % delays.length] ?? 0;
+      const world = await createAccountWorld({ requestsPerSecond, delay });
+      const sendAll = async ({ turns, afterMs }: (typeof processes)[number]) => {
+        const account = world.open();
+        await world.clock.sleep(afterMs);
+        for (;;) {
+          const readiness = await account.ready(new AbortController().signal, turns);
+          if (readiness.kind === "ready") break;
+          await world.clock.sleep(readiness.until - world.clock.now());
+        }
+        await Promise.all(Array.from({ length: turns }, () => askUntilServed(world, account)));
+      };
+
+      await world.drive(Promise.all(processes.map(sendAll)), 0);
+
+      expect(Math.max(...world.perSecond().values())).toBeLessThanOrEqual(requestsPerSecond);
+      expect(world.sent).toHaveLength(processes.reduce((sum, { turns }) => sum + turns, 0));
     }),
     { numRuns: 60 },
   );

@@ -227,5 +227,6 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-price-snapshot",
     "skyhook-dev-ai-tasks",
     "skyhook-dev-key-refused-main",
+    "skyhook-dev-key-unreadable-main",
   ]);
 });

@@ -1,20 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  acceptKey,
-  blockBudget,
-  grantTokens,
-  newBudget,
-  refuseKey,
-} from "../../lib/ledger/budget.ts";
-
-type Budget = ReturnType<typeof newBudget>;
-
-const START = Date.UTC(2026, 0, 1);
-const PER_WINDOW = 20;
-
-const ask = (budget: Budget, atMs: number, wanted: number, hasNewKey = false) =>
-  grantTokens(budget, { now: START + atMs, wanted, perWindow: PER_WINDOW, hasNewKey });
+import { acceptKey, blockBudget, budgets, newBudget, refuseKey } from "../../lib/ledger/budget.ts";
+import { createMemoryLedger } from "../support/memory-ledger.ts";
+import { ask, block, PER_WINDOW, START } from "./budget-asks.ts";
 
 const wait = (untilMs: number, because: string) => ({
   kind: "wait",
@@ -63,19 +50,36 @@ describe("a grant", () => {
   });
 });
 
+describe("a grant of several that are of use only together", () => {
+  test("is all of them at once, although that is more than half", () => {
+    const { budget } = ask(newBudget("acme"), 0, 14, { atLeast: 14 });
+
+    expect(ask(budget, 0, 8, { atLeast: 6 }).grant).toMatchObject({ tokens: 6 });
+  });
+
+  test("waits for the next window where there are not so many, and takes none", () => {
+    const { budget } = ask(newBudget("acme"), 0, 16, { atLeast: 16 });
+
+    const step = ask(budget, 300, 5, { atLeast: 5 });
+
+    expect(step.grant).toEqual(wait(1_000, "budget-spent"));
+    expect(step.budget).toBe(budget);
+  });
+});
+
 describe("a block", () => {
   test("holds every grant back until its end, those with a new key too", () => {
-    const blocked = blockBudget(newBudget("acme"), START + 7_500);
+    const blocked = block(newBudget("acme"), 7_500);
 
     expect(ask(blocked, 7_499, 1).grant).toEqual(wait(7_500, "paused"));
-    expect(ask(blocked, 0, 1, true).grant).toEqual(wait(7_500, "paused"));
+    expect(ask(blocked, 0, 1, { hasNewKey: true }).grant).toEqual(wait(7_500, "paused"));
     expect(ask(blocked, 7_500, 1).grant).toMatchObject({ kind: "granted" });
   });
 
   test("is not shortened by another one", () => {
-    const blocked = blockBudget(newBudget("acme"), START + 7_500);
+    const blocked = block(newBudget("acme"), 7_500);
 
-    expect(blockBudget(blocked, START + 2_000)).toBe(blocked);
+    expect(block(blocked, 2_000)).toBe(blocked);
   });
 });
 
@@ -94,7 +98,7 @@ describe("a refused key", () => {
   });
 
   test("does not hold requests with a new key back", () => {
-    const step = ask(refused, 100, 3, true);
+    const step = ask(refused, 100, 3, { hasNewKey: true });
 
     expect(step.grant).toMatchObject({ kind: "granted", tokens: 3 });
     expect(step.budget.key).toEqual(refused.key);
@@ -132,6 +136,101 @@ describe("a refused key", () => {
   });
 });
 
+describe("a probe that was granted and not used in time", () => {
+  const refused = refuseKey(newBudget("acme"), { now: START, sentAt: START });
+  const { budget, grant } = ask(refused, 30_000, 1);
+  const lostProbe = grant.kind === "granted" ? grant.probe : undefined;
+
+  test("is granted anew to who has it, and thirty seconds count from then", () => {
+    const again = ask(budget, 31_100, 1, { lostProbe });
+
+    expect(again.grant).toMatchObject({ tokens: 1, expiresAt: START + 32_000 });
+    expect(ask(again.budget, 61_099, 1).grant).toEqual(wait(61_100, "key-refused"));
+  });
+
+  test("is granted to nobody else", () => {
+    expect(ask(budget, 31_100, 1).grant).toEqual(wait(60_000, "key-refused"));
+  });
+
+  test("is worth nothing when somebody else has sent one since", () => {
+    const later = ask(budget, 60_000, 1);
+
+    expect(ask(later.budget, 61_000, 1, { lostProbe }).grant).toEqual(wait(90_000, "key-refused"));
+  });
+});
+
+describe("what a clock wrote that was a day ahead once", () => {
+  const DAY_MS = 86_400_000;
+  const ahead = { now: START + DAY_MS, sentAt: START + DAY_MS };
+
+  test("is no window for the others", () => {
+    const { budget } = ask(newBudget("acme"), DAY_MS, PER_WINDOW, { atLeast: PER_WINDOW });
+
+    const step = ask(budget, 60_000, 3);
+
+    expect(step.grant).toMatchObject({ tokens: 3, expiresAt: START + 61_000 });
+    expect(step.budget).toMatchObject({ windowStartedAt: START + 60_000, granted: 3 });
+  });
+
+  test("is no block for the others, who may note one of their own", () => {
+    const blocked = blockBudget(newBudget("acme"), { ...ahead, until: START + DAY_MS + 1_000 });
+
+    expect(ask(blocked, 0, 1).grant).toMatchObject({ kind: "granted" });
+    expect(ask(block(blocked, 5_000), 0, 1).grant).toEqual(wait(5_000, "paused"));
+  });
+
+  test("is no refusal that keeps the others from asking, or from seeing the key accepted", () => {
+    const refused = refuseKey(newBudget("acme"), ahead);
+
+    const probe = ask(refused, 0, 1);
+    const accepted = acceptKey(probe.budget, { now: START + 10, sentAt: START });
+
+    expect(probe.grant).toMatchObject({ kind: "granted", tokens: 1 });
+    expect(accepted.key).toEqual({ state: "accepted", since: START + 10 });
+  });
+
+  test("is no acceptance that hides a refusal", () => {
+    const refused = refuseKey(newBudget("acme"), ahead);
+    const accepted = acceptKey(refused, { now: ahead.now, sentAt: ahead.now + 1 });
+
+    const again = refuseKey(accepted, { now: START + 10, sentAt: START });
+
+    expect(again.key).toMatchObject({ state: "refused", since: START + 10 });
+  });
+});
+
+test("a block that was noted before there was a time with it holds until its end", async () => {
+  const ledger = createMemoryLedger();
+  const { blockedAt: _, ...value } = block(newBudget("acme"), 86_400_000);
+  await ledger.write({
+    key: "budget#acme",
+    version: 1,
+    dueAt: undefined,
+    expiresAt: undefined,
+    value: JSON.parse(JSON.stringify(value)),
+  });
+
+  const stored = await budgets.read(ledger, "acme");
+
+  expect(stored && ask(stored.value, 0, 1).grant).toEqual(wait(86_400_000, "paused"));
+});
+
+test("of events that nobody can publish the newest twenty are kept, the latest among them", () => {
+  let budget = newBudget("acme");
+  for (let flap = 1; flap <= 500; flap += 1) {
+    const now = START + flap * 30_000;
+    budget = refuseKey(budget, { now, sentAt: now });
+    budget = acceptKey(budget, { now: now + 10, sentAt: now + 10 });
+  }
+
+  expect(budget.outbox).toHaveLength(20);
+  expect(budget.outbox.at(-1)).toMatchObject({
+    detailType: "AccountKeyAccepted",
+    time: START + 500 * 30_000 + 10,
+  });
+  expect(budget.outbox[0]).toMatchObject({ time: START + 491 * 30_000 });
+});
+
 test("a second refusal has a later name than the first, although its clock is behind", () => {
   const refused = refuseKey(newBudget("acme"), { now: START, sentAt: START });
   const accepted = acceptKey(refused, { now: START + 500, sentAt: START + 400 });
@@ -139,81 +238,4 @@ test("a second refusal has a later name than the first, although its clock is be
   const again = refuseKey(accepted, { now: START - 2_000, sentAt: START + 500 });
 
   expect(again.key).toMatchObject({ state: "refused", since: START + 501 });
-});
-
-const anyMs = fc.integer({ min: 0, max: 6_000 });
-const anyStep = fc.oneof(
-  fc.record({
-    kind: fc.constant("ask" as const),
-    atMs: anyMs,
-    wanted: fc.integer({ min: 1, max: 50 }),
-    hasNewKey: fc.boolean(),
-  }),
-  fc.record({ kind: fc.constant("block" as const), atMs: anyMs, forMs: anyMs }),
-  fc.record({
-    kind: fc.constantFrom("refuse" as const, "accept" as const),
-    atMs: anyMs,
-    sentMs: anyMs,
-  }),
-);
-type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
-
-const run = (steps: readonly Step[], look: (before: Budget, after: Budget, step: Step) => void) => {
-  let budget = newBudget("acme");
-  for (const step of steps) {
-    const before = budget;
-    const now = START + step.atMs;
-    if (step.kind === "ask") budget = ask(budget, step.atMs, step.wanted, step.hasNewKey).budget;
-    else if (step.kind === "block") budget = blockBudget(budget, now + step.forMs);
-    else {
-      const answer = { now, sentAt: START + step.sentMs };
-      budget = (step.kind === "refuse" ? refuseKey : acceptKey)(budget, answer);
-    }
-    look(before, budget, step);
-  }
-  return budget;
-};
-
-describe("in whatever order things happen, and by however many clocks that differ", () => {
-  test("no window grants more than the budget, and none goes back", () => {
-    fc.assert(
-      fc.property(fc.array(anyStep), (steps) => {
-        run(steps, (before, after) => {
-          expect(after.granted).toBeLessThanOrEqual(PER_WINDOW);
-          expect(after.windowStartedAt).toBeGreaterThanOrEqual(before.windowStartedAt);
-          expect(after.blockedUntil).toBeGreaterThanOrEqual(before.blockedUntil);
-        });
-      }),
-    );
-  });
-
-  test("nothing is granted in a block, and in a refusal only probes and new keys", () => {
-    fc.assert(
-      fc.property(fc.array(anyStep), (steps) => {
-        run(steps, (before, after, step) => {
-          if (step.kind !== "ask" || after === before) return;
-          expect(START + step.atMs).toBeGreaterThanOrEqual(before.blockedUntil);
-          if (before.key.state === "refused" && !step.hasNewKey) {
-            expect(START + step.atMs).toBeGreaterThanOrEqual(before.key.nextProbeAt);
-          }
-        });
-      }),
-    );
-  });
-
-  test("refusals and acceptances take turns, each told of once under a name of its own", () => {
-    fc.assert(
-      fc.property(fc.array(anyStep), (steps) => {
-        const { outbox } = run(steps, () => {});
-
-        const types = outbox.map(({ detailType }) => detailType);
-        expect(types).toEqual(
-          types.map((_, index) => (index % 2 === 0 ? "AccountKeyRefused" : "AccountKeyAccepted")),
-        );
-        expect(new Set(outbox.map(({ deduplicationId }) => deduplicationId)).size).toBe(
-          outbox.length,
-        );
-      }),
-    );
-  });
 });

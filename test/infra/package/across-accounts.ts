@@ -193,14 +193,32 @@ const testSubscribers = ({ resource }: TemplateReader): void => {
 };
 
 const testAlarms = ({ resource, ofType }: TemplateReader): void => {
-  test("each account has an alarm for a key that stays refused, which names what to do", () => {
-    expect(ofType("AWS::CloudWatch::Alarm").map(([id]) => id)).toEqual(["KeyRefusedmain0d6e4079"]);
-    expect(resource("KeyRefusedmain0d6e4079").Properties).toEqual({
-      AlarmName: "skyhook-dev-key-refused-main",
-      AlarmDescription:
-        'The provider refuses the key of the account main (/skyhook/dev/api-key): commands wait until their deadlines, standing jobs stand still. README: "The API key is refused"',
+  test("each account has two alarms, and there is no other", () => {
+    expect(ofType("AWS::CloudWatch::Alarm").map(([id]) => id)).toEqual([
+      "KeyRefusedmain0d6e4079",
+      "KeyUnreadablemain0d6e4079",
+    ]);
+  });
+
+  test.each([
+    {
+      id: "KeyRefusedmain0d6e4079",
+      name: "skyhook-dev-key-refused-main",
+      metric: "AccountKeyRefused",
+      what: "The provider refuses the key of the account main (/skyhook/dev/api-key)",
+    },
+    {
+      id: "KeyUnreadablemain0d6e4079",
+      name: "skyhook-dev-key-unreadable-main",
+      metric: "AccountKeyUnreadable",
+      what: "The key of the account main cannot be read from /skyhook/dev/api-key, or no header can carry it",
+    },
+  ])("$name comes when this lasts, and names what to do", ({ id, name, metric, what }) => {
+    expect(resource(id).Properties).toEqual({
+      AlarmName: name,
+      AlarmDescription: `${what}: commands wait until their deadlines, standing jobs stand still. README: "The API key is refused"`,
       Namespace: "skyhook",
-      MetricName: "AccountKeyRefused",
+      MetricName: metric,
       Dimensions: [
         { Name: "service", Value: "skyhook-dev" },
         { Name: "account", Value: "main" },

@@ -133,12 +133,14 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
     });
 
-    test("has an alarm for each account that tells the topic, of its end too", () => {
+    test("has the alarms of each account, which tell the topic, of its end too", () => {
       const alarms = ofType("AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
 
       expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual([
         "skyhook-prod-key-refused-first",
+        "skyhook-prod-key-unreadable-first",
         "skyhook-prod-key-refused-second",
+        "skyhook-prod-key-unreadable-second",
       ]);
       for (const { AlarmActions, OKActions } of alarms) {
         expect(AlarmActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
