@@ -17,7 +17,7 @@ import { createTextSource } from "../support/text-source.ts";
  */
 
 const THRESHOLDS = 1_000;
-/** As deployed, and as fast as it goes. */
+/** As deployed, and the largest that there is. */
 const BUDGETS = [20, 1_000];
 const LAMBDA_MEMORY_MB = 512;
 

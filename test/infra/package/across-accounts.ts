@@ -57,6 +57,12 @@ const testBusPolicy = ({ resource, ofType }: TemplateReader): void => {
 };
 
 const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
+  test("what it lets in is known to those who run it before it lets it in", () => {
+    expect(resource("IntakeLambdaFunction").DependsOn).toEqual(
+      expect.arrayContaining(["RunDashcommandsLambdaFunction", "PollDashtasksLambdaFunction"]),
+    );
+  });
+
   test("a request on our bus comes to intake whole, unless it calls itself ours", () => {
     expect(resource("CommandsRequested").Properties).toEqual({
       Name: "skyhook-dev-commands-requested",
