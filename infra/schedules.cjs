@@ -1,5 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
+const { serviceRole } = require("./service-role.cjs");
 
 /**
  * A schedule that calls a function, and the role that lets it.
@@ -20,39 +21,10 @@ const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
       },
     },
   },
-  [`${id}Role`]: {
-    Type: "AWS::IAM::Role",
-    Properties: {
-      AssumeRolePolicyDocument: {
-        Version: "2012-10-17",
-        Statement: [
-          {
-            Effect: "Allow",
-            Principal: { Service: "scheduler.amazonaws.com" },
-            Action: "sts:AssumeRole",
-            // So that nobody else's schedule can use the role through the shared service.
-            Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
-          },
-        ],
-      },
-      Policies: [
-        {
-          PolicyName: "schedule",
-          PolicyDocument: {
-            Version: "2012-10-17",
-            Statement: [
-              { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
-              {
-                Effect: "Allow",
-                Action: ["sqs:SendMessage"],
-                Resource: [arnOf("ScheduleDeadLetter")],
-              },
-            ],
-          },
-        },
-      ],
-    },
-  },
+  [`${id}Role`]: serviceRole("scheduler.amazonaws.com", "schedule", [
+    { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
+    { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arnOf("ScheduleDeadLetter")] },
+  ]),
 });
 
 module.exports = {

@@ -2,6 +2,7 @@ const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { nameOf } = require("./name.cjs");
+const { serviceRole } = require("./service-role.cjs");
 
 /**
  * What takes the events of one AWS account's commands to its bus. These events were put on our bus
@@ -34,32 +35,9 @@ const subscriber = ({ id, bus }, eventSource) => {
         ],
       },
     },
-    [`${rule}Role`]: {
-      Type: "AWS::IAM::Role",
-      Properties: {
-        AssumeRolePolicyDocument: {
-          Version: "2012-10-17",
-          Statement: [
-            {
-              Effect: "Allow",
-              Principal: { Service: "events.amazonaws.com" },
-              Action: "sts:AssumeRole",
-              // So that nobody else's rule can use the role through the shared service.
-              Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
-            },
-          ],
-        },
-        Policies: [
-          {
-            PolicyName: "subscriber",
-            PolicyDocument: {
-              Version: "2012-10-17",
-              Statement: [{ Effect: "Allow", Action: ["events:PutEvents"], Resource: [bus] }],
-            },
-          },
-        ],
-      },
-    },
+    [`${rule}Role`]: serviceRole("events.amazonaws.com", "subscriber", [
+      { Effect: "Allow", Action: ["events:PutEvents"], Resource: [bus] },
+    ]),
   };
 };
 
