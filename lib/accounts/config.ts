@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { baseUrl } from "../config/base-url.ts";
 import { duration } from "../config/duration.ts";
+import { entryName } from "../config/entry-name.ts";
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../contract/load-balancer-pools.ts";
 import { COMMANDED } from "../contract/mutations.ts";
 import { problemsOf } from "../contract/problem.ts";
@@ -17,9 +18,6 @@ const MAX_SETTLE_MS = 60 * 60 * 1000;
 /** Long enough for every task the provider documents, and the time its own clients wait. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
 
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
-  error: "1 to 64 letters, digits, dots, underscores or hyphens, a letter or digit first",
-});
 /** Quoted in YAML, or its leading zeros are gone. */
 const awsAccountId = z
   .string({ error: 'an AWS account id in quotes, such as "111122223333"' })
@@ -77,7 +75,7 @@ const apiKeySchema = z
   .describe("Where the provider's API key is");
 
 const accountSchema = z.strictObject({
-  name: name.describe("What commands call it"),
+  name: entryName.describe("What commands call it"),
   base_url: baseUrl.optional().describe("Address of the provider's API"),
   api_key: apiKeySchema.optional(),
   senders: z

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ConfigReading } from "../config/config-file.ts";
 import { duration } from "../config/duration.ts";
+import { entryName } from "../config/entry-name.ts";
 import { COMMANDED } from "../contract/mutations.ts";
 import { pathText, placedProblemsOf } from "../contract/problem.ts";
 import { oneOf } from "../contract/values.ts";
@@ -31,10 +32,6 @@ const partSchema = z
   )
   .optional();
 
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
-  error: "1 to 64 letters, digits, dots, underscores or hyphens, a letter or digit first",
-});
-
 const requestSchema = z.strictObject({
   operation: oneOf(COMMANDED.map(({ id }) => id)),
   params: partSchema.meta({ type: ["object", "string"], description: `Of its path; ${MAPPED}` }),
@@ -43,7 +40,7 @@ const requestSchema = z.strictObject({
 });
 
 const reactionSchema = z.strictObject({
-  name: name.describe("Part of the ids of its commands; each name once"),
+  name: entryName.describe("Part of the ids of its commands; each name once"),
   when: fieldsSchema.meta({
     type: "object",
     required: ["source"],

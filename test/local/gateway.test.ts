@@ -2,29 +2,17 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type Automation, openAutomation } from "../../lib/local/automation.ts";
+import type { Automation } from "../../lib/local/automation.ts";
 import { openGateway } from "../../lib/local/gateway.ts";
 import type { ServedService } from "../../lib/service/serve.ts";
-import { createSystemClock } from "../../lib/system/system-clock.ts";
-import { createSystemRandom } from "../../lib/system/system-random.ts";
 import { updatePolicy } from "../support/requests.ts";
-import { silentLog } from "../support/silent-log.ts";
+import { openQuietly } from "./open-quietly.ts";
 
 let automation: Automation;
 let gateway: ServedService;
 
 beforeEach(async () => {
-  automation = await openAutomation({
-    provider: { kind: "embedded", port: 0, taskDurationMs: 10 },
-    jobs: {},
-    reactions: [],
-    environment: {},
-    directory: undefined,
-    eventSource: "skyhook",
-    clock: createSystemClock(),
-    random: createSystemRandom(),
-    log: silentLog,
-  });
+  automation = await openQuietly();
   gateway = await openGateway(automation, 0);
 });
 

@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toAccountsConfig } from "../../lib/accounts/config.ts";
-import { type Automation, openAutomation } from "../../lib/local/automation.ts";
+import type { Automation } from "../../lib/local/automation.ts";
 import type { BusEvent } from "../../lib/local/bus-records.ts";
 import { openGateway } from "../../lib/local/gateway.ts";
 import { parseReactions } from "../../lib/reactions/config.ts";
 import type { ServedService } from "../../lib/service/serve.ts";
-import { createSystemClock } from "../../lib/system/system-clock.ts";
-import { createSystemRandom } from "../../lib/system/system-random.ts";
 import { updatePolicy } from "../support/requests.ts";
-import { silentLog } from "../support/silent-log.ts";
+import { openQuietly } from "./open-quietly.ts";
 
 const TEAM = "111111111111";
 const OTHER_TEAM = "222222222222";
@@ -59,18 +57,7 @@ let gateway: ServedService;
 beforeEach(async () => {
   const reactions = parseReactions(REACTIONS, { accounts, eventSource: "skyhook" });
   if (reactions.kind === "invalid") throw new Error(JSON.stringify(reactions.problems));
-  automation = await openAutomation({
-    provider: { kind: "embedded", port: 0, taskDurationMs: 10 },
-    jobs: {},
-    accounts,
-    reactions: reactions.value,
-    environment: {},
-    directory: undefined,
-    eventSource: "skyhook",
-    clock: createSystemClock(),
-    random: createSystemRandom(),
-    log: silentLog,
-  });
+  automation = await openQuietly({ accounts, reactions: reactions.value });
   gateway = await openGateway(automation, 0);
 });
 
