@@ -9,8 +9,8 @@ import * as z from "zod";
 const run = promisify(execFile);
 
 /** Where the first package goes: osls empties its own folder when it packages again. */
-const FIRST = "first";
-const OSLS = resolve("node_modules/osls/bin/serverless.js");
+export const FIRST = "first";
+export const OSLS = resolve("node_modules/osls/bin/serverless.js");
 
 const resourceSchema = z.looseObject({
   Type: z.string(),
@@ -38,6 +38,7 @@ export interface Stage {
 }
 
 export interface PackagedService extends Template {
+  /** Where `osls` can be called for it. */
   readonly directory: string;
   /** The files in a function's package, by their names. */
   filesOf(functionName: string): Promise<ReadonlyMap<string, Buffer>>;
@@ -67,7 +68,8 @@ const filesInZip = (zip: Buffer): ReadonlyMap<string, Buffer> => {
   return new Map(entries);
 };
 
-const argumentsOf = ({ name = "dev", params = {} }: Stage): readonly string[] => [
+/** How a stage is named to osls. */
+export const argumentsOf = ({ name = "dev", params = {} }: Stage): readonly string[] => [
   `--stage=${name}`,
   ...Object.entries(params).map(([param, value]) => `--param=${param}=${value}`),
 ];
@@ -76,7 +78,7 @@ const argumentsOf = ({ name = "dev", params = {} }: Stage): readonly string[] =>
  * What `npm run package` does, in a directory of its own so that runs do not meet: builds the
  * functions and packages them, with nothing of AWS in the environment.
  */
-export const packageService = async (): Promise<PackagedService> => {
+export const packageService = async (stage: Stage = {}): Promise<PackagedService> => {
   const directory = await mkdtemp(join(tmpdir(), "skyhook-package-"));
   await cp("serverless.yml", join(directory, "serverless.yml"));
   await cp("infra", join(directory, "infra"), { recursive: true });
@@ -96,7 +98,7 @@ export const packageService = async (): Promise<PackagedService> => {
     const { Resources, Outputs } = templateSchema.parse(JSON.parse(await readFile(file, "utf8")));
     return { resources: Resources, outputs: Outputs };
   };
-  await packageTo(FIRST, {});
+  await packageTo(FIRST, stage);
   return {
     ...(await templateIn(FIRST)),
     directory,

@@ -1,0 +1,3 @@
+export const PINNED: Readonly<Record<"ministack" | "cfn-lint", string>>;
+export const findPython: () => string | undefined;
+export const pythonProgram: (name: "ministack" | "cfn-lint") => string;

@@ -1,0 +1,69 @@
+/**
+ * Programs that exist as Python packages only, in a virtual environment of this folder. Nothing that
+ * ships and no test of `npm test` needs one.
+ *
+ * `node infra/python-tools.mjs PROGRAM ARGUMENT…` runs one; ends with status 3 where there is no Python.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const ENVIRONMENT = join(ROOT, ".venv");
+const REQUIREMENTS = join(ROOT, "infra", "python", "requirements.txt");
+const STAMP = join(ENVIRONMENT, "installed.sha256");
+const PROGRAMS = join(ENVIRONMENT, process.platform === "win32" ? "Scripts" : "bin");
+
+const INSTALL_LIMIT_MS = 5 * 60_000;
+/** MiniStack's; also tells a Python that came without its own way to make environments. */
+const FITS = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+
+/** The requirements' versions, by package. */
+export const PINNED = Object.fromEntries(
+  readFileSync(REQUIREMENTS, "utf8")
+    .split("\n")
+    .filter((line) => line.includes("=="))
+    .map((line) => line.split("==")),
+);
+
+/** The name of a Python that fits, or undefined where there is none. */
+export const findPython = () =>
+  ["python3", "python"].find((name) => spawnSync(name, ["-c", FITS]).status === 0);
+
+const run = (command, ...args) => {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    timeout: INSTALL_LIMIT_MS,
+  });
+  if (status === 0) return;
+  // A half-made environment would be taken for a whole one.
+  rmSync(ENVIRONMENT, { recursive: true, force: true });
+  throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `${stdout}${stderr}`}`);
+};
+
+/**
+ * The path of a program of the requirements, installed first where it is not.
+ * @throws Error when there is no Python, or the packages cannot be installed
+ */
+export const pythonProgram = (name) => {
+  const wanted = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex");
+  if (!existsSync(STAMP) || readFileSync(STAMP, "utf8") !== wanted) {
+    const python = findPython();
+    if (python === undefined) throw new Error("there is no Python 3.10 or newer with venv and pip");
+    rmSync(ENVIRONMENT, { recursive: true, force: true });
+    run(python, "-m", "venv", ENVIRONMENT);
+    run(join(PROGRAMS, "pip"), "install", "--quiet", "--requirement", REQUIREMENTS);
+    writeFileSync(STAMP, wanted);
+  }
+  return join(PROGRAMS, name);
+};
+
+const isMain = process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href;
+if (isMain) {
+  const [name, ...args] = process.argv.slice(2);
+  if (name === undefined) throw new Error("usage: node infra/python-tools.mjs PROGRAM ARGUMENT…");
+  if (findPython() === undefined) process.exit(3);
+  process.exit(spawnSync(pythonProgram(name), args, { stdio: "inherit" }).status ?? 1);
+}

@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { PutParameterCommand } from "@aws-sdk/client-ssm";
+import { argumentsOf, FIRST, OSLS, packageService, type Stage } from "../infra/packaged-service.ts";
+import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
+import { deployMissing, withoutUnknownTypes } from "./emulator-defects.ts";
+
+const run = promisify(execFile);
+
+/** It waits for CloudFormation's events, in an order that an emulator may not keep. */
+const OSLS_LIMIT_MS = 120_000;
+const DEPLOYABLE = "deployable";
+
+export interface DeployedStack {
+  readonly aws: AwsClients;
+  /** `skyhook-<stage>-<thing>`. */
+  nameOf(thing: string): string;
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Calls osls in the folder of the package. @returns what it prints */
+  osls(...args: readonly string[]): Promise<string>;
+  /** Packages and deploys again, with other files or parameters. */
+  deploy(change: Partial<Stage>): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Packages a stage as `npm run package` does, and deploys the package with osls. */
+export const deployStack = async (
+  endpoint: string,
+  stage: Stage & { readonly name: string },
+  secrets: Readonly<Record<string, string>>,
+): Promise<DeployedStack> => {
+  const aws = createAwsClients(endpoint);
+  for (const [Name, Value] of Object.entries(secrets)) {
+    await aws.ssm.send(
+      new PutParameterCommand({ Name, Value, Type: "SecureString", Overwrite: true }),
+    );
+  }
+  const packaged = await packageService(stage);
+  const { PATH } = process.env;
+  const env = { PATH, HOME: packaged.directory, ...awsEnvironment(endpoint) };
+  const osls = async (...args: readonly string[]): Promise<string> => {
+    const options = { cwd: packaged.directory, env, timeout: OSLS_LIMIT_MS };
+    const { stdout, stderr } = await run(process.execPath, [OSLS, ...args], options);
+    return stdout + stderr;
+  };
+  const stackName = `skyhook-${stage.name}`;
+
+  const deployFrom = async (folder: string, given: Stage): Promise<void> => {
+    const deployable = join(packaged.directory, DEPLOYABLE);
+    await cp(join(packaged.directory, folder), deployable, { recursive: true });
+    const missing = await withoutUnknownTypes(deployable);
+    await osls("deploy", ...argumentsOf(given), `--package=${DEPLOYABLE}`);
+    await deployMissing(aws, `${stackName}-events`, missing);
+  };
+  await deployFrom(FIRST, stage);
+  const { Stacks } = await aws.cloudFormation.send(
+    new DescribeStacksCommand({ StackName: stackName }),
+  );
+  return {
+    aws,
+    nameOf: (thing) => `${stackName}-${thing}`,
+    outputs: Object.fromEntries(
+      (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+    ),
+    osls,
+    async deploy(change) {
+      const changed = { ...stage, ...change };
+      await packaged.packageStage(changed);
+      await deployFrom("other", changed);
+    },
+    async remove() {
+      await osls("remove", `--stage=${stage.name}`);
+      await packaged.remove();
+    },
+  };
+};

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { GetQueueUrlCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { DEMO_REACTIONS, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
+import { accountsAt } from "../scenarios/configs.ts";
+import type { Stage } from "../scenarios/stage.ts";
+import { AWS_ACCOUNT, REGION } from "./aws-clients.ts";
+import { type DeployedStack, deployStack } from "./deployed-stack.ts";
+import { alsoSendTo, putFromOtherAccount } from "./emulator-defects.ts";
+import { openEventTap, tapBus } from "./event-tap.ts";
+import { type ProviderService, serveProvider } from "./provider-service.ts";
+
+/** Longer than from one tick of a schedule to the next. */
+const LIMIT_MS = 90_000;
+
+export interface DeployedStage extends Stage {
+  readonly stack: DeployedStack;
+  readonly service: ProviderService;
+}
+
+/** Skyhook deployed to the emulator, and the provider that it uses. */
+export const openDeployedStage = async (endpoint: string, name: string): Promise<DeployedStage> => {
+  const service = await serveProvider();
+  const parameter = `/skyhook/${name}/api-key`;
+  const stack = await deployStack(
+    endpoint,
+    {
+      name,
+      files: {
+        "accounts.yaml": accountsAt(service.url, parameter),
+        "reactions.yaml": DEMO_REACTIONS,
+      },
+      params: { accountsFile: "accounts.yaml", reactionsFile: "reactions.yaml" },
+    },
+    { [parameter]: service.apiKey, [`/skyhook/${name}/fingerprint-key`]: randomUUID() },
+  );
+  const { aws, nameOf, outputs } = stack;
+  const busName = nameOf("events");
+  const tap = await openEventTap(aws, nameOf("tap"), LIMIT_MS);
+  await tapBus(aws, busName, tap.queueArn);
+  const teamTap = await openEventTap(aws, nameOf("team-tap"), LIMIT_MS);
+  const subscriber = { Rule: nameOf(`subscriber-${DEMO_TEAM}`), EventBusName: busName };
+  await alsoSendTo(aws, subscriber, teamTap.queueArn);
+  const { QueueUrl } = await aws.sqs.send(
+    new GetQueueUrlCommand({ QueueName: nameOf("commands.fifo") }),
+  );
+  return {
+    stack,
+    service,
+    ownSender: AWS_ACCOUNT,
+    provider: { baseUrl: service.url, apiKey: service.apiKey },
+    events: tap.events,
+    teamEvents: teamTap.events,
+    async send(body, MessageGroupId, MessageDeduplicationId) {
+      const MessageBody = JSON.stringify(body);
+      await aws.sqs.send(
+        new SendMessageCommand({ QueueUrl, MessageBody, MessageGroupId, MessageDeduplicationId }),
+      );
+    },
+    async putFrom(account, { source, detailType, detail }) {
+      const id = randomUUID();
+      await putFromOtherAccount(aws, busName, {
+        version: "0",
+        id,
+        account,
+        source,
+        "detail-type": detailType,
+        time: new Date(Date.now()).toISOString(),
+        region: REGION,
+        resources: [],
+        detail,
+      });
+      return id;
+    },
+    async writeThresholds(text) {
+      const Bucket = outputs.ConfigBucketName;
+      await aws.s3.send(new PutObjectCommand({ Bucket, Key: "thresholds.yaml", Body: text }));
+    },
+    async close() {
+      await tap.close();
+      await teamTap.close();
+      await stack.remove();
+      await service.close();
+    },
+  };
+};

@@ -1,0 +1,150 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  CreateArchiveCommand,
+  ListArchivesCommand,
+  ListRulesCommand,
+  ListTargetsByRuleCommand,
+  PutTargetsCommand,
+  type Target,
+  TestEventPatternCommand,
+} from "@aws-sdk/client-eventbridge";
+import { InvokeCommand } from "@aws-sdk/client-lambda";
+import * as z from "zod";
+import { AWS_ACCOUNT, type AwsClients, REGION } from "./aws-clients.ts";
+
+/*
+ * Everything in which MiniStack 1.5.33 is not AWS, as far as it matters here, and what is done instead.
+ * The template stays as it is for AWS. What is done instead proves nothing of what it replaces; README
+ * lists that as unproven.
+ */
+
+const resourceSchema = z.looseObject({ Type: z.string(), Properties: z.json() });
+const stateSchema = z.looseObject({
+  service: z.looseObject({
+    provider: z.looseObject({
+      compiledCloudFormationTemplate: z.looseObject({
+        Resources: z.record(z.string(), resourceSchema),
+      }),
+    }),
+  }),
+});
+
+export type MissingResource = z.output<typeof resourceSchema>;
+
+/** Defect: CloudFormation knows neither type, and refuses a template that has one. */
+const UNKNOWN_TYPES = new Set(["AWS::Events::EventBusPolicy", "AWS::Events::Archive"]);
+
+/**
+ * Takes resources of unknown types out of a package.
+ * @param folder of the package; changed
+ */
+export const withoutUnknownTypes = async (folder: string): Promise<readonly MissingResource[]> => {
+  // What `osls deploy --package` deploys; the template beside it is for people.
+  const file = join(folder, "serverless-state.json");
+  const state = stateSchema.parse(JSON.parse(await readFile(file, "utf8")));
+  const template = state.service.provider.compiledCloudFormationTemplate;
+  const entries = Object.entries(template.Resources);
+  template.Resources = Object.fromEntries(
+    entries.filter(([, { Type }]) => !UNKNOWN_TYPES.has(Type)),
+  );
+  await writeFile(file, JSON.stringify(state));
+  return entries.map(([, resource]) => resource).filter(({ Type }) => UNKNOWN_TYPES.has(Type));
+};
+
+const busArn = (busName: string): string =>
+  `arn:aws:events:${REGION}:${AWS_ACCOUNT}:event-bus/${busName}`;
+
+/** What the intrinsic functions in those resources stand for. */
+const resolved = (value: z.core.util.JSONType, busName: string): z.core.util.JSONType => {
+  if (Array.isArray(value)) return value.map((each) => resolved(each, busName));
+  if (typeof value !== "object" || value === null) return value;
+  if (value.Ref === "AWS::AccountId") return AWS_ACCOUNT;
+  if (value.Ref === "EventBus") return busName;
+  if (value["Fn::GetAtt"]) return busArn(busName);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, resolved(each, busName)]),
+  );
+};
+
+const archiveSchema = z.object({
+  ArchiveName: z.string(),
+  SourceArn: z.string(),
+  EventPattern: z.unknown(),
+  RetentionDays: z.number(),
+});
+
+/**
+ * Makes by the API what CloudFormation does not know. A bus's policy is left out: events of other AWS
+ * accounts do not get to it anyway (below).
+ */
+export const deployMissing = async (
+  { eventBridge }: AwsClients,
+  busName: string,
+  missing: readonly MissingResource[],
+): Promise<void> => {
+  const { Archives = [] } = await eventBridge.send(new ListArchivesCommand({}));
+  const present = new Set(Archives.map(({ ArchiveName }) => ArchiveName));
+  for (const { Type, Properties } of missing) {
+    if (Type !== "AWS::Events::Archive") continue;
+    const { SourceArn, EventPattern, ...archive } = archiveSchema.parse(
+      resolved(Properties, busName),
+    );
+    if (present.has(archive.ArchiveName)) continue;
+    await eventBridge.send(
+      new CreateArchiveCommand({
+        ...archive,
+        EventSourceArn: SourceArn,
+        EventPattern: JSON.stringify(EventPattern),
+      }),
+    );
+  }
+};
+
+const payloadFor = ({ InputTransformer }: Target, event: string): string =>
+  InputTransformer?.InputTemplate?.replace("<aws.events.event.json>", () => event) ?? event;
+
+/**
+ * Defect: an event does not get from one AWS account's bus to another's, neither by a rule nor by
+ * PutEvents. So the deployed rules of our bus are asked for it one by one, and the functions that are
+ * their targets are called as EventBridge calls them.
+ */
+export const putFromOtherAccount = async (
+  { eventBridge, lambda }: AwsClients,
+  busName: string,
+  event: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const text = JSON.stringify(event);
+  const { Rules = [] } = await eventBridge.send(new ListRulesCommand({ EventBusName: busName }));
+  for (const { Name, EventPattern } of Rules) {
+    const { Result } = await eventBridge.send(
+      new TestEventPatternCommand({ EventPattern, Event: text }),
+    );
+    if (!Result) continue;
+    const rule = { Rule: Name, EventBusName: busName };
+    const { Targets = [] } = await eventBridge.send(new ListTargetsByRuleCommand(rule));
+    for (const target of Targets.filter(({ Arn }) => Arn?.includes(":lambda:"))) {
+      await lambda.send(
+        new InvokeCommand({
+          FunctionName: target.Arn,
+          InvocationType: "Event",
+          Payload: payloadFor(target, text),
+        }),
+      );
+    }
+  }
+};
+
+/**
+ * The same defect on the way out: the rule for a subscriber is matched, its target is not reached. A
+ * queue beside that target gets what the other AWS account's bus would.
+ */
+export const alsoSendTo = async (
+  { eventBridge }: AwsClients,
+  rule: { readonly Rule: string; readonly EventBusName: string },
+  queueArn: string,
+): Promise<void> => {
+  await eventBridge.send(
+    new PutTargetsCommand({ ...rule, Targets: [{ Id: "instead-of-the-bus", Arn: queueArn }] }),
+  );
+};

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { PINNED, pythonProgram } from "../../../infra/python-tools.mjs";
+import type { Emulator } from "./emulator.ts";
+import { startMinistack } from "./ministack-process.ts";
+
+/** MiniStack from its Python package, with a folder of its own that goes when it does. */
+export const startFromPython = async (): Promise<Emulator> => {
+  const program = pythonProgram("ministack");
+  const folder = await mkdtemp(join(tmpdir(), "skyhook-emulator-"));
+  const emulator = await startMinistack(`MiniStack ${PINNED.ministack} (Python)`, (settings) => ({
+    command: program,
+    args: [],
+    env: {
+      // Its functions run on the Node that runs the tests.
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      HOME: folder,
+      TMPDIR: folder,
+      STATE_DIR: join(folder, "state"),
+      S3_DATA_DIR: join(folder, "s3"),
+      ...settings,
+    },
+  }));
+  return {
+    ...emulator,
+    async stop() {
+      await emulator.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

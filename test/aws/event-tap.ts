@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PutRuleCommand, PutTargetsCommand } from "@aws-sdk/client-eventbridge";
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SetQueueAttributesCommand,
+} from "@aws-sdk/client-sqs";
+import { createEventLog, type EventLog } from "../scenarios/event-log.ts";
+import { publishedSchema } from "../scenarios/stage.ts";
+import { AWS_ACCOUNT, type AwsClients } from "./aws-clients.ts";
+
+/** A queue that rules can put events into, and what has come out of it. */
+export interface EventTap {
+  readonly queueArn: string;
+  readonly events: EventLog;
+  close(): Promise<void>;
+}
+
+const LOOK_MS = 100;
+
+/** @param limitMs see `createEventLog` */
+export const openEventTap = async (
+  { sqs }: AwsClients,
+  name: string,
+  limitMs: number,
+): Promise<EventTap> => {
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),
+  );
+  const queueArn = String(Attributes?.QueueArn);
+  const statement = {
+    Effect: "Allow",
+    Principal: { Service: "events.amazonaws.com" },
+    Action: "sqs:SendMessage",
+    Resource: queueArn,
+  };
+  const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] });
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { Policy } }));
+  const events = createEventLog(limitMs);
+  let isOpen = true;
+  const receiveOnce = async (): Promise<number> => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+    );
+    for (const { Body = "", ReceiptHandle } of Messages) {
+      events.add(publishedSchema.parse(JSON.parse(Body)));
+      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    }
+    return Messages.length;
+  };
+  const receiving = (async () => {
+    while (isOpen) if ((await receiveOnce()) === 0) await sleep(LOOK_MS);
+  })();
+  return {
+    queueArn,
+    events,
+    async close() {
+      isOpen = false;
+      await receiving;
+    },
+  };
+};
+
+/** Sends everything that we publish on a bus into a queue, as a subscriber of ours would have it. */
+export const tapBus = async (
+  { eventBridge }: AwsClients,
+  busName: string,
+  queueArn: string,
+): Promise<void> => {
+  const rule = { Rule: "tap", EventBusName: busName };
+  const EventPattern = JSON.stringify({ source: ["skyhook"], account: [AWS_ACCOUNT] });
+  await eventBridge.send(new PutRuleCommand({ Name: "tap", EventBusName: busName, EventPattern }));
+  await eventBridge.send(
+    new PutTargetsCommand({ ...rule, Targets: [{ Id: "tap", Arn: queueArn }] }),
+  );
+};

@@ -1,0 +1,16 @@
+import type { TestProject } from "vitest/node";
+import { startEmulator } from "./emulator/emulator.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly awsEndpoint: string;
+  }
+}
+
+/** One emulator for all files; each deploys a stage of its own. */
+export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
+  const emulator = await startEmulator();
+  process.stderr.write(`AWS emulator: ${emulator.what}, ${emulator.endpoint}\n`);
+  provide("awsEndpoint", emulator.endpoint);
+  return emulator.stop;
+};

@@ -1,0 +1,29 @@
+import { demoState } from "../../lib/local/demo-jobs.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
+import { type ServedService, serve } from "../../lib/service/serve.ts";
+import { createService } from "../../lib/service/service.ts";
+import { createMemoryStore } from "../../lib/service/store.ts";
+import { createSystemClock } from "../../lib/system/system-clock.ts";
+import { createSystemRandom } from "../../lib/system/system-random.ts";
+
+const TASK_MS = 500;
+
+export interface ProviderService extends ServedService {
+  readonly apiKey: string;
+}
+
+/** The provider that deployed functions ask: our service, on this machine. */
+export const serveProvider = async (): Promise<ProviderService> => {
+  const clock = createSystemClock();
+  const service = await createService({
+    clock,
+    random: createSystemRandom(),
+    store: createMemoryStore(),
+    initialState: demoState(clock.now()),
+    taskDurationMs: TASK_MS,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  return { ...(await serve(service, 0)), apiKey: BUILT_IN_API_KEYS.first };
+};
