@@ -16,6 +16,8 @@ const DEPLOYABLE = "deployable";
 
 export interface DeployedStack {
   readonly aws: AwsClients;
+  /** Of the CloudFormation stack. */
+  readonly name: string;
   /** `skyhook-<stage>-<thing>`. */
   nameOf(thing: string): string;
   readonly outputs: Readonly<Record<string, string>>;
@@ -61,6 +63,7 @@ export const deployStack = async (
   );
   return {
     aws,
+    name: stackName,
     nameOf: (thing) => `${stackName}-${thing}`,
     outputs: Object.fromEntries(
       (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),

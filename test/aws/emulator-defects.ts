@@ -10,6 +10,11 @@ import {
   TestEventPatternCommand,
 } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { AWS_ACCOUNT, type AwsClients, REGION } from "./aws-clients.ts";
 
@@ -147,4 +152,37 @@ export const alsoSendTo = async (
   await eventBridge.send(
     new PutTargetsCommand({ ...rule, Targets: [{ Id: "instead-of-the-bus", Arn: queueArn }] }),
   );
+};
+
+/**
+ * Defect: there is no StartMessageMoveTask. Does what it does: each message goes back to the queue that it
+ * came from, as it was.
+ */
+export const moveMessages = async (
+  { sqs }: AwsClients,
+  from: string | undefined,
+  to: string | undefined,
+): Promise<number> => {
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: from,
+      MaxNumberOfMessages: 10,
+      MessageSystemAttributeNames: ["MessageGroupId", "MessageDeduplicationId"],
+    }),
+  );
+  for (const { Body, Attributes = {}, ReceiptHandle } of Messages) {
+    const { MessageGroupId } = Attributes;
+    // SQS gives a redriven message a new deduplication, or it would drop what it has seen.
+    const MessageDeduplicationId = `${Attributes.MessageDeduplicationId}-again`;
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: to,
+        MessageBody: Body,
+        MessageGroupId,
+        MessageDeduplicationId,
+      }),
+    );
+    await sqs.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
+  }
+  return Messages.length;
 };

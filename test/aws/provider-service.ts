@@ -7,6 +7,8 @@ import { createSystemClock } from "../../lib/system/system-clock.ts";
 import { createSystemRandom } from "../../lib/system/system-random.ts";
 
 const TASK_MS = 500;
+/** After the first tick of the schedule that looks at it, a minute after the deploy. */
+const AI_TASK_MS = 100_000;
 
 export interface ProviderService extends ServedService {
   readonly apiKey: string;
@@ -19,7 +21,7 @@ export const serveProvider = async (): Promise<ProviderService> => {
     clock,
     random: createSystemRandom(),
     store: createMemoryStore(),
-    initialState: demoState(clock.now()),
+    initialState: demoState(clock.now() + AI_TASK_MS),
     taskDurationMs: TASK_MS,
     onFault: (error) => {
       throw error;

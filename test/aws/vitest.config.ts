@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/aws/**/*.aws.ts"],
     globalSetup: ["test/aws/global-setup.ts"],
-    testTimeout: 120_000,
+    testTimeout: 150_000,
     hookTimeout: 180_000,
     // The emulator runs the functions as processes of this machine.
     fileParallelism: false,

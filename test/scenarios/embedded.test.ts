@@ -1,4 +1,12 @@
+import { afterAll, beforeAll } from "vitest";
 import { openEmbeddedStage } from "./embedded-stage.ts";
 import { describeScenarios } from "./scenarios.ts";
+import type { Stage } from "./stage.ts";
 
-describeScenarios("in this process", openEmbeddedStage, 15_000);
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openEmbeddedStage();
+});
+afterAll(() => stage.close());
+
+describeScenarios("in this process", () => stage, 15_000);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { getContainer, updateContainer } from "../../lib/contract/containers.ts";
 import { getPolicy } from "../../lib/contract/lifecycle-policies.ts";
@@ -19,18 +19,15 @@ const ENDS = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled", "
 
 /**
  * What Skyhook is for, from its outside: the same for a run in this process and for a deployed one.
- * @param open gives a stage on which nothing has been done; it takes the demo's accounts and reactions
+ * @param stageOf gives, once tests run, a stage with the demo's accounts and reactions on which nothing
+ *   has been done
  * @param limitMs the longest that a scenario may take
  */
-export const describeScenarios = (
-  name: string,
-  open: () => Promise<Stage>,
-  limitMs: number,
-): void => {
+export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: number): void => {
   describe(`Skyhook (${name})`, { timeout: limitMs }, () => {
     let stage: Stage;
     beforeAll(async () => {
-      stage = await open();
+      stage = stageOf();
       // All at once: those of one lane have to wait for each other.
       for (const { id, operation, params, body } of DEMO_COMMANDS) {
         await send(id, {
@@ -40,7 +37,6 @@ export const describeScenarios = (
         });
       }
     }, limitMs);
-    afterAll(() => stage?.close(), limitMs);
 
     const send = (commandId: string, data: JsonObject, eventId?: string) =>
       sendCommand(stage, commandId, data, eventId);

@@ -1,0 +1,52 @@
+import { DescribeStackResourcesCommand } from "@aws-sdk/client-cloudformation";
+import { GetRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import type { DeployedStage } from "../deployed-stage.ts";
+import { callSnapshotPrices, writeWatchlist } from "./snapshot-prices.ts";
+
+const policySchema = z.object({
+  Version: z.string(),
+  Statement: z.array(z.looseObject({ Action: z.array(z.string()) })),
+});
+
+const roleNameOf = async ({ stack }: DeployedStage, LogicalResourceId: string) => {
+  const { StackResources = [] } = await stack.aws.cloudFormation.send(
+    new DescribeStackResourcesCommand({ StackName: stack.name, LogicalResourceId }),
+  );
+  return String(StackResources[0]?.PhysicalResourceId);
+};
+
+/**
+ * That every scenario passes shows what the roles allow; that nothing else is allowed shows only where
+ * the emulator evaluates them. So a statement is taken away, and has to be missed.
+ */
+export const testPermissions = (stageOf: () => DeployedStage): void => {
+  describe("the role of snapshot-prices", () => {
+    test.each(["s3:GetObject", "dynamodb:PutItem"])(
+      "is evaluated: without %s the function fails",
+      async (action) => {
+        const stage = stageOf();
+        await writeWatchlist(stage);
+        const { iam } = stage.stack.aws;
+        const RoleName = await roleNameOf(stage, "SnapshotPricesRole");
+        const policy = { RoleName, PolicyName: "function" };
+        const { PolicyDocument = "" } = await iam.send(new GetRolePolicyCommand(policy));
+        const document = policySchema.parse(JSON.parse(decodeURIComponent(PolicyDocument)));
+        const Statement = document.Statement.filter(({ Action }) => !Action.includes(action));
+        const allow = (allowed: unknown) =>
+          iam.send(
+            new PutRolePolicyCommand({ ...policy, PolicyDocument: JSON.stringify(allowed) }),
+          );
+
+        await allow({ ...document, Statement });
+        const denied = await callSnapshotPrices(stage);
+        await allow(document);
+        const allowed = await callSnapshotPrices(stage);
+
+        expect(denied).toContain("is not authorized to perform");
+        expect(allowed).toBe("null");
+      },
+    );
+  });
+};
