@@ -1,5 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
+const { STATE } = require("./kill-switch.cjs");
 const { nameOf } = require("./name.cjs");
 
 /** Where people put the configs: thresholds.yaml and watchlist.yaml. */
@@ -28,11 +29,36 @@ module.exports = {
     },
   },
 
+  ConfigBucketPolicy: {
+    Type: "AWS::S3::BucketPolicy",
+    // The bucket stays when the stage goes, and is to stay as it was.
+    DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
+    Properties: {
+      Bucket: { Ref: "ConfigBucket" },
+      PolicyDocument: {
+        Version: "2012-10-17",
+        Statement: [
+          {
+            Sid: "NoUnencryptedTransport",
+            Effect: "Deny",
+            Principal: "*",
+            Action: "s3:*",
+            Resource: [arnOf("ConfigBucket"), { "Fn::Sub": `\${ConfigBucket.Arn}/*` }],
+            Condition: { Bool: { "aws:SecureTransport": "false" } },
+          },
+        ],
+      },
+    },
+  },
+
   /** S3 tells the default bus, where AWS services put their events. */
   ThresholdsWritten: {
     Type: "AWS::Events::Rule",
     Properties: {
       Name: nameOf("thresholds-written"),
+      // What is written while everything stands still, the first hourly look finds.
+      State: STATE,
       EventPattern: {
         source: ["aws.s3"],
         "detail-type": ["Object Created"],

@@ -26,6 +26,7 @@ const end = (problems) => {
   writeSync(2, `${problems.join("\n")}\n`);
   process.exit(1);
 };
+exports.end = end;
 
 const textOf = (name) => {
   try {

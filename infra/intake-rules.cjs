@@ -17,13 +17,20 @@ const shortened = (name) =>
  */
 const textOf = (pattern) => JSON.stringify(pattern).replaceAll("$", "\\u0024");
 
-/** A reaction to our own events is one to those that our own AWS account puts. */
+/**
+ * A reaction to our own events is one to those that our own AWS account puts, the first time: a replay
+ * of the archive is for subscribers and runs nothing.
+ */
 const patternOf = (when, eventSource) =>
   when.source.includes(eventSource)
     ? {
         "Fn::Join": [
           "",
-          ['{"account":["', { Ref: "AWS::AccountId" }, `"],${textOf(when).slice("{".length)}`],
+          [
+            '{"account":["',
+            { Ref: "AWS::AccountId" },
+            `"],"replay-name":[{"exists":false}],${textOf(when).slice("{".length)}`,
+          ],
         ],
       }
     : textOf(when);

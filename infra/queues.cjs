@@ -46,12 +46,15 @@ const sentByUsOnly = (queue) => ({
   },
 });
 
-const deadLetter = (thing) => ({
+/** @param holds what its messages are, for the alarm that each dead-letter queue has */
+const deadLetter = (thing, holds, more = {}) => ({
   Type: "AWS::SQS::Queue",
+  Metadata: { Holds: holds },
   Properties: {
     QueueName: nameOf(thing),
     MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
     SqsManagedSseEnabled: true,
+    ...more,
   },
 });
 
@@ -75,15 +78,11 @@ module.exports = {
       SqsManagedSseEnabled: true,
     },
   },
-  CommandDeadLetter: {
-    Type: "AWS::SQS::Queue",
-    Properties: {
-      QueueName: nameOf("commands-dead-letter.fifo"),
-      FifoQueue: true,
-      MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-      SqsManagedSseEnabled: true,
-    },
-  },
+  CommandDeadLetter: deadLetter(
+    "commands-dead-letter.fifo",
+    "Commands that could neither be run nor be recorded",
+    { FifoQueue: true },
+  ),
 
   WakeQueue: {
     Type: "AWS::SQS::Queue",
@@ -102,15 +101,24 @@ module.exports = {
       SqsManagedSseEnabled: true,
     },
   },
-  WakeDeadLetter: deadLetter("wake-dead-letter"),
+  WakeDeadLetter: deadLetter(
+    "wake-dead-letter",
+    "Wakes of poll-tasks that it failed at three times",
+  ),
 
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
 
-  /** Events that could not be handed to intake, or that it failed at. */
-  IntakeDeadLetter: deadLetter("intake-dead-letter"),
-  /** Events of commands that could not be handed to the bus of their sender. */
-  SubscriberDeadLetter: deadLetter("subscriber-dead-letter"),
-  /** Ticks and news of configs that could not be handed to a function. */
-  ScheduleDeadLetter: deadLetter("schedule-dead-letter"),
+  IntakeDeadLetter: deadLetter(
+    "intake-dead-letter",
+    "Events that could not be handed to intake, or that it failed at",
+  ),
+  SubscriberDeadLetter: deadLetter(
+    "subscriber-dead-letter",
+    "Events of commands that could not be handed to the bus of their sender",
+  ),
+  ScheduleDeadLetter: deadLetter(
+    "schedule-dead-letter",
+    "Ticks and news of configs that could not be handed to a function, or that it failed at",
+  ),
 };

@@ -1,4 +1,5 @@
 const { arnOf } = require("./arn.cjs");
+const { STATE } = require("./kill-switch.cjs");
 const { nameOf } = require("./name.cjs");
 const { serviceRole } = require("./service-role.cjs");
 
@@ -11,6 +12,7 @@ const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
     Type: "AWS::Scheduler::Schedule",
     Properties: {
       Name: nameOf(thing),
+      State: STATE,
       ScheduleExpression: expression,
       FlexibleTimeWindow: { Mode: "OFF" },
       Target: {

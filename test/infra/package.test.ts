@@ -4,19 +4,19 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { LEASE_MS } from "../../functions/command-deps.ts";
 import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/aws/ledger-table.ts";
 import { readEnvironment } from "../../lib/lambda/settings.ts";
-import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
-import { lambdaContext } from "../../lib/local/lambda-context.ts";
-import { createSeededRandom } from "../support/seeded-random.ts";
-import { createVirtualClock } from "../support/virtual-clock.ts";
 import { testAcrossAccounts } from "./package/across-accounts.ts";
-import { ASKING_FUNCTIONS, COMMAND_FUNCTIONS, FUNCTIONS } from "./package/functions.ts";
+import { testAlarms } from "./package/alarms.ts";
+import { testDashboard } from "./package/dashboard.ts";
+import { COMMAND_FUNCTIONS, FUNCTIONS } from "./package/functions.ts";
+import { testKeptData } from "./package/kept-data.ts";
+import { testKillSwitch } from "./package/kill-switch.ts";
 import { testOtherStage } from "./package/other-stage.ts";
 import { testPermissions } from "./package/permissions.ts";
 import { testQueues } from "./package/queues.ts";
 import { testRefusedFiles } from "./package/refused-files.ts";
+import { testTimeouts } from "./package/timeouts.ts";
 import { testTriggers } from "./package/triggers.ts";
 import { type PackagedService, packageService } from "./packaged-service.ts";
 import { arn, createTemplateReader } from "./template-reader.ts";
@@ -45,18 +45,6 @@ beforeAll(async () => {
   packaged = await packageService();
 }, 90_000);
 afterAll(() => packaged.remove());
-
-const timesOf = (id: string) => {
-  const { timeoutMs, variables } = functionOf(id);
-  const clock = createVirtualClock();
-  const context = lambdaContext("test", timeoutMs, { clock, random: createSeededRandom(1) });
-  const budgetMs = startTimeBudget(context, clock).endsAt - clock.now();
-  return { timeoutMs, budgetMs, attemptMs: Number(variables.ATTEMPT_TIMEOUT_MS) };
-};
-
-test("the lease of a command outlives the function that holds it", () => {
-  expect(LEASE_MS).toBeGreaterThan(functionOf("RunDashcommandsLambdaFunction").timeoutMs);
-});
 
 describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
   test("holds the function's own bundle, its source map, and the configs that it names", async () => {
@@ -118,26 +106,17 @@ describe.each(FUNCTIONS)("the function $name", ({ id, settings }) => {
   });
 });
 
-test.each(ASKING_FUNCTIONS)(
-  "$name has a time for one attempt < for new work < for the run",
-  ({ id }) => {
-    const { attemptMs, budgetMs, timeoutMs } = timesOf(id);
+test.each(COMMAND_FUNCTIONS)("$name may be part of a loop through the queues", ({ id }) => {
+  expect(resource(id).Properties).toMatchObject({ RecursiveLoop: "Allow" });
+});
 
-    expect(attemptMs).toBeLessThan(budgetMs);
-    expect(budgetMs).toBeLessThan(timeoutMs);
-  },
-);
+test("ten intakes may run side by side, and no other function has runs kept free", () => {
+  const reserved = FUNCTIONS.map(({ name, id }) => [
+    name,
+    resource(id).Properties.ReservedConcurrentExecutions,
+  ]);
 
-describe.each(COMMAND_FUNCTIONS)("the function $name", ({ id, queue }) => {
-  test("may be part of a loop through the queues", () => {
-    expect(resource(id).Properties).toMatchObject({ RecursiveLoop: "Allow" });
-  });
-
-  test("has a time for the run ≤ visibility / 6", () => {
-    const visibilityMs = Number(resource(queue).Properties.VisibilityTimeout) * 1000;
-
-    expect(timesOf(id).timeoutMs).toBeLessThanOrEqual(visibilityMs / 6);
-  });
+  expect(reserved.filter(([, runs]) => runs !== undefined)).toEqual([["intake", 10]]);
 });
 
 test("run-commands takes ten messages at once and reports each failed one", () => {
@@ -173,6 +152,11 @@ test("the packaged configs are the files of the stage, as JSON in their own shap
 testTriggers(template, () => packaged);
 testQueues(template);
 testPermissions(template);
+testTimeouts(template);
+testKeptData(template);
+testKillSwitch(template, () => packaged);
+testAlarms(template);
+testDashboard(template);
 testAcrossAccounts(template);
 testOtherStage(() => packaged);
 testRefusedFiles(() => packaged);
@@ -194,9 +178,20 @@ test("log lines stay longer than dead letters", () => {
   expect(ofType("AWS::Logs::LogGroup")).toHaveLength(FUNCTIONS.length);
 });
 
+/** Of CloudFormation, for what people see in lists. */
+const NAME_FIELDS = [
+  "FunctionName",
+  "QueueName",
+  "TableName",
+  "Name",
+  "ArchiveName",
+  "AlarmName",
+  "DashboardName",
+];
+
 test("everything with a name is called skyhook-<stage>-<thing>", () => {
   const names = Object.values(packaged.resources).flatMap(({ Properties }) =>
-    ["FunctionName", "QueueName", "TableName", "Name", "AlarmName"].flatMap((field) =>
+    NAME_FIELDS.flatMap((field) =>
       typeof Properties[field] === "string" ? [Properties[field]] : [],
     ),
   );
@@ -216,6 +211,7 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-subscriber-dead-letter",
     "skyhook-dev-schedule-dead-letter",
     "skyhook-dev-events",
+    "skyhook-dev-outgoing",
     "skyhook-dev-commands-requested",
     "skyhook-dev-reaction-resume-paid-instance",
     "skyhook-dev-reaction-pause-policy-on-report",
@@ -228,5 +224,28 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-ai-tasks",
     "skyhook-dev-key-refused-main",
     "skyhook-dev-key-unreadable-main",
+    "skyhook-dev-poller-silent",
+    "skyhook-dev-task-past-deadline",
+    "skyhook-dev-unknown-outcome",
+    "skyhook-dev-thresholds-rejected",
+    "skyhook-dev-commands-dead-letter",
+    "skyhook-dev-wake-dead-letter",
+    "skyhook-dev-intake-dead-letter",
+    "skyhook-dev-subscriber-dead-letter",
+    "skyhook-dev-schedule-dead-letter",
+    "skyhook-dev-commands-waiting",
+    "skyhook-dev-intake-errors",
+    "skyhook-dev-intake-throttles",
+    "skyhook-dev-run-commands-errors",
+    "skyhook-dev-run-commands-throttles",
+    "skyhook-dev-poll-tasks-errors",
+    "skyhook-dev-poll-tasks-throttles",
+    "skyhook-dev-sync-thresholds-errors",
+    "skyhook-dev-sync-thresholds-throttles",
+    "skyhook-dev-snapshot-prices-errors",
+    "skyhook-dev-snapshot-prices-throttles",
+    "skyhook-dev-watch-ai-tasks-errors",
+    "skyhook-dev-watch-ai-tasks-throttles",
+    "skyhook-dev-dashboard",
   ]);
 });

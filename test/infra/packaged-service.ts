@@ -17,6 +17,8 @@ const resourceSchema = z.looseObject({
   Properties: z.record(z.string(), z.unknown()),
 });
 const templateSchema = z.object({
+  Parameters: z.record(z.string(), z.looseObject({ Type: z.string() })),
+  Conditions: z.record(z.string(), z.unknown()),
   Resources: z.record(z.string(), resourceSchema),
   Outputs: z.record(z.string(), z.looseObject({ Value: z.unknown() })),
 });
@@ -27,6 +29,8 @@ export interface Template {
   /** The resources of the packaged template by logical id. */
   readonly resources: Readonly<Record<string, Resource>>;
   readonly outputs: z.output<typeof templateSchema>["Outputs"];
+  readonly parameters: z.output<typeof templateSchema>["Parameters"];
+  readonly conditions: z.output<typeof templateSchema>["Conditions"];
 }
 
 /** What differs from the packaging of the stage `dev` with the examples. */
@@ -95,8 +99,14 @@ export const packageService = async (stage: Stage = {}): Promise<PackagedService
   };
   const templateIn = async (folder: string): Promise<Template> => {
     const file = join(directory, folder, "cloudformation-template-update-stack.json");
-    const { Resources, Outputs } = templateSchema.parse(JSON.parse(await readFile(file, "utf8")));
-    return { resources: Resources, outputs: Outputs };
+    const template = templateSchema.parse(JSON.parse(await readFile(file, "utf8")));
+    const { Resources, Outputs, Parameters, Conditions } = template;
+    return {
+      resources: Resources,
+      outputs: Outputs,
+      parameters: Parameters,
+      conditions: Conditions,
+    };
   };
   await packageTo(FIRST, stage);
   return {

@@ -5,7 +5,7 @@ export type RequestContext = Readonly<Record<string, string | readonly string[]>
 
 const conditionSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
 const valuesSchema = z
-  .union([z.string(), z.array(z.string())])
+  .union([z.string(), z.boolean().transform(String), z.array(z.string())])
   .transform((value) => [value].flat());
 
 type Test = (given: readonly string[] | undefined, wanted: readonly string[]) => boolean;

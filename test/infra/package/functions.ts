@@ -25,7 +25,7 @@ export const COMMAND_FUNCTIONS = [
 ] as const;
 
 /** Functions that ask the provider. */
-export const ASKING_FUNCTIONS = [
+const ASKING_FUNCTIONS = [
   ...COMMAND_FUNCTIONS,
   {
     name: "sync-thresholds",

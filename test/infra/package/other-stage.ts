@@ -38,6 +38,8 @@ const PROD: Stage = {
     jobAccount: "second",
     eventSource: "hook",
     alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
+    intakeConcurrency: "none",
+    running: "no",
   },
 };
 
@@ -89,10 +91,10 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
     test("has no rule and no role for an AWS account that has no bus", () => {
       const ids = Object.keys(template.resources).filter((id) => id.startsWith("Subscriber"));
 
-      expect(ids).toEqual(["SubscriberDeadLetter"]);
+      expect(ids).toEqual(["SubscriberDeadLetter", "SubscriberDeadLetterNotEmpty"]);
     });
 
-    test("reacts to its own events only as our own AWS account puts them", () => {
+    test("reacts to its own events only as our own AWS account puts them, and to no replay", () => {
       const [reaction] = ofType("AWS::Events::Rule").filter(([id]) => id.startsWith("Reaction"));
       const { Properties } = reaction![1]; // the file has one
 
@@ -104,7 +106,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
             '{"account":["',
             OWN_ACCOUNT,
             // Null and a dollar sign, which an object of the template could not hold.
-            '"],"source":["hook"],"detail-type":["ThresholdsSynced"],"detail":{"data":{"cause":[null,"\\u0024{x}"]}}}',
+            '"],"replay-name":[{"exists":false}],"source":["hook"],"detail-type":["ThresholdsSynced"],"detail":{"data":{"cause":[null,"\\u0024{x}"]}}}',
           ],
         ],
       });
@@ -133,19 +135,34 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
     });
 
-    test("has the alarms of each account, which tell the topic, of its end too", () => {
-      const alarms = ofType("AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties);
+    test("has the alarms of each account", () => {
+      const names = ofType("AWS::CloudWatch::Alarm").map(
+        ([, { Properties }]) => Properties.AlarmName,
+      );
 
-      expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual([
+      expect(names.filter((name) => /-(first|second)$/.test(String(name)))).toEqual([
         "skyhook-prod-key-refused-first",
         "skyhook-prod-key-unreadable-first",
         "skyhook-prod-key-refused-second",
         "skyhook-prod-key-unreadable-second",
       ]);
-      for (const { AlarmActions, OKActions } of alarms) {
-        expect(AlarmActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
-        expect(OKActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
+    });
+
+    test("has alarms that tell the topic of their begin and their end", () => {
+      for (const [, { Properties }] of ofType("AWS::CloudWatch::Alarm")) {
+        expect(Properties.AlarmActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
+        expect(Properties.OKActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
       }
+    });
+
+    test("stands still from its first deployment on, if it says so", () => {
+      expect(template.parameters.Running?.Default).toBe("no");
+    });
+
+    test("keeps no runs free for intake, if it says so", () => {
+      const { ReservedConcurrentExecutions } = resource("IntakeLambdaFunction").Properties;
+
+      expect(ReservedConcurrentExecutions).toEqual({ Ref: "AWS::NoValue" });
     });
   });
 };

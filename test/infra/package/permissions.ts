@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { arn, type TemplateReader } from "../template-reader.ts";
 import { FUNCTIONS } from "./functions.ts";
+import { RESOURCE_POLICIES } from "./resource-policies.ts";
 import { STATEMENTS, TRUST } from "./statements.ts";
 
 /** What each role may do, and who else may do something. */
@@ -35,44 +36,11 @@ export const testPermissions = ({ resource, ofType, all }: TemplateReader): void
       expect(trust).toEqual(TRUST);
     });
 
-    test("come from roles, but for what comes from outside: other AWS accounts, events, dead letters", () => {
+    test("come from roles, but for these statements of what is called, sent to or read", () => {
       const policies = all().filter(([, { Type }]) => /Polic|Permission/.test(Type));
+      const properties = policies.map(([id, { Properties }]) => [id, Properties]);
 
-      // The first is osls's: it denies access to the deployment bucket without TLS. Those of the two
-      // queues that functions read only deny too.
-      expect(policies.map(([id]) => id)).toEqual([
-        "ServerlessDeploymentBucketPolicy",
-        "CommandQueuePolicy",
-        "WakeQueuePolicy",
-        "AwsAccountsMayPut",
-        "RulesMayCallIntake",
-        "DefaultRulesMayCallIntake",
-        "IntakeDeadLetterPolicy",
-        "SubscriberDeadLetterPolicy",
-        "ThresholdsWrittenPermission",
-        "ScheduleDeadLetterPolicy",
-      ]);
-      expect(resource("ThresholdsWrittenPermission").Properties).toEqual({
-        Action: "lambda:InvokeFunction",
-        FunctionName: arn("SyncDashthresholdsLambdaFunction"),
-        Principal: "events.amazonaws.com",
-        SourceArn: arn("ThresholdsWritten"),
-      });
-      expect(resource("ScheduleDeadLetterPolicy").Properties).toEqual({
-        Queues: [{ Ref: "ScheduleDeadLetter" }],
-        PolicyDocument: {
-          Version: "2012-10-17",
-          Statement: [
-            {
-              Effect: "Allow",
-              Principal: { Service: "events.amazonaws.com" },
-              Action: "sqs:SendMessage",
-              Resource: arn("ScheduleDeadLetter"),
-              Condition: { ArnEquals: { "aws:SourceArn": arn("ThresholdsWritten") } },
-            },
-          ],
-        },
-      });
+      expect(Object.fromEntries(properties)).toEqual(RESOURCE_POLICIES);
     });
 
     test("belong to one role for each function", () => {

@@ -51,6 +51,12 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       expect(stderr).toBe("none.yaml: no such file\nnone-either.yaml: no such file\n");
     });
 
+    test("are told of with a concurrency that is no number", async () => {
+      const { stderr } = await packaged().refusalOf({ params: { intakeConcurrency: "ten" } });
+
+      expect(stderr).toBe("intakeConcurrency: a whole number from 1 to 9999, or none\n");
+    });
+
     test("are told of when the jobs' account is in none", async () => {
       const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
 

@@ -32,6 +32,7 @@ export const testTriggers = (
         Type: "AWS::Scheduler::Schedule",
         Properties: {
           Name: `skyhook-dev-${thing}`,
+          State: { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] },
           ScheduleExpression: expression,
           FlexibleTimeWindow: { Mode: "OFF" },
           Target: {

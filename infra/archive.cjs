@@ -1,0 +1,22 @@
+const { arnOf } = require("./arn.cjs");
+const { nameOf } = require("./name.cjs");
+
+/**
+ * What went out, to be replayed for a subscriber that lost it. Never what came in: a replay would ask
+ * for everything again.
+ */
+module.exports = {
+  OutgoingArchive: {
+    Type: "AWS::Events::Archive",
+    Properties: {
+      ArchiveName: nameOf("outgoing"),
+      Description: "Events that Skyhook has published",
+      SourceArn: arnOf("EventBus"),
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
+      EventPattern: { source: ["${param:eventSource}"], account: [{ Ref: "AWS::AccountId" }] },
+      // A subscriber may find out at the end of a quarter what it lost at its beginning. Longer than
+      // the ledger remembers commands (60 days), which no replay needs.
+      RetentionDays: 90,
+    },
+  },
+};

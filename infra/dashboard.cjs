@@ -1,0 +1,101 @@
+const alarmsOf = require("./alarms.cjs");
+const { configured } = require("./configured.cjs");
+const { nameOf, STAGE } = require("./name.cjs");
+const queues = require("./queues.cjs");
+
+/** Of a dashboard's grid, which is 24 wide. */
+const WIDTH = 8;
+const HEIGHT = 6;
+
+const ours = (metric, ...more) => ["skyhook", metric, "service", STAGE, ...more];
+const ofQueue = (metric) => (id) => ["AWS/SQS", metric, "QueueName", `\${${id}.QueueName}`];
+const ofFunction = (metric) => (name) => ["AWS/Lambda", metric, "FunctionName", nameOf(name)];
+
+/** @param properties what differs from sums of five minutes */
+const graph = (title, metrics, properties = {}) => ({
+  type: "metric",
+  properties: {
+    title,
+    region: `\${AWS::Region}`,
+    stat: "Sum",
+    period: 300,
+    metrics,
+    ...properties,
+  },
+});
+
+const graphsOf = (functions, accounts) => {
+  const deadLetters = Object.keys(queues).filter((id) => id.endsWith("DeadLetter"));
+  const reading = Object.keys(queues).filter((id) => /Queue$/.test(id));
+  return [
+    graph(
+      "Commands that ended",
+      ["succeeded", "failed", "cancelled", "rejected"].map((outcome) =>
+        ours("CommandEnded", "outcome", outcome),
+      ),
+    ),
+    graph("From acceptance to the end, ms", [
+      [...ours("CommandDuration"), { stat: "p50" }],
+      [...ours("CommandDuration"), { stat: "p95" }],
+    ]),
+    graph("The ledger: latest entry, s", [ours("LedgerLag")], { stat: "Maximum" }),
+    graph("Messages waiting", reading.map(ofQueue("ApproximateNumberOfMessagesVisible")), {
+      stat: "Maximum",
+    }),
+    graph("Age of the oldest message, s", reading.map(ofQueue("ApproximateAgeOfOldestMessage")), {
+      stat: "Maximum",
+    }),
+    graph("Dead letters", deadLetters.map(ofQueue("ApproximateNumberOfMessagesVisible")), {
+      stat: "Maximum",
+    }),
+    graph("Failed runs", functions.map(ofFunction("Errors"))),
+    graph("Throttled runs", functions.map(ofFunction("Throttles"))),
+    graph("Time of a run, p95, ms", functions.map(ofFunction("Duration")), { stat: "p95" }),
+    graph("Runs of the poller", [ours("PollerRan")]),
+    graph(
+      "Keys in trouble",
+      ["AccountKeyRefused", "AccountKeyUnreadable"].flatMap((metric) =>
+        accounts.map(({ name }) => ours(metric, "account", name)),
+      ),
+    ),
+    graph(
+      "For a person",
+      ["UnknownOutcome", "TaskPastDeadline", "ThresholdsRejected"].map((metric) => ours(metric)),
+    ),
+  ];
+};
+
+const placed = (widget, index) => ({
+  ...widget,
+  x: (index % 3) * WIDTH,
+  y: HEIGHT + Math.floor(index / 3) * HEIGHT,
+  width: WIDTH,
+  height: HEIGHT,
+});
+
+/** What is wrong, and below it why: what came to an end, what waits, what runs. */
+module.exports = async (osls) => {
+  const { accounts } = await configured(osls);
+  const functions = Object.keys(await osls.resolveVariable("self:functions"));
+  const alarms = Object.keys(await alarmsOf(osls)).map((id) => `\${${id}.Arn}`);
+  const widgets = [
+    {
+      type: "alarm",
+      x: 0,
+      y: 0,
+      width: 24,
+      height: HEIGHT,
+      properties: { title: "Alarms", alarms },
+    },
+    ...graphsOf(functions, accounts.accounts).map(placed),
+  ];
+  return {
+    Dashboard: {
+      Type: "AWS::CloudWatch::Dashboard",
+      Properties: {
+        DashboardName: nameOf("dashboard"),
+        DashboardBody: { "Fn::Sub": JSON.stringify({ widgets }) },
+      },
+    },
+  };
+};

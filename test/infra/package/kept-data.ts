@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { conditionHolds } from "../policy-condition.ts";
+import type { TemplateReader } from "../template-reader.ts";
+
+const policySchema = z.object({
+  Bucket: z.object({ Ref: z.string() }),
+  PolicyDocument: z.object({
+    Statement: z.tuple([z.looseObject({ Effect: z.literal("Deny"), Condition: z.unknown() })]),
+  }),
+});
+
+/** That what is stored is encrypted, whatever is added. */
+export const testKeptData = ({ all, ofType }: TemplateReader): void => {
+  describe("what keeps data", () => {
+    test("is of these types, beside those that only name, allow or call something", () => {
+      const types = new Set(all().map(([, { Type }]) => Type));
+
+      expect([...types].toSorted()).toEqual([
+        "AWS::CloudWatch::Alarm",
+        "AWS::CloudWatch::Dashboard",
+        "AWS::DynamoDB::Table",
+        // Encrypted by EventBridge, always.
+        "AWS::Events::Archive",
+        "AWS::Events::EventBus",
+        "AWS::Events::EventBusPolicy",
+        "AWS::Events::Rule",
+        "AWS::IAM::Role",
+        "AWS::Lambda::EventInvokeConfig",
+        "AWS::Lambda::EventSourceMapping",
+        "AWS::Lambda::Function",
+        "AWS::Lambda::Permission",
+        // Encrypted by CloudWatch, always.
+        "AWS::Logs::LogGroup",
+        "AWS::S3::Bucket",
+        "AWS::S3::BucketPolicy",
+        "AWS::SQS::Queue",
+        "AWS::SQS::QueuePolicy",
+        "AWS::Scheduler::Schedule",
+      ]);
+    });
+
+    test("is encrypted: every queue", () => {
+      for (const [id, { Properties }] of ofType("AWS::SQS::Queue")) {
+        expect(Properties.SqsManagedSseEnabled, id).toBe(true);
+      }
+    });
+
+    test("is encrypted: every table", () => {
+      for (const [id, { Properties }] of ofType("AWS::DynamoDB::Table")) {
+        expect(Properties.SSESpecification, id).toEqual({ SSEEnabled: true });
+      }
+    });
+
+    test("is encrypted: every bucket", () => {
+      for (const [id, { Properties }] of ofType("AWS::S3::Bucket")) {
+        expect(Properties.BucketEncryption, id).toEqual({
+          ServerSideEncryptionConfiguration: [
+            { ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } },
+          ],
+        });
+      }
+    });
+
+    test("is refused to whoever asks a bucket without encryption, and to nobody else", () => {
+      const policies = ofType("AWS::S3::BucketPolicy").map(([, { Properties }]) =>
+        policySchema.parse(Properties),
+      );
+
+      expect(policies.map(({ Bucket }) => Bucket.Ref)).toEqual(
+        ofType("AWS::S3::Bucket").map(([id]) => id),
+      );
+      for (const { PolicyDocument } of policies) {
+        const { Condition } = PolicyDocument.Statement[0];
+        expect(conditionHolds(Condition, { "aws:SecureTransport": "false" })).toBe(true);
+        expect(conditionHolds(Condition, { "aws:SecureTransport": "true" })).toBe(false);
+      }
+    });
+
+    test("of what went out is kept for 90 days: our own events that we put ourselves", () => {
+      const archives = ofType("AWS::Events::Archive").map(([, { Properties }]) => Properties);
+
+      expect(archives).toEqual([
+        {
+          ArchiveName: "skyhook-dev-outgoing",
+          Description: "Events that Skyhook has published",
+          SourceArn: { "Fn::GetAtt": ["EventBus", "Arn"] },
+          EventPattern: { source: ["skyhook"], account: [{ Ref: "AWS::AccountId" }] },
+          RetentionDays: 90,
+        },
+      ]);
+    });
+  });
+};

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import type { PackagedService } from "../packaged-service.ts";
+import { arn, type TemplateReader } from "../template-reader.ts";
+
+const ENABLED = { "Fn::If": ["IsRunning", true, false] };
+const STATE = { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] };
+
+/** The stack's parameter that stops everything but intake. */
+export const testKillSwitch = (
+  { resource, ofType }: TemplateReader,
+  packaged: () => PackagedService,
+): void => {
+  describe("the kill switch", () => {
+    test("is the stack's one parameter, yes unless the stage says otherwise", () => {
+      expect(packaged().parameters).toEqual({
+        Running: {
+          Type: "String",
+          Description: "no stops everything but intake",
+          AllowedValues: ["yes", "no"],
+          Default: "yes",
+        },
+      });
+      expect(packaged().conditions).toEqual({
+        IsRunning: { "Fn::Equals": [{ Ref: "Running" }, "yes"] },
+      });
+    });
+
+    test("stops every function from reading its queue", () => {
+      for (const [id, { Properties }] of ofType("AWS::Lambda::EventSourceMapping")) {
+        expect(Properties.Enabled, id).toEqual(ENABLED);
+      }
+    });
+
+    test("stops every schedule", () => {
+      for (const [id, { Properties }] of ofType("AWS::Scheduler::Schedule")) {
+        expect(Properties.State, id).toEqual(STATE);
+      }
+    });
+
+    test("stops every rule that calls a function, but for those of intake", () => {
+      const callsAnother = JSON.stringify(arn("SyncDashthresholdsLambdaFunction"));
+      const stopped = ofType("AWS::Events::Rule").filter(([, { Properties }]) => Properties.State);
+
+      expect(stopped.map(([id, { Properties }]) => [id, Properties.State])).toEqual([
+        ["ThresholdsWritten", STATE],
+      ]);
+      for (const [id, { Properties }] of ofType("AWS::Events::Rule")) {
+        expect(JSON.stringify(Properties.Targets).includes(callsAnother), id).toBe(
+          id === "ThresholdsWritten",
+        );
+      }
+    });
+
+    test("keeps the alarm of the poller from waking whoever has used it, and no other alarm", () => {
+      const silenced = ofType("AWS::CloudWatch::Alarm").filter(
+        ([, { Properties }]) => Properties.ActionsEnabled !== undefined,
+      );
+
+      expect(silenced.map(([id]) => id)).toEqual(["PollerSilent"]);
+      expect(resource("PollerSilent").Properties.ActionsEnabled).toEqual(ENABLED);
+    });
+  });
+};

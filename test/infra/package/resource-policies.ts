@@ -1,0 +1,134 @@
+import { arn, OWN_ACCOUNT } from "../template-reader.ts";
+
+/**
+ * Every policy that is not a role's, in full: who besides our functions may do something with what
+ * we have, and what nobody may.
+ */
+
+const rule = (path: string) => ({
+  "Fn::Sub": `arn:\${AWS::Partition}:events:\${AWS::Region}:\${AWS::AccountId}:rule/${path}`,
+});
+const RULES_ON_OUR_BUS = rule("skyhook-dev-events/skyhook-dev-*");
+const REACTIONS_ON_THE_DEFAULT_BUS = rule("skyhook-dev-reaction-*");
+
+const encryptedOnly = (resources: readonly unknown[], isEncrypted: boolean | string) => ({
+  Effect: "Deny",
+  Principal: "*",
+  Action: "s3:*",
+  Resource: resources,
+  Condition: { Bool: { "aws:SecureTransport": isEncrypted } },
+});
+
+const sentByUsOnly = (queue: string) => ({
+  Queues: [{ Ref: queue }],
+  PolicyDocument: {
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Sid: "NoOtherAwsAccount",
+        Effect: "Deny",
+        Principal: "*",
+        Action: "sqs:SendMessage",
+        Resource: arn(queue),
+        Condition: {
+          StringNotEqualsIfExists: { "aws:PrincipalAccount": OWN_ACCOUNT },
+          BoolIfExists: { "aws:PrincipalIsAWSService": "false" },
+        },
+      },
+      {
+        Sid: "NoServiceForAnotherAwsAccount",
+        Effect: "Deny",
+        Principal: "*",
+        Action: "sqs:SendMessage",
+        Resource: arn(queue),
+        Condition: {
+          StringNotEqualsIfExists: { "aws:SourceAccount": OWN_ACCOUNT },
+          Bool: { "aws:PrincipalIsAWSService": "true" },
+        },
+      },
+    ],
+  },
+});
+
+/** What rules could not hand over, they may leave here, and nothing else may. */
+const leftByRules = (queue: string, condition: unknown) => ({
+  Queues: [{ Ref: queue }],
+  PolicyDocument: {
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Effect: "Allow",
+        Principal: { Service: "events.amazonaws.com" },
+        Action: "sqs:SendMessage",
+        Resource: arn(queue),
+        Condition: condition,
+      },
+    ],
+  },
+});
+
+const calledByRules = (functionId: string, sourceArn: unknown) => ({
+  Action: "lambda:InvokeFunction",
+  FunctionName: arn(functionId),
+  Principal: "events.amazonaws.com",
+  SourceArn: sourceArn,
+});
+
+const DEPLOYMENT_BUCKET = { Ref: "ServerlessDeploymentBucket" };
+const deploymentBucketArn = (...path: readonly string[]) => ({
+  "Fn::Join": ["", ["arn:", { Ref: "AWS::Partition" }, ":s3:::", DEPLOYMENT_BUCKET, ...path]],
+});
+
+export const RESOURCE_POLICIES = {
+  // osls's own.
+  ServerlessDeploymentBucketPolicy: {
+    Bucket: DEPLOYMENT_BUCKET,
+    PolicyDocument: {
+      Statement: [encryptedOnly([deploymentBucketArn("/*"), deploymentBucketArn()], false)],
+    },
+  },
+  ConfigBucketPolicy: {
+    Bucket: { Ref: "ConfigBucket" },
+    PolicyDocument: {
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Sid: "NoUnencryptedTransport",
+          ...encryptedOnly([arn("ConfigBucket"), { "Fn::Sub": `\${ConfigBucket.Arn}/*` }], "false"),
+        },
+      ],
+    },
+  },
+  CommandQueuePolicy: sentByUsOnly("CommandQueue"),
+  WakeQueuePolicy: sentByUsOnly("WakeQueue"),
+  AwsAccountsMayPut: {
+    EventBusName: { Ref: "EventBus" },
+    StatementId: "aws-accounts",
+    Statement: {
+      Effect: "Allow",
+      Principal: { AWS: [{ "Fn::Sub": `arn:\${AWS::Partition}:iam::111122223333:root` }] },
+      Action: "events:PutEvents",
+      Resource: arn("EventBus"),
+      Condition: {
+        "ForAllValues:StringNotEquals": { "events:source": ["skyhook"] },
+        Null: { "events:source": "false" },
+      },
+    },
+  },
+  // Two, however many rules there are.
+  RulesMayCallIntake: calledByRules("IntakeLambdaFunction", RULES_ON_OUR_BUS),
+  DefaultRulesMayCallIntake: calledByRules("IntakeLambdaFunction", REACTIONS_ON_THE_DEFAULT_BUS),
+  ThresholdsWrittenPermission: calledByRules(
+    "SyncDashthresholdsLambdaFunction",
+    arn("ThresholdsWritten"),
+  ),
+  IntakeDeadLetterPolicy: leftByRules("IntakeDeadLetter", {
+    ArnLike: { "aws:SourceArn": [RULES_ON_OUR_BUS, REACTIONS_ON_THE_DEFAULT_BUS] },
+  }),
+  SubscriberDeadLetterPolicy: leftByRules("SubscriberDeadLetter", {
+    ArnLike: { "aws:SourceArn": rule("skyhook-dev-events/skyhook-dev-subscriber-*") },
+  }),
+  ScheduleDeadLetterPolicy: leftByRules("ScheduleDeadLetter", {
+    ArnEquals: { "aws:SourceArn": arn("ThresholdsWritten") },
+  }),
+};
