@@ -3,7 +3,12 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import { PutParameterCommand } from "@aws-sdk/client-ssm";
+import {
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListObjectVersionsCommand,
+} from "@aws-sdk/client-s3";
+import { DeleteParametersCommand, PutParameterCommand } from "@aws-sdk/client-ssm";
 import { argumentsOf, FIRST, OSLS, packageService, type Stage } from "../infra/packaged-service.ts";
 import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
 import { deployMissing, withoutUnknownTypes } from "./emulator-defects.ts";
@@ -23,10 +28,21 @@ export interface DeployedStack {
   readonly outputs: Readonly<Record<string, string>>;
   /** Calls osls in the folder of the package. @returns what it prints */
   osls(...args: readonly string[]): Promise<string>;
-  /** Packages and deploys again, with other files or parameters. */
-  deploy(change: Partial<Stage>): Promise<void>;
+  /** Packages and deploys again, with other parameters beside those that it has. */
+  deploy(params: Readonly<Record<string, string>>): Promise<void>;
   remove(): Promise<void>;
 }
+
+/** Empties it of every version first. */
+const deleteBucket = async ({ s3 }: AwsClients, Bucket: string | undefined): Promise<void> => {
+  const { Versions = [], DeleteMarkers = [] } = await s3.send(
+    new ListObjectVersionsCommand({ Bucket }),
+  );
+  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
+    await s3.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+  }
+  await s3.send(new DeleteBucketCommand({ Bucket }));
+};
 
 /** Packages a stage as `npm run package` does, and deploys the package with osls. */
 export const deployStack = async (
@@ -61,21 +77,25 @@ export const deployStack = async (
   const { Stacks } = await aws.cloudFormation.send(
     new DescribeStacksCommand({ StackName: stackName }),
   );
+  const outputs = Object.fromEntries(
+    (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+  );
   return {
     aws,
     name: stackName,
     nameOf: (thing) => `${stackName}-${thing}`,
-    outputs: Object.fromEntries(
-      (Stacks?.[0]?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
-    ),
+    outputs,
     osls,
-    async deploy(change) {
-      const changed = { ...stage, ...change };
+    async deploy(params) {
+      const changed = { ...stage, params: { ...stage.params, ...params } };
       await packaged.packageStage(changed);
       await deployFrom("other", changed);
     },
     async remove() {
       await osls("remove", `--stage=${stage.name}`);
+      // The template keeps it: people have written what is in it.
+      await deleteBucket(aws, outputs.ConfigBucketName);
+      await aws.ssm.send(new DeleteParametersCommand({ Names: Object.keys(secrets) }));
       await packaged.remove();
     },
   };

@@ -37,7 +37,7 @@ export const openDeployedStage = async (endpoint: string, name: string): Promise
   const { aws, nameOf, outputs } = stack;
   const busName = nameOf("events");
   const tap = await openEventTap(aws, nameOf("tap"), LIMIT_MS);
-  await tapBus(aws, busName, tap.queueArn);
+  const untap = await tapBus(aws, busName, tap.queueArn);
   const teamTap = await openEventTap(aws, nameOf("team-tap"), LIMIT_MS);
   const subscriber = { Rule: nameOf(`subscriber-${DEMO_TEAM}`), EventBusName: busName };
   await alsoSendTo(aws, subscriber, teamTap.queueArn);
@@ -77,6 +77,7 @@ export const openDeployedStage = async (endpoint: string, name: string): Promise
       await aws.s3.send(new PutObjectCommand({ Bucket, Key: "thresholds.yaml", Body: text }));
     },
     async close() {
+      await untap();
       await tap.close();
       await teamTap.close();
       await stack.remove();

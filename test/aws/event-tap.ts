@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PutRuleCommand, PutTargetsCommand } from "@aws-sdk/client-eventbridge";
+import {
+  DeleteRuleCommand,
+  PutRuleCommand,
+  PutTargetsCommand,
+  RemoveTargetsCommand,
+} from "@aws-sdk/client-eventbridge";
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
+  DeleteQueueCommand,
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SetQueueAttributesCommand,
@@ -60,20 +66,28 @@ export const openEventTap = async (
     async close() {
       isOpen = false;
       await receiving;
+      await sqs.send(new DeleteQueueCommand({ QueueUrl }));
     },
   };
 };
 
-/** Sends everything that we publish on a bus into a queue, as a subscriber of ours would have it. */
+/**
+ * Sends everything that we publish on a bus into a queue, as a subscriber of ours would have it.
+ * @returns what ends that again; a bus with a rule that is not the stack's cannot be removed
+ */
 export const tapBus = async (
   { eventBridge }: AwsClients,
   busName: string,
   queueArn: string,
-): Promise<void> => {
+): Promise<() => Promise<void>> => {
   const rule = { Rule: "tap", EventBusName: busName };
   const EventPattern = JSON.stringify({ source: ["skyhook"], account: [AWS_ACCOUNT] });
   await eventBridge.send(new PutRuleCommand({ Name: "tap", EventBusName: busName, EventPattern }));
   await eventBridge.send(
     new PutTargetsCommand({ ...rule, Targets: [{ Id: "tap", Arn: queueArn }] }),
   );
+  return async () => {
+    await eventBridge.send(new RemoveTargetsCommand({ ...rule, Ids: ["tap"] }));
+    await eventBridge.send(new DeleteRuleCommand({ Name: "tap", EventBusName: busName }));
+  };
 };

@@ -12,12 +12,19 @@ const AI_TASK_MS = 100_000;
 
 export interface ProviderService extends ServedService {
   readonly apiKey: string;
+  /** Another one of the same client. */
+  readonly newApiKey: string;
+  /** From now on it is as if there had never been that key. */
+  revoke(apiKey: string): void;
 }
 
 /** The provider that deployed functions ask: our service, on this machine. */
 export const serveProvider = async (): Promise<ProviderService> => {
   const clock = createSystemClock();
+  const newApiKey = "rotated";
+  const revoked = new Set<string>();
   const service = await createService({
+    apiKey: newApiKey,
     clock,
     random: createSystemRandom(),
     store: createMemoryStore(),
@@ -27,5 +34,18 @@ export const serveProvider = async (): Promise<ProviderService> => {
       throw error;
     },
   });
-  return { ...(await serve(service, 0)), apiKey: BUILT_IN_API_KEYS.first };
+  const fetch = (request: Request): Promise<Response> => {
+    const { headers } = request;
+    const given = headers.get("authorization")?.replace("apikey ", "") ?? "";
+    if (revoked.has(given)) headers.set("authorization", "apikey gone");
+    return service.fetch(request);
+  };
+  return {
+    ...(await serve({ ...service, fetch }, 0)),
+    apiKey: BUILT_IN_API_KEYS.first,
+    newApiKey,
+    revoke(apiKey) {
+      revoked.add(apiKey);
+    },
+  };
 };
