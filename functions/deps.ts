@@ -33,6 +33,7 @@ interface FunctionDeps {
 
 /** What a standing job is composed of. */
 export interface JobDeps extends FunctionDeps {
+  readonly metrics: Metrics;
   readonly account: Account;
 }
 
@@ -76,8 +77,8 @@ export const openFunctionAccounts = (
 
 /** @throws SettingsError when the accounts cannot be read, or the job's is not one of them */
 export const createJobDeps = (settings: JobSettings): JobDeps => {
-  const { accounts, metrics, secrets, ...deps } = createFunctionDeps(settings);
-  const open = openFunctionAccounts(settings, { ...deps, accounts, metrics, secrets });
+  const { accounts, secrets, ...deps } = createFunctionDeps(settings);
+  const open = openFunctionAccounts(settings, { ...deps, accounts, secrets });
   const account = open(settings.JOB_ACCOUNT);
   if (account === undefined) {
     throw new SettingsError([{ path: "JOB_ACCOUNT", rule: "no such account in ACCOUNTS_FILE" }]);

@@ -1,5 +1,7 @@
 import middy from "@middy/core";
-import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { CommandDeps } from "../../lib/commands/deps.ts";
+import { errorFields } from "../../lib/commands/log-fields.ts";
 import { handleMessage, readMessage } from "../../lib/commands/message.ts";
 import { type BatchItem, runBatch } from "../../lib/lambda/batch.ts";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
@@ -7,11 +9,19 @@ import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
 
 /** A message that cannot be read fails by itself, and no other of its batch with it. */
-const itemOf = (id: string, read: () => Omit<BatchItem, "id">): BatchItem => {
+const itemOf = (
+  deps: CommandDeps,
+  { messageId, body }: SQSRecord,
+  signal: AbortSignal,
+): BatchItem => {
+  const own = { ...deps, log: deps.log.with({ messageId }) };
   try {
-    return { id, ...read() };
+    const message = readMessage(body, own);
+    const run = () => handleMessage(own, message, body, signal);
+    return { id: messageId, lane: message.lane, run };
   } catch (error) {
-    return { id, lane: undefined, run: () => Promise.reject(error) };
+    own.log.error("message not readable, it comes again", errorFields(error));
+    return { id: messageId, lane: undefined, run: () => Promise.reject(error) };
   }
 };
 
@@ -23,21 +33,9 @@ export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
       const { commands, log, attemptTimeoutMs } = await deps();
       log.bind(context);
       const budget = startTimeBudget(context, commands.clock);
-      const items = event.Records.map(({ messageId, body }) =>
-        itemOf(messageId, () => {
-          const message = readMessage(body, commands);
-          const run = () => handleMessage(commands, message, body, budget.signal);
-          return { lane: message.lane, run };
-        }),
-      );
+      const items = event.Records.map((record) => itemOf(commands, record, budget.signal));
       const { failedIds, errors } = await runBatch(items, () => budget.has(attemptTimeoutMs));
       budget.stop();
-      for (const error of errors) {
-        log.error("message not handled, it comes again", {
-          errorKind: error instanceof Error ? error.name : "unknown",
-          errorMessage: error instanceof Error ? error.message : String(error),
-        });
-      }
       // So that it also shows as a failed invocation; SQS brings the whole batch again either way.
       if (errors.length > 0 && failedIds.length === items.length) {
         throw new Error("no message of the batch could be handled");

@@ -9,9 +9,10 @@ import { getDeps, type WatchAiTasksDeps } from "./deps.ts";
 export const createHandler = (deps: () => Promise<WatchAiTasksDeps>) =>
   middy<ScheduledEvent, void>()
     .use(errorBoundary(async () => (await deps()).log))
-    .handler(async (_event, context) => {
-      const { account, taskName, ...jobDeps } = await deps();
-      jobDeps.log.bind(context);
+    .handler(async (event, context) => {
+      const { account, taskName, log, ...others } = await deps();
+      log.bind(context);
+      const jobDeps = { ...others, log: log.with({ correlationId: event.id }) };
       const budget = startTimeBudget(context, jobDeps.clock);
       try {
         await watchAiTasks(jobDeps, { account, taskName }, budget);

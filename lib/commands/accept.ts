@@ -120,5 +120,7 @@ export const acceptRequest = async (
   if (refusal) return refusal;
   const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
   // Somebody created it in the meantime: look again.
-  return created ? { kind: "accepted", stored: created } : acceptRequest(deps, request);
+  if (!created) return acceptRequest(deps, request);
+  deps.log.info("command accepted");
+  return { kind: "accepted", stored: created };
 };

@@ -17,7 +17,8 @@ import { fail } from "./end.ts";
 import { heldBack } from "./hold-back.ts";
 import { commandOperation } from "./operations/by-id.ts";
 import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
-import { type AttemptResult, afterAttempt } from "./reply.ts";
+import { type AttemptResult, afterAttempt, isUnsent } from "./reply.ts";
+import { writeCommand } from "./write-command.ts";
 
 interface AttemptContext {
   readonly deps: CommandDeps;
@@ -41,7 +42,9 @@ const uncertaintyOf = (context: AttemptContext, command: Command): Uncertainty |
     },
   };
 
-const send = async (context: AttemptContext, operation: Mutation): Promise<AttemptResult> => {
+type SendResult = Exclude<AttemptResult, { kind: "refused-again" }>;
+
+const send = async (context: AttemptContext, operation: Mutation): Promise<SendResult> => {
   const { account, request, signal } = context;
   try {
     const body = z.decode(operation.body, z.encode<z.ZodType>(operation.body, request.body));
@@ -51,6 +54,27 @@ const send = async (context: AttemptContext, operation: Mutation): Promise<Attem
     if (error instanceof ProviderError) return { kind: "error", error };
     throw error;
   }
+};
+
+/** One line for each attempt; what came back may hold secrets, and is no part of it. */
+const logAttempt = (
+  { deps }: AttemptContext,
+  command: Command,
+  result: SendResult,
+  sentAt: number,
+): void => {
+  const fields = { attempt: command.attemptCount, durationMs: deps.clock.now() - sentAt };
+  if (result.kind === "reply") {
+    deps.log.info("request sent", { ...fields, disposition: "answered" });
+    return;
+  }
+  const { disposition, code, status } = result.error;
+  deps.log.info(isUnsent(result.error) ? "request held back" : "request sent", {
+    ...fields,
+    disposition,
+    errorCode: code,
+    status,
+  });
 };
 
 /** A refusal after an uncertain send is put to the operation: it may mean that it is done. */
@@ -109,17 +133,18 @@ const sendOnce = async (
   const { deps, operation } = context;
   const now = deps.clock.now();
   const lease = { by: deps.runner, now, leaseUntil: now + deps.leaseMs };
-  const key = commandKey(command);
-  const started = await commands.write(deps.ledger, key, stored, startAttempt(command, lease));
+  const intent = startAttempt(command, lease);
+  const started = await commands.write(deps.ledger, commandKey(command), stored, intent);
   if (!started) return undefined;
   const sent = await send(context, operation.operation);
+  logAttempt(context, started.value, sent, now);
   const result = await explainRefusal(context, sent, uncertaintyOf(context, command));
   const next = afterAttempt(started.value, result, {
     operation: operation.operation,
     now: deps.clock.now(),
     random: deps.random,
   });
-  return (await commands.write(deps.ledger, key, started, next))?.value;
+  return (await writeCommand(deps, started, next))?.value;
 };
 
 /** What is left to do for a command whose guards hold. */
@@ -159,8 +184,7 @@ export const attemptCommand = async (
   const found = stored.value;
   const wasSending = found.state.status === "running" && found.state.lease !== undefined;
   const command = wasSending ? markUncertain(found) : found;
-  const record: Record = async (next) =>
-    (await commands.write(deps.ledger, commandKey(command), stored, next))?.value;
+  const record: Record = async (next) => (await writeCommand(deps, stored, next))?.value;
 
   const account = deps.accountOf(command.account);
   if (!account || !command.request) {

@@ -57,6 +57,10 @@ export const commandAccepted = (command: Command): OutboxEvent =>
     },
   });
 
+/** How long a command took; two machines' clocks may differ by more than a fast one takes. */
+export const durationMsOf = ({ acceptedAt }: Command, endedAt: number): number =>
+  Math.max(0, endedAt - acceptedAt);
+
 const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask[]) => ({
   operation: command.operation,
   params: command.params,
@@ -64,8 +68,7 @@ const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask
   attempts: command.attemptCount,
   lostReplies: command.lostReplies,
   taskIds: tasks.map(({ id }) => id),
-  // Two machines' clocks may differ by more than a fast command takes.
-  durationMs: Math.max(0, endedAt - command.acceptedAt),
+  durationMs: durationMsOf(command, endedAt),
   ...conditionsOf(command),
 });
 

@@ -5,6 +5,7 @@ import { markShared, type Task, taskKey, tasks } from "../ledger/task.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail, succeed } from "./end.ts";
 import { finishCommand } from "./finish.ts";
+import { changeCommand } from "./write-command.ts";
 
 /** The shortest background work takes seconds; looking earlier would find nothing. */
 const FIRST_LOOK_MS = 2_000;
@@ -71,7 +72,7 @@ export const tellTaskEnd = async (
   end: NonNullable<FollowedTask["end"]>,
 ): Promise<void> => {
   const now = deps.clock.now();
-  const { value } = await commands.update(deps.ledger, key, (command) =>
+  const { value } = await changeCommand(deps, key, (command) =>
     endByTasks(recordTaskEnd(command, taskId, end), now),
   );
   if ("settled" in value.state && !value.state.settled) await finishCommand(deps, value);

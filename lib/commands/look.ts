@@ -6,6 +6,7 @@ import { publishOutbox, takePlace } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
+import { depsFor, keyFields } from "./log-fields.ts";
 import { resumeMessage } from "./resume-message.ts";
 import { expireCommand, lookForEntry } from "./wait-for-others.ts";
 
@@ -67,8 +68,9 @@ export const lookAtCommand = async (deps: CommandDeps, key: string): Promise<voi
   const now = deps.clock.now();
   // The index may lag behind: only what the item itself says counts.
   if ((commands.dueAt(command) ?? Number.POSITIVE_INFINITY) > now) return;
+  const own = depsFor(deps, command);
   const isOver = !isEnded(command) && now >= command.deadline;
-  return isOver ? expireCommand(deps, stored) : lookByStatus(deps, stored);
+  return isOver ? expireCommand(own, stored) : lookByStatus(own, stored);
 };
 
 /** Looks at a lane whose grant was not yet seen to be taken up. */
@@ -80,11 +82,12 @@ export const lookAtLane = async (deps: CommandDeps, lane: string): Promise<void>
   const command = (await commands.read(deps.ledger, holder))?.value;
   if (!command) {
     deps.log.error("lane held by a command that is not in the ledger, it is passed on", {
-      commandKey: holder,
+      ...keyFields(holder),
+      lane,
     });
     return handOver(deps, lane, holder);
   }
-  if (isEnded(command)) return finishCommand(deps, command);
+  if (isEnded(command)) return finishCommand(depsFor(deps, command), command);
   const { status } = command.state;
   const isAtWork = status === "running" || status === "following";
   if (!isAtWork) await callAgain(deps, command);

@@ -1,7 +1,9 @@
 import { commands } from "../ledger/command.ts";
+import type { LogFields } from "../ports/log.ts";
 import { acceptRequest } from "./accept.ts";
 import { advanceCommand } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
+import { depsFor, errorFields, keyFields } from "./log-fields.ts";
 import { readRequest } from "./read-request.ts";
 import { rejectRequest } from "./reject.ts";
 import type { CommandRequest, Rejection } from "./request.ts";
@@ -40,9 +42,51 @@ export const readMessage = (
     : { kind: "rejected", rejection: read.rejection };
 };
 
+/** Whose the lines about a message are, as far as the message shows. */
+const fieldsOf = (message: Message): LogFields => {
+  switch (message.kind) {
+    case "request": {
+      const { correlationId, commandId, sender, account, lane, operation } = message.request;
+      return { correlationId, commandId, sender, account, lane, operation: operation.id };
+    }
+    case "resume":
+      return { ...keyFields(message.command), lane: message.lane };
+    case "rejected": {
+      const { correlationId, commandId, sender } = message.rejection;
+      return { correlationId, commandId, sender };
+    }
+    default:
+      return message satisfies never;
+  }
+};
+
+/** Work on a message; what fails is logged here, where it is known whose it is, and nowhere above. */
+const working = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    log.error("message not handled, it comes again", errorFields(error));
+    throw error;
+  }
+};
+
+const takeUp = async (
+  deps: CommandDeps,
+  request: CommandRequest,
+  body: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const acceptance = await acceptRequest(deps, request);
+  if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, signal);
+  const { sender, commandId, eventId, correlationId } = request;
+  const operation = request.operation.id;
+  const identity = { sender, operation, commandId, eventId, correlationId };
+  return rejectRequest(deps, { ...acceptance, ...identity }, body);
+};
+
 /**
  * Handles one message. When it resolves, everything that the message caused is durable and it may
- * be acknowledged; when it rejects, the message must come again.
+ * be acknowledged; when it rejects, which is logged, the message must come again.
  * @param body the message as it came
  */
 export const handleMessage = async (
@@ -51,22 +95,18 @@ export const handleMessage = async (
   body: string,
   signal: AbortSignal,
 ): Promise<void> => {
+  const own = { ...deps, log: deps.log.with(fieldsOf(message)) };
   switch (message.kind) {
     case "rejected":
-      return rejectRequest(deps, message.rejection, body);
+      return working(own, () => rejectRequest(own, message.rejection, body));
     case "resume": {
-      const stored = await commands.read(deps.ledger, message.command);
-      return stored && advanceCommand(deps, stored, signal);
+      const stored = await working(own, () => commands.read(deps.ledger, message.command));
+      if (!stored) return;
+      const its = depsFor(deps, stored.value);
+      return working(its, () => advanceCommand(its, stored, signal));
     }
-    case "request": {
-      const { request } = message;
-      const acceptance = await acceptRequest(deps, request);
-      if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, signal);
-      const { sender, commandId, eventId, correlationId } = request;
-      const operation = request.operation.id;
-      const identity = { sender, operation, commandId, eventId, correlationId };
-      return rejectRequest(deps, { ...acceptance, ...identity }, body);
-    }
+    case "request":
+      return working(own, () => takeUp(own, message.request, body, signal));
     default:
       return message satisfies never;
   }

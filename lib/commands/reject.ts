@@ -16,7 +16,8 @@ export type RejectDeps = Pick<
 
 /**
  * Tells that a request does not become a command. Changes nothing. A request without any id can
- * only be logged.
+ * only be logged. It is counted when it is published: again, where a crash before the message was
+ * acknowledged brings it again.
  * @param message the message as it came: the same message again is the same rejection
  * @throws Error when the bus did not take the event; the message comes again
  */
@@ -27,17 +28,20 @@ export const rejectRequest = async (
 ): Promise<void> => {
   const { sender, commandId, reason } = rejection;
   if (reason === "not-allowed") deps.metrics.count("CommandNotAllowed");
+  const log = deps.log.with({
+    correlationId: rejection.correlationId ?? commandId,
+    commandId,
+  });
   const fields = {
     reason,
     sender,
-    commandId,
     problems: listedProblems(rejection.problems).map(({ path, rule }) => `${path}: ${rule}`),
   };
   if (commandId === undefined) {
-    deps.log.warn("request rejected, and its sender cannot be told: it has no id", fields);
+    log.warn("request rejected, and its sender cannot be told: it has no id", fields);
     return;
   }
-  deps.log.info("request rejected", fields);
+  log.info("request rejected", fields);
   const key = commandKey({ sender, id: commandId });
   // Nobody may take this for the end of the command that has the id already.
   const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
@@ -57,6 +61,7 @@ export const rejectRequest = async (
       ...(isTaken && { requestedCommandId: commandId }),
     },
   });
-  const published = await publish(deps, [event]);
+  const published = await publish({ bus: deps.bus, log }, [event]);
   if (published.size === 0) throw new Error("a rejection could not be published");
+  deps.metrics.count("CommandEnded", { outcome: "rejected" });
 };

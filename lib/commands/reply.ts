@@ -48,7 +48,7 @@ const refuse = (command: Command, error: ProviderError, { operation, now }: Atte
 };
 
 /** Nothing was sent, because there was no turn or no key for it. */
-const isUnsent = ({ code, status }: ProviderError): boolean =>
+export const isUnsent = ({ code, status }: ProviderError): boolean =>
   status === undefined && UNSENT.has(code);
 
 const UNSENT: ReadonlySet<string> = new Set([

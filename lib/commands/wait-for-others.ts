@@ -5,9 +5,10 @@ import { lookAtOthersAt, type Standing, standingOf } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
 import { cancel, expire } from "./end.ts";
 import { finishCommand } from "./finish.ts";
+import { writeCommand } from "./write-command.ts";
 
 const endAs = async (deps: CommandDeps, stored: Stored<Command>, ended: Command): Promise<void> => {
-  const written = await commands.write(deps.ledger, commandKey(ended), stored, ended);
+  const written = await writeCommand(deps, stored, ended);
   // Somebody else moved it in the meantime: that one goes on with it.
   if (written) await finishCommand(deps, written.value);
 };

@@ -81,11 +81,12 @@ const deduplicationIdOf = (event: BusEvent, reaction: string | undefined): strin
  * rejection, everything else is counted. What comes twice ends the same.
  * @throws Error when queue or bus did not take it; the event comes again
  */
-export const takeIn = async (deps: IntakeDeps, raw: unknown): Promise<void> => {
+export const takeIn = async (given: IntakeDeps, raw: unknown): Promise<void> => {
   const call = readCall(raw);
-  if (!call) return ignore(deps, "not-an-event");
+  if (!call) return ignore(given, "not-an-event");
   const { event } = call;
   const sender = event.account;
+  const deps = { ...given, log: given.log.with({ eventId: event.id, sender }) };
   // Our events tell of facts; anybody else who uses our name wants to be taken for us.
   if (event.source === deps.eventSource && sender !== deps.ownSender) {
     return ignore(deps, "foreign-source", event);

@@ -16,6 +16,7 @@ export const errorBoundary = (getLog: () => Promise<Log>): MiddlewareObj => {
         requestId: context.awsRequestId,
         errorKind: error?.name ?? "unknown",
         errorMessage: error?.message ?? "",
+        stack: error?.stack,
       });
     },
   };

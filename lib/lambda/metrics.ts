@@ -2,7 +2,7 @@ import { Metrics as EmfMetrics, MetricUnit } from "@aws-lambda-powertools/metric
 import type { Metrics } from "../ports/metrics.ts";
 
 /**
- * Counts in CloudWatch's embedded metric format: each count is one line of the log at once, so that
+ * Metrics in CloudWatch's embedded metric format: each call is one line of the log at once, so that
  * an invocation that dies loses none.
  * @param serviceName dimension `service`: what one deployment is told from another by
  */
@@ -16,6 +16,11 @@ export const createEmfMetrics = (serviceName: string): Metrics => {
         single.addDimension(dimension, value);
       }
       single.addMetric(name, MetricUnit.Count, 1);
+    },
+    measure({ name, value, unit }, counted = []) {
+      metrics.addMetric(name, MetricUnit[unit], value);
+      for (const count of counted) metrics.addMetric(count, MetricUnit.Count, 1);
+      metrics.publishStoredMetrics();
     },
   };
 };

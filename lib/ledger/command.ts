@@ -149,6 +149,12 @@ export const commands = recordKind({
 export const commandKey = (command: { readonly sender: string; readonly id: string }): string =>
   `${command.sender}/${command.id}`;
 
+/** The other way round; AWS accounts hold no slash. */
+export const splitCommandKey = (key: string): { readonly sender: string; readonly id: string } => {
+  const at = key.indexOf("/");
+  return { sender: key.slice(0, at), id: key.slice(at + 1) };
+};
+
 /** Whether it waits for the commands of `after`, and so is in no lane yet. */
 export const isBeforeItsLane = ({ state }: Command): boolean =>
   state.status === "accepted" || (state.status === "waiting" && state.lookAt !== undefined);

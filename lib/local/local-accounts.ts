@@ -7,7 +7,7 @@ import type { Metrics } from "../ports/metrics.ts";
 import { type Provider, REMOTE_ATTEMPT_TIMEOUT_MS } from "./provider.ts";
 
 /** What is counted is also in events and in the log, where the person who runs it sees it. */
-export const countedNowhere: Metrics = { count: () => {} };
+export const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
 
 type Ports = Pick<
   AccountPorts,

@@ -4,7 +4,8 @@ import { createHandler as createSyncThresholds } from "../../functions/sync-thre
 import { createHandler as createWatchAiTasks } from "../../functions/watch-ai-tasks/handler.ts";
 import type { Account } from "../accounts/account.ts";
 import type { InvocationLog } from "../lambda/invocation-log.ts";
-import type { JobDeps } from "../ports/job.ts";
+import type { Log, LogFields } from "../ports/log.ts";
+import type { SyncDeps } from "../thresholds/sync-request.ts";
 import { objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
 import { createFileConfigSource } from "./file-config-source.ts";
 import { createSteadySource, watchFile } from "./file-watch.ts";
@@ -28,7 +29,7 @@ export interface JobTimes {
 }
 
 export interface StandingJobsOptions {
-  readonly deps: JobDeps & { readonly log: InvocationLog };
+  readonly deps: SyncDeps & { readonly log: InvocationLog };
   readonly account: Account;
   readonly choice: JobChoice;
   readonly times: JobTimes;
@@ -45,10 +46,11 @@ export interface StandingJobs {
 const TIMEOUT_MS = 300_000;
 
 /** What breaks off because the program ends is no news. */
-const untilAborted = (log: InvocationLog, signal: AbortSignal): InvocationLog => ({
+const untilAborted = <L extends Log>(log: L, signal: AbortSignal): L => ({
   ...log,
-  warn: (message, fields) => signal.aborted || log.warn(message, fields),
-  error: (message, fields) => signal.aborted || log.error(message, fields),
+  warn: (message: string, fields?: LogFields) => signal.aborted || log.warn(message, fields),
+  error: (message: string, fields?: LogFields) => signal.aborted || log.error(message, fields),
+  with: (fields: LogFields) => untilAborted(log.with(fields), signal),
 });
 
 /** Does for the standing jobs what S3's events and the scheduler do in the cloud. */

@@ -6,7 +6,7 @@ import { type PriceItem, priceNames, priceRunKey, priceRuns } from "../ledger/pr
 import type { ConfigSource } from "../ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { captureItem, type ItemCapture } from "./capture-item.ts";
-import { pricesCaptured } from "./price-events.ts";
+import { pricesCaptured, runIdOf } from "./price-events.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
 
 const MAX_AT_ONCE = 4;
@@ -78,7 +78,8 @@ const captureItems = async (
   }
   const left = items.length - captured.length;
   if (left > 0) {
-    throw new Error(`prices/${account}/${bucket}: no time for ${left} of ${items.length} items`);
+    const run = runIdOf({ account, bucket });
+    throw new Error(`${run}: no time for ${left} of ${items.length} items`);
   }
   return captured;
 };
@@ -90,12 +91,14 @@ const captureItems = async (
  * @throws Error when the time was too short, or a port failed: the same run has to be tried again
  */
 export const capturePrices = async (
-  deps: JobDeps,
+  jobDeps: JobDeps,
   run: PriceRun,
   budget: JobBudget,
 ): Promise<void> => {
   const account = run.account.name;
   const bucket = bucketOf(run);
+  const log = jobDeps.log.with({ account, correlationId: runIdOf({ account, bucket }) });
+  const deps = { ...jobDeps, log };
   const key = priceRunKey(account, bucket);
   if (await priceRuns.read(deps.ledger, key)) return priceRuns.publishOrLeave(deps, key);
 

@@ -3,10 +3,18 @@ import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import type { PriceItem } from "../ledger/price.ts";
 import type { AskedItem, ChangedPrice } from "./item-transitions.ts";
 
+interface RunPlace {
+  readonly account: string;
+  readonly bucket: string;
+}
+
+/** Names a run in its events and in the log. */
+export const runIdOf = ({ account, bucket }: RunPlace): string => `prices/${account}/${bucket}`;
+
 /** What led to an event is the run; nobody sent a request. */
-const causeOf = ({ account, bucket }: { readonly account: string; readonly bucket: string }) => {
-  const run = `prices/${account}/${bucket}`;
-  return { correlationId: run, causationId: run, account };
+const causeOf = (place: RunPlace) => {
+  const run = runIdOf(place);
+  return { correlationId: run, causationId: run, account: place.account };
 };
 
 const isoText = (at: number): string => new Date(at).toISOString();

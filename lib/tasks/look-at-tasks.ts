@@ -6,6 +6,7 @@ import { abandonTask, lookLater, noteMissing, type Task, taskKey, tasks } from "
 import { MAX_PAUSE_MS, pauseBeforeLook } from "./look-schedule.ts";
 import { type ManyReports, readTasks } from "./read-many.ts";
 import { settleTask } from "./settle.ts";
+import { depsOfTask } from "./task-log.ts";
 import type { TaskReport } from "./task-report.ts";
 
 /** The provider may show a new task late; one that it has not known for so long is gone. */
@@ -118,7 +119,7 @@ export const lookAtTasks = async (
     const report = asSeenBy(deps, task, reports.get(task.id));
     const pause = pauseAfter(report, common ?? pauses.get(task.id) ?? MAX_PAUSE_MS, isCrowded);
     try {
-      await actOn(deps, task, report);
+      await actOn(depsOfTask(deps, task), task, report);
       if (isCrowded) {
         const later = now + Math.min(pause, MAX_PAUSE_MS);
         await tasks.update(deps.ledger, taskKey(task), (current) => lookLater(current, later));

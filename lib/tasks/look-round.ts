@@ -3,6 +3,7 @@ import { type Task, tasks } from "../ledger/task.ts";
 import { type Look, lookAtTasks } from "./look-at-tasks.ts";
 import { leaveForNow, onEach, type RunMemory, splitKey } from "./run-memory.ts";
 import { tellOfTask } from "./settle.ts";
+import { depsOfTask } from "./task-log.ts";
 
 /** The due tasks of one account. */
 export interface LookRound {
@@ -25,6 +26,17 @@ interface OpenTask {
   readonly task: Task;
 }
 
+/** What fails is logged with the task's command, which its key does not show. */
+const tellOrLeave = async (
+  deps: CommandDeps,
+  memory: RunMemory,
+  key: string,
+  task: Task,
+): Promise<void> => {
+  const own = depsOfTask(deps, task);
+  await tellOfTask(own, task).catch((error) => leaveForNow(own, memory, key, error));
+};
+
 /** The open ones; one that has ended already is told of at once. */
 const readOpenTasks = async (
   deps: CommandDeps,
@@ -36,8 +48,8 @@ const readOpenTasks = async (
   await onEach(deps, memory, keys, async (key) => {
     if (run.aborted) return;
     const task = (await tasks.read(deps.ledger, splitKey(key)[1]))?.value;
-    if (task?.state.status !== "open") return task && tellOfTask(deps, task);
-    open.push({ key, task });
+    if (task?.state.status === "open") open.push({ key, task });
+    else if (task) await tellOrLeave(deps, memory, key, task);
   });
   return open;
 };
@@ -69,9 +81,9 @@ export const lookRound = async (
   if (open.length === 0) return;
   const openTasks = open.map(({ task }) => task);
   const looks = await lookAtAll(deps, round, openTasks, signals);
-  for (const [index, { key }] of open.entries()) {
+  for (const [index, { key, task }] of open.entries()) {
     const look = looks[index] ?? { error: new Error("the task was not looked at") };
-    if ("error" in look) leaveForNow(deps, memory, key, look.error);
+    if ("error" in look) leaveForNow(depsOfTask(deps, task), memory, key, look.error);
     else memory.notBefore.set(key, look.nextLookAt);
   }
 };

@@ -95,13 +95,12 @@ const drain = async (
   await deps.waker.wakeAt(Math.max(deps.clock.now(), firstTurn(entries, memory)));
 };
 
-/**
- * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
- * what is not yet published. With nothing outstanding it is one query.
- */
-export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
-  const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
-  if (entries.length === 0) return;
+/** Works on what is due, unless another run is at it. */
+const drainAlone = async (
+  deps: CommandDeps,
+  budget: PollBudget,
+  entries: readonly DueEntry[],
+): Promise<void> => {
   const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
   const lease = await takeLease(deps, request);
   if (!lease) return;
@@ -110,4 +109,26 @@ export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<vo
   } finally {
     await lease.release();
   }
+};
+
+/**
+ * How late the longest due entry is, seconds. Tasks are left out: while one is followed its due time
+ * stays where it was. So is what is due at 0, which says "at once", and not since when.
+ */
+const lagSeconds = (entries: readonly DueEntry[], now: number): number => {
+  const oldest = entries.find(({ key, dueAt }) => dueAt > 0 && !isTaskKey(key));
+  return oldest ? Math.max(0, now - oldest.dueAt) / 1000 : 0;
+};
+
+/**
+ * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
+ * what is not yet published. With nothing outstanding it is one query. A run that comes to its end
+ * is counted, with how late what it found was; the one that finds another at work is too.
+ */
+export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
+  const beganAt = deps.clock.now();
+  const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
+  if (entries.length > 0) await drainAlone(deps, budget, entries);
+  const value = lagSeconds(entries, beganAt);
+  deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);
 };

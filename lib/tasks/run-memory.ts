@@ -1,5 +1,7 @@
 import pLimit from "p-limit";
 import type { CommandDeps } from "../commands/deps.ts";
+import { errorFields, keyFields } from "../commands/log-fields.ts";
+import { commands } from "../ledger/command.ts";
 import type { DueEntry } from "../ports/ledger.ts";
 
 /** An entry that could not be worked off stays due; this run leaves it alone for a while. */
@@ -35,11 +37,9 @@ export const leaveForNow = (
   error: unknown,
 ): void => {
   memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_ERROR_MS);
-  deps.log.warn("due entry not worked off, it stays due", {
-    key,
-    errorKind: error instanceof Error ? error.name : "unknown",
-    errorMessage: error instanceof Error ? error.message : String(error),
-  });
+  const [kind, rest] = splitKey(key);
+  const log = kind === commands.kind ? deps.log.with(keyFields(rest)) : deps.log;
+  log.warn("due entry not worked off, it stays due", { key, ...errorFields(error) });
 };
 
 /** Works on every key with bounded concurrency; one that fails stays due and stops no other. */

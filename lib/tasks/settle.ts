@@ -1,5 +1,6 @@
 import type { CommandDeps } from "../commands/deps.ts";
 import { tellTaskEnd } from "../commands/follow.ts";
+import { depsFor } from "../commands/log-fields.ts";
 import { eventOf } from "../events/event.ts";
 import { listedProblems } from "../events/listing.ts";
 import { publish } from "../events/publish.ts";
@@ -56,9 +57,10 @@ export const tellOfTask = async (deps: CommandDeps, task: Task): Promise<void> =
   if (!("told" in state) || state.told) return;
   const command = await commands.read(deps.ledger, task.command);
   if (command) {
-    const published = await publish(deps, [taskEvent(task, state, command.value)]);
+    const own = depsFor(deps, command.value);
+    const published = await publish(own, [taskEvent(task, state, command.value)]);
     if (published.size === 0) throw new Error("the end of a task could not be published");
-    await tellTaskEnd(deps, task.command, task.id, {
+    await tellTaskEnd(own, task.command, task.id, {
       kind: KINDS[state.status],
       ...(state.message !== undefined && { message: state.message }),
       ...(state.createdResources && { createdResources: state.createdResources }),

@@ -1,5 +1,7 @@
 import type { Account } from "../accounts/account.ts";
 import type { ConfigSource } from "../ports/config-source.ts";
+import type { JobDeps } from "../ports/job.ts";
+import type { Metrics } from "../ports/metrics.ts";
 import type { SyncCause } from "./sync-events.ts";
 
 /** Whose thresholds are to equal which config. */
@@ -7,6 +9,10 @@ export interface SyncRequest {
   readonly account: Account;
   readonly source: ConfigSource;
   readonly cause: SyncCause;
+}
+
+export interface SyncDeps extends JobDeps {
+  readonly metrics: Metrics;
 }
 
 /** The sync did not come to its end; the same once more goes on where this one stopped. */

@@ -11,7 +11,7 @@ import { listThresholds } from "./listed-thresholds.ts";
 import { planChanges } from "./plan.ts";
 import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
 import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
-import { type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
+import { type SyncDeps, type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
 
 /** The event has a hundred of them. */
 const MAX_LOGGED = 10;
@@ -21,7 +21,11 @@ const MAX_LOGGED = 10;
  */
 const LEASE_MS = 120_000;
 
-const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Promise<void> => {
+const reject = async (
+  deps: SyncDeps,
+  request: SyncRequest,
+  rejection: Rejection,
+): Promise<void> => {
   const { account, source, cause } = request;
   deps.log.info("thresholds config rejected", {
     account: account.name,
@@ -29,7 +33,8 @@ const reject = (deps: JobDeps, request: SyncRequest, rejection: Rejection): Prom
     problems: rejection.problems.slice(0, MAX_LOGGED).map(configProblemText),
   });
   const about = { account: account.name, source: source.name, cause, at: deps.clock.now() };
-  return publishNow(deps, thresholdsRejected(about, rejection));
+  await publishNow(deps, thresholdsRejected(about, rejection));
+  deps.metrics.count("ThresholdsRejected");
 };
 
 /** S3's sequencers of one key: hexadecimal, the shorter one padded with zeros at its end. */
@@ -93,7 +98,7 @@ const makeChanges = async (
 };
 
 const syncWith = async (
-  deps: JobDeps,
+  deps: SyncDeps,
   request: SyncRequest,
   { config, version }: { readonly config: ThresholdConfig; readonly version: string },
   budget: JobBudget,
@@ -138,10 +143,13 @@ const syncWith = async (
  * cannot be read. The same once more goes on.
  */
 export const syncThresholds = async (
-  deps: JobDeps,
+  jobDeps: SyncDeps,
   request: SyncRequest,
   budget: JobBudget,
 ): Promise<void> => {
+  const { account, cause } = request;
+  const log = jobDeps.log.with({ account: account.name, correlationId: cause.eventId });
+  const deps = { ...jobDeps, log };
   const object = await request.source.read();
   if (!object) {
     const problems = [{ path: "", rule: "there is no such config" }];

@@ -115,6 +115,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
       log,
       metrics: {
         count: (name, dimensions) => void counted.push(`${name} ${JSON.stringify(dimensions)}`),
+        measure: () => undefined,
       },
       secrets: {
         async read() {

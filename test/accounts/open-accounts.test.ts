@@ -6,6 +6,7 @@ import { getTask } from "../../lib/contract/tasks.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
 import { createRecordingBus } from "../support/recording-bus.ts";
 import { createRecordingLog } from "../support/recording-log.ts";
+import { createRecordingMetrics } from "../support/recording-metrics.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
@@ -26,7 +27,7 @@ const open = (account: object, own?: OwnProvider, read = parseAccounts) => {
     clock: createVirtualClock(),
     random: createSeededRandom(),
     log: createRecordingLog(),
-    metrics: { count: () => {} },
+    metrics: createRecordingMetrics(),
     secrets: { read: async (reference: string) => `key-in${reference}` },
     environment: { ACME_KEY: "key-in-environment", EMPTY: "" },
     fetch: async ({ url, headers }: Request) => {

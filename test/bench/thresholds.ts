@@ -5,11 +5,14 @@ import * as z from "zod";
 import { openAccounts } from "../../lib/accounts/open-accounts.ts";
 import { parseAccounts } from "../../lib/accounts/parse-accounts.ts";
 import type { BusEntry } from "../../lib/ports/bus.ts";
+import type { Log } from "../../lib/ports/log.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { createSystemClock } from "../../lib/system/system-clock.ts";
 import { createSystemRandom } from "../../lib/system/system-random.ts";
 import { syncThresholds } from "../../lib/thresholds/sync.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
+import { createRecordingMetrics } from "../support/recording-metrics.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { createTextSource } from "../support/text-source.ts";
 
 /*
@@ -35,6 +38,8 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
+const log: Log = { ...silentLog, warn: print, error: print, with: () => log };
+
 const measure = async (requestsPerSecond: number): Promise<void> => {
   const service = fork(SUBJECT, ["service"], { execArgv: ["--expose-gc"] });
   const [message] = await once(service, "message");
@@ -46,7 +51,8 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
     ledger: createMemoryLedger(),
     clock,
     random: createSystemRandom(),
-    log: { debug: () => {}, info: () => {}, warn: print, error: print },
+    log,
+    metrics: createRecordingMetrics(),
     bus: {
       publish: async (entries: readonly BusEntry[]) => {
         events.push(...entries);
@@ -59,7 +65,6 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
   });
   const ports = {
     ...deps,
-    metrics: { count: () => {} },
     secrets: { read: async () => "" },
     environment: {},
     fetch: (request: Request) => {

@@ -48,6 +48,28 @@ const expectOrder = (world: World, scenario: Scenario): void => {
   expect(order).toEqual(Object.keys(scenario.ends));
 };
 
+const COUNTED_AS: Readonly<Record<string, string>> = {
+  CommandCancelled: "CommandEnded cancelled",
+  CommandFailed: "CommandEnded failed",
+  CommandSucceeded: "CommandEnded succeeded",
+};
+
+/** Nothing ends twice in the metrics; whoever dies right behind the write may leave one out. */
+const expectCounts = (world: World, scenario: Scenario, mayLack: boolean): void => {
+  const wanted = Object.values(scenario.ends).flatMap((end) => COUNTED_AS[end] ?? []);
+  const counted = world.counted.filter((name) => wanted.includes(name));
+  expect(world.measured.filter(({ name }) => name === "CommandDuration")).toHaveLength(
+    counted.length,
+  );
+  if (mayLack) expect(wanted.sort()).toEqual(expect.arrayContaining(counted));
+  else expect(counted.sort()).toEqual(wanted.sort());
+  expect(counted.length).toBeLessThanOrEqual(wanted.length);
+};
+
+/** The answer to the write that ended a command is lost with its invocation, or by itself. */
+const mayLoseCounts = (kind: FaultKind): boolean =>
+  kind.startsWith("killed") || kind === "fails after";
+
 const KINDS = [
   "killed",
   "killed half-way",
@@ -66,6 +88,7 @@ export const describeCrashes = (scenarios: readonly Scenario[]): void => {
       const { world, check } = await runScenario(scenario);
 
       await expectSoundEnd(world, scenario);
+      expectCounts(world, scenario, false);
       expect(world.errors).toEqual([]);
       await check();
     });
@@ -81,6 +104,7 @@ export const describeCrashes = (scenarios: readonly Scenario[]): void => {
         try {
           await expectSoundEnd(world, scenario);
           expectOrder(world, scenario);
+          expectCounts(world, scenario, mayLoseCounts(kind));
           await check();
         } catch (error) {
           throw new Error(`${kind} at call ${nth}, ${call}`, { cause: error });

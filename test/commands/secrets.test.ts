@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Around } from "../support/faults.ts";
 import { json, type SeenRequest, scriptProvider } from "../support/provider.ts";
 import { updateContainer } from "../support/requests.ts";
 import { createWorld, type World } from "../support/world.ts";
@@ -107,6 +108,27 @@ describe.each(Object.entries(ECHOES))("secrets that the provider echoes %s", (_n
     expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed", "TaskFailed"]);
     await expectNoLeak(world);
   });
+});
+
+test("a command whose handling fails is logged without its secrets", async () => {
+  const around: Around = ({ name }, effect) =>
+    name === "ledger.write command#own/c1" || name === "bus.publish"
+      ? Promise.reject(new Error("away"))
+      : effect();
+  const world = await createWorld({ provider: () => scriptProvider({}), around });
+
+  await expect(world.handle(request())).rejects.toThrow("away");
+  await expect(world.handle(request({ deadline: TOKEN }))).rejects.toThrow(
+    "could not be published",
+  );
+
+  expect(world.log.lines.map(({ message }) => message)).toEqual([
+    "message not handled, it comes again",
+    "request rejected",
+    "event not published",
+    "message not handled, it comes again",
+  ]);
+  await expectNoLeak(world);
 });
 
 test("a request that breaks the contract is told of without its values", async () => {

@@ -75,7 +75,18 @@ describe("run-commands", () => {
       {
         level: "error",
         message: "message not handled, it comes again",
-        fields: { errorKind: "Error", errorMessage: "command#own/broken is away" },
+        fields: {
+          messageId: "m2",
+          correlationId: "broken",
+          commandId: "broken",
+          sender: "own",
+          account: "local",
+          lane: "local/policy/1234567/76/1",
+          operation: "update-policy",
+          errorKind: "Error",
+          errorMessage: "command#own/broken is away",
+          stack: expect.stringMatching(/^Error: command#own\/broken is away\n +at /),
+        },
       },
     ]);
   });

@@ -1,6 +1,8 @@
 import type { ScheduledEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { createHandler } from "../../functions/watch-ai-tasks/handler.ts";
+import { aiTasksLease } from "../../lib/ai-tasks/watch-ai-tasks.ts";
+import { takeLease } from "../../lib/ledger/lease.ts";
 import scheduled from "../fixtures/scheduler-event.json" with { type: "json" };
 import { createJobWorld } from "./job-world.ts";
 
@@ -28,6 +30,21 @@ describe("watch-ai-tasks", () => {
     expect(ends().toSorted()).toEqual([
       ["content-moderation", "FAILURE"],
       ["transcription", "SUCCESS"],
+    ]);
+  });
+
+  it("names in its lines the event that called it", async () => {
+    const { world, handler } = await open();
+    const lease = { name: aiTasksLease("local"), by: "another", durationMs: MINUTE_MS };
+    await takeLease(world, lease);
+
+    await handler(TICK, world.context());
+
+    expect(world.log.lines).toMatchObject([
+      {
+        message: "another run watches the AI tasks",
+        fields: { correlationId: "37666ae6-48cf-4285-b4c6-a3320b38824a" },
+      },
     ]);
   });
 

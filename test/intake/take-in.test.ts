@@ -158,7 +158,7 @@ describe("what is not allowed", () => {
     const problems = [{ path: "", rule: "not allowed to this sender" }];
     for (const { data, current } of [known, named, unknown]) {
       expect(data).toMatchObject({ reason: "not-allowed", problems });
-      expect(current.counted).toEqual(["CommandNotAllowed"]);
+      expect(current.counted).toEqual(["CommandNotAllowed", "CommandEnded rejected"]);
     }
     expect(named.data).toEqual(unknown.data);
   });
@@ -226,6 +226,19 @@ describe("what is not allowed", () => {
     });
     expect((await current.command("c2", TEAM))?.account).toBe("two");
   });
+});
+
+test("a rejection is logged with the event, its sender, and the command that was asked for", async () => {
+  const current = await world();
+
+  await current.put(requested(updatePolicy("c1", { status: "broken" })));
+
+  expect(current.log.lines).toMatchObject([
+    {
+      message: "request rejected",
+      fields: { eventId: expect.any(String), sender: TEAM, commandId: "c1", correlationId: "c1" },
+    },
+  ]);
 });
 
 describe("an event that is no request", () => {

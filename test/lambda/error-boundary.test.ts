@@ -31,6 +31,7 @@ describe("the error boundary", () => {
           requestId: context.awsRequestId,
           errorKind: "RangeError",
           errorMessage: "too far",
+          stack: failure.stack,
         },
       },
     ]);

@@ -23,6 +23,7 @@ import { createMemoryLedger } from "../support/memory-ledger.ts";
 import type { Fetch } from "../support/provider.ts";
 import { createRecordingBus } from "../support/recording-bus.ts";
 import { createRecordingLog } from "../support/recording-log.ts";
+import { createRecordingMetrics } from "../support/recording-metrics.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 
 export const ACCOUNT = "acme";
@@ -110,7 +111,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     const account = { name: ACCOUNT, senders: ["own"], requests_per_second };
     const ports = {
       ...deps,
-      metrics: { count: () => undefined },
+      metrics: createRecordingMetrics(),
       secrets: { read: apiKey },
       environment: {},
       fetch: fetchThere,

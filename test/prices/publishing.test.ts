@@ -32,6 +32,19 @@ test("an event that the bus does not take fails no run, stays due and is publish
   expect(await world.ledger.listDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
 });
 
+test("the lines about a run name the account and the run, as its events do", async () => {
+  const world = await createPriceWorld();
+  world.bus.refuse(({ detailType }) => detailType === "PricesCaptured");
+
+  await world.run({ watchlist });
+
+  const run = "prices/acme/2026-01-01T00:00:00.000Z";
+  expect(world.log.lines).not.toEqual([]);
+  for (const { fields } of world.log.lines) {
+    expect(fields).toMatchObject({ account: "acme", correlationId: run });
+  }
+});
+
 test("changes that could not be told of are told of in order with the next one", async () => {
   const world = await createPriceWorld({ state: hourly });
   await world.run({ watchlist });

@@ -1,18 +1,30 @@
 import type { Log, LogFields } from "../../lib/ports/log.ts";
 
+type Level = Exclude<keyof Log, "with">;
+
 export interface LogLine {
-  readonly level: keyof Log;
+  readonly level: Level;
   readonly message: string;
+  /** Those of the work that it belongs to included. */
   readonly fields: LogFields;
 }
 
 /** Keeps every line, for tests in which the log is the contract. */
 export const createRecordingLog = (): Log & { readonly lines: readonly LogLine[] } => {
   const lines: LogLine[] = [];
-  const at =
-    (level: keyof Log) =>
-    (message: string, fields: LogFields = {}): void => {
-      lines.push({ level, message, fields });
+  const logOf = (bound: LogFields): Log => {
+    const at =
+      (level: Level) =>
+      (message: string, fields: LogFields = {}): void => {
+        lines.push({ level, message, fields: { ...bound, ...fields } });
+      };
+    return {
+      debug: at("debug"),
+      info: at("info"),
+      warn: at("warn"),
+      error: at("error"),
+      with: (fields) => logOf({ ...bound, ...fields }),
     };
-  return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  };
+  return { lines, ...logOf({}) };
 };

@@ -6,4 +6,5 @@ export const silentLog: Log = {
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
+  with: () => silentLog,
 };

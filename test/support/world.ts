@@ -18,6 +18,7 @@ import { createMemoryLedger } from "./memory-ledger.ts";
 import type { Provider } from "./provider.ts";
 import { createRecordingBus } from "./recording-bus.ts";
 import { createRecordingLog } from "./recording-log.ts";
+import { createRecordingMetrics } from "./recording-metrics.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
@@ -53,7 +54,7 @@ export const createWorld = async (options: WorldOptions) => {
   const { around = untouched, accounts = { local: {} } } = options;
   const { ownSender = SENDER } = options;
   const access = createAccess(options.rights ?? ownAccounts(Object.keys(accounts)), ownSender);
-  const counted: string[] = [];
+  const metrics = createRecordingMetrics();
   const clock = createVirtualClock();
   const random = createSeededRandom();
   const ledger = createMemoryLedger();
@@ -146,11 +147,7 @@ export const createWorld = async (options: WorldOptions) => {
       },
       random,
       log,
-      metrics: {
-        count: (name, dimensions = {}) => {
-          counted.push([name, ...Object.values(dimensions)].join(" "));
-        },
-      },
+      metrics,
       access,
       accountOf: (name) =>
         accounts[name] && {
@@ -222,7 +219,8 @@ export const createWorld = async (options: WorldOptions) => {
     provider,
     wakes,
     /** What was counted: name and dimensions. */
-    counted,
+    counted: metrics.counted,
+    measured: metrics.measured,
     /** What escaped from invocations, in order. */
     errors,
     newInvocation,

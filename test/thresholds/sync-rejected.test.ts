@@ -83,6 +83,8 @@ test("a rejection that the bus does not take fails the sync, so that it comes ag
   world.bus.refuse(() => true);
 
   await expect(world.sync()).rejects.toThrow("ThresholdsRejected could not be published");
+
+  expect(world.counted).toEqual([]);
 });
 
 test("each look that finds the config broken says so, a redelivered event with the same id", async () => {
@@ -95,6 +97,31 @@ test("each look that finds the config broken says so, a redelivered event with t
   const ids = world.bus.published().map(({ id }) => id);
   expect(ids[0]).toBe(ids[1]);
   expect(new Set(ids).size).toBe(2);
+});
+
+test("every rejected config is counted, and one that is synced is not", async () => {
+  const world = await createThresholdWorld({ config: "" });
+
+  await world.sync();
+  world.source.write(undefined);
+  await world.sync();
+  world.source.write("thresholds: []\n");
+  await world.sync();
+
+  expect(world.counted).toEqual(["ThresholdsRejected", "ThresholdsRejected"]);
+});
+
+test("the lines about a sync name the account and what called for it", async () => {
+  const world = await createThresholdWorld({ config: "" });
+
+  await world.sync({ eventId: "s3-event" });
+
+  expect(world.log.lines).toMatchObject([
+    {
+      message: "thresholds config rejected",
+      fields: { account: "local", correlationId: "s3-event" },
+    },
+  ]);
 });
 
 test("a config that is mended is synced", async () => {

@@ -1,0 +1,22 @@
+import { type Command, splitCommandKey } from "../ledger/command.ts";
+import type { LogFields } from "../ports/log.ts";
+import type { CommandDeps } from "./deps.ts";
+
+/** Whose a line is while nothing but the command's key is known. */
+export const keyFields = (commandKey: string): LogFields => {
+  const { sender, id } = splitCommandKey(commandKey);
+  return { commandId: id, sender };
+};
+
+/** What an unforeseen error says of itself, with the place in our own code. */
+export const errorFields = (error: unknown): LogFields =>
+  error instanceof Error
+    ? { errorKind: error.name, errorMessage: error.message, stack: error.stack }
+    : { errorKind: "unknown", errorMessage: String(error) };
+
+/** The same deps with a log whose lines name the command: many are worked on side by side. */
+export const depsFor = (deps: CommandDeps, command: Command): CommandDeps => {
+  const { correlationId, id, sender, account, lane, operation } = command;
+  const fields = { correlationId, commandId: id, sender, account, lane, operation };
+  return { ...deps, log: deps.log.with(fields) };
+};

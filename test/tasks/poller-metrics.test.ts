@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { takeLease } from "../../lib/ledger/lease.ts";
+import { POLLER_LEASE } from "../../lib/tasks/poll.ts";
+import type { Around } from "../support/faults.ts";
+import { createGate } from "../support/gate.ts";
+import { json, scriptProvider } from "../support/provider.ts";
+import { updateContainer } from "../support/requests.ts";
+import { createWorld, type World } from "../support/world.ts";
+
+const throttled = () => scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "7" }) });
+const following = () =>
+  scriptProvider({
+    "PATCH ": () => json(200, { tasks: ["t1"] }),
+    "GET /v1/tasks/": () => json(200, { id: "t1", state: "RUNNING" }),
+  });
+const lags = (world: World) =>
+  world.measured.filter(({ name }) => name === "LedgerLag").map(({ value }) => value);
+
+test("a run that finds nothing is counted, and nothing is late", async () => {
+  const world = await createWorld({ provider: throttled });
+
+  await world.poll();
+
+  expect(world.counted).toEqual(["PollerRan"]);
+  expect(world.measured).toEqual([{ name: "LedgerLag", value: 0, unit: "Seconds" }]);
+});
+
+test("how late the oldest due entry is, is told in seconds", async () => {
+  const world = await createWorld({ provider: throttled });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(19_500);
+
+  await world.poll(1_000);
+
+  expect(lags(world)).toEqual([12.5]);
+});
+
+test("what is due only later in a run is not late", async () => {
+  const world = await createWorld({ provider: throttled });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(5_000);
+
+  await world.poll(10_000);
+
+  expect(lags(world)).toEqual([0]);
+});
+
+test("a task that is followed for hours is not late", async () => {
+  const world = await createWorld({ provider: following });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(31_000);
+  await world.poll(1_000);
+  await world.clock.advance(60 * 60 * 1000);
+
+  await world.poll(1_000);
+
+  expect((await world.command("c1"))?.state.status).toBe("following");
+  expect(lags(world).at(-1)).toBe(0);
+});
+
+test("a command that is due at once, whenever that began, is not late", async () => {
+  const gate = createGate();
+  const world = await createWorld({ provider: following, around: gate.around });
+  const recording = gate.hold("ledger.write task#local/t1");
+  const handling = world.handle(updateContainer("c1"));
+  await recording.reached;
+
+  await world.poll(1_000);
+  recording.open();
+  await handling;
+
+  expect(lags(world)).toEqual([0]);
+});
+
+test("a run that finds another one at work is counted too", async () => {
+  const world = await createWorld({ provider: throttled });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(10_000);
+  const { deps } = world.newInvocation();
+  await takeLease(deps, { name: POLLER_LEASE, by: "another", durationMs: 10_000 });
+
+  await world.poll(1_000);
+
+  expect(world.counted).toEqual(["PollerRan"]);
+  expect(lags(world)).toEqual([3]);
+});
+
+test("a run that does not come to its end is not counted", async () => {
+  const around: Around = ({ name }, effect) =>
+    name === "ledger.listDue" ? Promise.reject(new Error("away")) : effect();
+  const world = await createWorld({ provider: throttled, around });
+
+  await world.poll();
+
+  expect(world.errors).toHaveLength(1);
+  expect(world.counted).toEqual([]);
+  expect(world.measured).toEqual([]);
+});
