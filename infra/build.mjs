@@ -2,43 +2,14 @@
  * Bundles with esbuild: `functions` makes one bundle for each folder in functions/ and one for the
  * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark. What is made goes to dist/ of the working directory.
  */
-import { chmodSync, readdirSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { sizesOf } from "./bundle-sizes.mjs";
+import { BASE, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { buildLoadBundles } from "./load-bundles.mjs";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = resolve("dist");
-
-/** @type {import("esbuild").BuildOptions} */
-const BASE = {
-  absWorkingDir: ROOT,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  // The floor in package.json. The Lambda runtime is newer; its target makes no byte less.
-  target: "node20",
-  sourcemap: "linked",
-  // Stack traces need no sources, and the map is a third of the size without them.
-  sourcesContent: false,
-  logLevel: "warning",
-};
-
-/**
- * The SDK's other sources of credentials, which it loads only when the environment has none. On
- * Lambda it always has. Without them a bundle is a fifth smaller.
- */
-const NEVER_LOADED_ON_LAMBDA = [
-  "@aws-sdk/credential-provider-http",
-  "@aws-sdk/credential-provider-ini",
-  "@aws-sdk/credential-provider-process",
-  "@aws-sdk/credential-provider-sso",
-  "@aws-sdk/credential-provider-web-identity",
-  "@smithy/credential-provider-imds",
-];
-
-/** Its build for Node is CommonJS, which asks for Node's modules in a way that a bundle has not. */
-const YAML_OF_BROWSERS = { yaml: join(ROOT, "node_modules", "yaml", "browser", "index.js") };
 
 /** What infra/configured.cjs reads the files of a stage with. */
 const buildConfigReader = () =>
@@ -52,25 +23,8 @@ const buildConfigReader = () =>
 
 const buildFunctions = async () => {
   await buildConfigReader();
-  const names = readdirSync(join(ROOT, "functions"), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
-  const { metafile } = await build({
-    ...BASE,
-    entryPoints: names.map((name) => `functions/${name}/handler.ts`),
-    outbase: "functions",
-    outdir: join(DIST, "functions"),
-    outExtension: { ".js": ".mjs" },
-    minify: true,
-    metafile: true,
-    // ES modules first: without them nothing is shaken off the AWS SDK, and bundles double.
-    mainFields: ["module", "main"],
-    external: NEVER_LOADED_ON_LAMBDA,
-    alias: YAML_OF_BROWSERS,
-  });
-  for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
-    if (file.endsWith(".mjs")) process.stdout.write(`${file} ${Math.round(bytes / 1000)} kB\n`);
-  }
+  const { metafile } = await build({ ...FUNCTIONS, outdir: join(DIST, "functions") });
+  for (const size of sizesOf(metafile)) process.stdout.write(`${size}\n`);
 };
 
 /**
@@ -92,15 +46,20 @@ const buildCli = async () => {
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
 };
 
-/** The load generator and the servers that it measures, as processes of their own. */
-const buildBench = () =>
-  build({
+/** The benchmarks, the servers that they measure as processes of their own, and what they load. */
+const buildBench = async () => {
+  const folder = join(DIST, "bench");
+  await build({
     ...BASE,
-    entryPoints: ["test/bench/load.ts", "test/bench/subjects.ts", "test/bench/thresholds.ts"],
-    outdir: join(DIST, "bench"),
+    entryPoints: ["load", "subjects", "thresholds", "load-times", "load-once"].map(
+      (name) => `test/bench/${name}.ts`,
+    ),
+    outdir: folder,
     outExtension: { ".js": ".mjs" },
     packages: "external",
   });
+  await buildLoadBundles(join(folder, "handlers"));
+};
 
 const BUILDS = new Map([
   ["bench", buildBench],

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { baseUrl } from "../config/base-url.ts";
 import { duration } from "../config/duration.ts";
 import { entryName } from "../config/entry-name.ts";
+import { COMMANDED_IDS } from "../contract/commanded-ids.ts";
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../contract/load-balancer-pools.ts";
-import { COMMANDED } from "../contract/mutations.ts";
 import { problemsOf } from "../contract/problem.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
@@ -26,9 +26,8 @@ const sender = z.union([z.literal(OWN), awsAccountId], {
   error: 'own, or an AWS account id in quotes, such as "111122223333"',
 });
 
-const OPERATION_IDS = COMMANDED.map(({ id }) => id);
-const operations = z.union([z.literal("all"), z.array(oneOf(OPERATION_IDS)).min(1)], {
-  error: `all, or a list of ${OPERATION_IDS.join(", ")}`,
+const operations = z.union([z.literal("all"), z.array(oneOf(COMMANDED_IDS)).min(1)], {
+  error: `all, or a list of ${COMMANDED_IDS.join(", ")}`,
 });
 const projects = z.union([z.literal("all"), z.array(z.int()).min(1)], {
   error: "all, or a list of project ids",
@@ -58,7 +57,7 @@ const entryRule = (input: unknown): string => {
 /** By operation, for commands that name no deadline. */
 const deadlinesSchema = z.strictObject({
   default: deadline,
-  ...Object.fromEntries(OPERATION_IDS.map((id) => [id, deadline])),
+  ...Object.fromEntries(COMMANDED_IDS.map((id) => [id, deadline])),
 });
 
 const apiKeySchema = z

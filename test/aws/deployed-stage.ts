@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { GetQueueUrlCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { DEMO_REACTIONS, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
@@ -6,9 +7,18 @@ import { accountsAt } from "../scenarios/configs.ts";
 import type { Stage } from "../scenarios/stage.ts";
 import { AWS_ACCOUNT, REGION } from "./aws-clients.ts";
 import { type DeployedStack, deployStack } from "./deployed-stack.ts";
-import { alsoSendTo, putFromOtherAccount } from "./emulator-defects.ts";
+import { allowPlainHttp, alsoSendTo, putFromOtherAccount } from "./emulator-defects.ts";
 import { openEventTap, tapBus } from "./event-tap.ts";
 import { type ProviderService, serveProvider } from "./provider-service.ts";
+
+/** Calls it as its schedule does once an hour. @returns what it answers, or its error */
+export const callSnapshotPrices = async ({ aws, nameOf }: DeployedStack): Promise<string> => {
+  const tick = { time: new Date(Date.now()).toISOString() };
+  const { Payload } = await aws.lambda.send(
+    new InvokeCommand({ FunctionName: nameOf("snapshot-prices"), Payload: JSON.stringify(tick) }),
+  );
+  return Payload?.transformToString() ?? "";
+};
 
 /** Longer than two ticks of a schedule that calls once a minute. */
 const LIMIT_MS = 130_000;
@@ -16,6 +26,8 @@ const LIMIT_MS = 130_000;
 export interface DeployedStage extends Stage {
   readonly stack: DeployedStack;
   readonly service: ProviderService;
+  /** What a function got to hear that read a config before the bucket's policy was taken away. */
+  readonly bucketRefusal: string;
 }
 
 /** Skyhook deployed to the emulator, and the provider that it uses. */
@@ -35,6 +47,9 @@ export const openDeployedStage = async (endpoint: string, name: string): Promise
     { [parameter]: service.apiKey, [`/skyhook/${name}/fingerprint-key`]: randomUUID() },
   );
   const { aws, nameOf, outputs } = stack;
+  const bucket = String(outputs.ConfigBucketName);
+  const bucketRefusal = await callSnapshotPrices(stack);
+  await allowPlainHttp(aws, bucket);
   const busName = nameOf("events");
   const tap = await openEventTap(aws, nameOf("tap"), LIMIT_MS);
   const untap = await tapBus(aws, busName, tap.queueArn);
@@ -47,6 +62,7 @@ export const openDeployedStage = async (endpoint: string, name: string): Promise
   return {
     stack,
     service,
+    bucketRefusal,
     ownSender: AWS_ACCOUNT,
     provider: { baseUrl: service.url, apiKey: service.apiKey },
     events: tap.events,
@@ -73,8 +89,9 @@ export const openDeployedStage = async (endpoint: string, name: string): Promise
       return id;
     },
     async writeThresholds(text) {
-      const Bucket = outputs.ConfigBucketName;
-      await aws.s3.send(new PutObjectCommand({ Bucket, Key: "thresholds.yaml", Body: text }));
+      await aws.s3.send(
+        new PutObjectCommand({ Bucket: bucket, Key: "thresholds.yaml", Body: text }),
+      );
     },
     async close() {
       await untap();

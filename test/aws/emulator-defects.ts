@@ -10,6 +10,7 @@ import {
   TestEventPatternCommand,
 } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
+import { DeleteBucketPolicyCommand } from "@aws-sdk/client-s3";
 import {
   DeleteMessageCommand,
   ReceiveMessageCommand,
@@ -104,6 +105,14 @@ export const deployMissing = async (
       }),
     );
   }
+};
+
+/**
+ * Not AWS: the emulator is spoken to in plain HTTP, which the policy of our bucket refuses. So the
+ * policy goes, once a function has been refused.
+ */
+export const allowPlainHttp = async ({ s3 }: AwsClients, Bucket: string): Promise<void> => {
+  await s3.send(new DeleteBucketPolicyCommand({ Bucket }));
 };
 
 const payloadFor = ({ InputTransformer }: Target, event: string): string =>

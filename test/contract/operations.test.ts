@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { MUTATIONS } from "../../lib/contract/mutations.ts";
+import { COMMANDED_IDS } from "../../lib/contract/commanded-ids.ts";
+import { COMMANDED, MUTATIONS } from "../../lib/contract/mutations.ts";
 import { requestField } from "../../lib/contract/operation.ts";
 import { OPERATIONS } from "../../lib/contract/operations.ts";
 import { placesOf } from "../../lib/contract/places.ts";
@@ -26,6 +27,10 @@ test("the mutations are the document's, in its order", () => {
     "E11 create-router",
     "E15 create-storage-event",
   ]);
+});
+
+test("the ids that a command may name are those of the operations that it may name", () => {
+  expect(COMMANDED_IDS).toEqual(COMMANDED.map(({ id }) => id));
 });
 
 test("an id and a place belong to one operation", () => {

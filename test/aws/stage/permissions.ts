@@ -2,8 +2,8 @@ import { DescribeStackResourcesCommand } from "@aws-sdk/client-cloudformation";
 import { GetRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import type { DeployedStage } from "../deployed-stage.ts";
-import { callSnapshotPrices, writeWatchlist } from "./snapshot-prices.ts";
+import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
+import { writeWatchlist } from "./watchlist.ts";
 
 const policySchema = z.object({
   Version: z.string(),
@@ -22,6 +22,10 @@ const roleNameOf = async ({ stack }: DeployedStage, LogicalResourceId: string) =
  * the emulator evaluates them. So a statement is taken away, and has to be missed.
  */
 export const testPermissions = (stageOf: () => DeployedStage): void => {
+  test("the config bucket refuses whoever comes without TLS", () => {
+    expect(stageOf().bucketRefusal).toMatch(/explicit deny/);
+  });
+
   describe("the role of snapshot-prices", () => {
     test.each(["s3:GetObject", "dynamodb:PutItem"])(
       "is evaluated: without %s the function fails",
@@ -40,9 +44,9 @@ export const testPermissions = (stageOf: () => DeployedStage): void => {
           );
 
         await allow({ ...document, Statement });
-        const denied = await callSnapshotPrices(stage);
+        const denied = await callSnapshotPrices(stage.stack);
         await allow(document);
-        const allowed = await callSnapshotPrices(stage);
+        const allowed = await callSnapshotPrices(stage.stack);
 
         expect(denied).toContain("is not authorized to perform");
         expect(allowed).toBe("null");

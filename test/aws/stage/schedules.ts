@@ -4,8 +4,8 @@ import {
 } from "@aws-sdk/client-lambda";
 import { describe, expect, test } from "vitest";
 import { sendCommand } from "../../scenarios/asking.ts";
-import type { DeployedStage } from "../deployed-stage.ts";
-import { callSnapshotPrices, writeWatchlist } from "./snapshot-prices.ts";
+import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
+import { writeWatchlist } from "./watchlist.ts";
 
 const CONTAINER = { project_id: 1234567, region_id: 76, container_name: "my-container" };
 
@@ -51,7 +51,7 @@ export const testSchedules = (stageOf: () => DeployedStage): void => {
       const stage = stageOf();
       await writeWatchlist(stage);
 
-      expect(await callSnapshotPrices(stage)).toBe("null");
+      expect(await callSnapshotPrices(stage.stack)).toBe("null");
 
       const captured = await stage.events.first(
         "the prices",
