@@ -2,6 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   CreateArchiveCommand,
+  type EventBridgeClient,
+  EventBridgeServiceException,
   ListArchivesCommand,
   ListRulesCommand,
   ListTargetsByRuleCommand,
@@ -15,8 +17,11 @@ import {
   DeleteMessageCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
+  type SQSClient,
+  SQSServiceException,
 } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { refusalOfSize } from "../support/put-events.ts";
 import { AWS_ACCOUNT, type AwsClients, REGION } from "./aws-clients.ts";
 
 /*
@@ -194,4 +199,48 @@ export const moveMessages = async (
     await sqs.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
   }
   return Messages.length;
+};
+
+const putEventsSchema = z.object({
+  Entries: z.array(z.object({ Source: z.string(), DetailType: z.string(), Detail: z.string() })),
+});
+
+/** Defect: PutEvents takes entries of any size. So the client refuses what its documentation does. */
+export const refusingLargeEvents = (client: EventBridgeClient): EventBridgeClient => {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const { data } = putEventsSchema.safeParse(args.input);
+      const message = data && refusalOfSize(data.Entries);
+      if (message === undefined) return next(args);
+      const name = "ValidationException";
+      throw new EventBridgeServiceException({ name, message, $fault: "client", $metadata: {} });
+    },
+    { step: "initialize" },
+  );
+  return client;
+};
+
+const sqsIdSchema = z.string().regex(/^[!-~]{1,128}$/);
+const sendMessageSchema = z.object({
+  MessageGroupId: sqsIdSchema.optional(),
+  MessageDeduplicationId: sqsIdSchema.optional(),
+  DelaySeconds: z.int().min(0).max(900).optional(),
+});
+
+/**
+ * Defect: SendMessage takes any text as a group's or a deduplication id, and any delay. So the client
+ * refuses what AWS does.
+ */
+export const refusingWrongMessages = (client: SQSClient): SQSClient => {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const isMessage = "MessageBody" in args.input;
+      if (!isMessage || sendMessageSchema.safeParse(args.input).success) return next(args);
+      const name = "InvalidParameterValue";
+      const message = "an id or the delay is not what SQS takes";
+      throw new SQSServiceException({ name, message, $fault: "client", $metadata: {} });
+    },
+    { step: "initialize" },
+  );
+  return client;
 };

@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ["test/aws/global-setup.ts"],
     testTimeout: 150_000,
     hookTimeout: 180_000,
+    // The ports' contracts poll for what is there after a moment; an emulator is slower than a map.
+    expect: { poll: { timeout: 20_000, interval: 100 } },
     // The emulator runs the functions as processes of this machine.
     fileParallelism: false,
     isolate: false,

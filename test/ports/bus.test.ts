@@ -22,9 +22,10 @@ describeBusContract("EventBridge, against its documented limits", async () => {
   const client = new EventBridgeClient({ ...aws.clientConfig, maxAttempts: 1 });
   return {
     bus: createEventbridgeBus({ client, busName: "skyhook", source: "skyhook" }),
-    arrived: () => arrived,
-    breakDown: () => {
+    arrived: async () => arrived,
+    breakDown: async () => {
       isBroken = true;
+      return /^out of order$/;
     },
     remove: async () => undefined,
   };
@@ -53,9 +54,10 @@ for (const { storeName, createStore } of storeKinds) {
     bus.start();
     return {
       bus,
-      arrived: () => arrived,
-      breakDown: () => {
+      arrived: async () => arrived,
+      breakDown: async () => {
         isBroken = true;
+        return /^out of order$/;
       },
       remove: async () => {
         await bus.stop();

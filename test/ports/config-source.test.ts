@@ -3,26 +3,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { S3Client } from "@aws-sdk/client-s3";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createS3ConfigSource } from "../../lib/aws/s3-config-source.ts";
 import { createFileConfigSource } from "../../lib/local/file-config-source.ts";
-import type { ConfigSource } from "../../lib/ports/config-source.ts";
+import {
+  type ConfigSourceHarness,
+  describeConfigSourceContract,
+} from "./config-source-contract.ts";
 
-interface Target {
-  readonly source: ConfigSource;
-  write(text: string): Promise<void>;
-}
+const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "skyhook-config-"));
 
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
-
-const openFile = async (): Promise<Target> => {
-  const folder = await mkdtemp(join(tmpdir(), "skyhook-config-"));
-  folders.push(folder);
+const openFile = async (): Promise<ConfigSourceHarness> => {
+  const folder = await makeFolder();
   const path = join(folder, "config.yaml");
-  return { source: createFileConfigSource(path), write: (text) => writeFile(path, text) };
+  return {
+    source: createFileConfigSource(path),
+    write: (text) => writeFile(path, text),
+    remove: () => rm(path),
+    close: () => rm(folder, { recursive: true }),
+  };
 };
 
 const xmlError = (statusCode: number, code: string) => ({
@@ -32,7 +31,7 @@ const xmlError = (statusCode: number, code: string) => ({
 });
 
 /** Answers GetObject with a range as S3 does (API reference, GetObject and error responses). */
-const openS3 = async (): Promise<Target & { readonly asked: string[] }> => {
+const openS3 = async (): Promise<ConfigSourceHarness & { readonly asked: string[] }> => {
   let object: { readonly bytes: Buffer; readonly version: number } | undefined;
   const asked: string[] = [];
   const answer = (range: string) => {
@@ -66,52 +65,15 @@ const openS3 = async (): Promise<Target & { readonly asked: string[] }> => {
     async write(text) {
       object = { bytes: Buffer.from(text), version: (object?.version ?? 0) + 1 };
     },
+    async remove() {
+      object = undefined;
+    },
+    close: async () => undefined,
   };
 };
 
-describe.each([
-  ["a file", openFile],
-  ["an S3 object", openS3],
-])("a config in %s", (_where, open) => {
-  it("is undefined while there is none", async () => {
-    const { source } = await open();
-
-    expect(await source.read()).toBeUndefined();
-  });
-
-  it("is read as it was last written", async () => {
-    const { source, write } = await open();
-    await write("thresholds: []\n");
-    await write("thresholds: [] # Größe\n");
-
-    expect((await source.read())?.text).toBe("thresholds: [] # Größe\n");
-  });
-
-  it("has a version that changes with the text and only then", async () => {
-    const { source, write } = await open();
-    await write("one");
-    const first = await source.read();
-    const again = await source.read();
-    await write("two");
-
-    expect(again?.version).toBe(first?.version);
-    expect((await source.read())?.version).not.toBe(first?.version);
-  });
-
-  it("may be empty", async () => {
-    const { source, write } = await open();
-    await write("");
-
-    expect(await source.read()).toMatchObject({ text: "" });
-  });
-
-  it("is read far enough to see that it is too long, and no further where it could be endless", async () => {
-    const { source, write } = await open();
-    await write("x".repeat(1_500_000));
-
-    expect((await source.read())?.text.length).toBeGreaterThan(1_000_000);
-  });
-});
+describeConfigSourceContract("a file", openFile);
+describeConfigSourceContract("an S3 object, against its documented answers", openS3);
 
 describe("a config in an S3 object", () => {
   it("is known by bucket and key, and its version is S3's", async () => {
@@ -142,8 +104,8 @@ describe("a config in an S3 object", () => {
 
 describe("a config in a file", () => {
   it("rejects when the path is a folder", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "skyhook-config-"));
-    folders.push(folder);
+    const folder = await makeFolder();
+    onTestFinished(() => rm(folder, { recursive: true }));
 
     await expect(createFileConfigSource(folder).read()).rejects.toThrow("EISDIR");
   });

@@ -71,6 +71,27 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect((await ledger.read("deep"))?.value).toEqual(value);
     });
 
+    test("takes an item of just under 400 kB", async () => {
+      const ledger = await openForTest();
+      const value = { text: "x".repeat(409_400) };
+
+      expect(await ledger.write(item("command#1", 1, { value }))).toBe("written");
+
+      expect((await ledger.read("command#1"))?.value).toEqual(value);
+    });
+
+    test("refuses an item of more than 400 kB, and keeps what was there", async () => {
+      const ledger = await openForTest();
+      const text = "x".repeat(409_600);
+      await ledger.write(item("command#1", 1));
+
+      await expect(ledger.write(item("command#1", 2, { value: { text } }))).rejects.toThrow(
+        "Item size has exceeded the maximum allowed size",
+      );
+
+      expect(await ledger.read("command#1")).toEqual(item("command#1", 1));
+    });
+
     test("does not change with the object that was written", async () => {
       const ledger = await openForTest();
       const value = { status: "accepted" };

@@ -87,6 +87,17 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
       ]);
   });
 
+  test("hands any number of entries on in the order of publishing, which EventBridge does not promise", async () => {
+    const { handler, names } = createNotingHandler();
+    bus.subscribe(handler);
+    bus.start();
+    const published = Array.from({ length: 23 }, (_, index) => `entry ${index}`);
+
+    await bus.publish(published.map(entry));
+
+    await expect.poll(() => names).toEqual(published);
+  });
+
   test("answers when an entry is stored, without waiting for its handlers", async () => {
     bus.subscribe(() => clock.sleep(60_000));
     bus.start();

@@ -2,6 +2,24 @@ import { SSMClient } from "@aws-sdk/client-ssm";
 import { expect, test } from "vitest";
 import { createSsmSecrets } from "../../lib/aws/ssm-secrets.ts";
 import { createStubAws, type StubReply } from "../support/stub-aws.ts";
+import { describeSecretsContract } from "./secrets-contract.ts";
+
+const missing: StubReply = { status: 400, body: { __type: "ParameterNotFound", message: "" } };
+
+describeSecretsContract("SSM, against its documented answers", async () => {
+  let value: string | undefined;
+  const aws = createStubAws(() =>
+    value === undefined ? missing : { status: 200, body: { Parameter: { Value: value } } },
+  );
+  return {
+    secrets: createSsmSecrets({ client: new SSMClient(aws.clientConfig) }),
+    reference: "/skyhook/main/api-key",
+    async put(text) {
+      value = text;
+    },
+    remove: async () => undefined,
+  };
+});
 
 const open = (reply: StubReply) => {
   const aws = createStubAws(() => reply);
@@ -25,10 +43,7 @@ test("a secret is read decrypted", async () => {
 });
 
 test("a missing parameter rejects with its name and the reason", async () => {
-  const { secrets } = open({
-    status: 400,
-    body: { __type: "ParameterNotFound", message: "" },
-  });
+  const { secrets } = open(missing);
 
   await expect(secrets.read("/skyhook/main/api-key")).rejects.toThrow(
     "secret /skyhook/main/api-key cannot be read: ParameterNotFound",

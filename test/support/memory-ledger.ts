@@ -1,5 +1,8 @@
 import type { Ledger, LedgerItem } from "../../lib/ports/ledger.ts";
 
+/** DynamoDB's limit; the names of attributes, which count there too, are left out here. */
+const MAX_ITEM_BYTES = 400 * 1024;
+
 /** A ledger in memory, at once consistent. It passes the same contract suite as the one on DynamoDB. */
 export const createMemoryLedger = (): Ledger => {
   // The value is kept as text, so that nobody shares an object with what is stored.
@@ -13,9 +16,13 @@ export const createMemoryLedger = (): Ledger => {
       return { ...item, value: JSON.parse(valueText) };
     },
     async write({ value, ...item }) {
+      const valueText = JSON.stringify(value);
+      if (Buffer.byteLength(item.key) + Buffer.byteLength(valueText) > MAX_ITEM_BYTES) {
+        throw new Error("Item size has exceeded the maximum allowed size");
+      }
       const storedVersion = stored.get(item.key)?.version ?? 0;
       if (storedVersion !== item.version - 1) return "conflict";
-      stored.set(item.key, { ...item, valueText: JSON.stringify(value) });
+      stored.set(item.key, { ...item, valueText });
       return "written";
     },
     listDue: async (until, limit) =>

@@ -20,8 +20,16 @@ const refusal = (message: string): StubReply => ({
   body: { __type: "ValidationException", message },
 });
 
-const bytesOf = (entry: PutEntry): number =>
+type SizedEntry = Pick<PutEntry, "Source" | "DetailType" | "Detail">;
+
+const bytesOf = (entry: SizedEntry): number =>
   14 + Buffer.byteLength(entry.Source + entry.DetailType + entry.Detail);
+
+/** Why PutEvents refuses the size of entries that each have a time; undefined when it does not. */
+export const refusalOfSize = (entries: readonly SizedEntry[]): string | undefined =>
+  entries.reduce((sum, entry) => sum + bytesOf(entry), 0) > 262_144
+    ? "Total size of the entries in the request is over the limit."
+    : undefined;
 
 /** PutEvents with its two limits, as its documentation has them; `accept` gets what passes. */
 export const answerPutEvents = (
@@ -32,9 +40,8 @@ export const answerPutEvents = (
   if (Entries.length < 1 || Entries.length > 10) {
     return refusal("Entries must have length between 1 and 10");
   }
-  if (Entries.reduce((sum, entry) => sum + bytesOf(entry), 0) > 262_144) {
-    return refusal("Total size of the entries in the request is over the limit.");
-  }
+  const message = refusalOfSize(Entries);
+  if (message !== undefined) return refusal(message);
   Entries.forEach(accept);
   return {
     status: 200,

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListObjectVersionsCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { createS3ConfigSource } from "../../../lib/aws/s3-config-source.ts";
+import { describeConfigSourceContract } from "../../ports/config-source-contract.ts";
+import { createAwsClients } from "../aws-clients.ts";
+
+const { s3: client } = createAwsClients(inject("awsEndpoint"));
+const key = "thresholds.yaml";
+
+const removeBucket = async (Bucket: string): Promise<void> => {
+  const { Versions = [], DeleteMarkers = [] } = await client.send(
+    new ListObjectVersionsCommand({ Bucket }),
+  );
+  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
+    await client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+  }
+  await client.send(new DeleteBucketCommand({ Bucket }));
+};
+
+const openBucket = async () => {
+  const bucket = `skyhook-test-${randomUUID()}`;
+  await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  return {
+    bucket,
+    source: createS3ConfigSource({ client, bucket, key }),
+    /** @returns what S3 says of the object that it made */
+    put: (text: string) =>
+      client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: Buffer.from(text) })),
+    remove: async () => {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    },
+    close: () => removeBucket(bucket),
+  };
+};
+
+/** As infra/config-bucket.cjs makes it, as far as a reader can tell. */
+const openVersionedBucket = async () => {
+  const opened = await openBucket();
+  const VersioningConfiguration = { Status: "Enabled" as const };
+  await client.send(
+    new PutBucketVersioningCommand({ Bucket: opened.bucket, VersioningConfiguration }),
+  );
+  return opened;
+};
+
+const withWrite = <T extends Awaited<ReturnType<typeof openBucket>>>(opened: T) => ({
+  ...opened,
+  write: async (text: string) => {
+    await opened.put(text);
+  },
+});
+
+describeConfigSourceContract("an S3 object, on an emulator", async () =>
+  withWrite(await openVersionedBucket()),
+);
+describeConfigSourceContract("an S3 object without versions, on an emulator", async () =>
+  withWrite(await openBucket()),
+);
+
+describe("a config in S3", () => {
+  test("has the version id that S3 gave it", async () => {
+    const { source, put, close } = await openVersionedBucket();
+    onTestFinished(close);
+
+    const { VersionId } = await put("thresholds: []");
+
+    expect(VersionId).toMatch(/^\S{8,}$/);
+    expect(await source.read()).toEqual({ text: "thresholds: []", version: VersionId });
+  });
+
+  test("has its entity tag as its version in a bucket that keeps none", async () => {
+    const { source, put, close } = await openBucket();
+    onTestFinished(close);
+
+    await put("thresholds: []");
+
+    // The MD5 of the text.
+    expect(await source.read()).toEqual({
+      text: "thresholds: []",
+      version: "f7699babcbf4082afa47b3d2fec6c298",
+    });
+  });
+
+  test("is read to one byte beyond a megabyte", async () => {
+    const { source, put, close } = await openVersionedBucket();
+    onTestFinished(close);
+    await put("x".repeat(1_500_000));
+
+    expect((await source.read())?.text).toHaveLength(1_000_001);
+  });
+
+  test("rejects where the bucket is missing, so that nobody takes that for a missing config", async () => {
+    const bucket = `skyhook-test-${randomUUID()}`;
+
+    await expect(createS3ConfigSource({ client, bucket, key }).read()).rejects.toMatchObject({
+      name: "NoSuchBucket",
+    });
+  });
+});

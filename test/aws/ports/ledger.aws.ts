@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  GetItemCommand,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from "@aws-sdk/client-dynamodb";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { createDynamodbLedger } from "../../../lib/aws/dynamodb-ledger.ts";
+import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/aws/ledger-table.ts";
+import { describeLedgerContract } from "../../ports/ledger-contract.ts";
+import { createAwsClients } from "../aws-clients.ts";
+
+const { dynamoDb: client } = createAwsClients(inject("awsEndpoint"));
+
+const openTable = async () => {
+  const TableName = `skyhook-test-${randomUUID()}`;
+  await client.send(new CreateTableCommand({ ...LEDGER_TABLE, TableName }));
+  await waitUntilTableExists({ client, maxWaitTime: 30 }, { TableName });
+  const TimeToLiveSpecification = { AttributeName: EXPIRY_ATTRIBUTE, Enabled: true };
+  await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  return {
+    TableName,
+    ledger: createDynamodbLedger({ client, tableName: TableName }),
+    close: async () => {
+      await client.send(new DeleteTableCommand({ TableName }));
+    },
+  };
+};
+
+describeLedgerContract("DynamoDB, on an emulator", openTable);
+
+test("DynamoDB counts an item's size in bytes of UTF-8", async () => {
+  const { ledger, close } = await openTable();
+  onTestFinished(close);
+  const value = { text: "€".repeat(140_000) };
+
+  await expect(ledger.write({ key: "command#1", version: 1, value })).rejects.toMatchObject({
+    name: "ValidationException",
+    $fault: "client",
+  });
+});
+
+test("an item is stored so that DynamoDB's time to live finds its second", async () => {
+  const { ledger, TableName, close } = await openTable();
+  onTestFinished(close);
+
+  await ledger.write({ key: "command#1", version: 1, expiresAt: 4_102_444_800_001, value: {} });
+
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName, Key: { pk: { S: "command#1" } } }),
+  );
+  expect(Item?.[EXPIRY_ATTRIBUTE]).toEqual({ N: "4102444801" });
+});

@@ -1,0 +1,44 @@
+import { randomUUID } from "node:crypto";
+import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { inject } from "vitest";
+import { createSqsWaker } from "../../../lib/aws/sqs-waker.ts";
+import { createSystemClock } from "../../../lib/system/system-clock.ts";
+import { describeWakerContract } from "../../ports/waker-contract.ts";
+import { createAwsClients } from "../aws-clients.ts";
+import { refusingWrongMessages } from "../emulator-defects.ts";
+
+const client = refusingWrongMessages(createAwsClients(inject("awsEndpoint")).sqs);
+
+const LOOK_MS = 50;
+
+describeWakerContract("SQS, on an emulator", async () => {
+  const clock = createSystemClock();
+  const { QueueUrl = "" } = await client.send(
+    new CreateQueueCommand({
+      QueueName: `skyhook-test-${randomUUID()}`,
+      // As infra/queues.cjs makes it.
+      Attributes: { VisibilityTimeout: "360", SqsManagedSseEnabled: "true" },
+    }),
+  );
+  const receive = async (): Promise<number> => {
+    const { Messages = [] } = await client.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+    );
+    return Messages.length;
+  };
+  return {
+    waker: createSqsWaker({ client, queueUrl: QueueUrl, clock }),
+    clock,
+    async wakesUntil(at) {
+      let wakes = 0;
+      while (clock.now() < at) {
+        wakes += await receive();
+        await clock.sleep(LOOK_MS);
+      }
+      return wakes;
+    },
+    remove: async () => {
+      await client.send(new DeleteQueueCommand({ QueueUrl }));
+    },
+  };
+});
