@@ -35,8 +35,8 @@ import { type JobChoice, type StandingJobs, startStandingJobs } from "./standing
 import { startTriggers } from "./triggers.ts";
 
 const TABLE_NAME = "skyhook-local";
-/** As in the cloud: five tries, then the dead letters. */
-const MAX_RECEIVE_COUNT = 5;
+/** As in the cloud (infra/queues.cjs): ten tries, then the dead letters. */
+const MAX_RECEIVE_COUNT = 10;
 
 /** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
 const LEASE_MS = 35_000;

@@ -52,7 +52,7 @@ export const openDeployedStage = async (endpoint: string, name: string): Promise
   await allowPlainHttp(aws, bucket);
   const busName = nameOf("events");
   const tap = await openEventTap(aws, nameOf("tap"), LIMIT_MS);
-  const untap = await tapBus(aws, busName, tap.queueArn);
+  const untap = await tapBus(aws, { busName, source: "skyhook", awsAccount: AWS_ACCOUNT }, tap);
   const teamTap = await openEventTap(aws, nameOf("team-tap"), LIMIT_MS);
   const subscriber = { Rule: nameOf(`subscriber-${DEMO_TEAM}`), EventBusName: busName };
   await alsoSendTo(aws, subscriber, teamTap.queueArn);

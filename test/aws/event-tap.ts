@@ -15,10 +15,11 @@ import {
 } from "@aws-sdk/client-sqs";
 import { createEventLog, type EventLog } from "../scenarios/event-log.ts";
 import { publishedSchema } from "../scenarios/stage.ts";
-import { AWS_ACCOUNT, type AwsClients } from "./aws-clients.ts";
+import type { AwsClients } from "./aws-clients.ts";
 
 /** A queue that rules can put events into, and what has come out of it. */
 export interface EventTap {
+  readonly name: string;
   readonly queueArn: string;
   readonly events: EventLog;
   close(): Promise<void>;
@@ -28,7 +29,7 @@ const LOOK_MS = 100;
 
 /** @param limitMs see `createEventLog` */
 export const openEventTap = async (
-  { sqs }: AwsClients,
+  { sqs }: Pick<AwsClients, "sqs">,
   name: string,
   limitMs: number,
 ): Promise<EventTap> => {
@@ -61,6 +62,7 @@ export const openEventTap = async (
     while (isOpen) if ((await receiveOnce()) === 0) await sleep(LOOK_MS);
   })();
   return {
+    name,
     queueArn,
     events,
     async close() {
@@ -71,23 +73,30 @@ export const openEventTap = async (
   };
 };
 
+/** Whose events on which bus. */
+export interface TappedBus {
+  readonly busName: string;
+  readonly source: string;
+  readonly awsAccount: string;
+}
+
 /**
- * Sends everything that we publish on a bus into a queue, as a subscriber of ours would have it.
+ * Sends everything that we publish on a bus into a tap, as a subscriber of ours would have it.
  * @returns what ends that again; a bus with a rule that is not the stack's cannot be removed
  */
 export const tapBus = async (
-  { eventBridge }: AwsClients,
-  busName: string,
-  queueArn: string,
+  { eventBridge }: Pick<AwsClients, "eventBridge">,
+  { busName, source, awsAccount }: TappedBus,
+  { name, queueArn }: EventTap,
 ): Promise<() => Promise<void>> => {
-  const rule = { Rule: "tap", EventBusName: busName };
-  const EventPattern = JSON.stringify({ source: ["skyhook"], account: [AWS_ACCOUNT] });
-  await eventBridge.send(new PutRuleCommand({ Name: "tap", EventBusName: busName, EventPattern }));
+  const rule = { Rule: name, EventBusName: busName };
+  const EventPattern = JSON.stringify({ source: [source], account: [awsAccount] });
+  await eventBridge.send(new PutRuleCommand({ Name: name, EventBusName: busName, EventPattern }));
   await eventBridge.send(
     new PutTargetsCommand({ ...rule, Targets: [{ Id: "tap", Arn: queueArn }] }),
   );
   return async () => {
     await eventBridge.send(new RemoveTargetsCommand({ ...rule, Ids: ["tap"] }));
-    await eventBridge.send(new DeleteRuleCommand({ Name: "tap", EventBusName: busName }));
+    await eventBridge.send(new DeleteRuleCommand({ Name: name, EventBusName: busName }));
   };
 };

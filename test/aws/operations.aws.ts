@@ -10,7 +10,9 @@ import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { DEMO_EVENT, DEMO_REACTION, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
 import { sendCommand } from "../scenarios/asking.ts";
+import { AWS_ACCOUNT } from "./aws-clients.ts";
 import { type DeployedStage, openDeployedStage } from "./deployed-stage.ts";
+import { checkStage } from "./smoke/check-stage.ts";
 
 /*
  * What README's "Deploy" tells people to do with a stage, done to one in that order.
@@ -65,6 +67,17 @@ const waitingCommands = async (): Promise<string | undefined> => {
   );
   return Attributes?.ApproximateNumberOfMessages;
 };
+
+describe("a deployed stage, by the smoke test", () => {
+  checkStage(async () => ({
+    aws: stage.stack.aws,
+    stackName: stage.stack.name,
+    awsAccount: AWS_ACCOUNT,
+    eventSource: "skyhook",
+    projectId: CONTAINER.project_id,
+    regionId: CONTAINER.region_id,
+  }));
+});
 
 describe("a deployed stage", () => {
   test("stands still when it is stopped, and loses nothing", async () => {
