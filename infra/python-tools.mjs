@@ -2,7 +2,7 @@
  * Programs that exist as Python packages only, in a virtual environment of this folder. Nothing that
  * ships and no test of `npm test` needs one.
  *
- * `node infra/python-tools.mjs PROGRAM ARGUMENT…` runs one; ends with status 3 where there is no Python.
+ * `node infra/python-tools.mjs PROGRAM ARGUMENT…` runs one.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -64,6 +64,10 @@ const isMain = process.argv[1] && import.meta.url === pathToFileURL(process.argv
 if (isMain) {
   const [name, ...args] = process.argv.slice(2);
   if (name === undefined) throw new Error("usage: node infra/python-tools.mjs PROGRAM ARGUMENT…");
-  if (findPython() === undefined) process.exit(3);
-  process.exit(spawnSync(pythonProgram(name), args, { stdio: "inherit" }).status ?? 1);
+  try {
+    process.exitCode = spawnSync(pythonProgram(name), args, { stdio: "inherit" }).status ?? 1;
+  } catch (error) {
+    process.stderr.write(`${name} cannot be run: ${error.message}\n`);
+    process.exitCode = 1;
+  }
 }
