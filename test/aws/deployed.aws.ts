@@ -13,7 +13,7 @@ let stage: DeployedStage;
 beforeAll(async () => {
   stage = await openDeployedStage(inject("awsEndpoint"), "e2e");
 });
-afterAll(() => stage.close());
+afterAll(() => stage?.close());
 
 describeScenarios("deployed", () => stage, 120_000);
 testDeadLetters(() => stage);

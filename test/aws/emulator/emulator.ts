@@ -13,20 +13,23 @@ export interface Emulator {
   stop(): Promise<void>;
 }
 
-const given = (endpoint: string): Emulator => {
+const given = async (endpoint: string): Promise<Emulator> => {
   const { hostname } = new URL(endpoint);
   if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) {
     throw new Error(
       `AWS_ENDPOINT_URL is ${endpoint}: these tests deploy, break and remove, so only an emulator on this machine will do`,
     );
   }
+  await fetch(endpoint).catch(() => {
+    throw new Error(`nothing answers at ${endpoint}, which AWS_ENDPOINT_URL names`);
+  });
   return { endpoint, what: "AWS_ENDPOINT_URL", log: () => "", stop: async () => undefined };
 };
 
 /**
  * The emulator that is given by AWS_ENDPOINT_URL; or MiniStack, from its Python package or, where there
  * is no Python, its Docker image.
- * @throws Error when there is none of the three
+ * @throws Error when there is none of the three, or it does not answer
  */
 export const startEmulator = async (): Promise<Emulator> => {
   const endpoint = process.env.AWS_ENDPOINT_URL;
