@@ -6,15 +6,19 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const ENVIRONMENT = join(ROOT, ".venv");
 const REQUIREMENTS = join(ROOT, "infra", "python", "requirements.txt");
 const STAMP = join(ENVIRONMENT, "installed.sha256");
 const PROGRAMS = join(ENVIRONMENT, process.platform === "win32" ? "Scripts" : "bin");
+
+/** Made by whoever installs, for two that install at once spoil it for each other. */
+const LOCK = `${ENVIRONMENT}.lock`;
+const LOOK_MS = 500;
 
 const INSTALL_LIMIT_MS = 5 * 60_000;
 /** MiniStack's; also tells a Python that came without its own way to make environments. */
@@ -43,29 +47,60 @@ const run = (command, ...args) => {
   throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `${stdout}${stderr}`}`);
 };
 
+const isInstalled = (name, wanted) =>
+  existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted && existsSync(join(PROGRAMS, name));
+
+const sleep = (durationMs) => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+};
+
+/** @throws Error when somebody else has it for longer than an installation may take */
+const lock = () => {
+  for (let waitedMs = 0; waitedMs < INSTALL_LIMIT_MS; waitedMs += LOOK_MS) {
+    try {
+      mkdirSync(LOCK);
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      sleep(LOOK_MS);
+    }
+  }
+  throw new Error(`another run seems to install; if none does, remove ${LOCK}`);
+};
+
+const install = (wanted) => {
+  const python = findPython();
+  if (python === undefined) throw new Error("there is no Python 3.10 or newer with venv and pip");
+  rmSync(ENVIRONMENT, { recursive: true, force: true });
+  run(python, "-m", "venv", ENVIRONMENT);
+  run(join(PROGRAMS, "pip"), "install", "--quiet", "--requirement", REQUIREMENTS);
+  writeFileSync(STAMP, wanted);
+};
+
 /**
  * The path of a program of the requirements, installed first where it is not.
  * @throws Error when there is no Python, or the packages cannot be installed
  */
 export const pythonProgram = (name) => {
   const wanted = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex");
-  if (!existsSync(STAMP) || readFileSync(STAMP, "utf8") !== wanted) {
-    const python = findPython();
-    if (python === undefined) throw new Error("there is no Python 3.10 or newer with venv and pip");
-    rmSync(ENVIRONMENT, { recursive: true, force: true });
-    run(python, "-m", "venv", ENVIRONMENT);
-    run(join(PROGRAMS, "pip"), "install", "--quiet", "--requirement", REQUIREMENTS);
-    writeFileSync(STAMP, wanted);
+  if (!isInstalled(name, wanted)) {
+    lock();
+    try {
+      if (!isInstalled(name, wanted)) install(wanted);
+    } finally {
+      rmSync(LOCK, { recursive: true });
+    }
   }
   return join(PROGRAMS, name);
 };
 
-const isMain = process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href;
-if (isMain) {
+if (realpathSync(process.argv[1] ?? ".") === fileURLToPath(import.meta.url)) {
   const [name, ...args] = process.argv.slice(2);
   if (name === undefined) throw new Error("usage: node infra/python-tools.mjs PROGRAM ARGUMENT…");
   try {
-    process.exitCode = spawnSync(pythonProgram(name), args, { stdio: "inherit" }).status ?? 1;
+    const { status, error } = spawnSync(pythonProgram(name), args, { stdio: "inherit" });
+    if (error) throw error;
+    process.exitCode = status ?? 1;
   } catch (error) {
     process.stderr.write(`${name} cannot be run: ${error.message}\n`);
     process.exitCode = 1;

@@ -4,6 +4,7 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { IAMClient } from "@aws-sdk/client-iam";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 
@@ -34,6 +35,7 @@ export const createAwsClients = (endpoint: string) => {
     iam: new IAMClient(config),
     lambda: new LambdaClient(config),
     s3: new S3Client({ ...config, forcePathStyle: true }),
+    scheduler: new SchedulerClient(config),
     sqs: new SQSClient(config),
     ssm: new SSMClient(config),
   };

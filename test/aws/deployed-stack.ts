@@ -3,14 +3,9 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import {
-  DeleteBucketCommand,
-  DeleteObjectCommand,
-  ListObjectVersionsCommand,
-} from "@aws-sdk/client-s3";
-import { DeleteParametersCommand, PutParameterCommand } from "@aws-sdk/client-ssm";
 import { argumentsOf, FIRST, OSLS, packageService, type Stage } from "../infra/packaged-service.ts";
 import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
+import type { CleanUp } from "./clean-up.ts";
 import { deployMissing, withoutUnknownTypes } from "./emulator-defects.ts";
 
 const run = promisify(execFile);
@@ -30,33 +25,17 @@ export interface DeployedStack {
   osls(...args: readonly string[]): Promise<string>;
   /** Packages and deploys again, with other parameters beside those that it has. */
   deploy(params: Readonly<Record<string, string>>): Promise<void>;
-  remove(): Promise<void>;
 }
-
-/** Empties it of every version first. */
-const deleteBucket = async ({ s3 }: AwsClients, Bucket: string | undefined): Promise<void> => {
-  const { Versions = [], DeleteMarkers = [] } = await s3.send(
-    new ListObjectVersionsCommand({ Bucket }),
-  );
-  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
-    await s3.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
-  }
-  await s3.send(new DeleteBucketCommand({ Bucket }));
-};
 
 /** Packages a stage as `npm run package` does, and deploys the package with osls. */
 export const deployStack = async (
   endpoint: string,
   stage: Stage & { readonly name: string },
-  secrets: Readonly<Record<string, string>>,
+  cleanUp: CleanUp,
 ): Promise<DeployedStack> => {
   const aws = createAwsClients(endpoint);
-  for (const [Name, Value] of Object.entries(secrets)) {
-    await aws.ssm.send(
-      new PutParameterCommand({ Name, Value, Type: "SecureString", Overwrite: true }),
-    );
-  }
   const packaged = await packageService(stage);
+  cleanUp.add(packaged.remove);
   const { PATH } = process.env;
   const env = { PATH, HOME: packaged.directory, ...awsEnvironment(endpoint) };
   const osls = async (...args: readonly string[]): Promise<string> => {
@@ -73,6 +52,9 @@ export const deployStack = async (
     await osls("deploy", ...argumentsOf(given), `--package=${DEPLOYABLE}`);
     await deployMissing(aws, `${stackName}-events`, missing);
   };
+  cleanUp.add(async () => {
+    await osls("remove", `--stage=${stage.name}`);
+  });
   await deployFrom(FIRST, stage);
   const { Stacks } = await aws.cloudFormation.send(
     new DescribeStacksCommand({ StackName: stackName }),
@@ -90,13 +72,6 @@ export const deployStack = async (
       const changed = { ...stage, params: { ...stage.params, ...params } };
       await packaged.packageStage(changed);
       await deployFrom("other", changed);
-    },
-    async remove() {
-      await osls("remove", `--stage=${stage.name}`);
-      // The template keeps it: people have written what is in it.
-      await deleteBucket(aws, outputs.ConfigBucketName);
-      await aws.ssm.send(new DeleteParametersCommand({ Names: Object.keys(secrets) }));
-      await packaged.remove();
     },
   };
 };

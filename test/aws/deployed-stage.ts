@@ -1,15 +1,32 @@
 import { randomUUID } from "node:crypto";
+import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { GetQueueUrlCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { DeleteParametersCommand, PutParameterCommand } from "@aws-sdk/client-ssm";
 import { DEMO_REACTIONS, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
 import { accountsAt } from "../scenarios/configs.ts";
-import type { Stage } from "../scenarios/stage.ts";
-import { AWS_ACCOUNT, REGION } from "./aws-clients.ts";
+import type { ForeignEvent, Stage } from "../scenarios/stage.ts";
+import { AWS_ACCOUNT, type AwsClients, createAwsClients, REGION } from "./aws-clients.ts";
+import { type CleanUp, createCleanUp } from "./clean-up.ts";
 import { type DeployedStack, deployStack } from "./deployed-stack.ts";
 import { allowPlainHttp, alsoSendTo, putFromOtherAccount } from "./emulator-defects.ts";
-import { openEventTap, tapBus } from "./event-tap.ts";
+import { readTap } from "./event-tap.ts";
 import { type ProviderService, serveProvider } from "./provider-service.ts";
+import { removeBucket } from "./remove-bucket.ts";
+import { createTap, tapBus } from "./tap.ts";
+
+/** Longer than from one tick of a schedule to the next, shorter than any test may take. */
+const LIMIT_MS = 100_000;
+
+export interface DeployedStage extends Stage {
+  readonly stack: DeployedStack;
+  readonly service: ProviderService;
+  /** Name of the parameter that holds the key. */
+  readonly keyParameter: string;
+  /** What a function got to hear that read a config before the bucket's policy was taken away. */
+  readonly bucketRefusal: string;
+}
 
 /** Calls it as its schedule does once an hour. @returns what it answers, or its error */
 export const callSnapshotPrices = async ({ aws, nameOf }: DeployedStack): Promise<string> => {
@@ -20,85 +37,129 @@ export const callSnapshotPrices = async ({ aws, nameOf }: DeployedStack): Promis
   return Payload?.transformToString() ?? "";
 };
 
-/** Longer than two ticks of a schedule that calls once a minute. */
-const LIMIT_MS = 130_000;
+const putSecrets = async (
+  { ssm }: AwsClients,
+  secrets: Readonly<Record<string, string>>,
+  cleanUp: CleanUp,
+): Promise<void> => {
+  cleanUp.add(async () => {
+    await ssm.send(new DeleteParametersCommand({ Names: Object.keys(secrets) }));
+  });
+  for (const [Name, Value] of Object.entries(secrets)) {
+    await ssm.send(new PutParameterCommand({ Name, Value, Type: "SecureString" }));
+  }
+};
 
-export interface DeployedStage extends Stage {
-  readonly stack: DeployedStack;
-  readonly service: ProviderService;
-  /** What a function got to hear that read a config before the bucket's policy was taken away. */
-  readonly bucketRefusal: string;
-}
+/** Puts an event on our bus as an AWS account does. @returns its id */
+const putEvent = async (
+  aws: AwsClients,
+  busName: string,
+  account: string,
+  { source, detailType, detail }: ForeignEvent,
+): Promise<string> => {
+  if (account === AWS_ACCOUNT) {
+    const { Entries } = await aws.eventBridge.send(
+      new PutEventsCommand({
+        Entries: [
+          {
+            EventBusName: busName,
+            Source: source,
+            DetailType: detailType,
+            Detail: JSON.stringify(detail),
+          },
+        ],
+      }),
+    );
+    return String(Entries?.[0]?.EventId);
+  }
+  const id = randomUUID();
+  await putFromOtherAccount(aws, busName, {
+    version: "0",
+    id,
+    account,
+    source,
+    "detail-type": detailType,
+    time: new Date(Date.now()).toISOString(),
+    region: REGION,
+    resources: [],
+    detail,
+  });
+  return id;
+};
 
-/** Skyhook deployed to the emulator, and the provider that it uses. */
-export const openDeployedStage = async (endpoint: string, name: string): Promise<DeployedStage> => {
+const openTap = async (aws: AwsClients, name: string, cleanUp: CleanUp) => {
+  const tap = await createTap(aws, name);
+  cleanUp.add(tap.remove);
+  const { events, stop } = readTap(tap, LIMIT_MS);
+  cleanUp.add(stop);
+  return { tap, events };
+};
+
+const open = async (endpoint: string, name: string, cleanUp: CleanUp): Promise<DeployedStage> => {
+  const aws = createAwsClients(endpoint);
   const service = await serveProvider();
-  const parameter = `/skyhook/${name}/api-key`;
-  const stack = await deployStack(
-    endpoint,
-    {
-      name,
-      files: {
-        "accounts.yaml": accountsAt(service.url, parameter),
-        "reactions.yaml": DEMO_REACTIONS,
-      },
-      params: { accountsFile: "accounts.yaml", reactionsFile: "reactions.yaml" },
-    },
-    { [parameter]: service.apiKey, [`/skyhook/${name}/fingerprint-key`]: randomUUID() },
-  );
-  const { aws, nameOf, outputs } = stack;
-  const bucket = String(outputs.ConfigBucketName);
+  cleanUp.add(service.close);
+  const keyParameter = `/skyhook/${name}/api-key`;
+  const fingerprintKey = `/skyhook/${name}/fingerprint-key`;
+  const secrets = { [keyParameter]: service.apiKey, [fingerprintKey]: randomUUID() };
+  await putSecrets(aws, secrets, cleanUp);
+  const files = {
+    "accounts.yaml": accountsAt(service.url, keyParameter),
+    "reactions.yaml": DEMO_REACTIONS,
+  };
+  const params = { accountsFile: "accounts.yaml", reactionsFile: "reactions.yaml" };
+  const stack = await deployStack(endpoint, { name, files, params }, cleanUp);
+  const { nameOf } = stack;
+  const bucket = String(stack.outputs.ConfigBucketName);
+  // The template keeps it when the stack goes: people have written what is in it.
+  cleanUp.add(() => removeBucket(aws, bucket));
   const bucketRefusal = await callSnapshotPrices(stack);
   await allowPlainHttp(aws, bucket);
   const busName = nameOf("events");
-  const tap = await openEventTap(aws, nameOf("tap"), LIMIT_MS);
-  const untap = await tapBus(aws, { busName, source: "skyhook", awsAccount: AWS_ACCOUNT }, tap);
-  const teamTap = await openEventTap(aws, nameOf("team-tap"), LIMIT_MS);
+  const all = await openTap(aws, nameOf("tap"), cleanUp);
+  const ours = { source: ["skyhook"], account: [AWS_ACCOUNT] };
+  cleanUp.add(await tapBus(aws, all.tap, busName, ours));
+  const ofTeam = await openTap(aws, nameOf("team-tap"), cleanUp);
   const subscriber = { Rule: nameOf(`subscriber-${DEMO_TEAM}`), EventBusName: busName };
-  await alsoSendTo(aws, subscriber, teamTap.queueArn);
+  cleanUp.add(await alsoSendTo(aws, subscriber, ofTeam.tap.queueArn));
   const { QueueUrl } = await aws.sqs.send(
     new GetQueueUrlCommand({ QueueName: nameOf("commands.fifo") }),
   );
   return {
     stack,
     service,
+    keyParameter,
     bucketRefusal,
     ownSender: AWS_ACCOUNT,
     provider: { baseUrl: service.url, apiKey: service.apiKey },
-    events: tap.events,
-    teamEvents: teamTap.events,
+    events: all.events,
+    teamEvents: ofTeam.events,
     async send(body, MessageGroupId, MessageDeduplicationId) {
       const MessageBody = JSON.stringify(body);
       await aws.sqs.send(
         new SendMessageCommand({ QueueUrl, MessageBody, MessageGroupId, MessageDeduplicationId }),
       );
     },
-    async putFrom(account, { source, detailType, detail }) {
-      const id = randomUUID();
-      await putFromOtherAccount(aws, busName, {
-        version: "0",
-        id,
-        account,
-        source,
-        "detail-type": detailType,
-        time: new Date(Date.now()).toISOString(),
-        region: REGION,
-        resources: [],
-        detail,
-      });
-      return id;
-    },
+    putFrom: (account, event) => putEvent(aws, busName, account, event),
     async writeThresholds(text) {
       await aws.s3.send(
         new PutObjectCommand({ Bucket: bucket, Key: "thresholds.yaml", Body: text }),
       );
     },
-    async close() {
-      await untap();
-      await tap.close();
-      await teamTap.close();
-      await stack.remove();
-      await service.close();
-    },
+    close: cleanUp.run,
   };
+};
+
+/**
+ * Skyhook deployed to the emulator, and the provider that it uses. The stage has a name that no other
+ * run has: what an interrupted one has left plays no part.
+ */
+export const openDeployedStage = async (endpoint: string): Promise<DeployedStage> => {
+  const cleanUp = createCleanUp();
+  try {
+    return await open(endpoint, `t${randomUUID().slice(0, 8)}`, cleanUp);
+  } catch (error) {
+    await cleanUp.run();
+    throw error;
+  }
 };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, inject } from "vitest";
 import { describeScenarios } from "../scenarios/scenarios.ts";
 import { type DeployedStage, openDeployedStage } from "./deployed-stage.ts";
+import { testArchive } from "./stage/archive.ts";
 import { testDeadLetters } from "./stage/dead-letters.ts";
 import { testPermissions } from "./stage/permissions.ts";
 import { testSchedules } from "./stage/schedules.ts";
@@ -11,11 +12,12 @@ import { testSchedules } from "./stage/schedules.ts";
  */
 let stage: DeployedStage;
 beforeAll(async () => {
-  stage = await openDeployedStage(inject("awsEndpoint"), "e2e");
+  stage = await openDeployedStage(inject("awsEndpoint"));
 });
 afterAll(() => stage?.close());
 
-describeScenarios("deployed", () => stage, 120_000);
+describeScenarios("deployed", () => stage, 150_000);
+testArchive(() => stage);
 testDeadLetters(() => stage);
 testPermissions(() => stage);
 testSchedules(() => stage);

@@ -8,6 +8,7 @@ import {
   ListRulesCommand,
   ListTargetsByRuleCommand,
   PutTargetsCommand,
+  RemoveTargetsCommand,
   type Target,
   TestEventPatternCommand,
 } from "@aws-sdk/client-eventbridge";
@@ -135,7 +136,8 @@ export const putFromOtherAccount = async (
 ): Promise<void> => {
   const text = JSON.stringify(event);
   const { Rules = [] } = await eventBridge.send(new ListRulesCommand({ EventBusName: busName }));
-  for (const { Name, EventPattern } of Rules) {
+  for (const { Name, EventPattern, State } of Rules) {
+    if (State !== "ENABLED") continue;
     const { Result } = await eventBridge.send(
       new TestEventPatternCommand({ EventPattern, Event: text }),
     );
@@ -157,15 +159,18 @@ export const putFromOtherAccount = async (
 /**
  * The same defect on the way out: the rule for a subscriber is matched, its target is not reached. A
  * queue beside that target gets what the other AWS account's bus would.
+ * @returns what takes it away again
  */
 export const alsoSendTo = async (
   { eventBridge }: AwsClients,
   rule: { readonly Rule: string; readonly EventBusName: string },
   queueArn: string,
-): Promise<void> => {
-  await eventBridge.send(
-    new PutTargetsCommand({ ...rule, Targets: [{ Id: "instead-of-the-bus", Arn: queueArn }] }),
-  );
+): Promise<() => Promise<void>> => {
+  const Id = "instead-of-the-bus";
+  await eventBridge.send(new PutTargetsCommand({ ...rule, Targets: [{ Id, Arn: queueArn }] }));
+  return async () => {
+    await eventBridge.send(new RemoveTargetsCommand({ ...rule, Ids: [Id] }));
+  };
 };
 
 /**

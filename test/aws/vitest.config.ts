@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/aws/**/*.aws.ts"],
     globalSetup: ["test/aws/global-setup.ts"],
-    testTimeout: 150_000,
+    testTimeout: 300_000,
     hookTimeout: 180_000,
     // The ports' contracts poll for what is there after a moment; an emulator is slower than a map.
     expect: { poll: { timeout: 20_000, interval: 100 } },

@@ -7,10 +7,11 @@ export interface EventLog {
   all(fits: (event: Published) => boolean): readonly Published[];
   /**
    * Waits for the first that fits.
-   * @param what for whom it does not come
+   * @param what for whoever reads that it did not come
+   * @param limitMs absent: that of the log
    * @throws Error when it does not come in time, with what came instead
    */
-  first(what: string, fits: (event: Published) => boolean): Promise<Published>;
+  first(what: string, fits: (event: Published) => boolean, limitMs?: number): Promise<Published>;
 }
 
 const LOOK_MS = 50;
@@ -18,8 +19,8 @@ const LOOK_MS = 50;
 const line = ({ "detail-type": type, detail: { metadata, data } }: Published): string =>
   `${type} ${metadata.commandId ?? ""} ${JSON.stringify(data).slice(0, 300)}`;
 
-/** @param limitMs the longest that anything may take to arrive */
-export const createEventLog = (limitMs: number): EventLog => {
+/** @param usualLimitMs the longest that anything may take to arrive */
+export const createEventLog = (usualLimitMs: number): EventLog => {
   const arrived = new Map<string, Published>();
   const all: EventLog["all"] = (fits) => [...arrived.values()].filter(fits);
   return {
@@ -28,7 +29,7 @@ export const createEventLog = (limitMs: number): EventLog => {
       if (!arrived.has(id)) arrived.set(id, event);
     },
     all,
-    async first(what, fits) {
+    async first(what, fits, limitMs = usualLimitMs) {
       const endsAt = performance.now() + limitMs;
       while (performance.now() < endsAt) {
         const [found] = all(fits);

@@ -2,20 +2,17 @@ import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { getContainer, updateContainer } from "../../lib/contract/containers.ts";
 import { getPolicy } from "../../lib/contract/lifecycle-policies.ts";
-import { listStorageEvents } from "../../lib/contract/storage-events.ts";
 import { EVENT_DATA } from "../../lib/events/catalogue.ts";
 import { DEMO_COMMANDS } from "../../lib/local/demo.ts";
-import { DEMO_EVENT, DEMO_REACTION, DEMO_STRANGER, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
 import type { JsonObject } from "../../lib/ports/ledger.ts";
-import { clientOf, sendCommand } from "./asking.ts";
-import { thresholdsOf } from "./configs.ts";
-import type { Published, Stage } from "./stage.ts";
+import { clientOf, commandEnd, sendCommand } from "./asking.ts";
+import type { Stage } from "./stage.ts";
+import { describeTeams } from "./teams.ts";
+import { describeThresholds } from "./thresholds.ts";
 
 const PLACE = { project_id: 1234567, region_id: 76 };
 const POLICY = { ...PLACE, policy_id: 1 };
 const CONTAINER = { project_id: 1186668, region_id: 148, container_name: "my-nginx" };
-
-const ENDS = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled", "CommandRejected"]);
 
 /**
  * What Skyhook is for, from its outside: the same for a run in this process and for a deployed one.
@@ -40,12 +37,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
 
     const send = (commandId: string, data: JsonObject, eventId?: string) =>
       sendCommand(stage, commandId, data, eventId);
-    const isEndOf =
-      (commandId: string, sender = stage.ownSender) =>
-      ({ "detail-type": type, detail: { metadata } }: Published) =>
-        ENDS.has(type) && metadata.commandId === commandId && metadata.sender === sender;
-    const endOf = (commandId: string, sender?: string) =>
-      stage.events.first(`the end of ${commandId}`, isEndOf(commandId, sender));
+    const endOf = (commandId: string) => commandEnd(stage, commandId);
 
     test.each(DEMO_COMMANDS)(
       "runs $operation ($id) to its end",
@@ -157,102 +149,8 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
       expect((await endOf("scenario-waits")).detail.data).toMatchObject({ reason: "dependency" });
     });
 
-    test("lets another AWS account's event resume an instance, and tells that account", async () => {
-      const { source, "detail-type": detailType, detail } = DEMO_EVENT;
-      const eventId = await stage.putFrom(DEMO_TEAM, { source, detailType, detail });
-      const commandId = `${eventId}:${DEMO_REACTION}`;
-
-      const end = await endOf(commandId, DEMO_TEAM);
-      const atTeam = await stage.teamEvents.first(
-        "the end on the team's bus",
-        isEndOf(commandId, DEMO_TEAM),
-      );
-
-      expect(end["detail-type"]).toBe("CommandSucceeded");
-      expect(atTeam.detail).toEqual(end.detail);
-    });
-
-    test("refuses the same event of an AWS account that may not", async () => {
-      const { source, "detail-type": detailType, detail } = DEMO_EVENT;
-      const eventId = await stage.putFrom(DEMO_STRANGER, { source, detailType, detail });
-
-      const end = await endOf(`${eventId}:${DEMO_REACTION}`, DEMO_STRANGER);
-
-      expect(end["detail-type"]).toBe("CommandRejected");
-      expect(end.detail.data).toMatchObject({ reason: "not-allowed" });
-    });
-
-    test("takes a command from another AWS account as an event", async () => {
-      await stage.putFrom(DEMO_TEAM, {
-        source: "billing",
-        detailType: "CommandRequested",
-        detail: {
-          metadata: { commandId: "scenario-by-event" },
-          data: {
-            operation: "update-policy",
-            params: { project_id: 1186668, region_id: 148, policy_id: 1 },
-            body: { status: "paused" },
-          },
-        },
-      });
-
-      // It may resume instances only.
-      expect((await endOf("scenario-by-event", DEMO_TEAM)).detail.data).toMatchObject({
-        reason: "not-allowed",
-      });
-    });
-
-    test("makes the provider's thresholds equal to a config whenever it is written", async () => {
-      await stage.writeThresholds(thresholdsOf("500 GiB"));
-      await stage.events.first(
-        "the first sync",
-        ({ "detail-type": type, detail }) =>
-          type === "ThresholdsSynced" && detail.data.counts.created === 2,
-      );
-      await stage.writeThresholds(thresholdsOf("18446744073709551615"));
-
-      const changed = await stage.events.first(
-        "the second sync",
-        ({ "detail-type": type, detail }) =>
-          type === "ThresholdsSynced" && detail.data.counts.updated === 1,
-      );
-
-      expect(changed.detail.data).toMatchObject({
-        outcome: "complete",
-        cause: "object-created",
-        changes: [
-          {
-            action: "update",
-            bucket_name: "scenario-photos",
-            before: { bytes: "536870912000" },
-            after: { bytes: "18446744073709551615" },
-          },
-        ],
-      });
-      const listed = await clientOf(stage).call(listStorageEvents, {
-        params: {},
-        query: {},
-        body: undefined,
-      });
-      expect(listed.reaching_used_space).toContainEqual(
-        expect.objectContaining({
-          bucket_name: "scenario-photos",
-          bytes: "18446744073709551615",
-        }),
-      );
-    });
-
-    test("changes nothing by a config that cannot be read, and tells the line", async () => {
-      await stage.writeThresholds(`${thresholdsOf("1 GiB")}  - name: nonsense\n`);
-
-      const rejected = await stage.events.first(
-        "the rejection",
-        (event) =>
-          event["detail-type"] === "ThresholdsRejected" && event.detail.data.reason === "invalid",
-      );
-
-      expect(rejected.detail.data.problems).toMatchObject([{ line: 9 }]);
-    });
+    describeTeams(() => stage);
+    describeThresholds(() => stage);
 
     test("has published nothing that the catalogue does not have", () => {
       const events = stage.events.all(() => true);

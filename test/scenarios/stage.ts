@@ -22,7 +22,7 @@ export const publishedSchema = z.object({
 /** An event of ours as a subscriber gets it. */
 export type Published = z.output<typeof publishedSchema>;
 
-interface ForeignEvent {
+export interface ForeignEvent {
   readonly source: string;
   readonly detailType: string;
   readonly detail: JsonObject;
@@ -39,7 +39,7 @@ export interface Stage {
   readonly teamEvents: EventLog;
   /** Puts a message on the command queue, as our own AWS account. */
   send(body: JsonObject, groupId: string, deduplicationId: string): Promise<void>;
-  /** Puts an event on Skyhook's bus, as another AWS account. @returns the event's id */
+  /** Puts an event on Skyhook's bus, as any AWS account. @returns the event's id */
   putFrom(awsAccount: string, event: ForeignEvent): Promise<string>;
   /** Writes the thresholds' config, as whoever looks after it does. */
   writeThresholds(text: string): Promise<void>;

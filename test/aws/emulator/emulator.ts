@@ -8,8 +8,6 @@ export interface Emulator {
   readonly endpoint: string;
   /** What runs there, for whoever reads the output. */
   readonly what: string;
-  /** What it has written up to now; empty for one that was not started here. */
-  log(): string;
   stop(): Promise<void>;
 }
 
@@ -23,7 +21,7 @@ const given = async (endpoint: string): Promise<Emulator> => {
   await fetch(endpoint).catch(() => {
     throw new Error(`nothing answers at ${endpoint}, which AWS_ENDPOINT_URL names`);
   });
-  return { endpoint, what: "AWS_ENDPOINT_URL", log: () => "", stop: async () => undefined };
+  return { endpoint, what: "AWS_ENDPOINT_URL", stop: async () => undefined };
 };
 
 /**

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { PINNED, pythonProgram } from "../../../infra/python-tools.mjs";
 import type { Emulator } from "./emulator.ts";
 import { startMinistack } from "./ministack-process.ts";
@@ -14,7 +14,7 @@ export const startFromPython = async (): Promise<Emulator> => {
     args: [],
     env: {
       // Its functions run on the Node that runs the tests.
-      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
       HOME: folder,
       TMPDIR: folder,
       STATE_DIR: join(folder, "state"),

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Emulator } from "./emulator.ts";
@@ -34,6 +35,11 @@ const settingsOf = (port: number) => ({
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
 });
 
+/** Where what it writes is to be found; git and the checks leave such files aside. */
+const LOG_FILE = "emulator.log";
+
+const LOG_TAIL = 4_000;
+
 const ended = (child: ChildProcess): boolean =>
   child.exitCode !== null || child.signalCode !== null;
 
@@ -67,21 +73,35 @@ export const startMinistack = async (
 ): Promise<Emulator> => {
   const port = await freePort();
   const { command, args, env } = launch(settingsOf(port));
-  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  const keep = (chunk: Buffer): void => {
-    output += chunk.toString();
-  };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
+  const log = openSync(LOG_FILE, "w");
+  const child = spawn(command, args, { env, stdio: ["ignore", log, log] });
+  closeSync(log);
+  let failure = "";
+  child.once("error", (error) => {
+    failure = error.message;
+  });
+  // Whatever ends this process ends it too; what is terminated says no goodbye by itself.
+  const kill = () => child.kill("SIGKILL");
+  const exit = () => process.exit(1);
+  process.once("exit", kill);
+  process.once("SIGTERM", exit);
   const endpoint = `http://127.0.0.1:${port}`;
   const endsAt = performance.now() + START_LIMIT_MS;
   while (!(await answers(endpoint))) {
-    if (ended(child) || performance.now() > endsAt) {
+    if (failure !== "" || ended(child) || performance.now() > endsAt) {
       await stop(child);
-      throw new Error(`${what} does not answer; it wrote:\n${output}`);
+      const written = readFileSync(LOG_FILE, "utf8");
+      throw new Error(`${what} does not answer: ${failure}\n${written.slice(-LOG_TAIL)}`);
     }
     await sleep(100);
   }
-  return { endpoint, what, log: () => output, stop: () => stop(child) };
+  return {
+    endpoint,
+    what: `${what}, which writes to ${LOG_FILE}`,
+    async stop() {
+      await stop(child);
+      process.off("exit", kill);
+      process.off("SIGTERM", exit);
+    },
+  };
 };

@@ -2,11 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   CreateEventBusCommand,
   DeleteEventBusCommand,
-  DeleteRuleCommand,
   EventBridgeClient,
-  PutRuleCommand,
-  PutTargetsCommand,
-  RemoveTargetsCommand,
 } from "@aws-sdk/client-eventbridge";
 import {
   CreateAccessKeyCommand,
@@ -16,62 +12,34 @@ import {
   DeleteUserPolicyCommand,
   PutUserPolicyCommand,
 } from "@aws-sdk/client-iam";
-import {
-  CreateQueueCommand,
-  DeleteMessageCommand,
-  DeleteQueueCommand,
-  ReceiveMessageCommand,
-} from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 import * as z from "zod";
 import { createEventbridgeBus } from "../../../lib/aws/eventbridge-bus.ts";
 import { type ArrivedEvent, describeBusContract } from "../../ports/bus-contract.ts";
 import { AWS_ACCOUNT, createAwsClients, REGION } from "../aws-clients.ts";
 import { refusingLargeEvents } from "../emulator-defects.ts";
+import { createTap, tapBus } from "../tap.ts";
 
 const endpoint = inject("awsEndpoint");
-const { eventBridge, iam, sqs } = createAwsClients(endpoint);
+const aws = createAwsClients(endpoint);
+const { eventBridge, iam } = aws;
 
 const arrivedSchema = z
   .object({ source: z.string(), "detail-type": z.string(), detail: z.unknown() })
   .transform(({ source, "detail-type": detailType, detail }) => ({ source, detailType, detail }));
 
-/** A bus whose events all go into a queue. */
+/** A bus whose events all go into a tap. */
 const createBus = async (name: string) => {
   await eventBridge.send(new CreateEventBusCommand({ Name: name }));
-  const queueArn = `arn:aws:sqs:${REGION}:${AWS_ACCOUNT}:${name}`;
-  const statement = {
-    Effect: "Allow",
-    Principal: { Service: "events.amazonaws.com" },
-    Action: "sqs:SendMessage",
-    Resource: queueArn,
-  };
-  const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] });
-  const { QueueUrl } = await sqs.send(
-    new CreateQueueCommand({ QueueName: name, Attributes: { Policy } }),
-  );
-  const rule = { Rule: "tap", EventBusName: name };
-  const EventPattern = JSON.stringify({ source: ["skyhook"] });
-  await eventBridge.send(new PutRuleCommand({ Name: "tap", EventBusName: name, EventPattern }));
-  await eventBridge.send(
-    new PutTargetsCommand({ ...rule, Targets: [{ Id: "tap", Arn: queueArn }] }),
-  );
-  const receive = async (): Promise<readonly ArrivedEvent[]> => {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-    );
-    for (const { ReceiptHandle } of Messages) {
-      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-    }
-    return Messages.map(({ Body = "" }) => arrivedSchema.parse(JSON.parse(Body)));
-  };
+  const tap = await createTap(aws, name);
+  const untap = await tapBus(aws, tap, name, { source: ["skyhook"] });
   return {
-    receive,
+    receive: async (): Promise<readonly ArrivedEvent[]> =>
+      (await tap.receive()).map((event) => arrivedSchema.parse(event)),
     async remove() {
-      await eventBridge.send(new RemoveTargetsCommand({ ...rule, Ids: ["tap"] }));
-      await eventBridge.send(new DeleteRuleCommand({ Name: "tap", EventBusName: name }));
+      await untap();
       await eventBridge.send(new DeleteEventBusCommand({ Name: name }));
-      await sqs.send(new DeleteQueueCommand({ QueueUrl }));
+      await tap.remove();
     },
   };
 };

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   CreateBucketCommand,
-  DeleteBucketCommand,
   DeleteObjectCommand,
-  ListObjectVersionsCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
@@ -11,19 +9,11 @@ import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { createS3ConfigSource } from "../../../lib/aws/s3-config-source.ts";
 import { describeConfigSourceContract } from "../../ports/config-source-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
+import { removeBucket } from "../remove-bucket.ts";
 
-const { s3: client } = createAwsClients(inject("awsEndpoint"));
+const aws = createAwsClients(inject("awsEndpoint"));
+const { s3: client } = aws;
 const key = "thresholds.yaml";
-
-const removeBucket = async (Bucket: string): Promise<void> => {
-  const { Versions = [], DeleteMarkers = [] } = await client.send(
-    new ListObjectVersionsCommand({ Bucket }),
-  );
-  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
-    await client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
-  }
-  await client.send(new DeleteBucketCommand({ Bucket }));
-};
 
 const openBucket = async () => {
   const bucket = `skyhook-test-${randomUUID()}`;
@@ -37,7 +27,7 @@ const openBucket = async () => {
     remove: async () => {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
     },
-    close: () => removeBucket(bucket),
+    close: () => removeBucket(aws, bucket),
   };
 };
 

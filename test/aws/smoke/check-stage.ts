@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { expect, test } from "vitest";
+import type { EventLog } from "../../scenarios/event-log.ts";
 import type { AwsClients } from "../aws-clients.ts";
-import { type EventTap, openEventTap, tapBus } from "../event-tap.ts";
+import { readTap } from "../event-tap.ts";
+import { createTap, tapBus } from "../tap.ts";
 
 export interface CheckedStage {
   readonly aws: Pick<AwsClients, "eventBridge" | "lambda" | "sqs">;
@@ -45,7 +47,7 @@ const requestOf = ({ account, projectId, regionId }: CheckedStage, commandId: st
   };
 };
 
-const askOnce = async (stage: CheckedStage, busName: string, tap: EventTap) => {
+const askOnce = async (stage: CheckedStage, busName: string, events: EventLog) => {
   const commandId = `smoke-test-${randomUUID()}`;
   const entry = {
     EventBusName: busName,
@@ -54,7 +56,7 @@ const askOnce = async (stage: CheckedStage, busName: string, tap: EventTap) => {
     Detail: JSON.stringify(requestOf(stage, commandId)),
   };
   await stage.aws.eventBridge.send(new PutEventsCommand({ Entries: [entry] }));
-  return tap.events.first(
+  return events.first(
     `the end of ${commandId}`,
     ({ "detail-type": type, detail }) =>
       detail.metadata.commandId === commandId && type !== "CommandAccepted",
@@ -72,12 +74,14 @@ export const checkStage = (stageOf: () => Promise<CheckedStage>): void => {
       const stage = await stageOf();
       const { aws, awsAccount, eventSource: source } = stage;
       const busName = `${stage.stackName}-events`;
-      const tap = await openEventTap(aws, `${stage.stackName}-smoke-test`, ATTEMPT_MS);
-      const untap = await tapBus(aws, { busName, source, awsAccount }, tap);
+      const tap = await createTap(aws, `${stage.stackName}-smoke-test`);
+      const pattern = { source: [source], account: [awsAccount] };
+      const untap = await tapBus(aws, tap, busName, pattern);
+      const { events, stop } = readTap(tap, ATTEMPT_MS);
       try {
-        let attempt = askOnce(stage, busName, tap);
+        let attempt = askOnce(stage, busName, events);
         for (let again = 1; again < ATTEMPTS; again += 1) {
-          attempt = attempt.catch(() => askOnce(stage, busName, tap));
+          attempt = attempt.catch(() => askOnce(stage, busName, events));
         }
         const end = await attempt;
 
@@ -85,7 +89,8 @@ export const checkStage = (stageOf: () => Promise<CheckedStage>): void => {
         expect(end.detail.data).toMatchObject({ outcome: "dry-run", attempts: 0 });
       } finally {
         await untap();
-        await tap.close();
+        await stop();
+        await tap.remove();
       }
     },
     TEST_LIMIT_MS,

@@ -1,6 +1,6 @@
 import { DescribeStackResourcesCommand } from "@aws-sdk/client-cloudformation";
 import { GetRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
 import { writeWatchlist } from "./watchlist.ts";
@@ -43,6 +43,9 @@ export const testPermissions = (stageOf: () => DeployedStage): void => {
             new PutRolePolicyCommand({ ...policy, PolicyDocument: JSON.stringify(allowed) }),
           );
 
+        onTestFinished(async () => {
+          await allow(document);
+        });
         await allow({ ...document, Statement });
         const denied = await callSnapshotPrices(stage.stack);
         await allow(document);

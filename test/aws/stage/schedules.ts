@@ -2,62 +2,94 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { describe, expect, test } from "vitest";
-import { sendCommand } from "../../scenarios/asking.ts";
+import { GetScheduleCommand, UpdateScheduleCommand } from "@aws-sdk/client-scheduler";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { sendCommand, successOf } from "../../scenarios/asking.ts";
 import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
 import { writeWatchlist } from "./watchlist.ts";
 
 const CONTAINER = { project_id: 1234567, region_id: 76, container_name: "my-container" };
+/** The schedule ticks twice in this time, and a little more. */
+const TWO_TICKS_MS = 180_000;
+
+const sendUpdate = (stage: DeployedStage, commandId: string) =>
+  sendCommand(stage, commandId, {
+    operation: "update-container",
+    params: CONTAINER,
+    body: { description: commandId },
+  });
+
+const stopWakes = async ({ stack }: DeployedStage): Promise<void> => {
+  const { lambda } = stack.aws;
+  const { EventSourceMappings = [] } = await lambda.send(
+    new ListEventSourceMappingsCommand({ FunctionName: stack.nameOf("poll-tasks") }),
+  );
+  const [{ UUID } = {}] = EventSourceMappings;
+  const enable = async (Enabled: boolean) => {
+    await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled }));
+  };
+  onTestFinished(() => enable(true));
+  await enable(false);
+};
+
+const stopPollSchedule = async ({ stack }: DeployedStage): Promise<void> => {
+  const { scheduler } = stack.aws;
+  const { $metadata, Arn, CreationDate, LastModificationDate, ...schedule } = await scheduler.send(
+    new GetScheduleCommand({ Name: stack.nameOf("poll-tasks") }),
+  );
+  const { Name, ScheduleExpression, FlexibleTimeWindow, Target } = schedule;
+  const set = async (State: "ENABLED" | "DISABLED") => {
+    await scheduler.send(
+      new UpdateScheduleCommand({ Name, ScheduleExpression, FlexibleTimeWindow, Target, State }),
+    );
+  };
+  onTestFinished(() => set("ENABLED"));
+  await set("DISABLED");
+};
 
 /** What calls functions without anybody asking for it. */
 export const testSchedules = (stageOf: () => DeployedStage): void => {
-  describe("the schedules", () => {
-    test("finish a command although no wake arrives", async () => {
+  describe("wakes and schedules", () => {
+    test("a command comes to its end by wakes alone", async () => {
       const stage = stageOf();
-      const { lambda } = stage.stack.aws;
-      const FunctionName = stage.stack.nameOf("poll-tasks");
-      const { EventSourceMappings = [] } = await lambda.send(
-        new ListEventSourceMappingsCommand({ FunctionName }),
-      );
-      const [{ UUID } = {}] = EventSourceMappings;
-      await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: false }));
+      await stopPollSchedule(stage);
 
-      await sendCommand(stage, "without-wakes", {
-        operation: "update-container",
-        params: CONTAINER,
-        body: { description: "without wakes" },
-      });
+      await sendUpdate(stage, "by-wakes");
 
-      const end = await stage.events.first(
-        "the end of a command that only the schedule follows",
-        ({ "detail-type": type, detail }) =>
-          type === "CommandSucceeded" && detail.metadata.commandId === "without-wakes",
-      );
-      expect(end.detail.data.taskIds).toHaveLength(1);
-      await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
+      expect((await successOf(stage, "by-wakes")).detail.data.taskIds).toHaveLength(1);
     });
 
-    test("tell of the end of an AI task", async () => {
+    test("a command comes to its end although no wake arrives", async () => {
+      const stage = stageOf();
+      await stopWakes(stage);
+
+      await sendUpdate(stage, "without-wakes");
+
+      expect((await successOf(stage, "without-wakes")).detail.data.taskIds).toHaveLength(1);
+    });
+
+    test("the end of an AI task is told", async () => {
       const ended = await stageOf().events.first(
         "the end of an AI task",
         (event) => event["detail-type"] === "AiTaskEnded",
+        TWO_TICKS_MS,
       );
 
       // The first look tells of nothing, so at least two have come.
       expect(["SUCCESS", "FAILURE"]).toContain(ended.detail.data.status);
     });
+  });
 
-    test("call a function that prices what the watchlist has", async () => {
-      const stage = stageOf();
-      await writeWatchlist(stage);
+  test("the function that prices the watchlist, whose schedule comes once an hour", async () => {
+    const stage = stageOf();
+    await writeWatchlist(stage);
 
-      expect(await callSnapshotPrices(stage.stack)).toBe("null");
+    expect(await callSnapshotPrices(stage.stack)).toBe("null");
 
-      const captured = await stage.events.first(
-        "the prices",
-        (event) => event["detail-type"] === "PricesCaptured",
-      );
-      expect(captured.detail.data).toMatchObject({ items: 4, failed: 0 });
-    });
+    const captured = await stage.events.first(
+      "the prices",
+      (event) => event["detail-type"] === "PricesCaptured",
+    );
+    expect(captured.detail.data).toMatchObject({ items: 4, failed: 0 });
   });
 };

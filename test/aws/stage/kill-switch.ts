@@ -1,0 +1,63 @@
+import { UpdateStackCommand, waitUntilStackUpdateComplete } from "@aws-sdk/client-cloudformation";
+import { ListEventSourceMappingsCommand } from "@aws-sdk/client-lambda";
+import { GetScheduleCommand, ListSchedulesCommand } from "@aws-sdk/client-scheduler";
+import { GetQueueAttributesCommand, GetQueueUrlCommand } from "@aws-sdk/client-sqs";
+import type { DeployedStack } from "../deployed-stack.ts";
+
+const STACK_LIMIT_SECONDS = 60;
+
+/** README, "Stop everything". Does nothing where it is so already. */
+export const setRunning = async (
+  { aws, name }: DeployedStack,
+  ParameterValue: "yes" | "no",
+): Promise<void> => {
+  const StackName = name;
+  const update = new UpdateStackCommand({
+    StackName,
+    UsePreviousTemplate: true,
+    Capabilities: ["CAPABILITY_IAM"],
+    Parameters: [{ ParameterKey: "Running", ParameterValue }],
+  });
+  try {
+    await aws.cloudFormation.send(update);
+  } catch (error) {
+    if (String(error).includes("No updates are to be performed")) return;
+    throw error;
+  }
+  await waitUntilStackUpdateComplete(
+    { client: aws.cloudFormation, maxWaitTime: STACK_LIMIT_SECONDS, minDelay: 1, maxDelay: 1 },
+    { StackName },
+  );
+};
+
+/** Of everything that runs functions off queues and the clock. */
+export const triggerStates = async ({ aws, nameOf }: DeployedStack) => {
+  const mappings: unknown[] = [];
+  for (const thing of ["run-commands", "poll-tasks"]) {
+    const { EventSourceMappings = [] } = await aws.lambda.send(
+      new ListEventSourceMappingsCommand({ FunctionName: nameOf(thing) }),
+    );
+    mappings.push(...EventSourceMappings.map(({ State }) => State));
+  }
+  const { Schedules = [] } = await aws.scheduler.send(
+    new ListSchedulesCommand({ NamePrefix: nameOf("") }),
+  );
+  const schedules: unknown[] = [];
+  for (const { Name } of Schedules.filter((schedule) => schedule.Name?.startsWith(nameOf("")))) {
+    schedules.push((await aws.scheduler.send(new GetScheduleCommand({ Name }))).State);
+  }
+  return { mappings, schedules };
+};
+
+/** How many messages are in the command queue, as SQS says it. */
+export const waitingCommands = async ({
+  aws,
+  nameOf,
+}: DeployedStack): Promise<string | undefined> => {
+  const QueueName = nameOf("commands.fifo");
+  const { QueueUrl } = await aws.sqs.send(new GetQueueUrlCommand({ QueueName }));
+  const { Attributes } = await aws.sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),
+  );
+  return Attributes?.ApproximateNumberOfMessages;
+};
