@@ -9,19 +9,17 @@ import { join } from "node:path";
 
 const DESCRIPTION =
   /[\\/]@aws-sdk[\\/]client-[a-z0-9-]+[\\/]dist-es[\\/]schemas[\\/]schemas_0\.js$/;
-const ERROR_CLASSES = ["..", "..", "models", "errors.js"];
 
 const SHAPE = /^((?:export )?var \w+\$? = )(\[[\s\S]*?\]);$/gm;
 const REGISTRATION = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
-/** The text of a class in a file of classes. */
-const classText = (classes, name) =>
-  classes.split("export class ").find((text) => text.startsWith(`${name} `)) ?? "";
-
 /**
- * An error that is not registered is thrown as the client's base class, with the same name, message
- * and status: the SDK does so with every error that it does not know. So those are kept that our
- * adapters name, and those that the SDK sends again because of their class.
+ * An error that is not registered is thrown as the client's base class, with the same message and
+ * status, under the name that AWS sent: the SDK does so with every error that it does not know. So
+ * those are kept that our adapters name. Two things differ for the others. SQS sends the names of its
+ * old interface (`AWS.SimpleQueueService.NonExistentQueue`), which the SDK translates for those it knows
+ * (`QueueDoesNotExist`); to keep its errors costs 10 kB a bundle. And one error would be sent again because of
+ * its class, `ReplicatedWriteConflictException` of DynamoDB's global tables; the ledger is none.
  * @param adapters the folder whose files name errors of the SDK
  */
 export const shakeSdk = (adapters) => ({
@@ -30,11 +28,9 @@ export const shakeSdk = (adapters) => ({
     const ours = readdirSync(adapters).map((file) => readFileSync(join(adapters, file), "utf8"));
     const isNamed = (error) => ours.some((text) => new RegExp(`\\b${error}\\b`).test(text));
     onLoad({ filter: DESCRIPTION }, async ({ path }) => {
-      const classes = await readFile(join(path, ...ERROR_CLASSES), "utf8");
-      const isKept = (error) => isNamed(error) || classText(classes, error).includes("$retryable");
       const description = await readFile(path, "utf8");
       const contents = description
-        .replace(REGISTRATION, (line, error) => (isKept(error) ? line : ""))
+        .replace(REGISTRATION, (line, error) => (isNamed(error) ? line : ""))
         .replace(SHAPE, "$1/* @__PURE__ */ (() => $2)();");
       return { contents, loader: "js" };
     });

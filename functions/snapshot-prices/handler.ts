@@ -2,21 +2,30 @@ import middy from "@middy/core";
 import type { ScheduledEvent } from "aws-lambda";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
-import { capturePrices } from "../../lib/prices/capture.ts";
+import { capturePrices, type PriceRun, priceRunFields } from "../../lib/prices/capture.ts";
 import { getDeps, type SnapshotPricesDeps } from "./deps.ts";
+
+/** Of the tick, not of the call: a tick that is delivered late belongs to its own period. */
+const runOf = (
+  { account, source, periodMs }: SnapshotPricesDeps,
+  { time }: ScheduledEvent,
+): PriceRun => ({ account, source, periodMs, scheduledAt: Date.parse(time) });
 
 /** Prices the watchlist once for the period that the tick belongs to. */
 export const createHandler = (deps: () => Promise<SnapshotPricesDeps>) =>
   middy<ScheduledEvent, void>()
-    .use(errorBoundary(async () => (await deps()).log))
-    .handler(async (event, context) => {
-      const { account, source, periodMs, ...jobDeps } = await deps();
+    .use(
+      errorBoundary<ScheduledEvent>(
+        async () => (await deps()).log,
+        async (tick) => priceRunFields(runOf(await deps(), tick)),
+      ),
+    )
+    .handler(async (tick, context) => {
+      const jobDeps = await deps();
       jobDeps.log.bind(context);
       const budget = startTimeBudget(context, jobDeps.clock);
-      // Of the tick, not of the call: a tick that is delivered late belongs to its own period.
-      const scheduledAt = Date.parse(event.time);
       try {
-        await capturePrices(jobDeps, { account, source, scheduledAt, periodMs }, budget);
+        await capturePrices(jobDeps, runOf(jobDeps, tick), budget);
       } finally {
         budget.stop();
       }

@@ -21,7 +21,12 @@ const causeOf = (event: Call, { awsRequestId }: Context): SyncCause => {
 /** Makes the provider's thresholds equal to the config; whatever calls it is a hint. */
 export const createHandler = (deps: () => Promise<ConfigFunctionDeps>) =>
   middy<Call, void>()
-    .use(errorBoundary(async () => (await deps()).log))
+    .use(
+      errorBoundary<Call>(
+        async () => (await deps()).log,
+        (event, context) => ({ correlationId: causeOf(event, context).eventId }),
+      ),
+    )
     .handler(async (event, context) => {
       const { account, source, ...jobDeps } = await deps();
       jobDeps.log.bind(context);

@@ -7,7 +7,7 @@ import {
   type PutItemCommandInput,
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { DueEntry, Ledger, LedgerItem } from "../ports/ledger.ts";
+import type { DueEntry, JsonObject, Ledger, LedgerItem } from "../ports/ledger.ts";
 import { DUE_INDEX, DUE_PARTITION, EXPIRY_ATTRIBUTE } from "./ledger-table.ts";
 
 export interface DynamodbLedgerOptions {
@@ -48,13 +48,24 @@ const requiredNumberOf = (attributes: Attributes, name: string): number => {
   return number;
 };
 
+const parsedValue = (attributes: Attributes): JsonObject => {
+  const key = textOf(attributes, "pk");
+  const text = textOf(attributes, "value");
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the value, which may hold a request's secrets.
+    throw new Error(`the value of ledger item ${key} is not readable JSON`);
+  }
+};
+
 const toItem = (attributes: Attributes): LedgerItem => {
   const dueAt = numberOf(attributes, "dueAt");
   const expiresAtSeconds = numberOf(attributes, EXPIRY_ATTRIBUTE);
   return {
     key: textOf(attributes, "pk"),
     version: requiredNumberOf(attributes, "version"),
-    value: JSON.parse(textOf(attributes, "value")),
+    value: parsedValue(attributes),
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(expiresAtSeconds === undefined ? {} : { expiresAt: expiresAtSeconds * 1000 }),
   };

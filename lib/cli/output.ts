@@ -1,6 +1,7 @@
 import type { Problem } from "../contract/problem.ts";
 import type { Log, LogFields } from "../ports/log.ts";
 import { EXIT } from "./exit-code.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** Results go to stdout, everything else to stderr, so that pipes see results only. */
 export const printResult = (text: string): void => {
@@ -34,19 +35,28 @@ const fieldText = (fields: LogFields): string =>
     .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join("; ") : value}`)
     .join(" ");
 
-const line =
-  (level: string) =>
-  (message: string, fields: LogFields = {}): void =>
-    printNote(`${level}: ${message} ${fieldText(fields)}`.trimEnd());
-
 const silent = (): void => {};
 
-/** A log for a person at a terminal: what needs attention, on stderr. */
-export const terminalLog: Log = {
-  debug: silent,
-  info: silent,
-  warn: line("warning"),
-  error: line("error"),
-  // Whose a line is, is for whoever searches thousands of them.
-  with: () => terminalLog,
+/** @param commandId whose the lines are, where that is known */
+const terminalLogOf = (commandId: LogFields[string]): Log => {
+  const line =
+    (level: string) =>
+    (message: string, fields: LogFields = {}): void =>
+      printNote(
+        visibleText(`${level}: ${message} ${fieldText({ commandId, ...fields })}`.trimEnd()),
+      );
+  return {
+    debug: silent,
+    info: silent,
+    warn: line("warning"),
+    error: line("error"),
+    // What else tells one line from another is for whoever searches thousands of them.
+    with: (fields) => terminalLogOf(fields.commandId ?? commandId),
+  };
 };
+
+/**
+ * A log for a person at a terminal: what needs attention, on stderr, one line each. Of the fields of
+ * the work that a line belongs to it shows the command's id only.
+ */
+export const terminalLog: Log = terminalLogOf(undefined);

@@ -56,14 +56,18 @@ const send = async (context: AttemptContext, operation: Mutation): Promise<SendR
   }
 };
 
-/** One line for each attempt; what came back may hold secrets, and is no part of it. */
+/**
+ * One line for each attempt; what came back may hold secrets, and is no part of it.
+ * @param askedAt when the account's client was asked to send, epoch ms: what it waits for a key or a
+ * turn counts too, also where nothing is sent in the end
+ */
 const logAttempt = (
   { deps }: AttemptContext,
   command: Command,
   result: SendResult,
-  sentAt: number,
+  askedAt: number,
 ): void => {
-  const fields = { attempt: command.attemptCount, durationMs: deps.clock.now() - sentAt };
+  const fields = { attempt: command.attemptCount, durationMs: deps.clock.now() - askedAt };
   if (result.kind === "reply") {
     deps.log.info("request sent", { ...fields, disposition: "answered" });
     return;
@@ -136,8 +140,9 @@ const sendOnce = async (
   const intent = startAttempt(command, lease);
   const started = await commands.write(deps.ledger, commandKey(command), stored, intent);
   if (!started) return undefined;
+  const askedAt = deps.clock.now();
   const sent = await send(context, operation.operation);
-  logAttempt(context, started.value, sent, now);
+  logAttempt(context, started.value, sent, askedAt);
   const result = await explainRefusal(context, sent, uncertaintyOf(context, command));
   const next = afterAttempt(started.value, result, {
     operation: operation.operation,

@@ -7,8 +7,8 @@ import type { CommandDeps } from "./deps.ts";
 /** Ends that somebody has to look into. */
 const troubleOf = ({ reason, tasks }: EndedState): readonly CountName[] => {
   if (reason === "unknown-outcome") return ["UnknownOutcome"];
-  const isStillAtWork = reason === "deadline" && tasks.some(({ end }) => !end);
-  return isStillAtWork ? ["TaskPastDeadline"] : [];
+  const isFollowed = reason === "deadline" && tasks.some(({ end }) => !end);
+  return isFollowed ? ["TaskPastDeadline"] : [];
 };
 
 const noteEnd = ({ log, metrics }: CommandDeps, before: Command, after: Command): void => {

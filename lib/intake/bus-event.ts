@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { JsonValue } from "../ports/ledger.ts";
+import type { LogFields } from "../ports/log.ts";
 
 /**
  * Part of what Lambda has read from JSON. Looked at by whoever knows what it is: it may be nested
@@ -31,6 +32,18 @@ export type IntakeCall = z.output<typeof callSchema>;
 
 /** Undefined for what no rule of ours can have sent. */
 export const readCall = (raw: unknown): IntakeCall | undefined => callSchema.safeParse(raw).data;
+
+/** Whose the lines about an event are. */
+export const eventFields = ({ id, account }: BusEvent): LogFields => ({
+  eventId: id,
+  sender: account,
+});
+
+/** The same of a call, as far as it is one. */
+export const callFields = (raw: unknown): LogFields => {
+  const call = readCall(raw);
+  return call ? eventFields(call.event) : {};
+};
 
 /** Epoch ms; undefined where it is no time. */
 export const sentAtOf = ({ time }: BusEvent): number | undefined => {

@@ -7,7 +7,7 @@ import type { ReadRequest, Rejection, RequestContext } from "../commands/request
 import { sealRequest } from "../commands/sealed-request.ts";
 import { commandOf } from "../reactions/react.ts";
 import type { Reaction } from "../reactions/reaction.ts";
-import { type BusEvent, readCall, sentAtOf } from "./bus-event.ts";
+import { type BusEvent, eventFields, readCall, sentAtOf } from "./bus-event.ts";
 import { readTaskFollow } from "./task-follow.ts";
 
 export interface IntakeDeps
@@ -29,7 +29,7 @@ interface Asked {
 
 const ignore = (deps: IntakeDeps, reason: IgnoreReason, event?: BusEvent): void => {
   deps.metrics.count("EventIgnored", { reason });
-  deps.log.warn("event ignored", { reason, eventId: event?.id, sender: event?.account });
+  deps.log.warn("event ignored", { reason, ...(event && eventFields(event)) });
 };
 
 const askedBy = (event: BusEvent, context: RequestContext): Asked | undefined => {
@@ -86,7 +86,7 @@ export const takeIn = async (given: IntakeDeps, raw: unknown): Promise<void> => 
   if (!call) return ignore(given, "not-an-event");
   const { event } = call;
   const sender = event.account;
-  const deps = { ...given, log: given.log.with({ eventId: event.id, sender }) };
+  const deps = { ...given, log: given.log.with(eventFields(event)) };
   // Our events tell of facts; anybody else who uses our name wants to be taken for us.
   if (event.source === deps.eventSource && sender !== deps.ownSender) {
     return ignore(deps, "foreign-source", event);

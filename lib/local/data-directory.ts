@@ -80,8 +80,9 @@ const readMark = async (directory: string): Promise<unknown> => {
   }
   try {
     return JSON.parse(await readFile(join(directory, MARK), "utf8"));
-  } catch (error) {
-    throw new DataDirectoryError(directory, `damaged: ${MARK} is not readable`, error);
+  } catch {
+    // Without its cause, which may quote the fingerprint key.
+    throw new DataDirectoryError(directory, `damaged: ${MARK} is not readable`);
   }
 };
 

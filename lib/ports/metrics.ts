@@ -1,4 +1,9 @@
-/** What is counted. A name is never reused for another meaning. */
+/**
+ * What is counted. A name is never reused for another meaning.
+ *
+ * `TaskPastDeadline`: a command that its deadline ended while a task of it was followed. The provider
+ * was at work on it still, or had come to an end that could not be seen or told.
+ */
 export type CountName =
   | "AccountKeyRefused"
   | "AccountKeyUnreadable"
@@ -10,7 +15,12 @@ export type CountName =
   | "ThresholdsRejected"
   | "UnknownOutcome";
 
-/** What is measured, always in one unit. */
+/**
+ * What is measured, always in one unit.
+ *
+ * `LedgerLag`: how late the longest due entry was when a run of the poller began to look, 0 when none
+ * was. A task that is followed stays due, and is late only once its end is known and not told.
+ */
 export type Measurement =
   | { readonly name: "CommandDuration"; readonly value: number; readonly unit: "Milliseconds" }
   | { readonly name: "LedgerLag"; readonly value: number; readonly unit: "Seconds" };

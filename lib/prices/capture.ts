@@ -5,6 +5,7 @@ import { type ConfigProblem, configProblemText } from "../config/config-file.ts"
 import { type PriceItem, priceNames, priceRunKey, priceRuns } from "../ledger/price.ts";
 import type { ConfigSource } from "../ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
+import type { LogFields } from "../ports/log.ts";
 import { captureItem, type ItemCapture } from "./capture-item.ts";
 import { pricesCaptured, runIdOf } from "./price-events.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
@@ -36,6 +37,12 @@ export class WatchlistError extends Error {
 
 const bucketOf = ({ scheduledAt, periodMs }: PriceRun): string =>
   new Date(Math.floor(scheduledAt / periodMs) * periodMs).toISOString();
+
+/** What a run's lines name; its events have the same correlation id. */
+export const priceRunFields = (run: PriceRun): LogFields => {
+  const account = run.account.name;
+  return { account, correlationId: runIdOf({ account, bucket: bucketOf(run) }) };
+};
 
 /** Written before the items, so that none is there that cannot be found. */
 const rememberNames = async (
@@ -97,8 +104,7 @@ export const capturePrices = async (
 ): Promise<void> => {
   const account = run.account.name;
   const bucket = bucketOf(run);
-  const log = jobDeps.log.with({ account, correlationId: runIdOf({ account, bucket }) });
-  const deps = { ...jobDeps, log };
+  const deps = { ...jobDeps, log: jobDeps.log.with(priceRunFields(run)) };
   const key = priceRunKey(account, bucket);
   if (await priceRuns.read(deps.ledger, key)) return priceRuns.publishOrLeave(deps, key);
 

@@ -33,6 +33,8 @@ const tellOrLeave = async (
   key: string,
   task: Task,
 ): Promise<void> => {
+  const untoldSince = tasks.dueAt(task);
+  if (untoldSince !== undefined) memory.untoldSince.set(key, untoldSince);
   const own = depsOfTask(deps, task);
   await tellOfTask(own, task).catch((error) => leaveForNow(own, memory, key, error));
 };

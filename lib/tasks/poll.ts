@@ -74,10 +74,9 @@ const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> =>
 const drain = async (
   deps: CommandDeps,
   budget: PollBudget,
-  first: readonly DueEntry[],
-  lease: HeldLease,
+  memory: RunMemory,
+  { first, lease }: { readonly first: readonly DueEntry[]; readonly lease: HeldLease },
 ): Promise<void> => {
-  const memory = createRunMemory();
   const rounds = createAccountRounds(deps, memory, budget.signal);
   const run = { deps, budget, memory, rounds };
   let entries = first;
@@ -99,25 +98,33 @@ const drain = async (
 const drainAlone = async (
   deps: CommandDeps,
   budget: PollBudget,
-  entries: readonly DueEntry[],
+  memory: RunMemory,
+  first: readonly DueEntry[],
 ): Promise<void> => {
   const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
   const lease = await takeLease(deps, request);
   if (!lease) return;
   try {
-    await drain(deps, budget, entries, lease);
+    await drain(deps, budget, memory, { first, lease });
   } finally {
     await lease.release();
   }
 };
 
 /**
- * How late the longest due entry is, seconds. Tasks are left out: while one is followed its due time
- * stays where it was. So is what is due at 0, which says "at once", and not since when.
+ * How late the longest due entry is, seconds. A task that is followed is left out: its due time stays
+ * where it was. Only its item tells it from one whose end is to be told, so of tasks those count that
+ * the run has read. What is due at 0, which says "at once" and not since when, is left out too.
  */
-const lagSeconds = (entries: readonly DueEntry[], now: number): number => {
+const lagSeconds = (
+  entries: readonly DueEntry[],
+  { untoldSince }: RunMemory,
+  now: number,
+): number => {
   const oldest = entries.find(({ key, dueAt }) => dueAt > 0 && !isTaskKey(key));
-  return oldest ? Math.max(0, now - oldest.dueAt) / 1000 : 0;
+  let since = oldest?.dueAt ?? now;
+  for (const untold of untoldSince.values()) since = Math.min(since, untold);
+  return Math.max(0, now - since) / 1000;
 };
 
 /**
@@ -127,8 +134,9 @@ const lagSeconds = (entries: readonly DueEntry[], now: number): number => {
  */
 export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
   const beganAt = deps.clock.now();
+  const memory = createRunMemory();
   const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
-  if (entries.length > 0) await drainAlone(deps, budget, entries);
-  const value = lagSeconds(entries, beganAt);
+  if (entries.length > 0) await drainAlone(deps, budget, memory, entries);
+  const value = lagSeconds(entries, memory, beganAt);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);
 };

@@ -17,9 +17,14 @@ const MAX_AT_ONCE = 8;
 export interface RunMemory {
   /** Not before this time (epoch ms), by key of the due entry. */
   readonly notBefore: Map<string, number>;
+  /** Since when (epoch ms) the end of a task was known and not told, by key of the due entry. */
+  readonly untoldSince: Map<string, number>;
 }
 
-export const createRunMemory = (): RunMemory => ({ notBefore: new Map() });
+export const createRunMemory = (): RunMemory => ({
+  notBefore: new Map(),
+  untoldSince: new Map(),
+});
 
 /** When this run should take the entry up, epoch ms. */
 export const turnOf = (entry: DueEntry, memory: RunMemory): number =>

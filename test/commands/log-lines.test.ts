@@ -3,21 +3,12 @@ import { ProviderError } from "../../lib/client/provider-error.ts";
 import type { Around } from "../support/faults.ts";
 import { createGate } from "../support/gate.ts";
 import { json, scriptProvider, startProvider } from "../support/provider.ts";
-import { requestOf, resumeInstance, updateContainer, updatePolicy } from "../support/requests.ts";
+import { resumeInstance, updateContainer, updatePolicy } from "../support/requests.ts";
 import { createWorld, type World } from "../support/world.ts";
+import { linesOf, POLICY_LANE, traced } from "./traced.ts";
 
-const POLICY_LANE = "local/policy/1234567/76/1";
-
-const linesOf = (world: World, commandId: string) =>
-  world.log.lines.filter(({ fields }) => fields.commandId === commandId);
 const messages = (world: World, commandId: string) =>
   linesOf(world, commandId).map(({ message }) => message);
-
-/** A request that is told apart from others by more than its command id. */
-const traced = (commandId: string) => ({
-  ...updatePolicy(commandId),
-  metadata: { id: `event-${commandId}`, commandId, correlationId: `trace-${commandId}` },
-});
 
 test("a command's life is three lines, each of which says whose it is", async () => {
   const world = await createWorld({ provider: startProvider });
@@ -63,21 +54,30 @@ test("a request that is refused is logged with status and disposition, the end w
   expect(JSON.stringify(world.log.lines)).not.toContain("hush");
 });
 
-test("a request for which there is no turn is logged as held back", async () => {
+test("a request for which there is no turn is logged as held back, with how long it waited", async () => {
   const error = new ProviderError({
     disposition: "throttled",
     code: "budget-spent",
     message: "not sent",
     retryAfterMs: 7_000,
   });
-  const client = { call: () => Promise.reject(error) };
-  const world = await createWorld({ provider: startProvider, accounts: { local: { client } } });
+  const call = async () => {
+    await world.clock.advance(5_000);
+    throw error;
+  };
+  const accounts = { local: { client: { call } } };
+  const world = await createWorld({ provider: startProvider, accounts });
 
   await world.handle(updatePolicy("c1"));
 
   expect(linesOf(world, "c1").at(-1)).toMatchObject({
     message: "request held back",
-    fields: { disposition: "throttled", errorCode: "budget-spent", status: undefined },
+    fields: {
+      disposition: "throttled",
+      errorCode: "budget-spent",
+      status: undefined,
+      durationMs: 5_000,
+    },
   });
 });
 
@@ -95,6 +95,21 @@ test("how long the provider took is in the line of the request", async () => {
   expect(linesOf(world, "c1")[1]).toMatchObject({
     message: "request sent",
     fields: { durationMs: 1_500 },
+  });
+});
+
+test("how long the ledger took to keep the intent is no part of it", async () => {
+  const around: Around = async ({ name }, effect) => {
+    if (name.startsWith("ledger.write")) await world.clock.advance(700);
+    return effect();
+  };
+  const world = await createWorld({ provider: startProvider, around });
+
+  await world.handle(updatePolicy("c1"));
+
+  expect(linesOf(world, "c1")[1]).toMatchObject({
+    message: "request sent",
+    fields: { durationMs: 0 },
   });
 });
 
@@ -168,90 +183,4 @@ test("a repeat of a command is logged as nothing new", async () => {
   await world.handle(updatePolicy("c1"));
 
   expect(world.log.lines).toHaveLength(before);
-});
-
-test("an event that is not published is logged with the command that it tells of", async () => {
-  const world = await createWorld({ provider: startProvider });
-  world.bus.refuse(({ detailType }) => detailType === "CommandSucceeded");
-
-  await world.handle(traced("c1"));
-
-  expect(world.log.lines.filter(({ level }) => level === "warn")).toMatchObject([
-    {
-      message: "event not published",
-      fields: { commandId: "c1", correlationId: "trace-c1", detailType: "CommandSucceeded" },
-    },
-  ]);
-});
-
-test("a rejection is logged with the command id that was asked for", async () => {
-  const world = await createWorld({ provider: startProvider });
-  const request = requestOf("c1", { operation: "dance" }, { correlationId: "trace-c1" });
-
-  await world.handle(request);
-
-  expect(linesOf(world, "c1")).toMatchObject([
-    {
-      message: "request rejected",
-      fields: { correlationId: "trace-c1", sender: "own", reason: "unknown-operation" },
-    },
-  ]);
-});
-
-test("what the poller cannot work off is logged with its command", async () => {
-  let isBroken = false;
-  const around: Around = ({ name }, effect) =>
-    isBroken && name === "queue.send" ? Promise.reject(new Error("away")) : effect();
-  const provider = scriptProvider({ "PATCH ": () => json(429, {}) });
-  const world = await createWorld({ provider: () => provider, around });
-  await world.handle(updatePolicy("c1"));
-  await world.clock.advance(10_000);
-  isBroken = true;
-
-  await world.poll(1_000);
-
-  expect(linesOf(world, "c1").at(-1)).toMatchObject({
-    level: "warn",
-    message: "due entry not worked off, it stays due",
-    fields: { key: "command#own/c1", sender: "own", errorMessage: "away" },
-  });
-});
-
-test("the end of a task that cannot be told is logged with task and command", async () => {
-  const provider = scriptProvider({
-    "PATCH ": () => json(200, { tasks: ["t1"] }),
-    "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
-  });
-  const world = await createWorld({ provider: () => provider });
-  await world.handle(updateContainer("c1"));
-  world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
-  await world.clock.advance(2_000);
-
-  await world.poll(10_000);
-
-  const warnings = world.log.lines.filter(({ level }) => level === "warn");
-  expect(warnings.length).toBeGreaterThan(2);
-  for (const { fields } of warnings)
-    expect(fields).toMatchObject({ commandId: "c1", taskId: "t1" });
-});
-
-test("a resumed command that cannot be handled is logged with its correlation id", async () => {
-  let isBroken = false;
-  const around: Around = ({ name }, effect) =>
-    isBroken && name === "ledger.write command#own/c1"
-      ? Promise.reject(new Error("away"))
-      : effect();
-  const provider = scriptProvider({ "PATCH ": () => json(429, {}) });
-  const world = await createWorld({ provider: () => provider, around });
-  await world.handle(traced("c1"));
-  await world.clock.advance(10_000);
-  isBroken = true;
-
-  await world.handle({ resume: { command: "own/c1", lane: POLICY_LANE } }).catch(() => undefined);
-
-  expect(world.log.lines.at(-1)).toMatchObject({
-    level: "error",
-    message: "message not handled, it comes again",
-    fields: { correlationId: "trace-c1", commandId: "c1", lane: POLICY_LANE, errorMessage: "away" },
-  });
 });

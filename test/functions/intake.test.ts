@@ -51,6 +51,9 @@ describe("intake", () => {
     const handling = handler({ ...EVENT, account: "999999999999" }, world.contextOf(30_000));
 
     await expect(handling).rejects.toThrow("ledger.read is away");
-    expect(world.log.lines.at(-1)?.message).toBe("invocation failed");
+    expect(world.log.lines.at(-1)).toMatchObject({
+      message: "invocation failed",
+      fields: { eventId: EVENT.id, sender: "999999999999", errorMessage: "ledger.read is away" },
+    });
   });
 });

@@ -1,11 +1,12 @@
 import type { Context } from "aws-lambda";
 import type { JobDeps } from "../../functions/deps.ts";
 import { DEFAULT_ACCOUNT } from "../../lib/accounts/account.ts";
+import type { Around } from "../support/faults.ts";
 import { createFunctionWorld } from "./function-world.ts";
 
 /** What a standing job's handler is composed of, over the embedded service. */
-export const createJobWorld = async () => {
-  const world = await createFunctionWorld();
+export const createJobWorld = async (around?: Around) => {
+  const world = await createFunctionWorld(around);
   const deps = async (): Promise<JobDeps> => {
     const { commands, log } = await world.deps();
     const account = commands.accountOf(DEFAULT_ACCOUNT);

@@ -49,4 +49,14 @@ describe("snapshot-prices", () => {
       { level: "error", message: "invocation failed", fields: { errorKind: "WatchlistError" } },
     ]);
   });
+
+  it("names its run in the line of one that fails, as its events do", async () => {
+    const { world, handler } = await open("items: 7\n");
+
+    await expect(handler(TICK, world.context())).rejects.toThrow("watchlist");
+
+    expect(world.log.lines).toMatchObject([
+      { fields: { account: "local", correlationId: "prices/local/2024-06-13T12:00:00.000Z" } },
+    ]);
+  });
 });

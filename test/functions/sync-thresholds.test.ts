@@ -61,7 +61,10 @@ describe("sync-thresholds", () => {
     await expect(handler(SCHEDULED, world.context())).rejects.toThrow("could not be published");
 
     expect(world.log.lines.filter(({ level }) => level === "error")).toMatchObject([
-      { message: "invocation failed", fields: { errorKind: "Error" } },
+      {
+        message: "invocation failed",
+        fields: { errorKind: "Error", correlationId: SCHEDULED.id },
+      },
     ]);
   });
 });

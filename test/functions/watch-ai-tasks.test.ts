@@ -4,13 +4,15 @@ import { createHandler } from "../../functions/watch-ai-tasks/handler.ts";
 import { aiTasksLease } from "../../lib/ai-tasks/watch-ai-tasks.ts";
 import { takeLease } from "../../lib/ledger/lease.ts";
 import scheduled from "../fixtures/scheduler-event.json" with { type: "json" };
+import type { Around } from "../support/faults.ts";
+import { failing } from "./function-world.ts";
 import { createJobWorld } from "./job-world.ts";
 
 const TICK = scheduled as ScheduledEvent;
 const MINUTE_MS = 60_000;
 
-const open = async (taskName?: string) => {
-  const world = await createJobWorld();
+const open = async (taskName?: string, around?: Around) => {
+  const world = await createJobWorld(around);
   const handler = createHandler(async () => ({ ...(await world.deps()), taskName }));
   const ends = () => world.bus.published().map(({ data }) => [data.taskName, data.status]);
   return { world, handler, ends };
@@ -43,6 +45,19 @@ describe("watch-ai-tasks", () => {
     expect(world.log.lines).toMatchObject([
       {
         message: "another run watches the AI tasks",
+        fields: { correlationId: "37666ae6-48cf-4285-b4c6-a3320b38824a" },
+      },
+    ]);
+  });
+
+  it("names that event in the line of a run that fails", async () => {
+    const { world, handler } = await open(undefined, failing("ledger.read"));
+
+    await expect(handler(TICK, world.context())).rejects.toThrow("ledger.read is away");
+
+    expect(world.log.lines).toMatchObject([
+      {
+        message: "invocation failed",
         fields: { correlationId: "37666ae6-48cf-4285-b4c6-a3320b38824a" },
       },
     ]);

@@ -145,8 +145,11 @@ test("a bundle tells why an event was not published", async () => {
   ]);
 });
 
-test("a bundle sends a message with its group, and tells when there is no queue", async () => {
-  const reply = refusal("com.amazonaws.sqs#QueueDoesNotExist");
+test("a bundle sends a message with its group, and tells by its old name when there is no queue", async () => {
+  const reply = {
+    ...refusal("com.amazonaws.sqs#QueueDoesNotExist"),
+    headers: { "x-amzn-query-error": "AWS.SimpleQueueService.NonExistentQueue;Sender" },
+  };
   const stub = createStubAws(() => reply);
   const queue = aws.createSqsCommandQueue({
     client: new aws.SQSClient(stub.clientConfig),
@@ -155,7 +158,11 @@ test("a bundle sends a message with its group, and tells when there is no queue"
 
   const sending = queue.send({ body: "{}", groupId: "lane", deduplicationId: "id" });
 
-  await expect(sending).rejects.toMatchObject({ name: "QueueDoesNotExist" });
+  await expect(sending).rejects.toMatchObject({
+    name: "AWS.SimpleQueueService.NonExistentQueue",
+    message: "in the words of AWS",
+    $metadata: { httpStatusCode: 400 },
+  });
   expect(stub.requests[0]?.body).toMatchObject({ MessageGroupId: "lane" });
 });
 

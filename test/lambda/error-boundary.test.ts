@@ -2,6 +2,7 @@ import middy from "@middy/core";
 import { describe, expect, it } from "vitest";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { lambdaContext } from "../../lib/local/lambda-context.ts";
+import { createGate } from "../support/gate.ts";
 import { createRecordingLog } from "../support/recording-log.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
@@ -34,6 +35,44 @@ describe("the error boundary", () => {
           stack: failure.stack,
         },
       },
+    ]);
+  });
+
+  it("names what the call shows of whose it is, also of calls that fail at the same time", async () => {
+    const log = createRecordingLog();
+    const gate = createGate();
+    const first = gate.hold("first");
+    const handler = middy<{ name: string }, void>()
+      .use(
+        errorBoundary<{ name: string }>(
+          async () => log,
+          ({ name }) => ({ eventId: name }),
+        ),
+      )
+      .handler(({ name }) => gate.around({ name, invocation: 1 }, () => Promise.reject("away")));
+
+    const failing = handler({ name: "first" }, context);
+    await first.reached;
+    await expect(handler({ name: "second" }, context)).rejects.toBe("away");
+    first.open();
+    await expect(failing).rejects.toBe("away");
+
+    expect(log.lines.map(({ fields }) => fields.eventId)).toEqual(["second", "first"]);
+  });
+
+  it("logs a call too that cannot be asked whose it is", async () => {
+    const log = createRecordingLog();
+    const whose = () => {
+      throw new RangeError("Invalid time value");
+    };
+    const handler = middy()
+      .use(errorBoundary(async () => log, whose))
+      .handler(async () => "done");
+
+    await expect(handler({}, context)).rejects.toThrow("Invalid time value");
+
+    expect(log.lines).toMatchObject([
+      { message: "invocation failed", fields: { errorKind: "RangeError" } },
     ]);
   });
 

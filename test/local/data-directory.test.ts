@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDataDirectory, withDataError } from "../../lib/local/data-directory.ts";
 import { openLevelStore } from "../../lib/local/level-store.ts";
@@ -68,6 +69,16 @@ describe("a data directory", () => {
     await writeFile(join(directory, "skyhook.json"), mark);
 
     await expect(open()).rejects.toThrow(`data directory ${directory}: ${why}`);
+  });
+
+  it("whose mark is damaged is refused without a word of the key in it", async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "skyhook.json"), "hush");
+
+    const error = await open().catch((thrown: unknown) => thrown);
+
+    expect(inspect(error)).toContain("damaged: skyhook.json is not readable");
+    expect(inspect(error)).not.toContain("hush");
   });
 
   it("that is a file, or lies in one, is refused", async () => {

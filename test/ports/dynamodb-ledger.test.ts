@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
 import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
@@ -149,4 +150,15 @@ test("a write that got no answer rejects", async () => {
   await expect(ledger.write({ key: "task#1", version: 2, value: {} })).rejects.toMatchObject({
     name: "InternalServerError",
   });
+});
+
+test("an item that is no JSON is told by its key, and nothing of it is quoted", async () => {
+  const value = { S: '{"pull_secret": hush}' };
+  const Item = { pk: { S: "command#own/c1" }, version: { N: "1" }, value };
+  const { ledger } = open({ status: 200, body: { Item } });
+
+  const error = await ledger.read("command#own/c1").catch((thrown: unknown) => thrown);
+
+  expect(error).toEqual(new Error("the value of ledger item command#own/c1 is not readable JSON"));
+  expect(inspect(error)).not.toContain("pull_secret");
 });

@@ -1,64 +1,17 @@
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { BusEvent } from "../../lib/local/bus-records.ts";
-import { type LocalBus, openLocalBus } from "../../lib/local/local-bus.ts";
-import type { BusEntry } from "../../lib/ports/bus.ts";
-import type { LogFields } from "../../lib/ports/log.ts";
-import { type ReopenableStore, storeKinds } from "../support/durable-stores.ts";
-import { createSeededRandom } from "../support/seeded-random.ts";
-import { silentLog } from "../support/silent-log.ts";
-import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
-
-const entry = (name: string): BusEntry => ({
-  detailType: "TaskFinished",
-  detail: { name, nested: { state: "FINISHED" } },
-  time: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
-  groupId: "task",
-  deduplicationId: name,
-});
-
-const nameOf = (event: BusEvent): unknown => event.detail.name;
-
-/** A handler that notes the names of what it gets and rejects those it is told to. */
-const createNotingHandler = (...rejected: readonly string[]) => {
-  const names: unknown[] = [];
-  const refusing = new Set<unknown>(rejected);
-  return {
-    names,
-    refusing,
-    handler: async (event: BusEvent): Promise<void> => {
-      names.push(nameOf(event));
-      if (refusing.has(nameOf(event))) throw new Error("not now");
-    },
-  };
-};
+import type { LocalBus } from "../../lib/local/local-bus.ts";
+import { storeKinds } from "../support/durable-stores.ts";
+import type { VirtualClock } from "../support/virtual-clock.ts";
+import { type BusWorld, createBusWorld, createNotingHandler, entry, nameOf } from "./bus-world.ts";
 
 describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
-  let store: ReopenableStore;
-  let clock: VirtualClock;
-  let logged: { message: string; fields: LogFields | undefined }[];
   let bus: LocalBus;
-  const random = createSeededRandom();
-
-  /** Opens the bus; whoever had it open before counts as killed. */
-  const open = async (): Promise<LocalBus> =>
-    openLocalBus({
-      map: (await store.open()).map("events"),
-      clock,
-      random,
-      log: { ...silentLog, warn: (message, fields) => logged.push({ message, fields }) },
-      source: "skyhook",
-    });
+  let clock: VirtualClock;
+  let logged: BusWorld["logged"];
 
   beforeEach(async () => {
-    store = await createStore();
-    clock = createVirtualClock();
-    logged = [];
-    bus = await open();
-    const { remove } = store;
-    onTestFinished(async () => {
-      await bus.stop();
-      await remove();
-    });
+    ({ bus, clock, logged } = await createBusWorld(createStore));
   });
 
   test("hands an entry on in the envelope of EventBridge", async () => {
@@ -181,87 +134,5 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     await bus.publish([entry("a")]);
 
     await expect.poll(() => names).toEqual(["a"]);
-  });
-
-  test("stores what is published before it starts, and then delivers it in order", async () => {
-    const { handler, names } = createNotingHandler();
-    bus.subscribe(handler);
-
-    await bus.publish([entry("a")]);
-    await bus.publish([entry("b")]);
-    expect(names).toEqual([]);
-    bus.start();
-
-    await expect.poll(() => names).toEqual(["a", "b"]);
-  });
-
-  test("gives undelivered events again, in order, after its process was killed", async () => {
-    const before = createNotingHandler("b", "c");
-    bus.subscribe(before.handler);
-    bus.start();
-    await bus.publish([entry("a"), entry("b"), entry("c")]);
-    await expect.poll(() => before.names).toEqual(["a", "b", "c"]);
-    await bus.stop();
-
-    bus = await open();
-    const after = createNotingHandler();
-    bus.subscribe(after.handler);
-    bus.start();
-    await bus.publish([entry("d")]);
-
-    await expect.poll(() => after.names).toEqual(["b", "c", "d"]);
-  });
-
-  test("gives no event again, after its process was killed, that every subscriber had", async () => {
-    const first = createNotingHandler();
-    const second = createNotingHandler("b");
-    bus.subscribe(first.handler);
-    bus.subscribe(second.handler);
-    bus.start();
-    await bus.publish([entry("a"), entry("b")]);
-    await expect
-      .poll(() => [first.names, second.names])
-      .toEqual([
-        ["a", "b"],
-        ["a", "b"],
-      ]);
-    await bus.stop();
-
-    bus = await open();
-    const after = createNotingHandler();
-    bus.subscribe(after.handler);
-    bus.start();
-
-    await expect.poll(() => after.names).toEqual(["b"]);
-  });
-
-  test("waits, when it is stopped, for the handler that runs and begins no other", async () => {
-    const ended: unknown[] = [];
-    bus.subscribe(async (event) => {
-      await clock.sleep(1000);
-      ended.push(nameOf(event));
-    });
-    bus.start();
-    await bus.publish([entry("a"), entry("b")]);
-
-    const stopped = bus.stop();
-    await clock.advance(1000);
-    await stopped;
-    await clock.advance(1000);
-
-    expect(ended).toEqual(["a"]);
-  });
-
-  test("starts no handler any more once it is stopped", async () => {
-    const { handler, names } = createNotingHandler("a");
-    bus.subscribe(handler);
-    bus.start();
-    await bus.publish([entry("a")]);
-    await expect.poll(() => names).toEqual(["a"]);
-
-    await bus.stop();
-    await clock.advance(3_600_000);
-
-    expect(names).toEqual(["a"]);
   });
 });

@@ -3,6 +3,8 @@ import { TextDecoder } from "node:util";
 export interface StubReply {
   readonly status: number;
   readonly body: unknown;
+  /** Beside the content type. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface SentRequest {
@@ -34,11 +36,11 @@ export const createStubAws = (answer: StubAnswer) => {
     requests.push(request);
     const reply = answer(request);
     if (reply instanceof Error) throw reply;
-    const { status, body } = reply;
+    const { status, body, headers } = reply;
     return {
       response: {
         statusCode: status,
-        headers: { "content-type": "application/x-amz-json-1.0" },
+        headers: { "content-type": "application/x-amz-json-1.0", ...headers },
         body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
       },
     };

@@ -2,7 +2,6 @@ import { setImmediate as letOthersRun } from "node:timers/promises";
 import { createAccess } from "../../lib/accounts/access.ts";
 import type { Account } from "../../lib/accounts/account.ts";
 import { type AccountsConfig, ownAccount } from "../../lib/accounts/config.ts";
-import { createClient } from "../../lib/client/client.ts";
 import type { CommandDeps } from "../../lib/commands/deps.ts";
 import { groupIdOf } from "../../lib/commands/lane-id.ts";
 import { handleMessage, readMessage } from "../../lib/commands/message.ts";
@@ -10,7 +9,6 @@ import { sealRequest } from "../../lib/commands/sealed-request.ts";
 import { commandKey, commands } from "../../lib/ledger/command.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
-import type { Clock } from "../../lib/ports/clock.ts";
 import type { Ledger } from "../../lib/ports/ledger.ts";
 import { pollDue } from "../../lib/tasks/poll.ts";
 import { type Around, untouched } from "./faults.ts";
@@ -21,6 +19,7 @@ import { createRecordingLog } from "./recording-log.ts";
 import { createRecordingMetrics } from "./recording-metrics.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+import { type Call, watchedClient, watchedPorts } from "./watched-ports.ts";
 
 export const SENDER = "own";
 export const FINGERPRINT_KEY = "fingerprint-key";
@@ -64,6 +63,11 @@ export const createWorld = async (options: WorldOptions) => {
   const map = createMemoryStore().map("queue");
   const queue = await openFifoQueue({ map, clock, random, maxReceiveCount: 10 });
   const wakes: number[] = [];
+  const waker = {
+    wakeAt: async (at: number): Promise<void> => {
+      wakes.push(at);
+    },
+  };
   const errors: unknown[] = [];
   let invocations = 0;
   let queries = { at: 0, count: 0 };
@@ -73,65 +77,24 @@ export const createWorld = async (options: WorldOptions) => {
     queries = { at, count: queries.at === at ? queries.count + 1 : 1 };
     if (queries.count > MAX_QUERIES_AT_ONCE) throw new Error("the poller spins");
   };
+  // What it stands for is looked up at each call: a test may replace it.
+  const countedLedger: Ledger = {
+    read: (key) => ledger.read(key),
+    write: (item) => ledger.write(item),
+    listDue: async (until, limit) => {
+      countQuery();
+      return ledger.listDue(until, limit);
+    },
+  };
 
   /** What one invocation of a function has: its own name and its own way to every port. */
   const newInvocation = () => {
     invocations += 1;
     const invocation = invocations;
-    const call = <T>(name: string, effect: (limit?: number) => Promise<T>) =>
-      around({ name, invocation }, effect);
-    const guarded: Ledger = {
-      read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
-      write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
-      listDue: (until, limit) =>
-        call("ledger.listDue", async () => {
-          countQuery();
-          return ledger.listDue(until, limit);
-        }),
-    };
-    // An attempt has no time limit of its own here; the clock stands still while it runs.
-    const patient: Clock = {
-      now: clock.now,
-      sleep: (_ms, signal) =>
-        new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
-    };
-    const client = createClient({
-      baseUrl: "http://provider.test",
-      apiKey: async () => provider.apiKey,
-      fetch: (request) =>
-        call(`fetch ${request.method} ${new URL(request.url).pathname}`, () =>
-          provider.fetch(request),
-        ),
-      clock: patient,
-      attemptTimeoutMs: 10_000,
-      paths: {},
-    });
+    const call: Call = (name, effect) => around({ name, invocation }, effect);
+    const client = watchedClient(call, provider, clock);
     const deps: CommandDeps = {
-      ledger: guarded,
-      queue: {
-        send: (message) => call("queue.send", () => queue.send(message)),
-      },
-      bus: {
-        // The port never rejects: what goes wrong is an outcome of each entry, unless we are dead.
-        publish: async (entries) => {
-          const failed = { kind: "failed", code: "fault", message: "" } as const;
-          try {
-            return await call("bus.publish", (limit) => bus.publish(entries.slice(0, limit)));
-          } catch (error) {
-            if (error instanceof Error && error.name === "Killed") throw error;
-            const isHalf = error instanceof Error && error.message === "fails half-way";
-            return entries.map((_, index) =>
-              isHalf && index === 0 ? ({ kind: "published" } as const) : failed,
-            );
-          }
-        },
-      },
-      waker: {
-        wakeAt: (at) =>
-          call("waker.wakeAt", async () => {
-            wakes.push(at);
-          }),
-      },
+      ...watchedPorts(call, { ledger: countedLedger, queue, bus, waker }),
       clock: {
         now: clock.now,
         // While the poller sleeps, the other function handles what has come.

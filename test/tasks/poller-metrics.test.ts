@@ -13,6 +13,11 @@ const following = () =>
     "PATCH ": () => json(200, { tasks: ["t1"] }),
     "GET /v1/tasks/": () => json(200, { id: "t1", state: "RUNNING" }),
   });
+const finished = () =>
+  scriptProvider({
+    "PATCH ": () => json(200, { tasks: ["t1"] }),
+    "GET /v1/tasks/": () => json(200, { id: "t1", state: "FINISHED" }),
+  });
 const lags = (world: World) =>
   world.measured.filter(({ name }) => name === "LedgerLag").map(({ value }) => value);
 
@@ -56,6 +61,33 @@ test("a task that is followed for hours is not late", async () => {
 
   expect((await world.command("c1"))?.state.status).toBe("following");
   expect(lags(world).at(-1)).toBe(0);
+});
+
+test("a task that has ended is late from then on, until its end is told", async () => {
+  const world = await createWorld({ provider: finished });
+  world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(2_000);
+  await world.poll(1_000);
+  await world.clock.advance(20_000);
+
+  await world.poll(1_000);
+  world.bus.refuse(() => false);
+  await world.clock.advance(30_000);
+  await world.poll(1_000);
+  await world.poll(1_000);
+
+  expect(lags(world)).toEqual([0, 20, 50, 0]);
+});
+
+test("a task that ends amid a run, and cannot be told of, was not late when the run began", async () => {
+  const world = await createWorld({ provider: finished });
+  world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
+  await world.handle(updateContainer("c1"));
+
+  await world.poll(30_000);
+
+  expect(lags(world)).toEqual([0]);
 });
 
 test("a command that is due at once, whenever that began, is not late", async () => {

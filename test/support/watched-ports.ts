@@ -1,0 +1,62 @@
+import { type Client, createClient } from "../../lib/client/client.ts";
+import type { CommandDeps } from "../../lib/commands/deps.ts";
+import type { EventBus } from "../../lib/ports/bus.ts";
+import type { Clock } from "../../lib/ports/clock.ts";
+import type { Ledger } from "../../lib/ports/ledger.ts";
+import type { Provider } from "./provider.ts";
+
+/** Makes a port call by its name; with a limit the effect is that of so many entries only. */
+export type Call = <T>(name: string, effect: (limit?: number) => Promise<T>) => Promise<T>;
+
+const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
+  read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
+  write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
+  listDue: (until, limit) => call("ledger.listDue", () => ledger.listDue(until, limit)),
+});
+
+/** The port never rejects: what goes wrong is an outcome of each entry, unless we are dead. */
+const watchedBus = (call: Call, bus: EventBus): EventBus => ({
+  publish: async (entries) => {
+    const failed = { kind: "failed", code: "fault", message: "" } as const;
+    try {
+      return await call("bus.publish", (limit) => bus.publish(entries.slice(0, limit)));
+    } catch (error) {
+      if (error instanceof Error && error.name === "Killed") throw error;
+      const isHalf = error instanceof Error && error.message === "fails half-way";
+      return entries.map((_, index) =>
+        isHalf && index === 0 ? ({ kind: "published" } as const) : failed,
+      );
+    }
+  },
+});
+
+type Ports = Pick<CommandDeps, "bus" | "ledger" | "queue" | "waker">;
+
+/** The same ports, each of whose calls is made by `call`. */
+export const watchedPorts = (call: Call, { ledger, queue, bus, waker }: Ports): Ports => ({
+  ledger: watchedLedger(call, ledger),
+  queue: { send: (message) => call("queue.send", () => queue.send(message)) },
+  bus: watchedBus(call, bus),
+  waker: { wakeAt: (at) => call("waker.wakeAt", () => waker.wakeAt(at)) },
+});
+
+/** A client of the provider each of whose requests is made by `call`. */
+export const watchedClient = (call: Call, provider: Provider, { now }: Clock): Client => {
+  // An attempt has no time limit of its own here; the clock stands still while it runs.
+  const patient: Clock = {
+    now,
+    sleep: (_ms, signal) =>
+      new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
+  };
+  return createClient({
+    baseUrl: "http://provider.test",
+    apiKey: async () => provider.apiKey,
+    fetch: (request) =>
+      call(`fetch ${request.method} ${new URL(request.url).pathname}`, () =>
+        provider.fetch(request),
+      ),
+    clock: patient,
+    attemptTimeoutMs: 10_000,
+    paths: {},
+  });
+};
