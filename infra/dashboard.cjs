@@ -1,7 +1,10 @@
 const alarmsOf = require("./alarms.cjs");
+const configBucket = require("./config-bucket.cjs");
 const { configured } = require("./configured.cjs");
+const intakeRules = require("./intake-rules.cjs");
 const { nameOf, STAGE } = require("./name.cjs");
 const queues = require("./queues.cjs");
+const subscribers = require("./subscribers.cjs");
 
 /** Of a dashboard's grid, which is 24 wide. */
 const WIDTH = 8;
@@ -24,7 +27,19 @@ const graph = (title, metrics, properties = {}) => ({
   },
 });
 
-const graphsOf = (functions, accounts) => {
+/** What a rule could put neither where it should nor into its dead-letter queue. */
+const failedDeadLetters = ({ Name, EventBusName }) => [
+  ...["AWS/Events", "InvocationsFailedToBeSentToDlq"],
+  ...(EventBusName ? ["EventBusName", nameOf("events")] : []),
+  ...["RuleName", Name],
+];
+
+const rulesOf = async (osls) =>
+  Object.values({ ...(await intakeRules(osls)), ...(await subscribers(osls)), ...configBucket })
+    .filter(({ Type }) => Type === "AWS::Events::Rule")
+    .map(({ Properties }) => Properties);
+
+const graphsOf = ({ functions, accounts, rules }) => {
   const deadLetters = Object.keys(queues).filter((id) => id.endsWith("DeadLetter"));
   const reading = Object.keys(queues).filter((id) => /Queue$/.test(id));
   return [
@@ -39,6 +54,7 @@ const graphsOf = (functions, accounts) => {
       [...ours("CommandDuration"), { stat: "p95" }],
     ]),
     graph("The ledger: latest entry, s", [ours("LedgerLag")], { stat: "Maximum" }),
+    graph("The ledger: entries left", [ours("DueEntryLeft")]),
     graph("Messages waiting", reading.map(ofQueue("ApproximateNumberOfMessagesVisible")), {
       stat: "Maximum",
     }),
@@ -48,6 +64,12 @@ const graphsOf = (functions, accounts) => {
     graph("Dead letters", deadLetters.map(ofQueue("ApproximateNumberOfMessagesVisible")), {
       stat: "Maximum",
     }),
+    graph("Dead letters lost", [
+      ...rules.map(failedDeadLetters),
+      ...functions.map(ofFunction("DestinationDeliveryFailures")),
+      // Of all schedules of the region that are in no group of their own.
+      ["AWS/Scheduler", "InvocationsFailedToBeSentToDeadLetterCount", "ScheduleGroup", "default"],
+    ]),
     graph("Failed runs", functions.map(ofFunction("Errors"))),
     graph("Throttled runs", functions.map(ofFunction("Throttles"))),
     graph("Time of a run, p95, ms", functions.map(ofFunction("Duration")), { stat: "p95" }),
@@ -77,6 +99,7 @@ const placed = (widget, index) => ({
 module.exports = async (osls) => {
   const { accounts } = await configured(osls);
   const functions = Object.keys(await osls.resolveVariable("self:functions"));
+  const rules = await rulesOf(osls);
   const alarms = Object.keys(await alarmsOf(osls)).map((id) => `\${${id}.Arn}`);
   const widgets = [
     {
@@ -87,13 +110,14 @@ module.exports = async (osls) => {
       height: HEIGHT,
       properties: { title: "Alarms", alarms },
     },
-    ...graphsOf(functions, accounts.accounts).map(placed),
+    ...graphsOf({ functions, rules, accounts: accounts.accounts }).map(placed),
   ];
   return {
     Dashboard: {
       Type: "AWS::CloudWatch::Dashboard",
       Properties: {
-        DashboardName: nameOf("dashboard"),
+        // Names of dashboards are those of the whole AWS account, not of a region.
+        DashboardName: { "Fn::Sub": `${nameOf("dashboard")}-\${AWS::Region}` },
         DashboardBody: { "Fn::Sub": JSON.stringify({ widgets }) },
       },
     },

@@ -1,32 +1,51 @@
+const { end } = require("./configured.cjs");
+
 /**
  * Stops what works off queues and the clock, without packaging or deploying: README, "Stop everything".
  * Intake goes on: it asks the provider nothing, and what it hands over waits in the command queue.
  */
 const whileRunning = (yes, no) => ({ "Fn::If": ["IsRunning", yes, no] });
+exports.whileRunning = whileRunning;
 
-const ENABLED = whileRunning(true, false);
-exports.ENABLED = ENABLED;
 exports.STATE = whileRunning("ENABLED", "DISABLED");
 
-exports.parameters = {
-  Running: {
-    Type: "String",
-    Description: "no stops everything but intake",
-    AllowedValues: ["yes", "no"],
-    // A deployment names no value, and so sets what its stage says. Named by osls's
-    // `stackParameters`, the very first one would fail: its template has the bucket and nothing else.
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
-    Default: "${param:running}",
-  },
+exports.parameters = async ({ resolveVariable }) => {
+  const running = await resolveVariable("param:running");
+  // YAML reads a bare one as true or false.
+  if (!["yes", "no"].includes(running)) end(['running: "yes" or "no", in quotes']);
+  return {
+    Running: {
+      Type: "String",
+      Description: "no stops everything but intake",
+      AllowedValues: ["yes", "no"],
+      // A deployment names no value, and so sets what its stage says. Named by osls's
+      // `stackParameters`, the very first one would fail: its template has the bucket and nothing else.
+      Default: running,
+    },
+  };
 };
 
 exports.conditions = { IsRunning: { "Fn::Equals": [{ Ref: "Running" }, "yes"] } };
 
 /**
- * Of what osls makes, where a condition has no place. Not a reserved concurrency of 0: Lambda would go on
- * receiving, each refused call would cost a message a receive, and good ones would become dead letters.
+ * Not a reserved concurrency of 0: Lambda would go on receiving, each refused call would cost a message
+ * a receive, and good ones would become dead letters.
  */
-exports.mappings = {
-  RunDashcommandsEventSourceMappingSQSCommandQueue: { Properties: { Enabled: ENABLED } },
-  PollDashtasksEventSourceMappingSQSWakeQueue: { Properties: { Enabled: ENABLED } },
+const READ_NO_QUEUE = { Properties: { Enabled: whileRunning(true, false) } };
+
+/**
+ * Their rules and schedules are off, but for an hour Lambda may still repeat a run that has failed. At 0 it
+ * makes a dead letter of that at once, which loses nothing: the next tick does the same.
+ */
+const REPEAT_NOTHING = {
+  Properties: { ReservedConcurrentExecutions: whileRunning({ Ref: "AWS::NoValue" }, 0) },
+};
+
+/** Of what osls makes, where a condition has no place. */
+exports.extensions = {
+  RunDashcommandsEventSourceMappingSQSCommandQueue: READ_NO_QUEUE,
+  PollDashtasksEventSourceMappingSQSWakeQueue: READ_NO_QUEUE,
+  SyncDashthresholdsLambdaFunction: REPEAT_NOTHING,
+  SnapshotDashpricesLambdaFunction: REPEAT_NOTHING,
+  WatchDashaiDashtasksLambdaFunction: REPEAT_NOTHING,
 };

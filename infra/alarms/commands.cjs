@@ -1,19 +1,21 @@
-const { ENABLED } = require("../kill-switch.cjs");
 const { alarm, ours } = require("./alarm.cjs");
 
-/** Of what only Skyhook itself can count. */
+/** Of what only Skyhook itself can count, and what lasts until somebody does something. */
 exports.commandAlarms = {
-  PollerSilent: alarm({
-    name: "poller-silent",
-    description:
-      "poll-tasks has not come to the end of a run for 5 minutes: no task is followed, no command is retried, no completion is told",
-    runbook: "The poller is silent",
-    ...ours("PollerRan"),
-    ComparisonOperator: "LessThanThreshold",
-    TreatMissingData: "breaching",
-    // Whoever has stopped everything knows.
-    ActionsEnabled: ENABLED,
+  ThresholdsRejected: alarm({
+    name: "thresholds-rejected",
+    description: "thresholds.yaml is missing or invalid: no threshold is changed until it is right",
+    runbook: "The thresholds file is rejected",
+    ...ours("ThresholdsRejected"),
+    // One look an hour counts it: in shorter times the alarm would end and come again with each.
+    Period: 3_600,
+    EvaluationPeriods: 2,
+    DatapointsToAlarm: 1,
   }),
+};
+
+/** Of what has happened, once and for all. */
+exports.happeningAlarms = {
   TaskPastDeadline: alarm({
     name: "task-past-deadline",
     description:
@@ -27,11 +29,5 @@ exports.commandAlarms = {
       "A request was sent, its reply was lost, and whether it took effect cannot be told: somebody has to look",
     runbook: "An outcome is unknown",
     ...ours("UnknownOutcome"),
-  }),
-  ThresholdsRejected: alarm({
-    name: "thresholds-rejected",
-    description: "thresholds.yaml is missing or invalid: no threshold is changed until it is right",
-    runbook: "The thresholds file is rejected",
-    ...ours("ThresholdsRejected"),
   }),
 };

@@ -7,7 +7,8 @@ const ofFunction = (name, metric) => ({
   Dimensions: [{ Name: "FunctionName", Value: nameOf(name) }],
 });
 
-const logicalIdOf = (name) =>
+/** `run-commands` as `RunCommands`. */
+const pascalCaseOf = (name) =>
   name
     .split("-")
     .map((word) => `${word[0].toUpperCase()}${word.slice(1)}`)
@@ -18,7 +19,7 @@ exports.functionAlarms = (names) =>
   Object.fromEntries(
     names.flatMap((name) => [
       [
-        `${logicalIdOf(name)}Fails`,
+        `${pascalCaseOf(name)}Fails`,
         alarm({
           name: `${name}-errors`,
           description: `${name} has failed three times within 15 minutes: what it does is not done`,
@@ -30,7 +31,7 @@ exports.functionAlarms = (names) =>
         }),
       ],
       [
-        `${logicalIdOf(name)}Throttled`,
+        `${pascalCaseOf(name)}Throttled`,
         alarm({
           name: `${name}-throttles`,
           description: `Lambda has refused to run ${name} in each of the last three times 5 minutes: its work is late`,

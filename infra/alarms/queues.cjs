@@ -29,12 +29,12 @@ exports.queueAlarms = {
 
   CommandsWaiting: alarm({
     name: "commands-waiting",
-    description: "A command has been in the queue for more than 15 minutes: it is not being run",
+    description: "A command has been in the queue for more than 5 minutes: it is not being run",
     runbook: "Commands are waiting",
     ...ofQueue("CommandQueue", "ApproximateAgeOfOldestMessage"),
-    // Five of the ten receives, each 3 min after the other, that a message has: as much time is left
-    // to act before it is a dead letter.
-    Threshold: 900,
+    // A crashed run delays a command by 3 min. SQS no longer counts the age of a message from its third
+    // receive on, which is at 6 min where each fails; a dead letter, which tells of those, comes at 30.
+    Threshold: 300,
     ComparisonOperator: "GreaterThanThreshold",
   }),
 };

@@ -9,6 +9,7 @@ export type CountName =
   | "AccountKeyUnreadable"
   | "CommandEnded"
   | "CommandNotAllowed"
+  | "DueEntryLeft"
   | "EventIgnored"
   | "PollerRan"
   | "TaskPastDeadline"

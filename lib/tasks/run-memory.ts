@@ -35,6 +35,7 @@ export const splitKey = (key: string): readonly [kind: string, rest: string] => 
   return [key.slice(0, at), key.slice(at + 1)];
 };
 
+/** Counts what could not be worked off, so that somebody is told when that lasts; and says why. */
 export const leaveForNow = (
   deps: CommandDeps,
   memory: RunMemory,
@@ -45,6 +46,7 @@ export const leaveForNow = (
   const [kind, rest] = splitKey(key);
   const log = kind === commands.kind ? deps.log.with(keyFields(rest)) : deps.log;
   log.warn("due entry not worked off, it stays due", { key, ...errorFields(error) });
+  deps.metrics.count("DueEntryLeft");
 };
 
 /** Works on every key with bounded concurrency; one that fails stays due and stops no other. */

@@ -23,7 +23,7 @@ export interface DeployedStack {
   readonly outputs: Readonly<Record<string, string>>;
   /** Calls osls in the folder of the package. @returns what it prints */
   osls(...args: readonly string[]): Promise<string>;
-  /** Packages and deploys again, with other parameters beside those that it has. */
+  /** Packages and deploys again, with other parameters beside those that it has; also where that changes nothing. */
   deploy(params: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -45,11 +45,11 @@ export const deployStack = async (
   };
   const stackName = `skyhook-${stage.name}`;
 
-  const deployFrom = async (folder: string, given: Stage): Promise<void> => {
+  const deployFrom = async (folder: string, given: Stage, ...options: readonly string[]) => {
     const deployable = join(packaged.directory, DEPLOYABLE);
     await cp(join(packaged.directory, folder), deployable, { recursive: true });
     const missing = await withoutUnknownTypes(deployable);
-    await osls("deploy", ...argumentsOf(given), `--package=${DEPLOYABLE}`);
+    await osls("deploy", ...argumentsOf(given), `--package=${DEPLOYABLE}`, ...options);
     await deployMissing(aws, `${stackName}-events`, missing);
   };
   cleanUp.add(async () => {
@@ -71,7 +71,7 @@ export const deployStack = async (
     async deploy(params) {
       const changed = { ...stage, params: { ...stage.params, ...params } };
       await packaged.packageStage(changed);
-      await deployFrom("other", changed);
+      await deployFrom("other", changed, "--force");
     },
   };
 };

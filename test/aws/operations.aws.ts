@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { GetFunctionConfigurationCommand } from "@aws-sdk/client-lambda";
@@ -24,12 +25,13 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-const send = (commandId: string) =>
-  sendCommand(stage, commandId, {
-    operation: "update-container",
-    params: CONTAINER,
-    body: { description: commandId },
-  });
+const send = (commandId: string, eventId = commandId) =>
+  sendCommand(
+    stage,
+    commandId,
+    { operation: "update-container", params: CONTAINER, body: { description: commandId } },
+    eventId,
+  );
 const succeeded = (commandId: string) => successOf(stage, commandId);
 
 describe("a deployed stage, by the smoke test", () => {
@@ -86,6 +88,31 @@ describe("a deployed stage", () => {
 
     expect((await succeeded("with-the-new-key")).detail.data).toMatchObject({ lostReplies: 0 });
     expect(stage.events.all((event) => event["detail-type"] === "AccountKeyRefused")).toEqual([]);
+  });
+
+  test("takes no old id again once its fingerprint key is another, and new ones as before", async () => {
+    const { stack } = stage;
+    await send("under-the-old-key");
+    await succeeded("under-the-old-key");
+    await stack.aws.ssm.send(
+      new PutParameterCommand({
+        Name: `${stack.name.replace("skyhook-", "/skyhook/")}/fingerprint-key`,
+        Value: randomUUID(),
+        Overwrite: true,
+      }),
+    );
+
+    await stack.deploy({});
+
+    await send("under-the-old-key", "sent-again");
+    const rejection = await stage.events.first(
+      "the rejection of under-the-old-key",
+      ({ detail: { data } }) => data.requestedCommandId === "under-the-old-key",
+    );
+    expect(rejection["detail-type"]).toBe("CommandRejected");
+    expect(rejection.detail.data).toMatchObject({ reason: "id-reused" });
+    await send("under-the-new-key");
+    await succeeded("under-the-new-key");
   });
 
   test("is rolled back to the package before", async () => {

@@ -3,9 +3,11 @@ import { takeLease } from "../../lib/ledger/lease.ts";
 import { POLLER_LEASE } from "../../lib/tasks/poll.ts";
 import type { Around } from "../support/faults.ts";
 import { createGate } from "../support/gate.ts";
-import { json, scriptProvider } from "../support/provider.ts";
-import { updateContainer } from "../support/requests.ts";
+import { json, scriptProvider, startProvider } from "../support/provider.ts";
+import { resumeInstance, updateContainer } from "../support/requests.ts";
 import { createWorld, type World } from "../support/world.ts";
+
+const FIVE_MINUTES_MS = 5 * 60 * 1000;
 
 const throttled = () => scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "7" }) });
 const following = () =>
@@ -18,6 +20,18 @@ const finished = () =>
     "PATCH ": () => json(200, { tasks: ["t1"] }),
     "GET /v1/tasks/": () => json(200, { id: "t1", state: "FINISHED" }),
   });
+const answering = () => scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
+/** How often something due was left, in each five minutes of the time that passes. */
+const leftPerFiveMinutes = async (world: World, durationMs: number): Promise<readonly number[]> => {
+  const counts: number[] = [];
+  for (let passedMs = 0; passedMs < durationMs; passedMs += FIVE_MINUTES_MS) {
+    const before = world.counted.length;
+    await world.pass(FIVE_MINUTES_MS);
+    const counted = world.counted.slice(before);
+    counts.push(counted.filter((name) => name === "DueEntryLeft").length);
+  }
+  return counts;
+};
 const lags = (world: World) =>
   world.measured.filter(({ name }) => name === "LedgerLag").map(({ value }) => value);
 
@@ -127,4 +141,35 @@ test("a run that does not come to its end is not counted", async () => {
   expect(world.errors).toHaveLength(1);
   expect(world.counted).toEqual([]);
   expect(world.measured).toEqual([]);
+});
+
+test("a completion that cannot be published is counted as left all the while, and then no more", async () => {
+  let isBusAway = true;
+  const around: Around = ({ name }, effect) =>
+    name === "bus.publish" && isBusAway ? Promise.reject(new Error("away")) : effect();
+  const world = await createWorld({ provider: answering, around });
+  await world.send(updateContainer("c1"));
+
+  const whileAway = await leftPerFiveMinutes(world, 12 * FIVE_MINUTES_MS);
+  isBusAway = false;
+  await world.pass(FIVE_MINUTES_MS);
+  const afterwards = await leftPerFiveMinutes(world, FIVE_MINUTES_MS);
+
+  expect(whileAway.map((count) => count > 0)).toEqual(Array(12).fill(true));
+  expect(Math.max(...lags(world))).toBeGreaterThan(3_000);
+  expect(world.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(afterwards).toEqual([0]);
+});
+
+test("nothing is counted as left while commands wait for each other and their tasks are followed", async () => {
+  const world = await createWorld({ provider: (clock) => startProvider(clock, FIVE_MINUTES_MS) });
+  await world.send(updateContainer("c1"));
+  await world.send(updateContainer("c2"));
+  await world.send(resumeInstance("c3", { after: ["c2"] }));
+
+  await world.pass(12 * FIVE_MINUTES_MS);
+
+  expect(world.told().filter((type) => type === "CommandSucceeded")).toHaveLength(3);
+  expect(world.counted).not.toContain("DueEntryLeft");
+  expect(Math.max(...lags(world))).toBeLessThan(60);
 });

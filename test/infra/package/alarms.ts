@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { TemplateReader } from "../template-reader.ts";
 
 const alarmSchema = z.looseObject({
+  AlarmName: z.string(),
   AlarmDescription: z.string(),
   Namespace: z.string(),
   MetricName: z.string(),
@@ -11,6 +12,11 @@ const alarmSchema = z.looseObject({
 });
 
 const SERVICE = { Name: "service", Value: "skyhook-dev" };
+
+interface Metric {
+  readonly Namespace: string;
+  readonly MetricName: string;
+}
 
 /** Headings below "Runbooks" in README.md. */
 const runbooks = (): readonly string[] => {
@@ -23,10 +29,17 @@ const runbooks = (): readonly string[] => {
 export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
   const alarms = () =>
     ofType("AWS::CloudWatch::Alarm").map(([, { Properties }]) => alarmSchema.parse(Properties));
-  const measuring = (namespace: string, metric: string) =>
-    alarms()
-      .filter(({ Namespace, MetricName }) => Namespace === namespace && MetricName === metric)
-      .map(({ Dimensions }) => Dimensions);
+  const measuring = ({ Namespace, MetricName }: Metric) =>
+    alarms().filter((each) => each.Namespace === Namespace && each.MetricName === MetricName);
+  const dimensionsOf = (metric: Metric) => measuring(metric).map(({ Dimensions }) => Dimensions);
+  /** Each different one once: when the alarms on a metric come. */
+  const conditionsOf = (metric: Metric) => {
+    const conditions = measuring(metric).map(
+      ({ AlarmName: _name, AlarmDescription: _text, Dimensions: _of, ...condition }) =>
+        JSON.stringify(condition),
+    );
+    return [...new Set(conditions)].map((condition): unknown => JSON.parse(condition));
+  };
 
   describe("alarms", () => {
     test("each name a runbook of README.md, and each runbook is named", () => {
@@ -39,88 +52,127 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
 
     test("watch every dead-letter queue, for a single message", () => {
       const queues = ofType("AWS::SQS::Queue").filter(([id]) => id.endsWith("DeadLetter"));
+      const metric = { Namespace: "AWS/SQS", MetricName: "ApproximateNumberOfMessagesVisible" };
 
       expect(queues).toHaveLength(5);
-      expect(measuring("AWS/SQS", "ApproximateNumberOfMessagesVisible")).toEqual(
+      expect(dimensionsOf(metric)).toEqual(
         queues.map(([id]) => [{ Name: "QueueName", Value: { "Fn::GetAtt": [id, "QueueName"] } }]),
       );
-      expect(resource("IntakeDeadLetterNotEmpty").Properties).toMatchObject({
-        AlarmName: "skyhook-dev-intake-dead-letter",
-        AlarmDescription:
-          'Events that could not be handed to intake, or that it failed at are kept, for 14 days. README: "Redrive dead letters"',
-        Statistic: "Maximum",
-        Period: 300,
-        EvaluationPeriods: 1,
-        Threshold: 1,
-        ComparisonOperator: "GreaterThanOrEqualToThreshold",
-      });
-    });
-
-    test("come when a command is older than half of the receives that it has", () => {
-      expect(resource("CommandsWaiting").Properties).toMatchObject({
-        Namespace: "AWS/SQS",
-        MetricName: "ApproximateAgeOfOldestMessage",
-        Dimensions: [{ Name: "QueueName", Value: { "Fn::GetAtt": ["CommandQueue", "QueueName"] } }],
-        Statistic: "Maximum",
-        Threshold: 900,
-        ComparisonOperator: "GreaterThanThreshold",
-      });
-    });
-
-    test.each(["Errors", "Throttles"])("watch every function's %s", (metric) => {
-      const names = ofType("AWS::Lambda::Function").map(
-        ([, { Properties }]) => Properties.FunctionName,
-      );
-
-      expect(measuring("AWS/Lambda", metric)).toEqual(
-        names.map((name) => [{ Name: "FunctionName", Value: name }]),
-      );
-    });
-
-    test("come at the third failed run in 15 minutes, and at throttles that last as long", () => {
-      expect(resource("RunCommandsFails").Properties).toMatchObject({
-        Statistic: "Sum",
-        Period: 900,
-        EvaluationPeriods: 1,
-        Threshold: 3,
-      });
-      expect(resource("RunCommandsThrottled").Properties).toMatchObject({
-        Statistic: "Sum",
-        Period: 300,
-        EvaluationPeriods: 3,
-        Threshold: 1,
-      });
-    });
-
-    test.each(["TaskPastDeadline", "UnknownOutcome", "ThresholdsRejected"])(
-      "come at the first %s",
-      (metric) => {
-        expect(resource(metric).Properties).toMatchObject({
-          Namespace: "skyhook",
-          MetricName: metric,
-          Dimensions: [SERVICE],
-          Statistic: "Sum",
+      expect(conditionsOf(metric)).toEqual([
+        {
+          ...metric,
+          Statistic: "Maximum",
           Period: 300,
           EvaluationPeriods: 1,
           Threshold: 1,
           ComparisonOperator: "GreaterThanOrEqualToThreshold",
           TreatMissingData: "notBreaching",
-        });
-      },
-    );
+        },
+      ]);
+      expect(resource("IntakeDeadLetterNotEmpty").Properties).toMatchObject({
+        AlarmName: "skyhook-dev-intake-dead-letter",
+        AlarmDescription:
+          'Events that could not be handed to intake, or that it failed at are kept, for 14 days. README: "Redrive dead letters"',
+      });
+    });
 
-    test("come when the poller has come to no end for five minutes, or says nothing", () => {
-      expect(resource("PollerSilent").Properties).toMatchObject({
-        Namespace: "skyhook",
-        MetricName: "PollerRan",
-        Dimensions: [SERVICE],
-        Statistic: "Sum",
+    test("come when a command is older than 5 minutes, before SQS leaves it out", () => {
+      expect(resource("CommandsWaiting").Properties).toEqual({
+        AlarmName: "skyhook-dev-commands-waiting",
+        AlarmDescription:
+          'A command has been in the queue for more than 5 minutes: it is not being run. README: "Commands are waiting"',
+        Namespace: "AWS/SQS",
+        MetricName: "ApproximateAgeOfOldestMessage",
+        Dimensions: [{ Name: "QueueName", Value: { "Fn::GetAtt": ["CommandQueue", "QueueName"] } }],
+        Statistic: "Maximum",
         Period: 300,
         EvaluationPeriods: 1,
-        Threshold: 1,
-        ComparisonOperator: "LessThanThreshold",
-        TreatMissingData: "breaching",
+        Threshold: 300,
+        ComparisonOperator: "GreaterThanThreshold",
+        TreatMissingData: "notBreaching",
       });
+    });
+
+    test.each([
+      ["Errors", "the third failed run in 15 minutes", 900, 1, 3],
+      ["Throttles", "one in each of three times 5 minutes", 300, 3, 1],
+    ])("watch every function's %s, and come at %s", (MetricName, _when, ...numbers) => {
+      const [Period, EvaluationPeriods, Threshold] = numbers;
+      const metric = { Namespace: "AWS/Lambda", MetricName };
+      const names = ofType("AWS::Lambda::Function").map(
+        ([, { Properties }]) => Properties.FunctionName,
+      );
+
+      expect(dimensionsOf(metric)).toEqual(
+        names.map((name) => [{ Name: "FunctionName", Value: name }]),
+      );
+      expect(conditionsOf(metric)).toEqual([
+        {
+          ...metric,
+          Statistic: "Sum",
+          Period,
+          EvaluationPeriods,
+          Threshold,
+          ComparisonOperator: "GreaterThanOrEqualToThreshold",
+          TreatMissingData: "notBreaching",
+        },
+      ]);
+    });
+
+    test.each([
+      ["TaskPastDeadline", "the first", { Period: 300, EvaluationPeriods: 1 }],
+      ["UnknownOutcome", "the first", { Period: 300, EvaluationPeriods: 1 }],
+      [
+        "ThresholdsRejected",
+        "the first, and stay from one hourly look to the next",
+        { Period: 3_600, EvaluationPeriods: 2, DatapointsToAlarm: 1 },
+      ],
+      ["DueEntryLeft", "one in each 5 of 15 minutes", { Period: 300, EvaluationPeriods: 3 }],
+    ])("of %s come at %s", (MetricName, _when, times) => {
+      expect(conditionsOf({ Namespace: "skyhook", MetricName })).toEqual([
+        {
+          Namespace: "skyhook",
+          MetricName,
+          Statistic: "Sum",
+          ...times,
+          Threshold: 1,
+          ComparisonOperator: "GreaterThanOrEqualToThreshold",
+          TreatMissingData: "notBreaching",
+        },
+      ]);
+    });
+
+    test("come when what is due stays so for more than 5 minutes, and not at a single late run", () => {
+      const metric = { Namespace: "skyhook", MetricName: "LedgerLag" };
+
+      expect(conditionsOf(metric)).toEqual([
+        {
+          ...metric,
+          Statistic: "Maximum",
+          Period: 300,
+          EvaluationPeriods: 3,
+          DatapointsToAlarm: 2,
+          Threshold: 300,
+          ComparisonOperator: "GreaterThanThreshold",
+          TreatMissingData: "notBreaching",
+        },
+      ]);
+    });
+
+    test("come when the poller comes to no end for five minutes, unless everything is stopped", () => {
+      const metric = { Namespace: "skyhook", MetricName: "PollerRan" };
+
+      expect(conditionsOf(metric)).toEqual([
+        {
+          ...metric,
+          Statistic: "Sum",
+          Period: 300,
+          EvaluationPeriods: 1,
+          Threshold: 1,
+          ComparisonOperator: "LessThanThreshold",
+          TreatMissingData: { "Fn::If": ["IsRunning", "breaching", "notBreaching"] },
+        },
+      ]);
     });
 
     test.each([

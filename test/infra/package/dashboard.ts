@@ -37,9 +37,11 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
         "Commands that ended",
         "From acceptance to the end, ms",
         "The ledger: latest entry, s",
+        "The ledger: entries left",
         "Messages waiting",
         "Age of the oldest message, s",
         "Dead letters",
+        "Dead letters lost",
         "Failed runs",
         "Throttled runs",
         "Time of a run, p95, ms",
@@ -75,6 +77,31 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       expect(metricsOf("Dead letters")?.map((metric) => metric[3])).toEqual(
         queues.map(([id]) => `\${${id}.QueueName}`),
       );
+    });
+
+    test("shows of every rule, function and schedule what could not even become a dead letter", () => {
+      const lost = metricsOf("Dead letters lost")?.map((metric) => metric.join(" "));
+      const rules = ofType("AWS::Events::Rule").map(([, { Properties }]) => {
+        const bus = Properties.EventBusName ? "EventBusName skyhook-dev-events " : "";
+        return `AWS/Events InvocationsFailedToBeSentToDlq ${bus}RuleName ${Properties.Name}`;
+      });
+      const functions = ofType("AWS::Lambda::Function").map(
+        ([, { Properties }]) =>
+          `AWS/Lambda DestinationDeliveryFailures FunctionName ${Properties.FunctionName}`,
+      );
+
+      expect(rules).toHaveLength(5);
+      expect(lost).toEqual([
+        ...rules,
+        ...functions,
+        "AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount ScheduleGroup default",
+      ]);
+    });
+
+    test("has a name for each region, because names are those of the whole AWS account", () => {
+      expect(resource("Dashboard").Properties.DashboardName).toEqual({
+        "Fn::Sub": `skyhook-dev-dashboard-\${AWS::Region}`,
+      });
     });
 
     test("shows each account's key", () => {

@@ -2,12 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { PackagedService } from "../packaged-service.ts";
 import { arn, type TemplateReader } from "../template-reader.ts";
 
-const ENABLED = { "Fn::If": ["IsRunning", true, false] };
 const STATE = { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] };
 
 /** The stack's parameter that stops everything but intake. */
 export const testKillSwitch = (
-  { resource, ofType }: TemplateReader,
+  { ofType }: TemplateReader,
   packaged: () => PackagedService,
 ): void => {
   describe("the kill switch", () => {
@@ -27,7 +26,7 @@ export const testKillSwitch = (
 
     test("stops every function from reading its queue", () => {
       for (const [id, { Properties }] of ofType("AWS::Lambda::EventSourceMapping")) {
-        expect(Properties.Enabled, id).toEqual(ENABLED);
+        expect(Properties.Enabled, id).toEqual({ "Fn::If": ["IsRunning", true, false] });
       }
     });
 
@@ -51,13 +50,21 @@ export const testKillSwitch = (
       }
     });
 
-    test("keeps the alarm of the poller from waking whoever has used it, and no other alarm", () => {
-      const silenced = ofType("AWS::CloudWatch::Alarm").filter(
-        ([, { Properties }]) => Properties.ActionsEnabled !== undefined,
+    test("keeps Lambda from repeating a run that no queue has asked for, and needs nothing else for it", () => {
+      const stopped = ofType("AWS::Lambda::Function").filter(([, { Properties }]) =>
+        JSON.stringify(Properties.ReservedConcurrentExecutions ?? null).includes("IsRunning"),
       );
 
-      expect(silenced.map(([id]) => id)).toEqual(["PollerSilent"]);
-      expect(resource("PollerSilent").Properties.ActionsEnabled).toEqual(ENABLED);
+      expect(stopped.map(([id]) => id)).toEqual([
+        "SyncDashthresholdsLambdaFunction",
+        "SnapshotDashpricesLambdaFunction",
+        "WatchDashaiDashtasksLambdaFunction",
+      ]);
+      for (const [id, { Properties }] of stopped) {
+        expect(Properties.ReservedConcurrentExecutions, id).toEqual({
+          "Fn::If": ["IsRunning", { Ref: "AWS::NoValue" }, 0],
+        });
+      }
     });
   });
 };

@@ -148,10 +148,16 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("has alarms that tell the topic of their begin and their end", () => {
-      for (const [, { Properties }] of ofType("AWS::CloudWatch::Alarm")) {
-        expect(Properties.AlarmActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
-        expect(Properties.OKActions).toEqual(["arn:aws:sns:eu-central-1:444455556666:on-call"]);
+    test("has alarms that tell the topic of their begin, and of their end where that says something", () => {
+      const topic = ["arn:aws:sns:eu-central-1:444455556666:on-call"];
+      const endless = ofType("AWS::CloudWatch::Alarm").filter(
+        ([, { Properties }]) => !("OKActions" in Properties),
+      );
+
+      expect(endless.map(([id]) => id)).toEqual(["TaskPastDeadline", "UnknownOutcome"]);
+      for (const [id, { Properties }] of ofType("AWS::CloudWatch::Alarm")) {
+        expect(Properties.AlarmActions, id).toEqual(topic);
+        expect(Properties.OKActions ?? topic, id).toEqual(topic);
       }
     });
 

@@ -30,31 +30,46 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test.each([
-      { queue: "CommandQueue", deadLetter: "CommandDeadLetter", receives: 10 },
-      { queue: "WakeQueue", deadLetter: "WakeDeadLetter", receives: 3 },
-    ])("$queue gives a message up after $receives receives", ({ queue, deadLetter, receives }) => {
-      expect(resource(queue).Properties.RedrivePolicy).toEqual({
-        deadLetterTargetArn: arn(deadLetter),
-        maxReceiveCount: receives,
-      });
-    });
-
-    test("keep dead letters for the 14 days that SQS allows, FIFO behind FIFO", () => {
-      const deadLetters = ofType("AWS::SQS::Queue").filter(([id]) => id.endsWith("DeadLetter"));
-
-      for (const [id, { Properties }] of deadLetters) {
-        expect(Properties.MessageRetentionPeriod).toBe(1_209_600);
-        expect(Properties.FifoQueue).toBe(id === "CommandDeadLetter" ? true : undefined);
-      }
-    });
-
-    test("let the sender of a command, not its content, decide what is a repetition", () => {
-      expect(resource("CommandQueue").Properties).toMatchObject({
+    test("hand commands over in order, each group by itself, and hide one for 3 minutes, ten times", () => {
+      expect(resource("CommandQueue").Properties).toEqual({
+        QueueName: "skyhook-dev-commands.fifo",
         FifoQueue: true,
+        // The sender of a command decides what is a repetition, not its content.
         ContentBasedDeduplication: false,
+        VisibilityTimeout: 180,
+        MessageRetentionPeriod: 345_600,
+        RedrivePolicy: { deadLetterTargetArn: arn("CommandDeadLetter"), maxReceiveCount: 10 },
+        SqsManagedSseEnabled: true,
       });
     });
+
+    test("forget a wake after an hour, and hide it for 6 minutes, three times", () => {
+      expect(resource("WakeQueue").Properties).toEqual({
+        QueueName: "skyhook-dev-wake",
+        VisibilityTimeout: 360,
+        MessageRetentionPeriod: 3_600,
+        RedrivePolicy: { deadLetterTargetArn: arn("WakeDeadLetter"), maxReceiveCount: 3 },
+        SqsManagedSseEnabled: true,
+      });
+    });
+
+    test.each([
+      ["CommandDeadLetter", "commands-dead-letter.fifo", { FifoQueue: true }],
+      ["WakeDeadLetter", "wake-dead-letter", {}],
+      ["IntakeDeadLetter", "intake-dead-letter", {}],
+      ["SubscriberDeadLetter", "subscriber-dead-letter", {}],
+      ["ScheduleDeadLetter", "schedule-dead-letter", {}],
+    ])(
+      "%s keeps what comes for the 14 days that SQS allows, FIFO behind FIFO",
+      (id, thing, more) => {
+        expect(resource(id).Properties).toEqual({
+          QueueName: `skyhook-dev-${thing}`,
+          MessageRetentionPeriod: 1_209_600,
+          SqsManagedSseEnabled: true,
+          ...more,
+        });
+      },
+    );
 
     test.each(["CommandQueue", "WakeQueue"])(
       "%s has a policy that only denies sending",

@@ -57,6 +57,12 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       expect(stderr).toBe("intakeConcurrency: a whole number from 1 to 9999, or none\n");
     });
 
+    test.each(["true", "No"])("are told of with a kill switch that is %s", async (running) => {
+      const { stderr } = await packaged().refusalOf({ params: { running } });
+
+      expect(stderr).toBe('running: "yes" or "no", in quotes\n');
+    });
+
     test("are told of when the jobs' account is in none", async () => {
       const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
 

@@ -48,6 +48,24 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       expect(others).toEqual(["IntakeLambdaFunction"]);
     });
 
+    test("begins with these timeouts, of which the last three seconds are for no new work", () => {
+      const times = functionIds().map((id) => [id, timesOf(id).timeoutMs]);
+
+      expect(times).toEqual([
+        ["IntakeLambdaFunction", 30_000],
+        ["RunDashcommandsLambdaFunction", 30_000],
+        ["PollDashtasksLambdaFunction", 60_000],
+        ["SyncDashthresholdsLambdaFunction", 300_000],
+        ["SnapshotDashpricesLambdaFunction", 300_000],
+        ["WatchDashaiDashtasksLambdaFunction", 300_000],
+      ]);
+      for (const id of functionIds()) {
+        const { timeoutMs, budgetMs } = timesOf(id);
+
+        expect(timeoutMs - budgetMs, id).toBe(3_000);
+      }
+    });
+
     test("one attempt takes less than there is for new work, and that less than a run", () => {
       for (const id of functionIds().filter((each) => each !== "IntakeLambdaFunction")) {
         const { attemptMs, budgetMs, timeoutMs } = timesOf(id);
@@ -86,8 +104,11 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       }
     });
 
-    test("the lease of a command outlives the function that holds it", () => {
-      expect(LEASE_MS).toBeGreaterThan(functionOf("RunDashcommandsLambdaFunction").timeoutMs);
+    test("the lease of a command outlives the function that holds it, and not by minutes", () => {
+      const { timeoutMs } = functionOf("RunDashcommandsLambdaFunction");
+
+      expect(LEASE_MS).toBeGreaterThan(timeoutMs);
+      expect(LEASE_MS).toBeLessThan(2 * timeoutMs);
     });
 
     test("a tick is tried no longer than until the next, by the schedule and by Lambda", () => {

@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { PackagedService } from "../packaged-service.ts";
 import { arn, type TemplateReader } from "../template-reader.ts";
 
-/** What calls functions: schedules, and files in the config bucket. */
+const AES256 = {
+  ServerSideEncryptionConfiguration: [
+    { ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } },
+  ],
+};
+
+/** What calls functions: schedules, queues, and files in the config bucket. */
 export const testTriggers = (
   { resource, functionOf }: TemplateReader,
   packaged: () => PackagedService,
@@ -73,13 +79,38 @@ export const testTriggers = (
     });
   });
 
+  describe("the mapping of a queue to its function", () => {
+    test("gives run-commands every message, ten at once as they come, and is told each failed one", () => {
+      expect(resource("RunDashcommandsEventSourceMappingSQSCommandQueue").Properties).toEqual({
+        EventSourceArn: arn("CommandQueue"),
+        FunctionName: arn("RunDashcommandsLambdaFunction"),
+        Enabled: { "Fn::If": ["IsRunning", true, false] },
+        BatchSize: 10,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: 10 },
+      });
+    });
+
+    test("runs poll-tasks at most twice side by side, whatever the burst of wakes", () => {
+      expect(resource("PollDashtasksEventSourceMappingSQSWakeQueue").Properties).toEqual({
+        EventSourceArn: arn("WakeQueue"),
+        FunctionName: arn("PollDashtasksLambdaFunction"),
+        Enabled: { "Fn::If": ["IsRunning", true, false] },
+        BatchSize: 10,
+        ScalingConfig: { MaximumConcurrency: 2 },
+      });
+    });
+  });
+
   describe("configs", () => {
     test("are in a bucket of versions that nobody else reads, and that stays", () => {
-      expect(resource("ConfigBucket")).toMatchObject({
+      expect(resource("ConfigBucket")).toEqual({
+        Type: "AWS::S3::Bucket",
         DeletionPolicy: "Retain",
         UpdateReplacePolicy: "Retain",
         Properties: {
           VersioningConfiguration: { Status: "Enabled" },
+          BucketEncryption: AES256,
           PublicAccessBlockConfiguration: {
             BlockPublicAcls: true,
             BlockPublicPolicy: true,
@@ -88,6 +119,16 @@ export const testTriggers = (
           },
           NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
         },
+      });
+    });
+
+    test("have a bucket whose policy stays with it, and are not in the one of the packages", () => {
+      const { DeletionPolicy, UpdateReplacePolicy } = resource("ConfigBucketPolicy");
+
+      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(["Retain", "Retain"]);
+      expect(resource("ServerlessDeploymentBucket")).toEqual({
+        Type: "AWS::S3::Bucket",
+        Properties: { BucketEncryption: AES256 },
       });
     });
 
