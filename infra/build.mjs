@@ -1,6 +1,7 @@
 /**
  * Bundles with esbuild: `functions` makes one bundle for each folder in functions/ and one for the
- * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark. What is made goes to dist/ of the working directory.
+ * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark. What
+ * is made goes to dist/ of the working directory.
  */
 import { chmodSync } from "node:fs";
 import { join, resolve } from "node:path";

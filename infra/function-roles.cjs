@@ -1,5 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
+const { functionRole } = require("./service-role.cjs");
 
 /**
  * One role for each function, with what it calls and nothing else. Roles have no names of their own:
@@ -62,28 +63,6 @@ const consume = (queue) =>
 /** osls makes the log group; its Arn ends in `:*`, which are its streams. */
 const log = (logGroup) => allow(["logs:CreateLogStream", "logs:PutLogEvents"], arnOf(logGroup));
 
-const roleOf = (...statements) => ({
-  Type: "AWS::IAM::Role",
-  Properties: {
-    AssumeRolePolicyDocument: {
-      Version: "2012-10-17",
-      Statement: [
-        {
-          Effect: "Allow",
-          Principal: { Service: "lambda.amazonaws.com" },
-          Action: "sts:AssumeRole",
-        },
-      ],
-    },
-    Policies: [
-      {
-        PolicyName: "function",
-        PolicyDocument: { Version: "2012-10-17", Statement: statements },
-      },
-    ],
-  },
-});
-
 /** Looks whether an id is taken, and hands commands over; asks the provider nothing. */
 const INTAKE = [
   allow(["dynamodb:GetItem"], arnOf("LedgerTable")),
@@ -97,9 +76,13 @@ module.exports = async (osls) => {
   const commands = commandsOf(keyParameters);
   const job = jobOf(jobKeyParameter);
   return {
-    IntakeRole: roleOf(log("IntakeLogGroup"), ...INTAKE, keepFailed("IntakeDeadLetter")),
-    RunCommandsRole: roleOf(log("RunDashcommandsLogGroup"), consume("CommandQueue"), ...commands),
-    PollTasksRole: roleOf(
+    IntakeRole: functionRole(log("IntakeLogGroup"), ...INTAKE, keepFailed("IntakeDeadLetter")),
+    RunCommandsRole: functionRole(
+      log("RunDashcommandsLogGroup"),
+      consume("CommandQueue"),
+      ...commands,
+    ),
+    PollTasksRole: functionRole(
       log("PollDashtasksLogGroup"),
       consume("WakeQueue"),
       allow(["dynamodb:Query"], {
@@ -107,18 +90,18 @@ module.exports = async (osls) => {
       }),
       ...commands,
     ),
-    SyncThresholdsRole: roleOf(
+    SyncThresholdsRole: functionRole(
       log("SyncDashthresholdsLogGroup"),
       ...readConfig("thresholds.yaml"),
       ...job,
       keepFailed("ScheduleDeadLetter"),
     ),
-    SnapshotPricesRole: roleOf(
+    SnapshotPricesRole: functionRole(
       log("SnapshotDashpricesLogGroup"),
       ...readConfig("watchlist.yaml"),
       ...job,
       keepFailed("ScheduleDeadLetter"),
     ),
-    WatchAiTasksRole: roleOf(log("WatchDashaiDashtasksLogGroup"), ...job),
+    WatchAiTasksRole: functionRole(log("WatchDashaiDashtasksLogGroup"), ...job),
   };
 };

@@ -1,6 +1,7 @@
-/** Closes what was opened, the last first. */
+/** Closes what was opened, the last first; what cannot be closed keeps nothing else open. */
 export interface Closing {
   add(close: () => Promise<void>): void;
+  /** @throws the error of what could not be closed; AggregateError when there are several */
   close(): Promise<void>;
 }
 
@@ -11,7 +12,12 @@ export const createClosing = (): Closing => {
       closers.unshift(close);
     },
     async close() {
-      for (const close of closers.splice(0)) await close();
+      const errors: unknown[] = [];
+      for (const close of closers.splice(0)) {
+        await close().catch((error: unknown) => errors.push(error));
+      }
+      if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join("\n"));
+      if (errors.length === 1) throw errors[0];
     },
   };
 };

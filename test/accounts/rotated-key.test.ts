@@ -2,9 +2,25 @@ import { describe, expect, test } from "vitest";
 import { listStorageEvents } from "../../lib/contract/storage-events.ts";
 import { createAccountWorld, FIRST_KEY, LIST, SECOND_KEY, THIRD_KEY } from "./account-world.ts";
 
-const rotate = (world: Awaited<ReturnType<typeof createAccountWorld>>): void => {
+type AccountWorld = Awaited<ReturnType<typeof createAccountWorld>>;
+
+const rotate = (world: AccountWorld): void => {
   world.secret.text = SECOND_KEY;
   world.accept(SECOND_KEY);
+};
+
+/** A call that waits for its answer while another one begins, is refused and reads the key anew. */
+const overtakeCall = async (world: AccountWorld, account: ReturnType<AccountWorld["open"]>) => {
+  let answer = () => {};
+  const held = new Promise<undefined>((resolve) => {
+    answer = () => resolve(undefined);
+  });
+  world.answerNext(() => held);
+  const slow = account.client.call(listStorageEvents, LIST);
+  await world.clock.advance(0);
+  await world.read(account);
+  await world.clock.advance(8_000);
+  return { slow, answer };
 };
 
 test("the key is read at the first call, and kept", async () => {
@@ -71,15 +87,7 @@ describe("a key that was replaced", () => {
     const account = world.open();
     await world.read(account);
     rotate(world);
-    let answer = () => {};
-    const held = new Promise<undefined>((resolve) => {
-      answer = () => resolve(undefined);
-    });
-    world.answerNext(() => held);
-    const slow = account.client.call(listStorageEvents, LIST);
-    await world.clock.advance(0);
-    await world.read(account);
-    await world.clock.advance(8_000);
+    const { slow, answer } = await overtakeCall(world, account);
     const readsBefore = world.secret.reads;
 
     answer();
@@ -108,15 +116,7 @@ describe("a key that was replaced", () => {
     const account = world.open();
     await world.read(account);
     rotate(world);
-    let answer = () => {};
-    const held = new Promise<undefined>((resolve) => {
-      answer = () => resolve(undefined);
-    });
-    world.answerNext(() => held);
-    const slow = account.client.call(listStorageEvents, LIST);
-    await world.clock.advance(0);
-    await world.read(account);
-    await world.clock.advance(8_000);
+    const { slow, answer } = await overtakeCall(world, account);
     world.secret.text = THIRD_KEY;
     world.accept(THIRD_KEY);
 

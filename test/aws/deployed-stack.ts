@@ -3,9 +3,9 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import type { Closing } from "../../lib/local/closing.ts";
 import { argumentsOf, FIRST, OSLS, packageService, type Stage } from "../infra/packaged-service.ts";
 import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
-import type { CleanUp } from "./clean-up.ts";
 import { deployMissing, withoutUnknownTypes } from "./emulator-defects.ts";
 
 const run = promisify(execFile);
@@ -31,11 +31,11 @@ export interface DeployedStack {
 export const deployStack = async (
   endpoint: string,
   stage: Stage & { readonly name: string },
-  cleanUp: CleanUp,
+  closing: Closing,
 ): Promise<DeployedStack> => {
   const aws = createAwsClients(endpoint);
   const packaged = await packageService(stage);
-  cleanUp.add(packaged.remove);
+  closing.add(packaged.remove);
   const { PATH } = process.env;
   const env = { PATH, HOME: packaged.directory, ...awsEnvironment(endpoint) };
   const osls = async (...args: readonly string[]): Promise<string> => {
@@ -52,7 +52,7 @@ export const deployStack = async (
     await osls("deploy", ...argumentsOf(given), `--package=${DEPLOYABLE}`, ...options);
     await deployMissing(aws, `${stackName}-events`, missing);
   };
-  cleanUp.add(async () => {
+  closing.add(async () => {
     await osls("remove", `--stage=${stage.name}`);
   });
   await deployFrom(FIRST, stage);

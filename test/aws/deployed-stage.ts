@@ -4,11 +4,11 @@ import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { GetQueueUrlCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { DeleteParametersCommand, PutParameterCommand } from "@aws-sdk/client-ssm";
+import { type Closing, createClosing } from "../../lib/local/closing.ts";
 import { DEMO_REACTIONS, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
 import { accountsAt } from "../scenarios/configs.ts";
 import type { ForeignEvent, Stage } from "../scenarios/stage.ts";
 import { AWS_ACCOUNT, type AwsClients, createAwsClients, REGION } from "./aws-clients.ts";
-import { type CleanUp, createCleanUp } from "./clean-up.ts";
 import { type DeployedStack, deployStack } from "./deployed-stack.ts";
 import { allowPlainHttp, alsoSendTo, putFromOtherAccount } from "./emulator-defects.ts";
 import { readTap } from "./event-tap.ts";
@@ -40,9 +40,9 @@ export const callSnapshotPrices = async ({ aws, nameOf }: DeployedStack): Promis
 const putSecrets = async (
   { ssm }: AwsClients,
   secrets: Readonly<Record<string, string>>,
-  cleanUp: CleanUp,
+  closing: Closing,
 ): Promise<void> => {
-  cleanUp.add(async () => {
+  closing.add(async () => {
     await ssm.send(new DeleteParametersCommand({ Names: Object.keys(secrets) }));
   });
   for (const [Name, Value] of Object.entries(secrets)) {
@@ -87,41 +87,41 @@ const putEvent = async (
   return id;
 };
 
-const openTap = async (aws: AwsClients, name: string, cleanUp: CleanUp) => {
+const openTap = async (aws: AwsClients, name: string, closing: Closing) => {
   const tap = await createTap(aws, name);
-  cleanUp.add(tap.remove);
+  closing.add(tap.remove);
   const { events, stop } = readTap(tap, LIMIT_MS);
-  cleanUp.add(stop);
+  closing.add(stop);
   return { tap, events };
 };
 
-const open = async (endpoint: string, name: string, cleanUp: CleanUp): Promise<DeployedStage> => {
+const open = async (endpoint: string, name: string, closing: Closing): Promise<DeployedStage> => {
   const aws = createAwsClients(endpoint);
   const service = await serveProvider();
-  cleanUp.add(service.close);
+  closing.add(service.close);
   const keyParameter = `/skyhook/${name}/api-key`;
   const fingerprintKey = `/skyhook/${name}/fingerprint-key`;
   const secrets = { [keyParameter]: service.apiKey, [fingerprintKey]: randomUUID() };
-  await putSecrets(aws, secrets, cleanUp);
+  await putSecrets(aws, secrets, closing);
   const files = {
     "accounts.yaml": accountsAt(service.url, keyParameter),
     "reactions.yaml": DEMO_REACTIONS,
   };
   const params = { accountsFile: "accounts.yaml", reactionsFile: "reactions.yaml" };
-  const stack = await deployStack(endpoint, { name, files, params }, cleanUp);
+  const stack = await deployStack(endpoint, { name, files, params }, closing);
   const { nameOf } = stack;
   const bucket = String(stack.outputs.ConfigBucketName);
   // The template keeps it when the stack goes: people have written what is in it.
-  cleanUp.add(() => removeBucket(aws, bucket));
+  closing.add(() => removeBucket(aws, bucket));
   const bucketRefusal = await callSnapshotPrices(stack);
   await allowPlainHttp(aws, bucket);
   const busName = nameOf("events");
-  const all = await openTap(aws, nameOf("tap"), cleanUp);
+  const all = await openTap(aws, nameOf("tap"), closing);
   const ours = { source: ["skyhook"], account: [AWS_ACCOUNT] };
-  cleanUp.add(await tapBus(aws, all.tap, busName, ours));
-  const ofTeam = await openTap(aws, nameOf("team-tap"), cleanUp);
+  closing.add(await tapBus(aws, all.tap, busName, ours));
+  const ofTeam = await openTap(aws, nameOf("team-tap"), closing);
   const subscriber = { Rule: nameOf(`subscriber-${DEMO_TEAM}`), EventBusName: busName };
-  cleanUp.add(await alsoSendTo(aws, subscriber, ofTeam.tap.queueArn));
+  closing.add(await alsoSendTo(aws, subscriber, ofTeam.tap.queueArn));
   const { QueueUrl } = await aws.sqs.send(
     new GetQueueUrlCommand({ QueueName: nameOf("commands.fifo") }),
   );
@@ -146,7 +146,7 @@ const open = async (endpoint: string, name: string, cleanUp: CleanUp): Promise<D
         new PutObjectCommand({ Bucket: bucket, Key: "thresholds.yaml", Body: text }),
       );
     },
-    close: cleanUp.run,
+    close: closing.close,
   };
 };
 
@@ -155,11 +155,11 @@ const open = async (endpoint: string, name: string, cleanUp: CleanUp): Promise<D
  * run has: what an interrupted one has left plays no part.
  */
 export const openDeployedStage = async (endpoint: string): Promise<DeployedStage> => {
-  const cleanUp = createCleanUp();
+  const closing = createClosing();
   try {
-    return await open(endpoint, `t${randomUUID().slice(0, 8)}`, cleanUp);
+    return await open(endpoint, `t${randomUUID().slice(0, 8)}`, closing);
   } catch (error) {
-    await cleanUp.run();
+    await closing.close();
     throw error;
   }
 };
