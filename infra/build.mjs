@@ -1,7 +1,7 @@
 /**
  * Bundles with esbuild: `functions` makes one bundle for each folder in functions/ and one for the
- * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark. What
- * is made goes to dist/ of the working directory.
+ * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark, `simulation` the
+ * simulation. What is made goes to dist/ of the working directory.
  */
 import { chmodSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -62,8 +62,19 @@ const buildBench = async () => {
   await buildLoadBundles(join(folder, "handlers"));
 };
 
+/** The simulation, and the process that runs its seeds. */
+const buildSimulation = () =>
+  build({
+    ...BASE,
+    entryPoints: ["simulate", "worker"].map((name) => `test/simulation/${name}.ts`),
+    outdir: join(DIST, "simulation"),
+    outExtension: { ".js": ".mjs" },
+    packages: "external",
+  });
+
 const BUILDS = new Map([
   ["bench", buildBench],
+  ["simulation", buildSimulation],
   ["functions", buildFunctions],
   ["cli", buildCli],
 ]);

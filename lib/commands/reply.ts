@@ -36,9 +36,9 @@ const afterReply = (command: Command, reply: unknown, { operation, now }: Attemp
   if (operation.answers === "immediate")
     return succeed(command, { now, outcome: "done", result: reply });
   const { tasks } = z.parse(tasksReply, reply);
-  return tasks.length === 0
-    ? succeed(command, { now, outcome: "no-op" })
-    : followTasks(command, tasks);
+  if (tasks.length > 0) return followTasks(command, tasks);
+  // After a lost reply nothing is left to do because it may have been done then.
+  return succeed(command, { now, outcome: command.uncertain ? "done" : "no-op" });
 };
 
 const refuse = (command: Command, error: ProviderError, { operation, now }: AttemptContext) => {

@@ -22,6 +22,12 @@ export interface RecordingBus {
    * @throws Error when any of it broke the catalogue or told of something that was not durable
    */
   published(): readonly PublishedEvent[];
+  /** What was wrong with anything that was published. */
+  broken(): readonly string[];
+  /** As `published`, of what was right. */
+  seen(): readonly PublishedEvent[];
+  /** Everything that was taken, right or wrong, as it came. */
+  taken(): readonly BusEntry[];
   /** Entries of which this is true fail until it is set again. */
   refuse(isRefused: (entry: BusEntry) => boolean): void;
 }
@@ -84,11 +90,13 @@ const breaksCatalogue = (entry: BusEntry): string | undefined => {
 /** A bus that keeps what it takes, and checks each event against the catalogue and the ledger. */
 export const createRecordingBus = (ledger: Ledger, sender: string): RecordingBus => {
   const taken: PublishedEvent[] = [];
+  const entriesTaken: BusEntry[] = [];
   const texts = new Map<string, string>();
   const broken: string[] = [];
   let isRefused = (_entry: BusEntry): boolean => false;
 
   const take = async (entry: BusEntry): Promise<void> => {
+    entriesTaken.push(entry);
     const problem = breaksCatalogue(entry);
     if (problem !== undefined) {
       broken.push(`${entry.detailType}: ${problem}`);
@@ -122,6 +130,9 @@ export const createRecordingBus = (ledger: Ledger, sender: string): RecordingBus
       if (broken.length > 0) throw new Error(broken.join("\n"));
       return [...taken];
     },
+    broken: () => [...broken],
+    seen: () => [...taken],
+    taken: () => [...entriesTaken],
     refuse(next) {
       isRefused = next;
     },

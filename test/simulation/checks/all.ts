@@ -1,0 +1,34 @@
+import type { Violation } from "../cloud/chronicle.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+import type { Input } from "../plan/inputs.ts";
+import { watchBudget } from "./budget.ts";
+import { checkEnds } from "./ends.ts";
+import { checkEvents } from "./events.ts";
+import { checkLanes, watchLanes } from "./lanes.ts";
+import { checkNumbers } from "./numbers.ts";
+import { checkSecrets, watchSecrets } from "./secrets.ts";
+import { checkTasks } from "./tasks.ts";
+import { checkTruth } from "./truth.ts";
+
+type Check = (cloud: Cloud, inputs: readonly Input[]) => Promise<readonly Violation[]>;
+
+const CHECKS: readonly Check[] = [
+  checkEnds,
+  checkTruth,
+  checkLanes,
+  checkTasks,
+  checkEvents,
+  checkSecrets,
+  checkNumbers,
+];
+
+/** Begins to look at what can only be seen at the moment it happens. */
+export const watch = (cloud: Cloud): void => {
+  watchLanes(cloud);
+  watchBudget(cloud);
+  watchSecrets(cloud);
+};
+
+/** Holds the system at rest against every invariant. */
+export const checkAll: Check = async (cloud, inputs) =>
+  (await Promise.all(CHECKS.map((check) => check(cloud, inputs)))).flat();

@@ -1,0 +1,75 @@
+import type { Context } from "aws-lambda";
+import { lambdaContext } from "../../../lib/local/lambda-context.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import type { Timeline } from "../engine/timeline.ts";
+import { type Machine, type Surroundings, startMachine } from "./machines.ts";
+
+/** How an invocation ended: with an answer, with an error, or not at all. */
+type Ending<T> =
+  | { readonly kind: "answered"; readonly answer: T }
+  | { readonly kind: "failed" }
+  | { readonly kind: "killed" };
+
+/** Runs invocations of one function, each on a machine of its own while it lasts. */
+export interface Lambda {
+  invoke<T>(run: (machine: Machine, context: Context) => Promise<T>): Promise<Ending<T>>;
+  /** How many invocations go on. */
+  underWay(): number;
+}
+
+/** So often it is looked whether a machine has died; nothing on it could tell. */
+const LOOK_MS = 500;
+
+const untilDead = async (
+  { sandbox }: Machine,
+  timeline: Timeline,
+  timeoutMs: number,
+  isOver: () => boolean,
+): Promise<void> => {
+  const endsAt = timeline.now() + timeoutMs - sandbox.frozenMs();
+  // A machine that stands still takes the watch over its time with it.
+  const isLate = (): boolean => timeline.now() >= endsAt + sandbox.frozenMs();
+  while (!isOver() && sandbox.isAlive() && !isLate()) {
+    await timeline.sleep(LOOK_MS);
+  }
+};
+
+/** @param timeoutMs a machine whose invocation lasts longer is killed */
+export const createLambda = (
+  functionName: string,
+  timeoutMs: number,
+  surroundings: Surroundings,
+): Lambda => {
+  const { timeline } = surroundings;
+  const random = createSeededRandom(surroundings.chance.between(`random ${functionName}`, 1, 9999));
+  const idle: Machine[] = [];
+  let started = 0;
+  let underWay = 0;
+
+  const start = (): Machine => {
+    started += 1;
+    return startMachine(`${functionName}-${started}`, surroundings);
+  };
+
+  return {
+    underWay: () => underWay,
+    async invoke(run) {
+      const machine = idle.pop() ?? start();
+      const { clock } = machine.sandbox;
+      underWay += 1;
+      let isOver = false;
+      const context = lambdaContext(functionName, timeoutMs, { clock, random });
+      const work = run(machine, context).then(
+        (answer) => ({ kind: "answered", answer }) as const,
+        () => ({ kind: "failed" }) as const,
+      );
+      const dead = untilDead(machine, timeline, timeoutMs, () => isOver);
+      const ending = await Promise.race([work, dead.then(() => ({ kind: "killed" }) as const)]);
+      isOver = true;
+      underWay -= 1;
+      if (ending.kind === "killed") machine.sandbox.kill();
+      else if (machine.sandbox.isAlive()) idle.push(machine);
+      return ending;
+    },
+  };
+};

@@ -1,0 +1,127 @@
+import type { CommandFunctionDeps } from "../../../functions/command-deps.ts";
+import type { IntakeFunctionDeps } from "../../../functions/intake/deps.ts";
+import { createAccess } from "../../../lib/accounts/access.ts";
+import type { AccountsConfig } from "../../../lib/accounts/config.ts";
+import { openAccounts } from "../../../lib/accounts/open-accounts.ts";
+import type { InvocationLog } from "../../../lib/lambda/invocation-log.ts";
+import type { EventBus } from "../../../lib/ports/bus.ts";
+import type { Log } from "../../../lib/ports/log.ts";
+import type { CommandQueue } from "../../../lib/ports/queue.ts";
+import type { Waker } from "../../../lib/ports/waker.ts";
+import type { Reaction } from "../../../lib/reactions/reaction.ts";
+import type { LogLine } from "../../support/recording-log.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import type { Chance } from "../engine/chance.ts";
+import type { Faults } from "../engine/faults.ts";
+import type { Timeline } from "../engine/timeline.ts";
+import { hostileBus } from "../ports/bus.ts";
+import { hostileLedger } from "../ports/ledger.ts";
+import { hostileProvider } from "../ports/provider.ts";
+import { hostileQueue, hostileWaker } from "../ports/queues.ts";
+import type { ObservedLedger } from "./observed-ledger.ts";
+import type { ProviderSide } from "./provider-side.ts";
+import { createSandbox, type Sandbox } from "./sandbox.ts";
+import type { Tampering } from "./tampering.ts";
+
+/** As of the deployed functions: functions/command-deps.ts and infra/environment.cjs. */
+const LEASE_MS = 45_000;
+const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/** Everything outside the machines, as it truly is. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  readonly faults: Faults;
+  readonly ledger: ObservedLedger;
+  readonly bus: EventBus;
+  readonly queue: CommandQueue;
+  readonly waker: Waker;
+  readonly provider: ProviderSide;
+  readonly accounts: AccountsConfig;
+  readonly ownSender: string;
+  readonly apiKey: string;
+  readonly fingerprintKey: string;
+  readonly reactions: readonly Reaction[];
+  readonly isSkewed: boolean;
+  readonly settleMs: number;
+  readonly lines: LogLine[];
+  readonly tampering: Tampering;
+}
+
+/** A machine with what a function on it is composed of. */
+export interface Machine {
+  readonly sandbox: Sandbox;
+  readonly command: CommandFunctionDeps;
+  readonly intake: IntakeFunctionDeps;
+}
+
+const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
+  const at =
+    (level: LogLine["level"]) =>
+    (message: string, fields: LogLine["fields"] = {}): void => {
+      lines.push({ level, message, fields: { ...bound, ...fields } });
+    };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (fields) => logInto(lines, { ...bound, ...fields }),
+  };
+};
+
+const unchanged = <T>(port: T): T => port;
+
+/** Starts a machine: composed as functions/ does it, each port with a hostile way to it. */
+export const startMachine = (name: string, around: Surroundings): Machine => {
+  const { timeline, chance, faults, accounts, ownSender, fingerprintKey, apiKey } = around;
+  const sandbox = createSandbox(name, { timeline, chance, faults }, around.isSkewed);
+  const { clock } = sandbox;
+  const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
+  const { tampering } = around;
+  const log: InvocationLog = {
+    ...(tampering.log ?? unchanged)(logInto(around.lines)),
+    bind: () => {},
+  };
+  const metrics = { count: () => {}, measure: () => {} };
+  const ports = {
+    ledger: (tampering.ledger ?? unchanged)(
+      hostileLedger(around.ledger.usedBy(sandbox), sandbox, { chance, history: around.ledger }),
+    ),
+    bus: (tampering.bus ?? unchanged)(hostileBus(around.bus, sandbox, chance)),
+    queue: hostileQueue(around.queue, sandbox),
+    waker: hostileWaker(around.waker, sandbox),
+  };
+  const fetch = hostileProvider(sandbox, {
+    timeline,
+    chance,
+    settleMs: around.settleMs,
+    leaves: (sent) => around.provider.leaves(sent, sandbox),
+  });
+  const shared = {
+    ...ports,
+    clock,
+    random,
+    log,
+    metrics,
+    access: createAccess(accounts, ownSender),
+    ownSender,
+    fingerprintKey,
+  };
+  const accountOf = openAccounts(accounts, {
+    ...shared,
+    secrets: { read: async () => apiKey },
+    environment: {},
+    fetch: (tampering.fetch ?? unchanged)(fetch),
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+  });
+  return {
+    sandbox,
+    command: {
+      log,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+      commands: { ...shared, accountOf, runner: name, leaseMs: tampering.leaseMs ?? LEASE_MS },
+    },
+    intake: { log, intake: { ...shared, eventSource: "skyhook", reactions: around.reactions } },
+  };
+};

@@ -1,0 +1,68 @@
+import type { Chance } from "../engine/chance.ts";
+import type { Weather } from "../engine/faults.ts";
+
+/** How often each kind strikes at most, of the calls that it can strike. */
+const STORMIEST: Weather = {
+  // Machines.
+  "killed before": 0.02,
+  "killed after": 0.02,
+  "slow before": 0.03,
+  "slow after": 0.03,
+  "clock jump": 0.02,
+  frozen: 0.01,
+  // The ledger.
+  "read fails": 0.03,
+  "write fails": 0.08,
+  "write answer lost": 0.08,
+  "write retried": 0.08,
+  "write conflicts": 0.15,
+  "query fails": 0.05,
+  "query stale": 0.3,
+  "query incomplete": 0.3,
+  // The bus.
+  "publish fails": 0.2,
+  "publish answer lost": 0.2,
+  "entries fail": 0.3,
+  // Queues.
+  "send fails": 0.2,
+  "send answer lost": 0.2,
+  // The provider.
+  "429": 0.15,
+  "429 for long": 0.1,
+  "503 before": 0.15,
+  "503 after": 0.3,
+  "504 before": 0.1,
+  "504 after": 0.2,
+  "reset before": 0.1,
+  "reset after": 0.3,
+  "no connection": 0.1,
+  "401": 0.05,
+  "cut off": 0.1,
+  "unknown words": 0.1,
+  stalls: 0.5,
+  // What becomes of its tasks.
+  endless: 0.1,
+  vanishing: 0.1,
+  failing: 0.1,
+  strange: 0.2,
+  // What AWS does with messages, events and ticks.
+  "comes again early": 0.3,
+  "comes twice": 0.2,
+  "held up": 0.1,
+  "acknowledgement lost": 0.2,
+  "event twice": 0.3,
+  "tick lost": 0.5,
+  "tick twice": 0.5,
+};
+
+/**
+ * The faults of a run. Most kinds are left out of it, and others come often: when everything goes
+ * wrong at once, nothing gets far enough to go wrong in an interesting way.
+ */
+export const weatherOf = (chance: Chance): Weather =>
+  Object.fromEntries(
+    Object.entries(STORMIEST).map(([kind, rate]) => [
+      kind,
+      rate * chance.pick(`weather ${kind}`, [0, 0, 0, 0.3, 1]),
+    ]),
+  );

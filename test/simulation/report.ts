@@ -1,0 +1,30 @@
+import type { Moment } from "./history.ts";
+import type { RunReport } from "./run.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
+
+const line = ({ afterMs, text }: Moment): string =>
+  `${(afterMs / 1000).toFixed(3).padStart(10)} s  ${text}`;
+
+/** What a person needs to find the cause: the shortest history, and how to see it again. */
+export const violationText = (found: RunReport, shortest: RunReport): string =>
+  [
+    `seed ${found.seed} breaks invariant ${shortest.violations[0]?.invariant}:`,
+    ...shortest.violations.map(({ invariant, text }) => `  ${invariant}: ${text}`),
+    `the shortest history found: ${shortest.inputs.length} of ${found.inputs.length} requests, ` +
+      `${shortest.struck.length} of ${found.struck.length} faults`,
+    ...shortest.history.map(line),
+    `run it alone: npm run simulate -- --seed ${found.seed}`,
+  ].join("\n");
+
+export interface Totals {
+  readonly seeds: number;
+  readonly violated: number;
+  readonly virtualMs: number;
+  readonly seconds: number;
+}
+
+/** The last line of a simulation. */
+export const totalsText = ({ seeds, violated, virtualMs, seconds }: Totals): string =>
+  `${seeds} seeds, ${(seeds / seconds).toFixed(1)} seeds/s, ${(virtualMs / HOUR_MS).toFixed(1)} h of ` +
+  `virtual time, ${violated} with a violation`;

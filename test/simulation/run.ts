@@ -1,0 +1,105 @@
+import { checkAll, watch } from "./checks/all.ts";
+import type { Violation } from "./cloud/chronicle.ts";
+import { type Cloud, openCloud } from "./cloud/cloud.ts";
+import type { Tampering } from "./cloud/tampering.ts";
+import type { Strike } from "./engine/faults.ts";
+import { historyOf, type Moment } from "./history.ts";
+import { type Input, inputsOf } from "./plan/inputs.ts";
+
+const STORM_MS = 6 * 60_000;
+const LOOK_MS = 20_000;
+/** Longer than the longest deadline, and all that comes after it. */
+const MAX_REST_MS = 2 * 60 * 60_000;
+
+export interface RunOptions {
+  readonly seed: number;
+  /** Only these strikes, as `place kind`; absent: all that chance brings. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Only the inputs of these ids; absent: all. */
+  readonly inputs?: ReadonlySet<string> | undefined;
+  /** A deliberate bug; absent: the system as it is. */
+  readonly tampering?: Tampering | undefined;
+}
+
+export interface RunReport {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly inputs: readonly Input[];
+  readonly struck: readonly Strike[];
+  /** How much time went by in the run. */
+  readonly virtualMs: number;
+  /** What happened, in the order of time. */
+  readonly history: readonly Moment[];
+}
+
+const ask = ({ triggers, startsAt }: Cloud, { id, afterMs, sender, detail }: Input): void => {
+  const time = `${new Date(startsAt + afterMs).toISOString().slice(0, 19)}Z`;
+  const event = {
+    version: "0",
+    id,
+    "detail-type": "CommandRequested",
+    source: "team",
+    account: sender,
+    time,
+    region: "us-east-1",
+    resources: [],
+    detail,
+  };
+  triggers.deliver(event, afterMs);
+};
+
+/** A person looks at the dead letters, and sends them back. */
+const redrive = async ({ triggers, queue }: Cloud): Promise<void> => {
+  for (const event of triggers.undelivered.splice(0)) triggers.deliver(event, 0);
+  await queue.redrive();
+};
+
+/** Far more than any run needs that does not turn in circles. */
+const MAX_CALLS = 200_000;
+
+const isAtRest = async ({ ledger, queue, triggers }: Cloud): Promise<boolean> => {
+  if (triggers.isBusy() || triggers.undelivered.length > 0) return false;
+  const due = await ledger.true.listDue(Number.MAX_SAFE_INTEGER, 1);
+  return due.length === 0 && (await queue.isEmpty());
+};
+
+/** With the faults off, the system has to come to rest by itself, dead letters aside. */
+const comeToRest = async (cloud: Cloud): Promise<boolean> => {
+  const { timeline, faults } = cloud;
+  const endsAt = timeline.now() + MAX_REST_MS;
+  while (timeline.now() < endsAt && faults.calls() < MAX_CALLS) {
+    await redrive(cloud);
+    await timeline.runUntil(timeline.now() + LOOK_MS);
+    if (await isAtRest(cloud)) return true;
+  }
+  return false;
+};
+
+/** One run: the storm, the rest, and what of the invariants was broken. */
+export const run = async ({
+  seed,
+  only,
+  inputs: kept,
+  tampering = {},
+}: RunOptions): Promise<RunReport> => {
+  const cloud = await openCloud({ seed, only, tampering });
+  const { timeline, faults, startsAt, chronicle } = cloud;
+  watch(cloud);
+  const inputs = inputsOf(cloud.chance).filter(({ id }) => !kept || kept.has(id));
+  for (const input of inputs) ask(cloud, input);
+  cloud.triggers.start();
+  await timeline.runUntil(startsAt + STORM_MS);
+  faults.calm();
+  const isQuiet = await comeToRest(cloud);
+  const violations = isQuiet
+    ? [...chronicle.violations, ...(await checkAll(cloud, inputs))]
+    : [...chronicle.violations, { invariant: 0, text: "does not come to rest" }];
+  return {
+    seed,
+    violations,
+    inputs,
+    struck: faults.struck,
+    virtualMs: timeline.now() - startsAt,
+    history: historyOf(cloud, inputs),
+  };
+};

@@ -1,0 +1,81 @@
+import { fork } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { totalsText } from "./report.ts";
+import type { JobResult } from "./worker.ts";
+
+/*
+ * Runs many seeds on all cores, fresh ones unless told. Ends with status 1 when an invariant was
+ * broken, with seed and shortest history of each.
+ */
+
+const WORKER = fileURLToPath(new URL("./worker.mjs", import.meta.url));
+/** Of seeds that nobody has chosen. */
+const MAX_SEED = 2 ** 31;
+/** More would say nothing new, and each takes a while to shorten. */
+const MAX_VIOLATIONS = 5;
+const PROGRESS_EVERY = 1_000;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string" },
+    seed: { type: "string" },
+  },
+});
+
+const wholeNumber = (option: string, text: string): number => {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  process.stderr.write(`--${option}: a whole number from 0, not ${text}\n`);
+  process.exit(2);
+};
+
+const count = values.seed === undefined ? wholeNumber("seeds", values.seeds) : 1;
+const first = wholeNumber("from", values.seed ?? values.from ?? String(randomInt(MAX_SEED)));
+
+const startedAt = performance.now();
+const totals = { seeds: 0, violated: 0, virtualMs: 0 };
+let next = 0;
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+const note = ({ virtualMs, text }: JobResult): void => {
+  totals.seeds += 1;
+  totals.virtualMs += virtualMs;
+  if (text !== undefined) {
+    totals.violated += 1;
+    print(text);
+  }
+  if (totals.seeds % PROGRESS_EVERY === 0) print(`${totals.seeds} of ${count} seeds`);
+};
+
+/** Gives one process seed after seed, until there is none left. */
+const runWorker = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const worker = fork(WORKER, { execArgv: ["--enable-source-maps"] });
+    const give = (): void => {
+      if (next >= count || totals.violated >= MAX_VIOLATIONS) {
+        worker.kill();
+        resolve();
+        return;
+      }
+      worker.send({ seed: first + next });
+      next += 1;
+    };
+    worker.on("message", (result: JobResult) => {
+      note(result);
+      give();
+    });
+    worker.on("exit", (code) => code && reject(new Error(`a worker ended with status ${code}`)));
+    give();
+  });
+
+print(`seeds ${first} to ${first + count - 1}`);
+await Promise.all(Array.from({ length: Math.min(count, availableParallelism()) }, runWorker));
+print(totalsText({ ...totals, seconds: (performance.now() - startedAt) / 1000 }));
+process.exitCode = totals.violated > 0 ? 1 : 0;
