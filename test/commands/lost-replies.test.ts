@@ -54,6 +54,15 @@ describe.each(LOSSES)("when %s", (loss) => {
   });
 });
 
+test("an update of a pool that the lost request has made is done, not one of nothing", async () => {
+  const { world } = await createLossyWorld([AFTER]);
+
+  await world.send(requests.updatePool("c1"));
+  await world.untilQuiet();
+
+  expect(endOf(world).data).toMatchObject({ outcome: "done", lostReplies: 1, attempts: 2 });
+});
+
 test("an update of a pool is not sent again while a task holds the pool", async () => {
   const { world, sent } = await createLossyWorld([AFTER]);
   await world.send(requests.updatePool("c1"));
