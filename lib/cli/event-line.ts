@@ -22,6 +22,8 @@ const detailSchema = z.object({
     durationMs: z.number().optional(),
     tag: z.object({ value: z.string() }).nullable().optional(),
     requestedCommandId: z.string().optional(),
+    applied: z.boolean().optional(),
+    note: z.string().optional(),
     createdResources: z
       .record(z.string(), z.array(z.union([z.string(), z.number()])).nullable())
       .optional(),
@@ -86,6 +88,12 @@ const tagText = ({ tag }: Data): string => {
   );
 };
 
+const resolvedText = ({ applied, note }: Data): string =>
+  [
+    `resolved: it ${applied ? "took effect" : "did not take effect"}`,
+    note === undefined ? "" : `, ${note}`,
+  ].join("");
+
 const happened = (detailType: string, data: Data): string => {
   switch (detailType) {
     case "CommandAccepted":
@@ -102,6 +110,8 @@ const happened = (detailType: string, data: Data): string => {
       return pc.red(failureText(data));
     case "CommandCancelled":
       return pc.yellow(`cancelled (${data.reason}) ${problemText(data)}${tagText(data)}`);
+    case "CommandResolved":
+      return pc.cyan(visibleText(resolvedText(data)));
     default:
       return detailType;
   }

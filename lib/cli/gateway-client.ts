@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import {
+  type CancelAnswer,
+  cancelAnswerSchema,
+  type Finding,
+  type ResolveAnswer,
+  resolveAnswerSchema,
+} from "../commands/person-answers.ts";
+import {
   type PriceChangeView,
   type PriceView,
   priceChangeViewSchema,
@@ -9,41 +16,7 @@ import {
   readingViewSchema,
 } from "../prices/views.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
-
-const viewSchema = z.looseObject({
-  commandId: z.string(),
-  operation: z.string(),
-  status: z.string(),
-  lane: z.string(),
-  attempts: z.int(),
-  lastError: z.string().optional(),
-  outcome: z.string().optional(),
-  reason: z.string().optional(),
-  problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
-  after: z.array(z.string()).optional(),
-  wouldSend: z
-    .object({ method: z.string(), path: z.string(), body: z.json().optional() })
-    .optional(),
-  tag: z.object({ key: z.string(), value: z.string() }).nullable().optional(),
-  taskIds: z.array(z.string()),
-  createdResources: z.record(z.string(), z.array(z.union([z.string(), z.int()]))).optional(),
-  acceptedAt: z.string(),
-  endedAt: z.string().optional(),
-  deadline: z.string(),
-});
-
-const sentRequestSchema = z.discriminatedUnion("kind", [
-  viewSchema.extend({ kind: z.literal("command") }),
-  z.looseObject({
-    kind: z.literal("rejected"),
-    operation: z.string(),
-    reason: z.string(),
-    problems: z.array(z.object({ path: z.string(), rule: z.string() })),
-  }),
-]);
-
-export type RequestState = z.output<typeof sentRequestSchema>;
-export type CommandState = Extract<RequestState, { kind: "command" }>;
+import { type RequestState, requestStateSchema } from "./request-state.ts";
 
 /** The running Skyhook at an address. */
 export interface GatewayClient {
@@ -59,6 +32,14 @@ export interface GatewayClient {
     commandId: string,
     of?: { readonly eventId?: string; readonly sender?: string | undefined },
   ): Promise<RequestState | undefined>;
+  /** Ends a command where that can be done; undefined when there is none. */
+  cancel(commandId: string, sender: string | undefined): Promise<CancelAnswer | undefined>;
+  /** Keeps a person's finding; undefined when there is no such command. */
+  resolve(
+    commandId: string,
+    sender: string | undefined,
+    finding: Finding,
+  ): Promise<ResolveAnswer | undefined>;
   /** What is watched, each with its latest price. */
   prices(): Promise<readonly PriceView[]>;
   /** Every reading of a price, newest first; undefined when nothing was ever watched under the name. */
@@ -91,13 +72,16 @@ const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
   }
 };
 
-/** @throws ExitError unless it is accepted */
-const post = async (url: URL, body: unknown): Promise<unknown> => {
-  const response = await ask(url, {
+const postRequest = (url: URL, body: unknown): Promise<Response> =>
+  ask(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+
+/** @throws ExitError unless it is accepted */
+const post = async (url: URL, body: unknown): Promise<unknown> => {
+  const response = await postRequest(url, body);
   if (response.status !== 202) throw await refusedBy(response, url);
   return response.json();
 };
@@ -118,13 +102,13 @@ const NO_SUCH_COMMAND = "no such command";
 const NO_SUCH_PRICE = "no such price";
 
 /** What is answered, or undefined when the answer is that there is none. */
-const read = async <S extends z.ZodType>(
+const answerIn = async <S extends z.ZodType>(
+  response: Response,
   url: URL,
   schema: S,
   noneText?: string,
 ): Promise<z.output<S> | undefined> => {
-  const response = await ask(url);
-  if (response.status === 200) return schema.parse(await response.json());
+  if (response.ok) return schema.parse(await response.json());
   const answer: unknown = await response
     .clone()
     .json()
@@ -132,6 +116,23 @@ const read = async <S extends z.ZodType>(
   if (noneText !== undefined && isDeepStrictEqual(answer, { error: noneText })) return undefined;
   throw await refusedBy(response, url);
 };
+
+const commandUrl = (
+  endpoint: string,
+  commandId: string,
+  { act, sender }: { readonly act?: string; readonly sender: string | undefined },
+): URL => {
+  const path = `/commands/${encodeURIComponent(commandId)}`;
+  const url = new URL(act === undefined ? path : `${path}/${act}`, endpoint);
+  if (sender !== undefined) url.searchParams.set("sender", sender);
+  return url;
+};
+
+const read = async <S extends z.ZodType>(
+  url: URL,
+  schema: S,
+  noneText?: string,
+): Promise<z.output<S> | undefined> => answerIn(await ask(url), url, schema, noneText);
 
 export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async send(detail) {
@@ -142,10 +143,17 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
     return z.object({ id: z.string() }).parse(answer).id;
   },
   async look(commandId, { eventId, sender } = {}) {
-    const url = new URL(`/commands/${encodeURIComponent(commandId)}`, endpoint);
+    const url = commandUrl(endpoint, commandId, { sender });
     if (eventId !== undefined) url.searchParams.set("event", eventId);
-    if (sender !== undefined) url.searchParams.set("sender", sender);
-    return read(url, sentRequestSchema, NO_SUCH_COMMAND);
+    return read(url, requestStateSchema, NO_SUCH_COMMAND);
+  },
+  async cancel(commandId, sender) {
+    const url = commandUrl(endpoint, commandId, { act: "cancel", sender });
+    return answerIn(await postRequest(url, {}), url, cancelAnswerSchema, NO_SUCH_COMMAND);
+  },
+  async resolve(commandId, sender, finding) {
+    const url = commandUrl(endpoint, commandId, { act: "resolve", sender });
+    return answerIn(await postRequest(url, finding), url, resolveAnswerSchema, NO_SUCH_COMMAND);
   },
   async prices() {
     return (await read(new URL("/prices", endpoint), z.array(priceViewSchema))) ?? [];

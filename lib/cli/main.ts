@@ -3,6 +3,7 @@ import { POOL_PATH } from "../contract/load-balancer-pools.ts";
 import { TASK_PATH } from "../contract/tasks.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
+import { addDeskCommands } from "./desk-commands.ts";
 import { checkedEndpoint, endpointOption } from "./endpoint-option.ts";
 import { programEnd } from "./error-text.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -14,7 +15,6 @@ import { addReadCommands } from "./read-commands.ts";
 import { addSendCommands } from "./send-commands.ts";
 import type { ServiceFlags } from "./service.ts";
 import type { StartFlags } from "./start-settings.ts";
-import { showStatus } from "./status.ts";
 import { addThresholdCommands } from "./threshold-commands.ts";
 
 const EXAMPLES = `
@@ -109,16 +109,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
         ),
       ),
     );
-  program
-    .command("status")
-    .description("show where a command stands")
-    .argument("<command-id>", "as `skyhook send` printed it, or as given by --id")
-    .option("--sender <aws-account>", "whose command it is (default: Skyhook's own)")
-    .option("--json", "print JSON")
-    .addOption(endpointOption())
-    .action((id: string, flags: { endpoint?: string; json?: boolean; sender?: string }) =>
-      end(showStatus(id, { ...flags, endpoint: checkedEndpoint(flags.endpoint) })),
-    );
+  addDeskCommands(program, clock, end);
   program
     .command("operations")
     .description("show what can be sent and read, with every field and limit")

@@ -1,22 +1,9 @@
 import type { PriceChangeView, PriceTotal, PriceView, ReadingView } from "../prices/views.ts";
+import { type Row, tableText } from "./table-text.ts";
 import { visibleText } from "./visible-text.ts";
-
-type Row = readonly string[];
 
 /** More changed categories of one price than these are only counted. */
 const MAX_CATEGORIES_TOLD = 8;
-
-/** Columns as wide as their widest cell; none is padded at the end of a line. */
-const tableText = (heads: Row, rows: readonly Row[]): string => {
-  const all = [heads, ...rows];
-  const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const lineOf = (row: Row): string =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return all.map(lineOf).join("\n");
-};
 
 /** To the second; runs are minutes apart. */
 const timeText = (iso: string): string => iso.replace(/\.\d+Z$/, "Z");

@@ -6,9 +6,10 @@ import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
 import { type CommandInput, requestData } from "./command-input.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
-import { createGatewayClient, type GatewayClient, type RequestState } from "./gateway-client.ts";
+import { createGatewayClient, type GatewayClient } from "./gateway-client.ts";
 import { printNote, printResult } from "./output.ts";
-import { exitCodeOf, stateText, waitsFor } from "./status.ts";
+import type { RequestState } from "./request-state.ts";
+import { exitCodeOf, stateText, waitsFor } from "./state-text.ts";
 
 const LOOK_MS = 300;
 

@@ -1,112 +1,25 @@
-import pc from "picocolors";
+import type { Clock } from "../ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
-import { type CommandState, createGatewayClient, type RequestState } from "./gateway-client.ts";
-import { printResult, problemLines } from "./output.ts";
-import { visibleText } from "./visible-text.ts";
+import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
+import { printResult } from "./output.ts";
+import { reportText } from "./report-text.ts";
+import { exitCodeOf } from "./state-text.ts";
 
-/** The exit status that a state of a request stands for; a command that goes on is no failure. */
-export const exitCodeOf = (state: RequestState): ExitCode => {
-  if (state.kind === "rejected") return EXIT.refused;
-  return state.status === "failed" || state.status === "cancelled" ? EXIT.failed : EXIT.ok;
-};
+export const noSuchCommand = (commandId: string): ExitError =>
+  new ExitError(
+    EXIT.refused,
+    `no command ${commandId} here: never sent, still queued, or rejected`,
+  );
 
-const seconds = (from: string, to: string): string =>
-  `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
-
-const OUTCOMES: Readonly<Record<string, string>> = {
-  "no-op": "nothing to do",
-  "dry-run": "a dry run: nothing was sent",
-};
-
-const headline = (state: RequestState): string => {
-  if (state.kind === "rejected") {
-    return `${state.operation} ${pc.yellow("rejected")} (${state.reason})`;
-  }
-  const { status, outcome, reason, endedAt, acceptedAt } = state;
-  const paint = status === "failed" ? pc.red : status === "succeeded" ? pc.green : pc.cyan;
-  const why = reason ?? OUTCOMES[outcome ?? ""];
-  return [
-    `${state.operation} ${state.commandId} ${paint(status)}`,
-    why === undefined ? "" : ` (${why})`,
-    endedAt === undefined ? "" : ` after ${seconds(acceptedAt, endedAt)}`,
-  ].join("");
-};
-
-/** Why a command that goes on has not ended, in words for whoever runs it. */
-const TROUBLE: Readonly<Record<string, string>> = {
-  "key-refused": "the provider refuses the API key",
-  "key-unavailable": "the API key cannot be read where the account says it is",
-  "budget-spent": "the account's request budget is spent",
-  paused: "the provider has asked for a pause",
-};
-
-const troubleOf = (code: string): string => TROUBLE[code] ?? code;
-
-/** What keeps a command that goes on, or undefined when nothing is known. */
-export const waitsFor = (state: RequestState | undefined): string | undefined =>
-  state?.kind === "command" && state.lastError !== undefined
-    ? troubleOf(state.lastError)
-    : undefined;
-
-const progressLines = (state: CommandState): readonly string[] => {
-  if (state.endedAt !== undefined) return [];
-  const trouble = waitsFor(state);
-  const { status, after = [] } = state;
-  return [
-    ...(status === "waiting" && after.length > 0 ? [`  after ${after.join(", ")}`] : []),
-    ...(trouble === undefined ? [] : [`  last attempt: ${trouble}`]),
-    `  goes on until ${state.deadline} at the latest`,
-  ];
-};
-
-const tagText = (tag: CommandState["tag"]): string =>
-  tag ? visibleText(`${tag.key} is ${JSON.stringify(tag.value)}`) : "none";
-
-const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
-  if (!wouldSend) return [];
-  const { method, path, body } = wouldSend;
-  return [
-    visibleText(`  would send ${method} ${path}`),
-    ...(body === undefined ? [] : [visibleText(`  ${JSON.stringify(body)}`)]),
-  ];
-};
-
-/** A request's state in a few lines for people. */
-export const stateText = (state: RequestState): string => {
-  const details =
-    state.kind === "rejected"
-      ? []
-      : [
-          `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
-          ...state.taskIds.map((id) => `  task ${id}`),
-          ...Object.entries(state.createdResources ?? {}).map(
-            ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,
-          ),
-          ...(state.tag === undefined ? [] : [`  tag seen: ${tagText(state.tag)}`]),
-          ...wouldSendLines(state),
-          ...progressLines(state),
-        ];
-  return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");
-};
-
-/** Prints where a command stands. @throws ExitError when nobody knows it */
+/** Prints where a command stands, and how it came there. @throws ExitError when nobody knows it */
 export const showStatus = async (
   commandId: string,
-  options: {
-    readonly endpoint: string;
-    readonly json?: boolean;
-    /** AWS account whose command it is; absent: Skyhook's own. */
-    readonly sender?: string | undefined;
-  },
+  flags: DeskFlags & { readonly json?: boolean },
+  clock: Clock,
 ): Promise<ExitCode> => {
-  const { endpoint, sender } = options;
-  const state = await createGatewayClient(endpoint).look(commandId, { sender });
-  if (!state) {
-    throw new ExitError(
-      EXIT.refused,
-      `no command ${commandId} here: never sent, still queued, or rejected`,
-    );
-  }
-  printResult(options.json ? JSON.stringify(state) : stateText(state));
+  const desk = await openDesk(flags, clock);
+  const state = await desk.look(commandId);
+  if (!state) throw noSuchCommand(commandId);
+  printResult(flags.json ? JSON.stringify(state) : reportText(state, deskFlagsText(flags)));
   return exitCodeOf(state);
 };

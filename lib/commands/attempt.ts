@@ -3,10 +3,11 @@ import type { Account } from "../accounts/account.ts";
 import { pauseAfterWaitMs } from "../client/backoff.ts";
 import { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { putAwayAttempts } from "../ledger/attempts.ts";
 import { type Command, type CommandRequestBody, commandKey, commands } from "../ledger/command.ts";
 import {
   followTasks,
-  markUncertain,
+  loseAttempt,
   startAttempt,
   waitBeforeSending,
 } from "../ledger/command-transitions.ts";
@@ -42,7 +43,7 @@ const uncertaintyOf = (context: AttemptContext, command: Command): Uncertainty |
     },
   };
 
-type SendResult = Exclude<AttemptResult, { kind: "refused-again" }>;
+type SendResult = Extract<AttemptResult, { kind: "reply" | "error" }>;
 
 const send = async (context: AttemptContext, operation: Mutation): Promise<SendResult> => {
   const { account, request, signal } = context;
@@ -94,22 +95,13 @@ const explainRefusal = async (
     const meaning = await context.operation.refusedAgain(uncertainty, result.error);
     return { kind: "refused-again", error: result.error, meaning };
   } catch (error) {
-    if (error instanceof ProviderError) return { kind: "error", error: asTransient(error) };
+    // A read that failed decides nothing about the command: it is tried again.
+    if (error instanceof ProviderError) {
+      return { kind: "unexplained", error: result.error, because: error };
+    }
     throw error;
   }
 };
-
-/** A read that failed decides nothing about the command: it is tried again. */
-const asTransient = (error: ProviderError): ProviderError =>
-  error.disposition === "throttled"
-    ? error
-    : new ProviderError({
-        disposition: "transient",
-        code: error.code,
-        message: error.message,
-        retryAfterMs: error.retryAfterMs,
-        cause: error,
-      });
 
 /** What to do before a send that follows an uncertain one. */
 const nextStep = async (context: AttemptContext, command: Command): Promise<NextStep> => {
@@ -138,6 +130,7 @@ const sendOnce = async (
   const now = deps.clock.now();
   const lease = { by: deps.runner, now, leaseUntil: now + deps.leaseMs };
   const intent = startAttempt(command, lease);
+  await putAwayAttempts(deps.ledger, commandKey(command), command);
   const started = await commands.write(deps.ledger, commandKey(command), stored, intent);
   if (!started) return undefined;
   const askedAt = deps.clock.now();
@@ -188,7 +181,7 @@ export const attemptCommand = async (
 ): Promise<Command | undefined> => {
   const found = stored.value;
   const wasSending = found.state.status === "running" && found.state.lease !== undefined;
-  const command = wasSending ? markUncertain(found) : found;
+  const command = wasSending ? loseAttempt(found, deps.clock.now()) : found;
   const record: Record = async (next) => (await writeCommand(deps, stored, next))?.value;
 
   const account = deps.accountOf(command.account);

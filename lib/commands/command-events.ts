@@ -6,6 +6,7 @@ import {
   commandKey,
   type EndedState,
   type FollowedTask,
+  type Resolution,
   type SeenTag,
 } from "../ledger/command.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
@@ -146,7 +147,7 @@ export const commandFailed = (command: Command, failure: Failure): OutboxEvent =
 
 export interface Cancellation {
   readonly now: number;
-  readonly reason: "dependency" | "guard";
+  readonly reason: "dependency" | "guard" | "requested";
   readonly problems: readonly Problem[];
   /** The tag that a guard has seen; null when there is none. */
   readonly tag?: SeenTag | null;
@@ -162,5 +163,23 @@ export const commandCancelled = (command: Command, cancellation: Cancellation): 
       reason: cancellation.reason,
       problems: listedProblems(cancellation.problems),
       ...(cancellation.tag !== undefined && { tag: cancellation.tag }),
+    },
+  });
+
+/** Tells what a person has found out about an unknown outcome. */
+export const commandResolved = (
+  command: Command,
+  { applied, note, resolvedAt }: Resolution,
+): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandResolved",
+    time: resolvedAt,
+    data: {
+      operation: command.operation,
+      params: command.params,
+      lane: command.lane,
+      applied,
+      ...(note !== undefined && { note }),
     },
   });

@@ -1,7 +1,42 @@
 import type { Problem } from "../contract/problem.ts";
-import { type Command, isEnded, type SeenTag } from "../ledger/command.ts";
+import type { NumberedAttempt } from "../ledger/attempts.ts";
+import { type Command, type FollowedTask, isEnded, type SeenTag } from "../ledger/command.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 import { createdBy } from "./command-events.ts";
+
+/** What keeps a command that goes on. */
+export type WaitsFor =
+  /** Commands in its lane; `holder` is at work on the resource now. */
+  | {
+      readonly for: "lane";
+      readonly ahead: number;
+      readonly holder?: { readonly sender: string; readonly commandId: string };
+    }
+  /** Those commands of `after` that have not ended. */
+  | { readonly for: "others"; readonly commandIds: readonly string[] }
+  /** A request is on its way; what comes of it is known by `until` at the latest. */
+  | { readonly for: "reply"; readonly until: string }
+  /** The next attempt; `because` says why not now, if not for what the last one says. */
+  | { readonly for: "next-attempt"; readonly until: string; readonly because?: string }
+  | { readonly for: "tasks"; readonly taskIds: readonly string[] };
+
+/** What a person can do about a command as it stands. */
+type PersonAct = "cancel" | "resolve" | "follow-task" | "send-again";
+
+/** A request that was sent, or is on its way. */
+interface AttemptView {
+  /** From 1. */
+  readonly number: number;
+  readonly startedAt: string;
+  /** Of one that was lost: when that was noticed. */
+  readonly endedAt?: string;
+  /** `answered`, how the client classified it, or `lost` when its sender died. */
+  readonly disposition?: string | undefined;
+  readonly code?: string | undefined;
+  /** HTTP status of a refusal or failure. */
+  readonly status?: number | undefined;
+  readonly message?: string | undefined;
+}
 
 /** A command as people and scripts look at it: without its request and its housekeeping. */
 export interface CommandView {
@@ -26,18 +61,77 @@ export interface CommandView {
   /** Of one that a guard has ended: the tag that was seen. */
   readonly tag?: SeenTag | null;
   readonly taskIds: readonly string[];
+  /** The same tasks, each with its end when that is known. */
+  readonly tasks: readonly FollowedTask[];
   /** Ids of what the tasks created, by kind. */
   readonly createdResources?: JsonObject;
   readonly acceptedAt: string;
   readonly deadline: string;
   readonly endedAt?: string;
+  /** Every attempt, the oldest first. */
+  readonly history: readonly AttemptView[];
+  readonly waitsFor?: WaitsFor;
+  /** Whether an earlier request may have taken effect. */
+  readonly isUncertain: boolean;
+  /** When a person has ended it. */
+  readonly cancelRequestedAt?: string;
+  /** What a person has found out about an unknown outcome. */
+  readonly resolution?: {
+    readonly applied: boolean;
+    readonly resolvedAt: string;
+    readonly note?: string | undefined;
+  };
+  readonly personCan: readonly PersonAct[];
 }
 
 const instant = (at: number): string => new Date(at).toISOString();
 
 const tasksOf = ({ state }: Command) => ("tasks" in state ? state.tasks : []);
 
-export const viewOf = (command: Command): CommandView => {
+const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptView => ({
+  ...kept,
+  startedAt: instant(startedAt),
+  ...(endedAt !== undefined && { endedAt: instant(endedAt) }),
+});
+
+const actsOn = (command: Command): readonly PersonAct[] => {
+  const { state, resolution } = command;
+  if (state.status === "following" || state.status === "succeeded") return [];
+  if (!isEnded(command)) return ["cancel"];
+  if (command.state.reason === "unknown-outcome") {
+    if (!resolution) return ["resolve"];
+    return resolution.applied ? [] : ["send-again"];
+  }
+  return tasksOf(command).some(({ end }) => !end) ? ["follow-task"] : ["send-again"];
+};
+
+const endOf = (command: Command): Partial<CommandView> => {
+  if (!isEnded(command)) return {};
+  const { endedAt, outcome, reason, tag, wouldSend, problems } = command.state;
+  return {
+    endedAt: instant(endedAt),
+    ...(outcome !== undefined && { outcome }),
+    ...(reason !== undefined && { reason }),
+    ...(tag !== undefined && { tag }),
+    ...(wouldSend && { wouldSend }),
+    ...(problems && { problems }),
+  };
+};
+
+const actsOfPeople = ({ cancelRequestedAt, resolution }: Command): Partial<CommandView> => ({
+  ...(cancelRequestedAt !== undefined && { cancelRequestedAt: instant(cancelRequestedAt) }),
+  ...(resolution && {
+    resolution: { ...resolution, resolvedAt: instant(resolution.resolvedAt) },
+  }),
+});
+
+/** What is told beside the command's own item. */
+export interface Surroundings {
+  readonly attempts: readonly NumberedAttempt[];
+  readonly waitsFor: WaitsFor | undefined;
+}
+
+export const viewOf = (command: Command, { attempts, waitsFor }: Surroundings): CommandView => {
   const created = createdBy(tasksOf(command));
   const because = command.state.status === "running" ? command.state.because : undefined;
   const lastError = because ?? command.attempts.at(-1)?.code;
@@ -49,21 +143,20 @@ export const viewOf = (command: Command): CommandView => {
     params: command.params,
     lane: command.lane,
     status: command.state.status,
-    ...(isEnded(command) && {
-      endedAt: instant(command.state.endedAt),
-      ...(command.state.outcome !== undefined && { outcome: command.state.outcome }),
-      ...(command.state.reason !== undefined && { reason: command.state.reason }),
-      ...(command.state.tag !== undefined && { tag: command.state.tag }),
-      ...(command.state.wouldSend && { wouldSend: command.state.wouldSend }),
-      ...(command.state.problems && { problems: command.state.problems }),
-    }),
+    ...endOf(command),
     ...(!isEnded(command) && lastError !== undefined && { lastError }),
     ...(command.after && { after: command.after }),
     ...(command.dryRun && { dryRun: command.dryRun }),
     attempts: command.attemptCount,
     taskIds: tasksOf(command).map(({ id }) => id),
+    tasks: tasksOf(command),
     ...(created && { createdResources: created }),
     acceptedAt: instant(command.acceptedAt),
     deadline: instant(command.deadline),
+    history: attempts.map(attemptView),
+    ...(waitsFor && { waitsFor }),
+    isUncertain: command.uncertain !== undefined,
+    ...actsOfPeople(command),
+    personCan: actsOn(command),
   };
 };

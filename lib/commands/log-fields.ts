@@ -1,6 +1,5 @@
 import { type Command, splitCommandKey } from "../ledger/command.ts";
-import type { LogFields } from "../ports/log.ts";
-import type { CommandDeps } from "./deps.ts";
+import type { Log, LogFields } from "../ports/log.ts";
 
 /** Whose a line is while nothing but the command's key is known. */
 export const keyFields = (commandKey: string): LogFields => {
@@ -15,7 +14,7 @@ export const errorFields = (error: unknown): LogFields =>
     : { errorKind: "unknown", errorMessage: String(error) };
 
 /** The same deps with a log whose lines name the command: many are worked on side by side. */
-export const depsFor = (deps: CommandDeps, command: Command): CommandDeps => {
+export const depsFor = <D extends { readonly log: Log }>(deps: D, command: Command): D => {
   const { correlationId, id, sender, account, lane, operation } = command;
   const fields = { correlationId, commandId: id, sender, account, lane, operation };
   return { ...deps, log: deps.log.with(fields) };

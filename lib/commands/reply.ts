@@ -3,12 +3,15 @@ import { backoffMs, pauseAfterWaitMs } from "../client/backoff.ts";
 import type { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
+import { clipped } from "../events/listing.ts";
+import type { Attempt } from "../ledger/attempts.ts";
 import type { Command } from "../ledger/command.ts";
 import {
+  endAttempt,
   followTasks,
   markUncertain,
-  postponeAttempt,
   takeBackAttempt,
+  waitBeforeSending,
 } from "../ledger/command-transitions.ts";
 import type { Random } from "../ports/random.ts";
 import { fail, succeed } from "./end.ts";
@@ -24,7 +27,16 @@ export type AttemptResult =
       readonly kind: "refused-again";
       readonly error: ProviderError;
       readonly meaning: RefusalMeaning;
+    }
+  /** As above, and what it means could not be found out now, `because` of that error. */
+  | {
+      readonly kind: "unexplained";
+      readonly error: ProviderError;
+      readonly because: ProviderError;
     };
+
+/** So that the attempts that an item holds stay small beside its request. */
+const MAX_MESSAGE_CHARACTERS = 200;
 
 interface AttemptContext {
   readonly operation: Mutation;
@@ -65,18 +77,17 @@ const takeBack = (command: Command, error: ProviderError, { now, random }: Attem
   return takeBackAttempt(command, until, error.code);
 };
 
-const postpone = (command: Command, error: ProviderError, { now, random }: AttemptContext) =>
-  postponeAttempt(command, {
-    now,
-    // At the deadline the poller ends the command; no attempt may start after it.
-    until: Math.min(
-      // `Retry-After: 0` names no pause.
-      now + (error.retryAfterMs || backoffMs(command.attemptCount, random)),
-      Math.max(now, command.deadline),
-    ),
-    disposition: error.disposition,
-    code: error.code,
-  });
+/** When to try again; at the deadline the poller ends the command, and no attempt starts after it. */
+const nextAttemptAt = (
+  { attemptCount, deadline }: Command,
+  { retryAfterMs }: ProviderError,
+  { now, random }: AttemptContext,
+): number =>
+  // `Retry-After: 0` names no pause.
+  Math.min(now + (retryAfterMs || backoffMs(attemptCount, random)), Math.max(now, deadline));
+
+const postpone = (command: Command, error: ProviderError, context: AttemptContext) =>
+  waitBeforeSending(command, nextAttemptAt(command, error, context));
 
 const afterError = (command: Command, error: ProviderError, context: AttemptContext): Command => {
   switch (error.disposition) {
@@ -119,12 +130,32 @@ const afterRefusedAgain = (
   }
 };
 
+/** What an attempt came back with, as the history keeps it. */
+const cameBack = (
+  { request }: Command,
+  result: AttemptResult,
+  { operation, now }: AttemptContext,
+): Omit<Attempt, "startedAt"> => {
+  if (result.kind === "reply") return { endedAt: now, disposition: "answered" };
+  const { disposition, code, status, message } = result.error;
+  // Every message of the client begins so; the history is that of one operation.
+  const said = message.replace(`${operation.id}: `, "");
+  return {
+    endedAt: now,
+    disposition,
+    code,
+    ...(status !== undefined && { status }),
+    message: clipped(redactorOf(operation, request)(said), MAX_MESSAGE_CHARACTERS),
+  };
+};
+
 /** What a command becomes after an attempt. Pure. */
 export const afterAttempt = (
-  command: Command,
+  sending: Command,
   result: AttemptResult,
   context: AttemptContext,
 ): Command => {
+  const command = endAttempt(sending, cameBack(sending, result, context));
   switch (result.kind) {
     case "reply":
       return afterReply(command, result.reply, context);
@@ -132,6 +163,10 @@ export const afterAttempt = (
       return afterError(command, result.error, context);
     case "refused-again":
       return afterRefusedAgain(command, result.error, result.meaning, context);
+    case "unexplained": {
+      const { because } = result;
+      return waitBeforeSending(command, nextAttemptAt(command, because, context), because.code);
+    }
     default:
       return result satisfies never;
   }

@@ -11,7 +11,10 @@ const troubleOf = ({ reason, tasks }: EndedState): readonly CountName[] => {
   return isFollowed ? ["TaskPastDeadline"] : [];
 };
 
-const noteEnd = ({ log, metrics }: CommandDeps, before: Command, after: Command): void => {
+/** What whoever ends a command needs. */
+export type EndDeps = Pick<CommandDeps, "ledger" | "log" | "metrics">;
+
+const noteEnd = ({ log, metrics }: EndDeps, before: Command, after: Command): void => {
   if (isEnded(before) || !isEnded(after)) return;
   const { status: outcome, reason, endedAt } = after.state;
   const durationMs = durationMsOf(after, endedAt);
@@ -30,7 +33,7 @@ const noteEnd = ({ log, metrics }: CommandDeps, before: Command, after: Command)
  * @returns undefined when somebody else was faster
  */
 export const writeCommand = async (
-  deps: CommandDeps,
+  deps: EndDeps,
   stored: Stored<Command>,
   next: Command,
 ): Promise<Stored<Command> | undefined> => {
@@ -41,7 +44,7 @@ export const writeCommand = async (
 
 /** As `writeCommand`, by a pure change of the newest value. @throws Error when there is none */
 export const changeCommand = async (
-  deps: CommandDeps,
+  deps: EndDeps,
   key: string,
   change: (command: Command) => Command,
 ): Promise<Stored<Command>> => {

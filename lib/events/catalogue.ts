@@ -107,13 +107,18 @@ export const EVENT_DATA = {
   }),
   CommandCancelled: z.looseObject({
     ...endFacts,
-    reason: z.enum(["dependency", "guard"]),
+    reason: z.enum(["dependency", "guard", "requested"]),
     problems,
     tag: z
       .looseObject({ key: z.string(), value: z.string() })
       .nullable()
       .optional()
       .describe("of a guard: the tag that was seen, null when there was none"),
+  }),
+  CommandResolved: z.looseObject({
+    ...commandFacts,
+    applied: z.boolean().describe("whether a person found that the unknown outcome is an effect"),
+    note: z.string().optional().describe("the person's own words, in one line"),
   }),
   TaskFinished: z.looseObject({
     operation: z.string(),

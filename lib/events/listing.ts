@@ -6,9 +6,9 @@ const MAX_LISTED_BYTES = 100_000;
 const MAX_TEXT_CHARACTERS = 500;
 
 /** As much of a text as belongs into an event or a record; never half a character. */
-export const clipped = (text: string): string =>
-  text.length > MAX_TEXT_CHARACTERS
-    ? `${text.slice(0, MAX_TEXT_CHARACTERS).replace(/\p{Surrogate}$/u, "")}…`
+export const clipped = (text: string, maxCharacters = MAX_TEXT_CHARACTERS): string =>
+  text.length > maxCharacters
+    ? `${text.slice(0, maxCharacters).replace(/\p{Surrogate}$/u, "")}…`
     : text;
 
 /** The first entries, as many as an event has room for: at most 100 and about 100 kB. */

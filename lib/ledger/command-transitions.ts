@@ -1,3 +1,4 @@
+import { type Attempt, attemptsWithRoom } from "./attempts.ts";
 import {
   type Command,
   type EndedState,
@@ -5,6 +6,7 @@ import {
   isBeforeItsLane,
   isEnded,
   LOOK_AGAIN_MS,
+  type Resolution,
 } from "./command.ts";
 import type { OutboxEvent } from "./outbox.ts";
 
@@ -12,9 +14,6 @@ import type { OutboxEvent } from "./outbox.ts";
  * What can happen to a command. Every function is pure: from the command as it is to the command as
  * it will be, or the very same when that cannot happen to it.
  */
-
-/** The newest attempts are kept whole; older ones only counted. */
-const MAX_ATTEMPTS_KEPT = 20;
 
 /** Every transition of an ended command answers the command unchanged: an end is final. */
 const unlessEnded = (command: Command, change: () => Command): Command =>
@@ -47,14 +46,14 @@ export const lookAgain = (command: Command, now: number): Command => {
     : command;
 };
 
-/** The intent, recorded before the request leaves. */
+/** The intent, recorded before the request leaves. Attempts without room are put away before. */
 export const startAttempt = (
   command: Command,
   attempt: { readonly by: string; readonly now: number; readonly leaseUntil: number },
 ): Command =>
   unlessFollowing(command, () => ({
     ...command,
-    attempts: [...command.attempts, { startedAt: attempt.now }].slice(-MAX_ATTEMPTS_KEPT),
+    attempts: [...attemptsWithRoom(command), { startedAt: attempt.now }],
     attemptCount: command.attemptCount + 1,
     state: {
       status: "running",
@@ -64,26 +63,12 @@ export const startAttempt = (
     },
   }));
 
-/** Notes how the running attempt ended, and when the next one may start. */
-export const postponeAttempt = (
-  command: Command,
-  attempt: {
-    readonly now: number;
-    readonly until: number;
-    readonly disposition: string;
-    readonly code: string;
-  },
-): Command =>
+/** Notes how the newest attempt ended, unless that is known. */
+export const endAttempt = (command: Command, end: Omit<Attempt, "startedAt">): Command =>
   unlessFollowing(command, () => {
-    const { now, until, disposition, code } = attempt;
     const last = command.attempts.at(-1);
-    return {
-      ...command,
-      attempts: last
-        ? [...command.attempts.slice(0, -1), { ...last, endedAt: now, disposition, code }]
-        : command.attempts,
-      state: { status: "running", notBefore: until, lookAt: until },
-    };
+    if (!last || last.endedAt !== undefined) return command;
+    return { ...command, attempts: [...command.attempts.slice(0, -1), { ...last, ...end }] };
   });
 
 /** Waits without sending anything. */
@@ -115,8 +100,12 @@ export const loseLease = (command: Command, now: number): Command =>
 /** Whoever was sending is known to be gone; looked at again at `lookAt`. */
 export const breakAttempt = (command: Command, now: number, lookAt: number): Command =>
   command.state.status === "running" && command.state.lease
-    ? { ...markUncertain(command), state: { status: "running", notBefore: now, lookAt } }
+    ? { ...loseAttempt(command, now), state: { status: "running", notBefore: now, lookAt } }
     : command;
+
+/** Nobody will ever record what came back from the newest attempt. */
+export const loseAttempt = (command: Command, now: number): Command =>
+  endAttempt(markUncertain(command), { endedAt: now, disposition: "lost" });
 
 /** The last send may have taken effect: its reply was lost, or its sender died. */
 export const markUncertain = (command: Command): Command =>
@@ -176,6 +165,28 @@ export const endCommand = (
       state: { ...end, settled: false, tasks },
     };
   });
+
+/** Notes that a person wants it to end; whoever notes it ends it in the same write. */
+export const noteCancelRequest = (command: Command, now: number): Command =>
+  unlessFollowing(command, () => ({ ...command, cancelRequestedAt: now }));
+
+/**
+ * Notes a person's finding about an unknown outcome, once, and queues the event that tells of it. The
+ * end stays what it is.
+ */
+export const resolveOutcome = (
+  command: Command,
+  resolution: Resolution,
+  event: OutboxEvent,
+): Command =>
+  isEnded(command) && command.state.reason === "unknown-outcome" && !command.resolution
+    ? {
+        ...command,
+        resolution,
+        outbox: [...command.outbox, event],
+        state: { ...command.state, settled: false },
+      }
+    : command;
 
 export const markPublished = (command: Command, ids: ReadonlySet<string>): Command =>
   command.outbox.some((event) => ids.has(event.deduplicationId))

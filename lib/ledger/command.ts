@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { attemptSchema } from "./attempts.ts";
 import { outboxSchema } from "./outbox.ts";
 import { recordKind } from "./record.ts";
 import { LEDGER_RETENTION_MS } from "./retention.ts";
@@ -23,13 +24,6 @@ export const requestSchema = z.object({
 
 const problemSchema = z.object({ path: z.string(), rule: z.string() });
 
-const attemptSchema = z.object({
-  startedAt: z.int(),
-  endedAt: z.int().optional(),
-  disposition: z.string().optional(),
-  code: z.string().optional(),
-});
-
 /** How one task of the command ended, as far as the command needs to know. */
 const followedTaskSchema = z.object({
   id: z.string(),
@@ -40,6 +34,14 @@ const followedTaskSchema = z.object({
       createdResources: jsonRecord.optional(),
     })
     .optional(),
+});
+
+/** What a person has found out about a command whose outcome nobody could tell. */
+const resolutionSchema = z.object({
+  /** Whether its request took effect. */
+  applied: z.boolean(),
+  resolvedAt: z.int(),
+  note: z.string().optional(),
 });
 
 const seenTagSchema = z.object({ key: z.string(), value: z.string(), read_only: z.boolean() });
@@ -104,12 +106,16 @@ const commandSchema = z.object({
   guards: z.array(jsonRecord).optional(),
   /** Goes the whole way but for the request itself. */
   dryRun: z.boolean().optional(),
+  /** The newest; older ones are put away in items of their own. */
   attempts: z.array(attemptSchema),
   attemptCount: z.int(),
   /** Sends whose reply never came. */
   lostReplies: z.int(),
   /** First and last send whose outcome is unknown, while it is. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
+  /** When a person has ended it. */
+  cancelRequestedAt: z.int().optional(),
+  resolution: resolutionSchema.optional(),
   /** Events still to be published, in order. */
   outbox: outboxSchema,
   state: stateSchema,
@@ -119,10 +125,11 @@ export type Command = z.output<typeof commandSchema>;
 export type CommandRequestBody = z.output<typeof requestSchema>;
 type CommandState = Command["state"];
 export type SeenTag = z.output<typeof seenTagSchema>;
+export type Resolution = z.output<typeof resolutionSchema>;
 export type FollowedTask = z.output<typeof followedTaskSchema>;
 export type EndedState = Extract<CommandState, { endedAt: number }>;
 
-const dueAt = ({ state, deadline }: Command): number | undefined => {
+const dueAt = ({ state, deadline, resolution }: Command): number | undefined => {
   switch (state.status) {
     case "accepted":
       return Math.min(state.lookAt, deadline);
@@ -133,7 +140,9 @@ const dueAt = ({ state, deadline }: Command): number | undefined => {
     case "following":
       return state.tasksRecorded ? deadline : 0;
     default:
-      return state.settled ? undefined : state.endedAt + FINISH_GRACE_MS;
+      return state.settled
+        ? undefined
+        : (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS;
   }
 };
 

@@ -1,18 +1,20 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import * as z from "zod";
-import { type CommandView, viewOf } from "../commands/command-view.ts";
+import type { CommandView } from "../commands/command-view.ts";
+import { readView } from "../commands/read-view.ts";
 import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
 import type { Automation } from "./automation.ts";
 import { PutRefused } from "./event-routes.ts";
+import { readBody, refuse } from "./gateway-body.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
+import { createPersonRoutes } from "./person-routes.ts";
 import { readPut } from "./put-request.ts";
 import { sendRequest } from "./send-request.ts";
 
 /** A rejected request has no place in the ledger; the newest are remembered for whoever asks. */
 const MAX_REJECTIONS = 1_000;
-const MAX_BODY_BYTES = 256 * 1024;
 
 const rejectedEventSchema = z.object({
   metadata: z.object({ causationId: z.string() }),
@@ -61,14 +63,16 @@ const lookUp = async (
   { sender = LOCAL_SENDER, eventId }: Asked,
 ): Promise<SentRequest | undefined> => {
   const { deps, bus } = automation;
-  const stored = await commands.read(deps.ledger, commandKey({ sender, id }));
+  const key = commandKey({ sender, id });
+  const stored = eventId === undefined ? undefined : await commands.read(deps.ledger, key);
   if (eventId !== undefined && stored?.value.causationId !== eventId) {
     if (automation.isQueued(eventId)) return undefined;
     await bus.delivered();
     const rejection = rejections.get(eventId);
     if (rejection) return rejection;
   }
-  return stored && { kind: "command", ...viewOf(stored.value) };
+  const view = await readView(deps.ledger, key);
+  return view && { kind: "command", ...view };
 };
 
 /** A page in a browser must not reach this by a name that it resolves to 127.0.0.1. */
@@ -79,20 +83,9 @@ const createApp = (automation: Automation): Hono => {
   const { deps, jobAccount } = automation;
   const rejections = rememberRejections(automation);
   const app = new Hono();
-  const refuse = (context: Context, status: 400 | 403 | 404 | 413 | 415 | 500, error: string) =>
-    context.json({ error }, status);
-
   app.use(async (context, next) =>
     isLocalHost(context.req.header("host")) ? next() : refuse(context, 403, "not a local address"),
   );
-  const readBody = async (context: Context): Promise<string | Response> => {
-    if (!context.req.header("content-type")?.startsWith("application/json")) {
-      return refuse(context, 415, "content-type must be application/json");
-    }
-    const body = await context.req.text();
-    if (Buffer.byteLength(body) > MAX_BODY_BYTES) return refuse(context, 413, "at most 256 KiB");
-    return body === "" ? refuse(context, 400, "not a request") : body;
-  };
   app.post("/commands", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
@@ -121,6 +114,7 @@ const createApp = (automation: Automation): Hono => {
     const state = await lookUp(automation, rejections, id, { eventId, sender });
     return state ? context.json(state) : refuse(context, 404, "no such command");
   });
+  app.route("/commands", createPersonRoutes(deps));
   app.get("/prices", async (context) =>
     context.json(await listPrices(deps.ledger, jobAccount.name)),
   );

@@ -48,6 +48,16 @@ describe("the line of an event", () => {
     );
   });
 
+  it.each([
+    [{ applied: true }, "resolved: it took effect"],
+    [
+      { applied: false, note: "not\u001b there" },
+      "resolved: it did not take effect, not\\u001b there",
+    ],
+  ])("says what a person has found out: %j", (data, text) => {
+    expect(saidOf("CommandResolved", data)).toBe(text);
+  });
+
   it("names the account of a lane where it is another than a local run's own", () => {
     const line = lineOf("CommandAccepted", { operation: "x", lane: "main/policy/1/2/3" });
 

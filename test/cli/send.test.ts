@@ -52,7 +52,7 @@ describe("skyhook send", { timeout: 30_000 }, () => {
 
     expect(ended.stderr).toBe("");
     expect(ended.stdout).toMatch(
-      /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36}\n$/,
+      /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36} finished\n$/,
     );
     expect(ended.exitCode).toBe(0);
   });

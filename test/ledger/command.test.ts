@@ -27,13 +27,8 @@ const STEPS: Readonly<Record<string, Step>> = {
   lookAgain: machine.lookAgain,
   startAttempt: (command, now) =>
     machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 }),
-  postponeAttempt: (command, now) =>
-    machine.postponeAttempt(command, {
-      now,
-      until: now + 5_000,
-      disposition: "transient",
-      code: "locked",
-    }),
+  endAttempt: (command, now) =>
+    machine.endAttempt(command, { endedAt: now, disposition: "transient", code: "locked" }),
   waitBeforeSending: (command, now) => machine.waitBeforeSending(command, now + 5_000),
   loseLease: machine.loseLease,
   markUncertain: machine.markUncertain,
@@ -46,6 +41,13 @@ const STEPS: Readonly<Record<string, Step>> = {
     machine.endCommand(command, { status: "succeeded", endedAt: now }, event("succeeded")),
   fail: (command, now) =>
     machine.endCommand(command, { status: "failed", endedAt: now, reason: "r" }, event("failed")),
+  leaveUnknown: (command, now) =>
+    machine.endCommand(
+      command,
+      { status: "failed", endedAt: now, reason: "unknown-outcome" },
+      event("failed"),
+    ),
+  noteCancelRequest: machine.noteCancelRequest,
   publish: (command) =>
     machine.markPublished(command, new Set(["accepted", "succeeded", "failed"])),
   settle: machine.settle,
@@ -188,14 +190,45 @@ test("the first of several uncertain sends is remembered beside the last", () =>
   expect(twice.uncertain).toEqual({ firstSentAt: 2_000, lastSentAt: 9_000 });
 });
 
-test("only the newest twenty attempts are kept, and all are counted", () => {
-  let command = commandOf();
+test("how an attempt ended is noted once, and on the newest only", () => {
+  const first = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
+  const lost = machine.loseLease(first, 62_000);
+  const second = machine.startAttempt(lost, { by: "me", now: 63_000, leaseUntil: 123_000 });
 
-  for (let now = 1; now <= 25; now++) command = STEPS.startAttempt!(command, now);
+  const ended = machine.endAttempt(second, { endedAt: 64_000, disposition: "answered" });
+  const again = machine.endAttempt(ended, { endedAt: 65_000, disposition: "ambiguous" });
 
-  expect(command.attempts).toHaveLength(20);
-  expect(command.attempts[0]?.startedAt).toBe(6);
-  expect(command.attemptCount).toBe(25);
+  expect(again.attempts).toEqual([
+    { startedAt: 2_000, endedAt: 62_000, disposition: "lost" },
+    { startedAt: 63_000, endedAt: 64_000, disposition: "answered" },
+  ]);
+});
+
+test("a finding is kept once, and makes its command due again until it is told", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      const command = walk(steps).at(-1)?.after ?? commandOf();
+      const found = { applied: true, resolvedAt: 900_000 };
+
+      const resolved = machine.resolveOutcome(command, found, event("resolved"));
+      const again = machine.resolveOutcome(
+        resolved,
+        { applied: false, resolvedAt: 950_000 },
+        event("resolved"),
+      );
+
+      expect(again).toBe(resolved);
+      if (!machine.isEnded(command) || command.state.reason !== "unknown-outcome") {
+        expect(resolved).toBe(command);
+        return;
+      }
+      expect(resolved).toMatchObject({ resolution: found, state: { settled: false } });
+      expect(resolved.state).toEqual({ ...command.state, settled: false });
+      expect(machine.commands.dueAt(resolved)).toBe(905_000);
+      const told = machine.markPublished(STEPS.publish!(resolved, 0), new Set(["resolved"]));
+      expect(machine.commands.dueAt(machine.settle(told))).toBeUndefined();
+    }),
+  );
 });
 
 test("whatever a command has become, the ledger gives back what was written", async () => {
@@ -209,6 +242,18 @@ test("whatever a command has become, the ledger gives back what was written", as
       expect((await machine.commands.read(ledger, "own/c1"))?.value).toEqual(command);
     }),
   );
+});
+
+test("a finding keeps a command no longer than its end does", async () => {
+  const ledger = createMemoryLedger();
+  const ended = machine.settle(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
+  const found = { applied: false, resolvedAt: 900_000 };
+
+  const resolved = machine.resolveOutcome(ended, found, event("resolved"));
+  const told = machine.settle(machine.markPublished(resolved, new Set(["resolved"])));
+  await machine.commands.write(ledger, "told", undefined, told);
+
+  expect((await ledger.read("command#told"))?.expiresAt).toBe(5_184_005_000);
 });
 
 test("a settled command is kept for 60 days, longer than any request for it can still be taken", async () => {

@@ -2,9 +2,12 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { commands } from "../../lib/ledger/command.ts";
 import type { Automation } from "../../lib/local/automation.ts";
 import { openGateway } from "../../lib/local/gateway.ts";
+import { LOCAL_SENDER } from "../../lib/local/own-account.ts";
 import type { ServedService } from "../../lib/service/serve.ts";
+import { commandOf } from "../support/commands.ts";
 import { updatePolicy } from "../support/requests.ts";
 import { openQuietly } from "./open-quietly.ts";
 
@@ -127,6 +130,51 @@ describe("the gateway of a local run", () => {
       expect(await answer.json()).toEqual({ error: "since: an instant in ISO 8601" });
     },
   );
+
+  const act = (path: string, body: string, contentType = "application/json") =>
+    fetch(`${gateway.url}/commands/${path}`, {
+      method: "POST",
+      headers: { "content-type": contentType },
+      body,
+    });
+
+  it("has a command ended by a person, with its event in the same breath", async () => {
+    const told: string[] = [];
+    automation.bus.subscribeToOwn(async (event) => {
+      told.push(event["detail-type"]);
+    });
+    automation.bus.start();
+    const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
+    const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
+    await commands.write(automation.deps.ledger, `${sender}/${id}`, undefined, command);
+
+    const answer = await act("c1/cancel", "{}");
+    await automation.bus.delivered();
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
+    expect(told).toEqual(["CommandCancelled"]);
+    const stored = await commands.read(automation.deps.ledger, `${sender}/${id}`);
+    expect(stored?.value).toMatchObject({ outbox: [], state: { settled: true } });
+  });
+
+  it.each([
+    ["a page's form that cancels", "c1/cancel", "{}", "text/plain", 415],
+    ["a page's form that resolves", "c1/resolve", '{"applied":true}', "text/plain", 415],
+    ["a finding that says nothing", "c1/resolve", "{}", "application/json", 400],
+    ["a finding that is no JSON", "c1/resolve", "{", "application/json", 400],
+    [
+      "a finding with more in it",
+      "c1/resolve",
+      '{"applied":true,"status":"succeeded"}',
+      "application/json",
+      400,
+    ],
+    ["to cancel what is not there", "c1/cancel", "{}", "application/json", 404],
+    ["to resolve what is not there", "c1/resolve", '{"applied":true}', "application/json", 404],
+  ])("refuses %s", async (_what, path, body, contentType, status) => {
+    expect((await act(path, body, contentType)).status).toBe(status);
+  });
 
   it("refuses a browser that was led here by another name", async () => {
     const status = await new Promise((resolve, reject) => {

@@ -60,6 +60,10 @@ const liesAbout = async (
   const asker = metadata.sender ?? sender;
   const command = await stateOf(ledger, `command#${asker}/${metadata.commandId}`);
   if (detailType === "CommandAccepted") return command ? undefined : "a command not in the ledger";
+  if (detailType === "CommandResolved") {
+    const item = await ledger.read(`command#${asker}/${metadata.commandId}`);
+    return item?.value.resolution ? undefined : "a finding that nobody has kept";
+  }
   const wanted = DURABLE_STATUS[detailType];
   if (wanted !== undefined) {
     return command?.status === wanted ? undefined : `a ${command?.status} command`;

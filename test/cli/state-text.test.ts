@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { CommandState, RequestState } from "../../lib/cli/gateway-client.ts";
-import { exitCodeOf, stateText } from "../../lib/cli/status.ts";
+import type { CommandState, RequestState } from "../../lib/cli/request-state.ts";
+import { exitCodeOf, stateText } from "../../lib/cli/state-text.ts";
 
 const commandState = (fields: Partial<CommandState>): RequestState => ({
   kind: "command",

@@ -1,0 +1,54 @@
+import * as z from "zod";
+import { EXIT, ExitError } from "./exit-code.ts";
+
+const awsErrorSchema = z.looseObject({
+  name: z.string(),
+  message: z.string(),
+  code: z.string().optional().catch(undefined),
+});
+
+const NO_NETWORK: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+]);
+
+/** Errors that AWS answers whoever may not do what was asked. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "AccessDeniedException",
+  "ExpiredTokenException",
+  "IncompleteSignature",
+  "InvalidSignatureException",
+  "MissingAuthenticationTokenException",
+  "UnrecognizedClientException",
+]);
+
+/**
+ * What AWS said, as one sentence for a person.
+ * @param missing what is not there when AWS knows no such resource
+ */
+export const awsTrouble = (error: unknown, missing: string): unknown => {
+  const known = awsErrorSchema.safeParse(error);
+  if (!known.success) return error;
+  const { name, message, code = "" } = known.data;
+  if (name === "CredentialsProviderError") {
+    return new ExitError(
+      EXIT.refused,
+      "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    );
+  }
+  if (/^Region (is missing|not accepted)/.test(message)) {
+    return new ExitError(EXIT.refused, "no AWS region: set AWS_REGION to the one of the stage");
+  }
+  if (name === "ResourceNotFoundException") {
+    return new ExitError(EXIT.refused, `${missing}; look at the stage's name and at AWS_REGION`);
+  }
+  if (REFUSALS.has(name)) return new ExitError(EXIT.refused, `AWS refuses: ${message}`);
+  if (NO_NETWORK.has(code) || name === "TimeoutError") {
+    return new ExitError(EXIT.unreachable, `AWS does not answer: ${message || code}`);
+  }
+  return error;
+};

@@ -1,0 +1,85 @@
+import type { CancelAnswer } from "../commands/person-answers.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { CommandDesk } from "./command-desk.ts";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
+import { printNote, printResult } from "./output.ts";
+import { endText } from "./state-text.ts";
+import { noSuchCommand } from "./status.ts";
+
+/** A reply usually comes long before it is given up. */
+const LOOK_AGAIN_MS = 1_000;
+
+export interface CancelFlags extends DeskFlags {
+  readonly json?: boolean;
+  /** How long to wait for a request that is on its way. */
+  readonly waitSeconds: string;
+}
+
+const secondsOf = (text: string): number => {
+  const seconds = Number(text);
+  if (/^\d{1,6}$/.test(text)) return seconds;
+  throw new ExitError(EXIT.refused, "--wait-seconds: a whole number of seconds");
+};
+
+/** Asks until nothing is on its way any more, or the time is over. */
+const cancelWhenPossible = async (
+  desk: CommandDesk,
+  commandId: string,
+  clock: Clock,
+  waitSeconds: number,
+): Promise<CancelAnswer> => {
+  const endsAt = clock.now() + waitSeconds * 1000;
+  for (;;) {
+    const answer = await desk.cancel(commandId);
+    if (!answer) throw noSuchCommand(commandId);
+    if (answer.kind !== "under-way" || clock.now() >= endsAt) return answer;
+    await clock.sleep(Math.min(LOOK_AGAIN_MS, answer.waitMs, endsAt - clock.now()));
+  }
+};
+
+const sentence = (commandId: string, answer: CancelAnswer, flags: string): string => {
+  switch (answer.kind) {
+    case "stopped":
+      return answer.status === "cancelled"
+        ? `${commandId} is cancelled; nothing of it took effect`
+        : [
+            `${commandId} is stopped and ${endText(answer)}: an earlier request of it may have taken effect`,
+            `  next: look at the provider, then skyhook resolve ${commandId} --applied | --not-applied${flags}`,
+          ].join("\n");
+    case "under-way":
+      return `${commandId} is not stopped: a request of it is on its way; what comes of it is known in ${Math.ceil(answer.waitMs / 1000)} s at the latest, try again then`;
+    case "following":
+      return `${commandId} cannot be stopped: the provider is at work on ${answer.taskIds.join(", ")}, which is followed to its end`;
+    case "ended":
+      return `${commandId} has ended already: ${endText(answer)}`;
+    default:
+      return answer satisfies never;
+  }
+};
+
+const exitCodeOf = (answer: CancelAnswer): ExitCode => {
+  if (answer.kind === "under-way") return EXIT.timedOut;
+  if (answer.kind !== "stopped") return EXIT.refused;
+  return answer.status === "cancelled" ? EXIT.ok : EXIT.failed;
+};
+
+/** Ends a command that somebody no longer wants. @throws ExitError when nobody knows it */
+export const cancel = async (
+  commandId: string,
+  flags: CancelFlags,
+  clock: Clock,
+): Promise<ExitCode> => {
+  const waitSeconds = secondsOf(flags.waitSeconds);
+  const desk = await openDesk(flags, clock);
+  const answer = await cancelWhenPossible(desk, commandId, clock, waitSeconds);
+  const exitCode = exitCodeOf(answer);
+  const text = sentence(commandId, answer, deskFlagsText(flags));
+  if (flags.json) printResult(JSON.stringify({ commandId, ...answer }));
+  else if (answer.kind === "stopped") printResult(text);
+  else printNote(text);
+  if (answer.kind === "stopped" && desk.followsLater !== undefined) {
+    printNote(`${desk.followsLater}, and its lane goes on then`);
+  }
+  return exitCode;
+};

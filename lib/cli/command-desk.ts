@@ -1,0 +1,14 @@
+import type { CancelAnswer, Finding, ResolveAnswer } from "../commands/person-answers.ts";
+import type { RequestState } from "./request-state.ts";
+
+/**
+ * Where a person looks at commands and acts on them: a running Skyhook, or the ledger of a deployed
+ * stage. Each answers undefined when there is no such command.
+ */
+export interface CommandDesk {
+  look(commandId: string): Promise<RequestState | undefined>;
+  cancel(commandId: string): Promise<CancelAnswer | undefined>;
+  resolve(commandId: string, finding: Finding): Promise<ResolveAnswer | undefined>;
+  /** When events and lanes follow what is written here, in words; absent: at once. */
+  readonly followsLater?: string;
+}

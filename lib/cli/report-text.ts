@@ -1,0 +1,112 @@
+import type { CommandState, RequestState } from "./request-state.ts";
+import { stateText } from "./state-text.ts";
+import { tableText } from "./table-text.ts";
+import { visibleText } from "./visible-text.ts";
+
+/** More attempts than these are for `--json`. */
+const MAX_ATTEMPTS_SHOWN = 20;
+
+type History = NonNullable<CommandState["history"]>;
+
+const cameBack = ({ disposition, code, status, message }: History[number]): string => {
+  if (disposition === undefined) return "on its way";
+  if (disposition === "answered") return "answered";
+  if (disposition === "lost") return "lost: its sender died, and nobody has its answer";
+  const said = message ?? [status, code].filter((part) => part !== undefined).join(" ");
+  return visibleText(`${disposition}: ${said}`);
+};
+
+const tookText = ({ startedAt, endedAt, disposition }: History[number]): string =>
+  endedAt === undefined || disposition === "lost"
+    ? "-"
+    : `${((Date.parse(endedAt) - Date.parse(startedAt)) / 1000).toFixed(1)} s`;
+
+const historyLines = (history: History): readonly string[] => {
+  if (history.length === 0) return [];
+  const shown = history.slice(-MAX_ATTEMPTS_SHOWN);
+  const earlier = history.length - shown.length;
+  const rows = shown.map((attempt) => [
+    String(attempt.number),
+    attempt.startedAt,
+    tookText(attempt),
+    cameBack(attempt),
+  ]);
+  const table = tableText(["attempt", "sent", "took", "came back"], rows).split("\n");
+  return [
+    ...table.map((line) => `  ${line}`),
+    ...(earlier > 0 ? [`  and ${earlier} earlier, all in --json`] : []),
+  ];
+};
+
+const holderText = (holder: { readonly sender: string; readonly commandId: string } | undefined) =>
+  holder ? `; at work there: ${visibleText(holder.commandId)} of ${holder.sender}` : "";
+
+const waitsForLines = ({ waitsFor }: CommandState): readonly string[] => {
+  switch (waitsFor?.for) {
+    case undefined:
+      return [];
+    case "lane":
+      return [`  waits in its lane behind ${waitsFor.ahead}${holderText(waitsFor.holder)}`];
+    case "others":
+      return [visibleText(`  waits for ${waitsFor.commandIds.join(", ")}`)];
+    case "reply":
+      return [`  waits for a reply, until ${waitsFor.until} at the latest`];
+    case "next-attempt":
+      return [`  waits for its next attempt at ${waitsFor.until}`];
+    case "tasks":
+      return [visibleText(`  waits for ${waitsFor.taskIds.join(", ")}`)];
+    default:
+      return waitsFor satisfies never;
+  }
+};
+
+const personLines = ({ cancelRequestedAt, resolution }: CommandState): readonly string[] => [
+  ...(cancelRequestedAt === undefined ? [] : [`  stopped by a person at ${cancelRequestedAt}`]),
+  ...(resolution
+    ? [
+        visibleText(
+          `  a person found at ${resolution.resolvedAt}: it ${resolution.applied ? "took effect" : "did not take effect"}${resolution.note === undefined ? "" : ` (${resolution.note})`}`,
+        ),
+      ]
+    : []),
+];
+
+/** What to type next; a command's id may hold anything. */
+const argumentText = (text: string): string =>
+  /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+const nextText = (act: string, state: CommandState, flags: string): string => {
+  const id = visibleText(argumentText(state.commandId));
+  switch (act) {
+    case "cancel":
+      return `skyhook cancel ${id}${flags}`;
+    case "resolve":
+      return `look at the provider, then skyhook resolve ${id} --applied | --not-applied${flags}`;
+    case "follow-task": {
+      const open = (state.tasks ?? []).filter(({ end }) => !end).map((task) => task.id);
+      return `follow what is still at work, by follow-task: ${visibleText(open.join(", "))}`;
+    }
+    case "send-again":
+      return "once the cause is gone, send it again under a new id";
+    default:
+      return visibleText(act);
+  }
+};
+
+/**
+ * Everything that is known of a request, for people.
+ * @param flags that lead to the same command, ready to be typed behind others
+ */
+export const reportText = (state: RequestState, flags: string): string => {
+  if (state.kind === "rejected") return stateText(state);
+  const { acceptedAt, endedAt, history = [], personCan = [] } = state;
+  const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
+  return [
+    stateText(state),
+    `  accepted ${acceptedAt}${ended}`,
+    ...personLines(state),
+    ...waitsForLines(state),
+    ...historyLines(history),
+    ...personCan.map((act) => `  next: ${nextText(act, state, flags)}`),
+  ].join("\n");
+};

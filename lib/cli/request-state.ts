@@ -1,0 +1,79 @@
+import * as z from "zod";
+
+const taskSchema = z.looseObject({
+  id: z.string(),
+  end: z.looseObject({ kind: z.string(), message: z.string().optional() }).optional(),
+});
+
+const attemptSchema = z.looseObject({
+  number: z.int(),
+  startedAt: z.string(),
+  endedAt: z.string().optional(),
+  disposition: z.string().optional(),
+  code: z.string().optional(),
+  status: z.int().optional(),
+  message: z.string().optional(),
+});
+
+const waitsForSchema = z.discriminatedUnion("for", [
+  z.looseObject({
+    for: z.literal("lane"),
+    ahead: z.int(),
+    holder: z.object({ sender: z.string(), commandId: z.string() }).optional(),
+  }),
+  z.looseObject({ for: z.literal("others"), commandIds: z.array(z.string()) }),
+  z.looseObject({ for: z.literal("reply"), until: z.string() }),
+  z.looseObject({
+    for: z.literal("next-attempt"),
+    until: z.string(),
+    because: z.string().optional(),
+  }),
+  z.looseObject({ for: z.literal("tasks"), taskIds: z.array(z.string()) }),
+]);
+
+const viewSchema = z.looseObject({
+  commandId: z.string(),
+  operation: z.string(),
+  status: z.string(),
+  lane: z.string(),
+  attempts: z.int(),
+  lastError: z.string().optional(),
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
+  after: z.array(z.string()).optional(),
+  wouldSend: z
+    .object({ method: z.string(), path: z.string(), body: z.json().optional() })
+    .optional(),
+  tag: z.object({ key: z.string(), value: z.string() }).nullable().optional(),
+  taskIds: z.array(z.string()),
+  createdResources: z.record(z.string(), z.array(z.union([z.string(), z.int()]))).optional(),
+  acceptedAt: z.string(),
+  endedAt: z.string().optional(),
+  deadline: z.string(),
+  // A Skyhook of an earlier version tells nothing of these.
+  tasks: z.array(taskSchema).optional(),
+  sender: z.string().optional(),
+  history: z.array(attemptSchema).optional(),
+  waitsFor: waitsForSchema.optional(),
+  isUncertain: z.boolean().optional(),
+  cancelRequestedAt: z.string().optional(),
+  resolution: z
+    .object({ applied: z.boolean(), resolvedAt: z.string(), note: z.string().optional() })
+    .optional(),
+  personCan: z.array(z.string()).optional(),
+});
+
+/** What became of a request that was sent. */
+export const requestStateSchema = z.discriminatedUnion("kind", [
+  viewSchema.extend({ kind: z.literal("command") }),
+  z.looseObject({
+    kind: z.literal("rejected"),
+    operation: z.string(),
+    reason: z.string(),
+    problems: z.array(z.object({ path: z.string(), rule: z.string() })),
+  }),
+]);
+
+export type RequestState = z.output<typeof requestStateSchema>;
+export type CommandState = Extract<RequestState, { kind: "command" }>;

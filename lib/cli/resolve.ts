@@ -1,0 +1,66 @@
+import { type Finding, findingSchema, type ResolveAnswer } from "../commands/person-answers.ts";
+import type { Clock } from "../ports/clock.ts";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
+import { printNote, printResult } from "./output.ts";
+import { endText } from "./state-text.ts";
+import { noSuchCommand } from "./status.ts";
+import { visibleText } from "./visible-text.ts";
+
+export interface ResolveFlags extends DeskFlags {
+  readonly applied?: boolean;
+  readonly notApplied?: boolean;
+  readonly note?: string;
+  readonly json?: boolean;
+}
+
+/** @throws ExitError unless exactly one of the two is said, and the note is one */
+const findingOf = ({ applied = false, notApplied = false, note }: ResolveFlags): Finding => {
+  if (applied === notApplied) {
+    throw new ExitError(EXIT.refused, "say what you have found: either --applied or --not-applied");
+  }
+  const finding = findingSchema.safeParse({ applied, ...(note !== undefined && { note }) });
+  if (finding.success) return finding.data;
+  throw new ExitError(EXIT.refused, "--note: 1 to 500 characters of plain text");
+};
+
+const effectText = (applied: boolean): string =>
+  applied ? "it took effect" : "it did not take effect";
+
+const sentence = (commandId: string, answer: ResolveAnswer, flags: string): string => {
+  switch (answer.kind) {
+    case "resolved":
+      return `${commandId} is resolved: ${effectText(answer.applied)}`;
+    case "resolved-otherwise": {
+      const note = answer.note === undefined ? "" : ` (${answer.note})`;
+      return visibleText(
+        `${commandId} was resolved at ${answer.resolvedAt}: ${effectText(answer.applied)}${note}; that stays`,
+      );
+    }
+    case "known":
+      return `${commandId} has nothing to resolve: it ended as ${endText(answer)}, which says what became of it`;
+    case "open":
+      return `${commandId} has not ended, it is ${answer.status}; see skyhook status ${commandId}${flags}`;
+    default:
+      return answer satisfies never;
+  }
+};
+
+/** Keeps what a person found out about an unknown outcome. @throws ExitError when nobody knows it */
+export const resolve = async (
+  commandId: string,
+  flags: ResolveFlags,
+  clock: Clock,
+): Promise<ExitCode> => {
+  const finding = findingOf(flags);
+  const desk = await openDesk(flags, clock);
+  const answer = await desk.resolve(commandId, finding);
+  if (!answer) throw noSuchCommand(commandId);
+  const isDone = answer.kind === "resolved";
+  const text = sentence(commandId, answer, deskFlagsText(flags));
+  if (flags.json) printResult(JSON.stringify({ commandId, ...answer }));
+  else if (isDone) printResult(text);
+  else printNote(text);
+  if (isDone && desk.followsLater !== undefined) printNote(desk.followsLater);
+  return isDone ? EXIT.ok : EXIT.refused;
+};

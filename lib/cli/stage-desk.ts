@@ -1,0 +1,57 @@
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
+import { cancelCommand } from "../commands/cancel-command.ts";
+import { readView } from "../commands/read-view.ts";
+import { resolveCommand } from "../commands/resolve-command.ts";
+import { commandKey } from "../ledger/command.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import { awsTrouble } from "./aws-trouble.ts";
+import type { CommandDesk } from "./command-desk.ts";
+import { terminalLog } from "./output.ts";
+import { requestStateSchema } from "./request-state.ts";
+import { stageResource } from "./stage-option.ts";
+
+/** Metrics are lines in the log of a function, and this is none. */
+const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
+
+/** The AWS account that a stage runs in, which is the one of its table. */
+const accountOf = async (client: DynamoDBClient, tableName: string): Promise<string> => {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
+  const [, , , , account = ""] = (Table?.TableArn ?? "").split(":");
+  return account;
+};
+
+/**
+ * The ledger of a deployed stage, read and written as its functions do.
+ * @param sender AWS account whose commands are meant; absent: the stage's own
+ * @throws ExitError from every call when AWS does not let us do it
+ */
+export const openStageDesk = (
+  stage: string,
+  sender: string | undefined,
+  clock: Clock,
+): CommandDesk => {
+  const tableName = stageResource(stage, "ledger");
+  const client = new DynamoDBClient();
+  const ledger = createDynamodbLedger({ client, tableName });
+  const deps = { ledger, clock, log: terminalLog, metrics: countedNowhere };
+
+  const about = async <T>(id: string, act: (key: string) => Promise<T>): Promise<T> => {
+    try {
+      return await act(commandKey({ sender: sender ?? (await accountOf(client, tableName)), id }));
+    } catch (error) {
+      throw awsTrouble(error, `there is no table ${tableName} in this AWS account and region`);
+    }
+  };
+  return {
+    followsLater: "its event follows within a minute",
+    look: (commandId) =>
+      about(commandId, async (key) => {
+        const view = await readView(ledger, key);
+        return view && requestStateSchema.parse({ kind: "command", ...view });
+      }),
+    cancel: (commandId) => about(commandId, (key) => cancelCommand(deps, key)),
+    resolve: (commandId, finding) => about(commandId, (key) => resolveCommand(deps, key, finding)),
+  };
+};

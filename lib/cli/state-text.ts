@@ -1,0 +1,104 @@
+import pc from "picocolors";
+import { EXIT, type ExitCode } from "./exit-code.ts";
+import { problemLines } from "./output.ts";
+import type { CommandState, RequestState } from "./request-state.ts";
+import { visibleText } from "./visible-text.ts";
+
+/** The exit status that a state of a request stands for; a command that goes on is no failure. */
+export const exitCodeOf = (state: RequestState): ExitCode => {
+  if (state.kind === "rejected") return EXIT.refused;
+  return state.status === "failed" || state.status === "cancelled" ? EXIT.failed : EXIT.ok;
+};
+
+/** How something ended: `failed (refused)`. */
+export const endText = (end: {
+  readonly status: string;
+  readonly reason?: string | undefined;
+}): string => (end.reason === undefined ? end.status : `${end.status} (${end.reason})`);
+
+const seconds = (from: string, to: string): string =>
+  `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  "no-op": "nothing to do",
+  "dry-run": "a dry run: nothing was sent",
+};
+
+const headline = (state: RequestState): string => {
+  if (state.kind === "rejected") {
+    return `${state.operation} ${pc.yellow("rejected")} (${state.reason})`;
+  }
+  const { status, outcome, reason, endedAt, acceptedAt } = state;
+  const paint = status === "failed" ? pc.red : status === "succeeded" ? pc.green : pc.cyan;
+  const why = reason ?? OUTCOMES[outcome ?? ""];
+  return [
+    `${state.operation} ${state.commandId} ${paint(status)}`,
+    why === undefined ? "" : ` (${why})`,
+    endedAt === undefined ? "" : ` after ${seconds(acceptedAt, endedAt)}`,
+  ].join("");
+};
+
+/** Why a command that goes on has not ended, in words for whoever runs it. */
+const TROUBLE: Readonly<Record<string, string>> = {
+  "key-refused": "the provider refuses the API key",
+  "key-unavailable": "the API key cannot be read where the account says it is",
+  "budget-spent": "the account's request budget is spent",
+  paused: "the provider has asked for a pause",
+};
+
+const troubleOf = (code: string): string => TROUBLE[code] ?? code;
+
+/** What keeps a command that goes on, or undefined when nothing is known. */
+export const waitsFor = (state: RequestState | undefined): string | undefined =>
+  state?.kind === "command" && state.lastError !== undefined
+    ? troubleOf(state.lastError)
+    : undefined;
+
+const progressLines = (state: CommandState): readonly string[] => {
+  if (state.endedAt !== undefined) return [];
+  const trouble = waitsFor(state);
+  const { status, after = [] } = state;
+  return [
+    ...(status === "waiting" && after.length > 0 ? [`  after ${after.join(", ")}`] : []),
+    ...(trouble === undefined ? [] : [`  last attempt: ${trouble}`]),
+    `  goes on until ${state.deadline} at the latest`,
+  ];
+};
+
+const TASK_ENDS: Readonly<Record<string, string>> = { unknown: "is not known at the provider" };
+
+const tagText = (tag: CommandState["tag"]): string =>
+  tag ? visibleText(`${tag.key} is ${JSON.stringify(tag.value)}`) : "none";
+
+const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
+  if (!wouldSend) return [];
+  const { method, path, body } = wouldSend;
+  return [
+    visibleText(`  would send ${method} ${path}`),
+    ...(body === undefined ? [] : [visibleText(`  ${JSON.stringify(body)}`)]),
+  ];
+};
+
+const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
+  taskIds.map((id) => {
+    const end = tasks.find((task) => task.id === id)?.end;
+    return visibleText(end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`);
+  });
+
+/** A request's state in a few lines for people. */
+export const stateText = (state: RequestState): string => {
+  const details =
+    state.kind === "rejected"
+      ? []
+      : [
+          `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
+          ...taskLines(state),
+          ...Object.entries(state.createdResources ?? {}).map(
+            ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,
+          ),
+          ...(state.tag === undefined ? [] : [`  tag seen: ${tagText(state.tag)}`]),
+          ...wouldSendLines(state),
+          ...progressLines(state),
+        ];
+  return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");
+};

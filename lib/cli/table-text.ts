@@ -1,0 +1,13 @@
+export type Row = readonly string[];
+
+/** Columns as wide as their widest cell; none is padded at the end of a line. */
+export const tableText = (heads: Row, rows: readonly Row[]): string => {
+  const all = [heads, ...rows];
+  const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lineOf = (row: Row): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return all.map(lineOf).join("\n");
+};

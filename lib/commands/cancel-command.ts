@@ -1,0 +1,68 @@
+import { type Command, commands, isEnded } from "../ledger/command.ts";
+import { breakAttempt, noteCancelRequest } from "../ledger/command-transitions.ts";
+import type { Clock } from "../ports/clock.ts";
+import { cancel, fail } from "./end.ts";
+import { depsFor } from "./log-fields.ts";
+import type { CancelAnswer } from "./person-answers.ts";
+import { changeCommand, type EndDeps } from "./write-command.ts";
+
+/**
+ * How far the clock of a person's machine may be off: whoever holds a lease is taken for gone only so
+ * long after its end. AWS takes no requests from clocks that differ by more.
+ */
+const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
+/** The poller is about to take a lease away that has run out. */
+const SHORTEST_WAIT_MS = 1_000;
+
+const leaseOf = ({ state }: Command) => (state.status === "running" ? state.lease : undefined);
+
+/** The command as ended by a person, or unchanged when nobody may end it now. */
+const stopped = (found: Command, now: number): Command => {
+  const lease = leaseOf(found);
+  const isSenderGone = lease !== undefined && lease.until + CLOCK_DIFFERENCE_MS <= now;
+  const command = isSenderGone ? breakAttempt(found, now, now) : found;
+  if (isEnded(command) || command.state.status === "following" || leaseOf(command)) return found;
+  const noted = noteCancelRequest(command, now);
+  if (!command.uncertain) {
+    const problems = [{ path: "", rule: "a person has stopped it" }];
+    return cancel(noted, { now, reason: "requested", problems });
+  }
+  // It may have been done already, so nobody may read that it was not.
+  const rule = "a person has stopped it; an earlier request was sent, and its reply was lost";
+  return fail(noted, { now, reason: "unknown-outcome", problems: [{ path: "", rule }] });
+};
+
+const answerOf = (command: Command, now: number): CancelAnswer => {
+  if (isEnded(command)) {
+    const { status, reason, endedAt } = command.state;
+    return {
+      kind: command.cancelRequestedAt === undefined ? "ended" : "stopped",
+      status,
+      ...(reason !== undefined && { reason }),
+      endedAt: new Date(endedAt).toISOString(),
+    };
+  }
+  if (command.state.status === "following") {
+    const open = command.state.tasks.filter(({ end }) => !end);
+    return { kind: "following", taskIds: open.map(({ id }) => id) };
+  }
+  const waitMs = (leaseOf(command)?.until ?? now) - now;
+  return { kind: "under-way", waitMs: Math.max(SHORTEST_WAIT_MS, waitMs) };
+};
+
+/**
+ * Ends a command because a person wants it, where nothing of it is under way. One conditional write;
+ * its lane and its event are left to whoever finishes ended commands. Asked again, it answers the same.
+ * @returns undefined when there is no such command
+ */
+export const cancelCommand = async (
+  deps: EndDeps & { readonly clock: Clock },
+  key: string,
+): Promise<CancelAnswer | undefined> => {
+  const found = await commands.read(deps.ledger, key);
+  if (!found) return undefined;
+  const { value } = await changeCommand(depsFor(deps, found.value), key, (command) =>
+    stopped(command, deps.clock.now()),
+  );
+  return answerOf(value, deps.clock.now());
+};

@@ -1,0 +1,75 @@
+import { readAttempts } from "../ledger/attempts.ts";
+import {
+  type Command,
+  commandKey,
+  commands,
+  isBeforeItsLane,
+  isEnded,
+  splitCommandKey,
+} from "../ledger/command.ts";
+import { lanes } from "../ledger/lane.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import { type CommandView, viewOf, type WaitsFor } from "./command-view.ts";
+
+const laneBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
+  const lane = (await lanes.read(ledger, command.lane))?.value;
+  const place = lane?.waiting.indexOf(commandKey(command)) ?? -1;
+  // It holds the lane by now.
+  if (lane?.holder === undefined || place === -1) return undefined;
+  const { sender, id } = splitCommandKey(lane.holder);
+  return { for: "lane", ahead: place + 1, holder: { sender, commandId: id } };
+};
+
+const othersBefore = async (
+  ledger: Ledger,
+  { sender, after = [] }: Command,
+): Promise<WaitsFor | undefined> => {
+  const found = await Promise.all(
+    after.map((id) => commands.read(ledger, commandKey({ sender, id }))),
+  );
+  const commandIds = after.filter((_, index) => {
+    const other = found[index];
+    return !other || !isEnded(other.value);
+  });
+  return commandIds.length > 0 ? { for: "others", commandIds } : undefined;
+};
+
+const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
+  const { state } = command;
+  switch (state.status) {
+    case "accepted":
+    case "waiting":
+      return isBeforeItsLane(command) ? othersBefore(ledger, command) : laneBefore(ledger, command);
+    case "running": {
+      if (state.lease) return { for: "reply", until: new Date(state.lease.until).toISOString() };
+      const until = new Date(state.notBefore).toISOString();
+      return {
+        for: "next-attempt",
+        until,
+        ...(state.because !== undefined && { because: state.because }),
+      };
+    }
+    case "following": {
+      const open = state.tasks.filter(({ end }) => !end);
+      return { for: "tasks", taskIds: open.map(({ id }) => id) };
+    }
+    case "succeeded":
+    case "failed":
+    case "cancelled":
+      return undefined;
+    default:
+      return state satisfies never;
+  }
+};
+
+/** A command with its whole history and what it waits for; undefined when there is none. */
+export const readView = async (ledger: Ledger, key: string): Promise<CommandView | undefined> => {
+  const command = (await commands.read(ledger, key))?.value;
+  return (
+    command &&
+    viewOf(command, {
+      attempts: await readAttempts(ledger, key, command),
+      waitsFor: await waitsFor(ledger, command),
+    })
+  );
+};

@@ -1,0 +1,23 @@
+import type { Context } from "hono";
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+export const refuse = (
+  context: Context,
+  status: 400 | 403 | 404 | 413 | 415 | 500,
+  error: string,
+): Response => context.json({ error }, status);
+
+/**
+ * The body of a request that changes something. A page in a browser can send a form to this address,
+ * but not this content type.
+ * @returns the refusal when it is none
+ */
+export const readBody = async (context: Context): Promise<string | Response> => {
+  if (!context.req.header("content-type")?.startsWith("application/json")) {
+    return refuse(context, 415, "content-type must be application/json");
+  }
+  const body = await context.req.text();
+  if (Buffer.byteLength(body) > MAX_BODY_BYTES) return refuse(context, 413, "at most 256 KiB");
+  return body === "" ? refuse(context, 400, "not a request") : body;
+};

@@ -1,0 +1,177 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
+import { type Command, commandKey, commands } from "../../lib/ledger/command.ts";
+import { openLocalTable } from "../../lib/local/local-table.ts";
+import type { TableServer } from "../../lib/local/table-server.ts";
+import type { Ledger } from "../../lib/ports/ledger.ts";
+import { createSystemClock } from "../../lib/system/system-clock.ts";
+import { commandOf } from "../support/commands.ts";
+import { runSkyhook } from "../support/skyhook-process.ts";
+
+let table: TableServer;
+let client: DynamoDBClient;
+let ledger: Ledger;
+let environment: Record<string, string>;
+
+/** The AWS account of dynalite's tables. */
+const OWN = "000000000000";
+const LATER = Date.UTC(2100, 0, 1);
+
+const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
+const put = (id: string, fields: Partial<Command> = {}) => {
+  const command = commandOf({ sender: OWN, id, deadline: LATER, ...fields });
+  return commands.write(ledger, commandKey(command), undefined, command);
+};
+const stored = async (id: string, sender = OWN) =>
+  (await commands.read(ledger, commandKey({ sender, id })))?.value;
+
+const unknownEnd: Command["state"] = {
+  status: "failed",
+  endedAt: 5_000,
+  settled: true,
+  reason: "unknown-outcome",
+  tasks: [],
+};
+
+beforeAll(async () => {
+  const tableName = "skyhook-test-ledger";
+  table = await openLocalTable({ tableName, clock: createSystemClock() });
+  client = new DynamoDBClient(table.clientConfig);
+  ledger = createDynamodbLedger({ client, tableName });
+  environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    // A stage wins over what stands in the environment.
+    SKYHOOK_ENDPOINT: "http://127.0.0.1:1",
+  };
+});
+
+afterAll(async () => {
+  client.destroy();
+  await table.close();
+});
+
+describe("a deployed stage", { timeout: 30_000 }, () => {
+  it.concurrent("tells where a command of its own AWS account stands", async () => {
+    await put("waits", { state: { status: "waiting" } });
+
+    const ended = await skyhook("status", "waits", "--stage", "test");
+
+    expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(ended.stdout).toMatch(/^update-container waits waiting\n/);
+    expect(ended.stdout).toMatch(/\n {2}next: skyhook cancel waits --stage test\n$/);
+  });
+
+  it.concurrent("tells of another AWS account's command, as JSON too", async () => {
+    await put("theirs", { sender: "111122223333", state: { status: "waiting" } });
+
+    const ended = await skyhook(
+      ...["status", "theirs", "--stage", "test", "--sender", "111122223333", "--json"],
+    );
+
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      commandId: "theirs",
+      sender: "111122223333",
+      history: [],
+      personCan: ["cancel"],
+    });
+  });
+
+  it.concurrent("has a command cancelled in one write, and leaves the rest to its poller", async () => {
+    const before = await put("unwanted");
+
+    const ended = await skyhook("cancel", "unwanted", "--stage", "test");
+
+    expect(ended).toEqual({
+      exitCode: 0,
+      stdout: "unwanted is cancelled; nothing of it took effect\n",
+      stderr: "its event follows within a minute, and its lane goes on then\n",
+    });
+    const { state, outbox } = (await stored("unwanted")) ?? {};
+    expect(state).toMatchObject({ status: "cancelled", reason: "requested", settled: false });
+    expect(outbox).toMatchObject([{ detailType: "CommandCancelled" }]);
+    const item = await ledger.read(`command#${OWN}/unwanted`);
+    expect(item?.version).toBe((before?.version ?? 0) + 1);
+    expect(item?.dueAt).toBeLessThan(Date.now() + 6_000);
+  });
+
+  it.concurrent("keeps a person's finding, and leaves its event to its poller", async () => {
+    const { request: _, ...ended } = commandOf({ sender: OWN, id: "unknown" });
+    await commands.write(ledger, `${OWN}/unknown`, undefined, { ...ended, state: unknownEnd });
+
+    const resolved = await skyhook("resolve", "unknown", "--not-applied", "--stage", "test");
+
+    expect(resolved).toEqual({
+      exitCode: 0,
+      stdout: "unknown is resolved: it did not take effect\n",
+      stderr: "its event follows within a minute\n",
+    });
+    expect(await stored("unknown")).toMatchObject({
+      resolution: { applied: false },
+      outbox: [{ detailType: "CommandResolved" }],
+      state: { ...unknownEnd, settled: false },
+    });
+  });
+
+  it.concurrent("knows no command that it has not", async () => {
+    expect(await skyhook("cancel", "none", "--stage", "test")).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "no command none here: never sent, still queued, or rejected\n",
+    });
+  });
+});
+
+describe("a stage that is not reached", { timeout: 30_000 }, () => {
+  it.concurrent.each([
+    [
+      "is not there",
+      { name: "tset", settings: {} },
+      "there is no table skyhook-tset-ledger in this AWS account and region; look at the stage's name and at AWS_REGION\n",
+      2,
+    ],
+    [
+      "cannot be called so",
+      { name: "a/b", settings: {} },
+      "--stage: the name of a deployed stage, such as prod\n",
+      2,
+    ],
+    [
+      "has no region",
+      { name: "test", settings: { AWS_REGION: "" } },
+      "no AWS region: set AWS_REGION to the one of the stage\n",
+      2,
+    ],
+    [
+      "has no credentials",
+      {
+        name: "test",
+        settings: { AWS_ACCESS_KEY_ID: "", AWS_EC2_METADATA_DISABLED: "true" },
+      },
+      "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
+      2,
+    ],
+    [
+      "does not answer",
+      { name: "test", settings: { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:1" } },
+      "AWS does not answer: connect ECONNREFUSED 127.0.0.1:1\n",
+      3,
+    ],
+  ])(
+    "because it %s is explained in a sentence",
+    async (_what, { name, settings }, text, exitCode) => {
+      const nowhere = { AWS_CONFIG_FILE: "/none", AWS_SHARED_CREDENTIALS_FILE: "/none" };
+
+      const ended = await runSkyhook(["status", "c1", "--stage", name], {
+        ...environment,
+        ...nowhere,
+        ...settings,
+      });
+
+      expect(ended).toEqual({ exitCode, stdout: "", stderr: text });
+    },
+  );
+});
