@@ -37,6 +37,7 @@ export default {
     only("lib/reactions", [...STANDING_JOB_BASE, "lib/commands", "lib/event-patterns"]),
     only("lib/intake", [...FEATURE_BASE, "lib/commands", "lib/reactions"]),
     only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
+    only("lib/recovery", [...FEATURE_BASE, "lib/commands"]),
     only("lib/aws", ["lib/ports"]),
     only("lib/system", ["lib/ports"]),
     only("lib/lambda", BASE),
@@ -63,7 +64,7 @@ export default {
       severity: "error",
       comment: "timers and random bytes come through lib/ports",
       from: {
-        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|event-patterns|events|intake|ledger|prices|reactions|service|tasks|thresholds)/",
+        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|event-patterns|events|intake|ledger|prices|reactions|recovery|service|tasks|thresholds)/",
       },
       to: { path: "^(node:)?timers" },
     },

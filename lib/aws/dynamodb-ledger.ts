@@ -7,7 +7,13 @@ import {
   type PutItemCommandInput,
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { DueEntry, JsonObject, Ledger, LedgerItem } from "../ports/ledger.ts";
+import {
+  type DueEntry,
+  type JsonObject,
+  type Ledger,
+  type LedgerItem,
+  UnreadableItemError,
+} from "../ports/ledger.ts";
 import { DUE_INDEX, DUE_PARTITION, EXPIRY_ATTRIBUTE } from "./ledger-table.ts";
 
 export interface DynamodbLedgerOptions {
@@ -33,7 +39,8 @@ const toAttributes = (item: LedgerItem): Attributes => ({
 
 const textOf = (attributes: Attributes, name: string): string => {
   const text = attributes[name]?.S;
-  if (text === undefined) throw new Error(`a ledger item has no text attribute "${name}"`);
+  if (text === undefined)
+    throw new UnreadableItemError(`a ledger item has no text attribute "${name}"`);
   return text;
 };
 
@@ -44,7 +51,8 @@ const numberOf = (attributes: Attributes, name: string): number | undefined => {
 
 const requiredNumberOf = (attributes: Attributes, name: string): number => {
   const number = numberOf(attributes, name);
-  if (number === undefined) throw new Error(`a ledger item has no number attribute "${name}"`);
+  if (number === undefined)
+    throw new UnreadableItemError(`a ledger item has no number attribute "${name}"`);
   return number;
 };
 
@@ -55,7 +63,7 @@ const parsedValue = (attributes: Attributes): JsonObject => {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the value, which may hold a request's secrets.
-    throw new Error(`the value of ledger item ${key} is not readable JSON`);
+    throw new UnreadableItemError(`the value of ledger item ${key} is not readable JSON`);
   }
 };
 

@@ -16,8 +16,11 @@ const NO_NETWORK: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
 ]);
 
+const NOT_THERE: ReadonlySet<string> = new Set(["QueueDoesNotExist", "ResourceNotFoundException"]);
+
 /** Errors that AWS answers whoever may not do what was asked. */
 const REFUSALS: ReadonlySet<string> = new Set([
+  "AccessDenied",
   "AccessDeniedException",
   "ExpiredTokenException",
   "IncompleteSignature",
@@ -43,7 +46,7 @@ export const awsTrouble = (error: unknown, missing: string): unknown => {
   if (/^Region (is missing|not accepted)/.test(message)) {
     return new ExitError(EXIT.refused, "no AWS region: set AWS_REGION to the one of the stage");
   }
-  if (name === "ResourceNotFoundException") {
+  if (NOT_THERE.has(name)) {
     return new ExitError(EXIT.refused, `${missing}; look at the stage's name and at AWS_REGION`);
   }
   if (REFUSALS.has(name)) return new ExitError(EXIT.refused, `AWS refuses: ${message}`);

@@ -80,7 +80,7 @@ const postRequest = (url: URL, body: unknown): Promise<Response> =>
   });
 
 /** @throws ExitError unless it is accepted */
-const post = async (url: URL, body: unknown): Promise<unknown> => {
+export const post = async (url: URL, body: unknown): Promise<unknown> => {
   const response = await postRequest(url, body);
   if (response.status !== 202) throw await refusedBy(response, url);
   return response.json();
@@ -128,7 +128,8 @@ const commandUrl = (
   return url;
 };
 
-const read = async <S extends z.ZodType>(
+/** What is answered, or undefined when the answer is that there is none. @throws ExitError */
+export const read = async <S extends z.ZodType>(
   url: URL,
   schema: S,
   noneText?: string,

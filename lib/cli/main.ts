@@ -3,6 +3,7 @@ import { POOL_PATH } from "../contract/load-balancer-pools.ts";
 import { TASK_PATH } from "../contract/tasks.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
+import { addDeadLetterCommands } from "./dead-letter-commands.ts";
 import { addDeskCommands } from "./desk-commands.ts";
 import { checkedEndpoint, endpointOption } from "./endpoint-option.ts";
 import { programEnd } from "./error-text.ts";
@@ -90,6 +91,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   addReadCommands(program, clock, end);
   addPriceCommands(program, clock, end);
   addReactionCommands(program, end);
+  addDeadLetterCommands(program, { clock, random: createSystemRandom() }, end);
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
   program
     .command("put-event")

@@ -4,6 +4,7 @@ import { type Command, commandKey, commands, LOOK_AGAIN_MS } from "../ledger/com
 import { isFull, lanes, MAX_WAITING } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
+import type { Ledger } from "../ports/ledger.ts";
 import { commandAccepted } from "./command-events.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
@@ -20,13 +21,16 @@ export type Acceptance =
       readonly problems: readonly Problem[];
     };
 
-const rejected = (reason: RejectionReason, path: string, rule: string): Acceptance => ({
+type Refused = Extract<Acceptance, { kind: "rejected" }>;
+
+const rejected = (reason: RejectionReason, path: string, rule: string): Refused => ({
   kind: "rejected",
   reason,
   problems: [{ path, rule }],
 });
 
-const fingerprint = (deps: CommandDeps, request: CommandRequest): string =>
+/** Tells a repeat of a request from another one under the same id. */
+export const requestFingerprint = (request: CommandRequest, key: string): string =>
   fingerprintOf(
     {
       operation: request.operation.id,
@@ -36,7 +40,7 @@ const fingerprint = (deps: CommandDeps, request: CommandRequest): string =>
       // Absent, and not empty: requests from before there were any keep their fingerprints.
       ...conditionsOf(request),
     },
-    deps.fingerprintKey,
+    key,
   );
 
 const conditionsOf = ({ after, guards, dryRun }: CommandRequest) => ({
@@ -52,7 +56,7 @@ const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Co
     account: request.account,
     operation: request.operation.id,
     lane: request.lane,
-    fingerprint: fingerprint(deps, request),
+    fingerprint: requestFingerprint(request, deps.fingerprintKey),
     correlationId: request.correlationId,
     causationId: request.eventId,
     acceptedAt: now,
@@ -70,12 +74,15 @@ const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Co
   return { ...command, outbox: [commandAccepted(command)] };
 };
 
-/** Limits that only a new command has to keep: a repeat of an old one is still that command. */
-const refusalOfNew = async (
-  deps: CommandDeps,
+/**
+ * Limits that only a new command has to keep: a repeat of an old one is still that command.
+ * @param now epoch ms
+ */
+export const refusalOfNew = async (
+  ledger: Ledger,
   request: CommandRequest,
   now: number,
-): Promise<Acceptance | undefined> => {
+): Promise<Refused | undefined> => {
   const { askedAt, deadline } = request;
   if (askedAt !== undefined && askedAt < now - MAX_REQUEST_AGE_MS) {
     return rejected("too-old", "metadata.time", "at most 30 days ago: a replay runs nothing again");
@@ -90,11 +97,11 @@ const refusalOfNew = async (
   if (deadline !== undefined && deadline > now + MAX_DEADLINE_MS) {
     return rejected("invalid", "deadline", "at most 7 days ahead");
   }
-  const loop = await findLoop(deps.ledger, request);
+  const loop = await findLoop(ledger, request);
   if (loop) return rejected("invalid", "after", loop);
   // What waits for others enters the lane later, when there may be room.
   if (request.after.length > 0) return undefined;
-  const lane = await lanes.read(deps.ledger, request.lane);
+  const lane = await lanes.read(ledger, request.lane);
   return isFull(lane?.value)
     ? rejected("lane-full", "", `${MAX_WAITING} commands wait for this resource already`)
     : undefined;
@@ -111,12 +118,12 @@ export const acceptRequest = async (
   const key = commandKey({ sender: request.sender, id: request.commandId });
   const known = await commands.read(deps.ledger, key);
   if (known) {
-    return known.value.fingerprint === fingerprint(deps, request)
+    return known.value.fingerprint === requestFingerprint(request, deps.fingerprintKey)
       ? { kind: "accepted", stored: known }
       : rejected("id-reused", "metadata.commandId", "belongs to a command with another payload");
   }
   const now = deps.clock.now();
-  const refusal = await refusalOfNew(deps, request, now);
+  const refusal = await refusalOfNew(deps.ledger, request, now);
   if (refusal) return refusal;
   const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
   // Somebody created it in the meantime: look again.

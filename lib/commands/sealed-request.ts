@@ -31,6 +31,10 @@ const sealOf = ({ sender, eventId, sentAt, detail }: SealedRequest, key: string)
 export const sealRequest = (sealed: SealedRequest, key: string): string =>
   messageText(JSON.stringify({ sealed, seal: sealOf(sealed, key).toString("hex") }));
 
+/** What says of itself that it is sealed; whether it is, is not looked at. */
+export const claimedSealed = (json: unknown): SealedRequest | undefined =>
+  sealedSchema.safeParse(json).data?.sealed;
+
 /** What is sealed, or undefined for everything that this key has not sealed. */
 export const openSealed = (json: unknown, key: string): SealedRequest | undefined => {
   const read = sealedSchema.safeParse(json).data;

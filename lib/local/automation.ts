@@ -10,6 +10,7 @@ import { breakAttempts } from "../commands/break-attempts.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { breakLease } from "../ledger/lease.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { DeadLetters } from "../ports/dead-letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { Reaction } from "../reactions/reaction.ts";
@@ -26,6 +27,7 @@ import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLevelStore } from "./level-store.ts";
 import { attemptTimeoutOf, countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
+import { createLocalDeadLetters } from "./local-dead-letters.ts";
 import { openLocalTable } from "./local-table.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
@@ -69,6 +71,8 @@ export interface Automation {
   /** The account of the standing jobs. */
   readonly jobAccount: Account;
   readonly provider: Provider;
+  /** Of the command queue. */
+  readonly deadLetters: DeadLetters;
   /** Whether the message of that event still waits, or is being handled. */
   isQueued(eventId: string): boolean;
   /** Begins to run functions and to deliver events. To be called once. */
@@ -221,6 +225,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     accounts,
     jobAccount,
     provider,
+    deadLetters: createLocalDeadLetters({ clock, queue: parts.commandQueue }),
     isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       routes.connect();

@@ -2,9 +2,9 @@ import pLimit from "p-limit";
 import type { Clock } from "../ports/clock.ts";
 import type { CommandMessage, CommandQueue } from "../ports/queue.ts";
 import type { Random } from "../ports/random.ts";
-import type { DurableMap } from "./durable-map.ts";
+import type { DurableMap, MapChange } from "./durable-map.ts";
 import {
-  type DeadLetter,
+  type BuriedMessage,
   deleting,
   loadFifoState,
   putting,
@@ -51,7 +51,13 @@ export interface FifoQueue extends CommandQueue {
   /** Whether a message with this id waits or is being handled. */
   holds(deduplicationId: string): boolean;
   /** In the order of their sending. */
-  deadLetters(): readonly DeadLetter[];
+  deadLetters(): readonly BuriedMessage[];
+  /**
+   * Makes a dead letter a new message of its group, received by nobody, and takes it from the dead
+   * letters: both or neither.
+   */
+  takeBack(messageId: string): Promise<"taken-back" | "gone">;
+  removeDeadLetter(messageId: string): Promise<"removed" | "gone">;
 }
 
 interface Flight {
@@ -85,9 +91,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
   const { messages, deadLetters, duplicatesUntil } = await loadFifoState(map);
   const flights = new Map<string, Flight>();
   const oneAtATime = pLimit(1);
-  let lastSequence = [...messages.keys(), ...deadLetters.map(({ sequence }) => sequence)]
-    .sort()
-    .at(-1);
+  let lastSequence = [...messages.keys(), ...deadLetters.keys()].sort().at(-1);
 
   const isInFlight = (sequence: string): boolean =>
     (flights.get(sequence)?.visibleAt ?? 0) > clock.now();
@@ -101,10 +105,12 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     for (const [id] of ended) duplicatesUntil.delete(id);
   };
 
-  const add = async ({ body, groupId, deduplicationId }: CommandMessage): Promise<void> => {
+  /** @param also is written with the message, or neither is */
+  const store = async (
+    { body, groupId, deduplicationId }: CommandMessage,
+    also: readonly MapChange[],
+  ): Promise<void> => {
     const now = clock.now();
-    await forgetOldDuplicates(now);
-    if (duplicatesUntil.has(deduplicationId)) return;
     const message: StoredMessage = {
       kind: "message",
       sequence: nextSequence(lastSequence, now),
@@ -120,10 +126,16 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     await map.write([
       putting(message),
       putting({ kind: "deduplication", id: deduplicationId, expiresAt }),
+      ...also,
     ]);
     messages.set(message.sequence, message);
     duplicatesUntil.set(deduplicationId, expiresAt);
     lastSequence = message.sequence;
+  };
+
+  const add = async (message: CommandMessage): Promise<void> => {
+    await forgetOldDuplicates(clock.now());
+    if (!duplicatesUntil.has(message.deduplicationId)) await store(message, []);
   };
 
   /** The messages that nothing holds back, in order. */
@@ -141,11 +153,24 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
   const buryTheSpent = async (): Promise<void> => {
     const spent = available().filter(isSpent);
     if (spent.length === 0) return;
-    const buried = spent.map((message): DeadLetter => ({ ...message, kind: "dead-letter" }));
+    const buried = spent.map((message): BuriedMessage => ({ ...message, kind: "dead-letter" }));
     await map.write([...spent.map(deleting), ...buried.map(putting)]);
     for (const { sequence } of spent) messages.delete(sequence);
-    deadLetters.push(...buried);
+    for (const each of buried) deadLetters.set(each.sequence, each);
   };
+
+  /** Runs nothing else meanwhile, so that two who want the same dead letter get it once. */
+  const withDeadLetter = <T>(
+    messageId: string,
+    work: (found: BuriedMessage) => Promise<T>,
+  ): Promise<T | "gone"> =>
+    oneAtATime(async () => {
+      const found = [...deadLetters.values()].find((each) => each.messageId === messageId);
+      if (!found) return "gone";
+      const done = await work(found);
+      deadLetters.delete(found.sequence);
+      return done;
+    });
 
   const handOut = async (
     maxMessages: number,
@@ -192,6 +217,17 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
       }),
     holds: (deduplicationId) =>
       [...messages.values()].some((message) => message.deduplicationId === deduplicationId),
-    deadLetters: () => [...deadLetters].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
+    deadLetters: () => [...deadLetters.values()].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
+    takeBack: (messageId) =>
+      withDeadLetter(messageId, async (found) => {
+        // A new id: its own may be one that the queue still drops.
+        await store({ ...found, deduplicationId: random.uuid() }, [deleting(found)]);
+        return "taken-back" as const;
+      }),
+    removeDeadLetter: (messageId) =>
+      withDeadLetter(messageId, async (found) => {
+        await map.write([deleting(found)]);
+        return "removed" as const;
+      }),
   };
 };

@@ -19,7 +19,7 @@ const recordSchema = z.discriminatedUnion("kind", [
 
 type FifoRecord = z.infer<typeof recordSchema>;
 export type StoredMessage = Extract<FifoRecord, { kind: "message" }>;
-export type DeadLetter = Extract<FifoRecord, { kind: "dead-letter" }>;
+export type BuriedMessage = Extract<FifoRecord, { kind: "dead-letter" }>;
 type Deduplication = Extract<FifoRecord, { kind: "deduplication" }>;
 
 const keyOf = (record: FifoRecord): string =>
@@ -36,19 +36,19 @@ export const deleting = (record: FifoRecord): MapChange => ({ kind: "delete", ke
 /** What a FIFO queue holds. Both kinds of messages are in the order of sending. */
 export interface FifoState {
   readonly messages: Map<string, StoredMessage>;
-  readonly deadLetters: DeadLetter[];
+  readonly deadLetters: Map<string, BuriedMessage>;
   /** Until when (epoch ms) an id is a duplicate, the first to end first. */
   readonly duplicatesUntil: Map<string, number>;
 }
 
 export const loadFifoState = async (map: DurableMap): Promise<FifoState> => {
   const messages = new Map<string, StoredMessage>();
-  const deadLetters: DeadLetter[] = [];
+  const deadLetters = new Map<string, BuriedMessage>();
   const deduplications: Deduplication[] = [];
   for (const [, value] of await map.load()) {
     const record = recordSchema.parse(value);
     if (record.kind === "message") messages.set(record.sequence, record);
-    else if (record.kind === "dead-letter") deadLetters.push(record);
+    else if (record.kind === "dead-letter") deadLetters.set(record.sequence, record);
     else deduplications.push(record);
   }
   deduplications.sort((a, b) => a.expiresAt - b.expiresAt);

@@ -6,6 +6,7 @@ import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
 import type { Automation } from "./automation.ts";
+import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
 import { PutRefused } from "./event-routes.ts";
 import { readBody, refuse } from "./gateway-body.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
@@ -115,6 +116,7 @@ const createApp = (automation: Automation): Hono => {
     return state ? context.json(state) : refuse(context, 404, "no such command");
   });
   app.route("/commands", createPersonRoutes(deps));
+  app.route("/dead-letters", createDeadLetterRoutes(automation));
   app.get("/prices", async (context) =>
     context.json(await listPrices(deps.ledger, jobAccount.name)),
   );

@@ -26,11 +26,19 @@ export interface DueEntry {
   readonly dueAt: number;
 }
 
+/** What is stored under a key is no ledger item, or none that this version knows. */
+export class UnreadableItemError extends Error {
+  override readonly name = "UnreadableItemError";
+}
+
 /**
  * The durable record of commands, lanes and tasks: single items, each change one conditional write.
  */
 export interface Ledger {
-  /** The latest acknowledged write of the item (strongly consistent). */
+  /**
+   * The latest acknowledged write of the item (strongly consistent).
+   * @throws UnreadableItemError when what is there is none
+   */
   read(key: string): Promise<LedgerItem | undefined>;
   /**
    * Writes the item if the stored version is exactly `item.version - 1` (0: not stored).

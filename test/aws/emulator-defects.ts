@@ -14,13 +14,7 @@ import {
 } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { DeleteBucketPolicyCommand } from "@aws-sdk/client-s3";
-import {
-  DeleteMessageCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  type SQSClient,
-  SQSServiceException,
-} from "@aws-sdk/client-sqs";
+import { type SQSClient, SQSServiceException } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { refusalOfSize } from "../support/put-events.ts";
 import { AWS_ACCOUNT, type AwsClients, REGION } from "./aws-clients.ts";
@@ -171,39 +165,6 @@ export const alsoSendTo = async (
   return async () => {
     await eventBridge.send(new RemoveTargetsCommand({ ...rule, Ids: [Id] }));
   };
-};
-
-/**
- * Defect: there is no StartMessageMoveTask. Does what it does: each message goes back to the queue that it
- * came from, as it was.
- */
-export const moveMessages = async (
-  { sqs }: AwsClients,
-  from: string | undefined,
-  to: string | undefined,
-): Promise<number> => {
-  const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({
-      QueueUrl: from,
-      MaxNumberOfMessages: 10,
-      MessageSystemAttributeNames: ["MessageGroupId", "MessageDeduplicationId"],
-    }),
-  );
-  for (const { Body, Attributes = {}, ReceiptHandle } of Messages) {
-    const { MessageGroupId } = Attributes;
-    // SQS gives a redriven message a new deduplication, or it would drop what it has seen.
-    const MessageDeduplicationId = `${Attributes.MessageDeduplicationId}-again`;
-    await sqs.send(
-      new SendMessageCommand({
-        QueueUrl: to,
-        MessageBody: Body,
-        MessageGroupId,
-        MessageDeduplicationId,
-      }),
-    );
-    await sqs.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
-  }
-  return Messages.length;
 };
 
 const putEventsSchema = z.object({

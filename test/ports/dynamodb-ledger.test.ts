@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
 import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
+import { UnreadableItemError } from "../../lib/ports/ledger.ts";
 import { createStubAws, inTurn, type StubReply } from "../support/stub-aws.ts";
 
 const open = (...replies: Parameters<typeof inTurn>) => {
@@ -159,6 +160,8 @@ test("an item that is no JSON is told by its key, and nothing of it is quoted", 
 
   const error = await ledger.read("command#own/c1").catch((thrown: unknown) => thrown);
 
-  expect(error).toEqual(new Error("the value of ledger item command#own/c1 is not readable JSON"));
+  expect(error).toEqual(
+    new UnreadableItemError("the value of ledger item command#own/c1 is not readable JSON"),
+  );
   expect(inspect(error)).not.toContain("pull_secret");
 });

@@ -4,10 +4,13 @@ import {
   GetQueueUrlCommand,
   SetQueueAttributesCommand,
 } from "@aws-sdk/client-sqs";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { stageDeadLetters } from "../../../lib/cli/dead-letter-stage.ts";
+import { createSystemClock } from "../../../lib/system/system-clock.ts";
+import { createSystemRandom } from "../../../lib/system/system-random.ts";
 import { sendCommand, successOf } from "../../scenarios/asking.ts";
+import { awsEnvironment } from "../aws-clients.ts";
 import type { DeployedStage } from "../deployed-stage.ts";
-import { moveMessages } from "../emulator-defects.ts";
 
 const POLICY = { project_id: 1234567, region_id: 76, policy_id: 1 };
 const LIMIT_MS = 100_000;
@@ -49,10 +52,26 @@ const breakRecord = async ({ stack, ownSender }: DeployedStage, commandId: strin
   return () => dynamoDb.send(new DeleteItemCommand({ TableName, Key: { pk } }));
 };
 
+/** What `skyhook dead-letters --stage` does, in this process. */
+const openDesk = ({ stack }: DeployedStage) => {
+  for (const [name, value] of Object.entries(awsEnvironment(inject("awsEndpoint")))) {
+    vi.stubEnv(name, value);
+  }
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  return stageDeadLetters({
+    stage: stack.name.replace("skyhook-", ""),
+    accounts: undefined,
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+  });
+};
+
 /** A message that cannot be handled, among others that can, and its way back. */
 export const testDeadLetters = (stageOf: () => DeployedStage): void => {
   describe("a message that cannot be handled", () => {
-    test("ends as a dead letter, holds up no other, and runs when it is sent back", async () => {
+    test("ends as a dead letter that is explained, holds up no other, and runs when it is sent back", async () => {
       const stage = stageOf();
       await receiveEverySecond(stage);
       const mendRecord = await breakRecord(stage, "unreadable");
@@ -77,10 +96,14 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
       await expect
         .poll(async () => (await deadLetters()).ApproximateNumberOfMessages, { timeout: LIMIT_MS })
         .toBe("1");
+      const desk = openDesk(stage);
+      expect(await desk.list()).toMatchObject({
+        deadLetters: [{ kind: "request", commandId: "unreadable", advice: "mend" }],
+        more: 0,
+      });
+      expect(await desk.redrive({ kind: "all" })).toMatchObject([{ outcome: "kept" }]);
       await mendRecord();
-      const { QueueUrl: from } = await deadLetters();
-      const { QueueUrl: to } = await attributesOf(stage, "commands.fifo");
-      expect(await moveMessages(stage.stack.aws, from, to)).toBe(1);
+      expect(await desk.redrive({ kind: "all" })).toMatchObject([{ outcome: "sent-back" }]);
 
       expect((await successOf(stage, "unreadable")).detail.data).toMatchObject({ attempts: 1 });
     });

@@ -1,0 +1,42 @@
+import type { Clock } from "../ports/clock.ts";
+import type { DeadLetters } from "../ports/dead-letters.ts";
+import type { FifoQueue } from "./fifo-queue.ts";
+
+const HOLD_MS = 60_000;
+const MOST_AT_ONCE = 10;
+
+export interface LocalDeadLettersOptions {
+  readonly queue: FifoQueue;
+  readonly clock: Clock;
+}
+
+/**
+ * The dead letters of the queue in this process. To send one back is one write, so it is never in
+ * both places. Who holds which is forgotten with the process.
+ */
+export const createLocalDeadLetters = ({ queue, clock }: LocalDeadLettersOptions): DeadLetters => {
+  const heldUntil = new Map<string, number>();
+
+  return {
+    async hold() {
+      const now = clock.now();
+      for (const [id, until] of heldUntil) if (until <= now) heldUntil.delete(id);
+      const free = queue.deadLetters().filter(({ messageId }) => !heldUntil.has(messageId));
+      return free
+        .slice(0, MOST_AT_ONCE)
+        .map(({ messageId, body, groupId, sentAt, receiveCount }) => {
+          heldUntil.set(messageId, now + HOLD_MS);
+          return { messageId, body, groupId, cameAt: sentAt, receiveCount, hold: messageId };
+        });
+    },
+    async letGo(letters) {
+      for (const { messageId } of letters) heldUntil.delete(messageId);
+    },
+    count: async () => queue.deadLetters().length,
+    async sendBack({ messageId }) {
+      const done = await queue.takeBack(messageId);
+      return { kind: done === "gone" ? "gone" : "sent-back" };
+    },
+    remove: ({ messageId }) => queue.removeDeadLetter(messageId),
+  };
+};

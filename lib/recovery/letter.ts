@@ -1,0 +1,71 @@
+import * as z from "zod";
+import { identityOf } from "../commands/read-request.ts";
+import type { RequestContext } from "../commands/request.ts";
+import { resumeSchema } from "../commands/resume-message.ts";
+import { claimedSealed, openSealed, type SealedRequest } from "../commands/sealed-request.ts";
+
+/** How a request got into the queue, as far as that can be told. */
+type Origin = "direct" | "intake" | "intake-unchecked";
+
+/** A message of the command queue by what it shows of itself, whatever anybody may do. */
+export type Letter =
+  | { readonly kind: "resume"; readonly command: string }
+  | {
+      readonly kind: "request";
+      readonly origin: Origin;
+      readonly source: Omit<RequestContext, "access">;
+      /** Absent: its sender cannot be told of a rejection. */
+      readonly commandId: string | undefined;
+      readonly detail: Readonly<Record<string, unknown>>;
+    }
+  /** Says that intake has sealed it, and our key has not. */
+  | { readonly kind: "forged"; readonly sender: string }
+  | { readonly kind: "unreadable"; readonly why: string };
+
+export interface LetterContext {
+  /** The AWS account that everything on the direct queue is taken to come from. */
+  readonly ownSender: string;
+  /** What intake seals with; undefined: not known here, so that no seal can be checked. */
+  readonly fingerprintKey: string | undefined;
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Rights play no part in whose a request is. */
+const NOBODY = { accountsOf: () => [], mayRun: () => false, maySee: () => false };
+
+const requestOf = (
+  detail: unknown,
+  origin: Origin,
+  source: Omit<RequestContext, "access">,
+): Letter => {
+  if (detail === undefined) return { kind: "unreadable", why: "not JSON" };
+  const fields = z.record(z.string(), z.unknown()).safeParse(detail).data;
+  if (!fields) return { kind: "unreadable", why: "JSON, and no object" };
+  const { commandId } = identityOf(detail, { ...source, access: NOBODY });
+  return { kind: "request", origin, source, commandId, detail: fields };
+};
+
+const sealedLetter = (sealed: SealedRequest, json: unknown, key: string | undefined): Letter => {
+  if (key !== undefined && !openSealed(json, key)) return { kind: "forged", sender: sealed.sender };
+  const { sender, eventId, sentAt, detail } = sealed;
+  const origin = key === undefined ? "intake-unchecked" : "intake";
+  return requestOf(parseJson(detail), origin, { sender, eventId, sentAt });
+};
+
+/** Reads a message body as run-commands does. Pure. */
+export const readLetter = (body: string, { ownSender, fingerprintKey }: LetterContext): Letter => {
+  const json = parseJson(body);
+  const resume = resumeSchema.safeParse(json);
+  if (resume.success) return { kind: "resume", command: resume.data.resume.command };
+  const sealed = claimedSealed(json);
+  return sealed
+    ? sealedLetter(sealed, json, fingerprintKey)
+    : requestOf(json, "direct", { sender: ownSender });
+};
