@@ -4,7 +4,7 @@ import { type Cloud, openCloud } from "./cloud/cloud.ts";
 import type { Tampering } from "./cloud/tampering.ts";
 import type { Strike } from "./engine/faults.ts";
 import { historyOf, type Moment } from "./history.ts";
-import { type Input, inputsOf } from "./plan/inputs.ts";
+import type { Input } from "./plan/inputs.ts";
 
 const STORM_MS = 6 * 60_000;
 const LOOK_MS = 20_000;
@@ -57,10 +57,10 @@ const redrive = async ({ triggers, queue }: Cloud): Promise<void> => {
 /** Far more than any run needs that does not turn in circles. */
 const MAX_CALLS = 200_000;
 
-const isAtRest = async ({ ledger, queue, triggers }: Cloud): Promise<boolean> => {
-  if (triggers.isBusy() || triggers.undelivered.length > 0) return false;
+const isAtRest = async ({ ledger, queue, triggers, jobs }: Cloud): Promise<boolean> => {
+  if (triggers.isBusy() || jobs.pending() > 0 || triggers.undelivered.length > 0) return false;
   const due = await ledger.true.listDue(Number.MAX_SAFE_INTEGER, 1);
-  return due.length === 0 && (await queue.isEmpty());
+  return due.length === 0 && queue.isEmpty();
 };
 
 /** With the faults off, the system has to come to rest by itself, dead letters aside. */
@@ -82,12 +82,14 @@ export const run = async ({
   inputs: kept,
   tampering = {},
 }: RunOptions): Promise<RunReport> => {
-  const cloud = await openCloud({ seed, only, tampering });
+  const cloud = await openCloud({ seed, only, inputs: kept, tampering });
   const { timeline, faults, startsAt, chronicle } = cloud;
   watch(cloud);
-  const inputs = inputsOf(cloud.chance).filter(({ id }) => !kept || kept.has(id));
+  const { inputs } = cloud;
   for (const input of inputs) ask(cloud, input);
+  for (const version of cloud.versions) cloud.jobs.write(version);
   cloud.triggers.start();
+  cloud.jobs.start();
   await timeline.runUntil(startsAt + STORM_MS);
   faults.calm();
   const isQuiet = await comeToRest(cloud);

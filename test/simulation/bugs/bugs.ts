@@ -153,6 +153,25 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
+    name: "limits of thresholds are read with JSON's own numbers",
+    invariant: 7,
+    tamper: () => ({ fetch: rereading(rounded) }),
+  },
+  {
+    name: "an invalid config is taken for one that wants nothing",
+    invariant: 7,
+    tamper: () => ({
+      source: (source) => ({
+        ...source,
+        async read() {
+          const object = await source.read();
+          const isEmpty = object && !object.text.includes("[{name: reaching");
+          return isEmpty ? { ...object, text: "prune: true\nthresholds: []" } : object;
+        },
+      }),
+    }),
+  },
+  {
     name: "a request is not erased when its command ends",
     invariant: 8,
     tamper: () => {

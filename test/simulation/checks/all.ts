@@ -8,6 +8,7 @@ import { checkLanes, watchLanes } from "./lanes.ts";
 import { checkNumbers } from "./numbers.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
 import { checkTasks } from "./tasks.ts";
+import { checkThresholds, watchThresholds } from "./thresholds.ts";
 import { checkTruth } from "./truth.ts";
 
 type Check = (cloud: Cloud, inputs: readonly Input[]) => Promise<readonly Violation[]>;
@@ -27,8 +28,12 @@ export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
   watchBudget(cloud);
   watchSecrets(cloud);
+  watchThresholds(cloud);
 };
 
 /** Holds the system at rest against every invariant. */
-export const checkAll: Check = async (cloud, inputs) =>
-  (await Promise.all(CHECKS.map((check) => check(cloud, inputs)))).flat();
+export const checkAll: Check = async (cloud, inputs) => [
+  // It goes on from where the system rests, so it comes first, and whatever it does is checked too.
+  ...(await checkThresholds(cloud)),
+  ...(await Promise.all(CHECKS.map((check) => check(cloud, inputs)))).flat(),
+];

@@ -3,10 +3,14 @@ import { createRecordingBus } from "../../support/recording-bus.ts";
 import { createChance } from "../engine/chance.ts";
 import { createFaults } from "../engine/faults.ts";
 import { createTimeline } from "../engine/timeline.ts";
-import { OTHER_SENDER, OWN_SENDER } from "../plan/inputs.ts";
+import { configsOf } from "../plan/configs.ts";
+import { inputsOf, isOnStorageEvent, OTHER_SENDER, OWN_SENDER } from "../plan/inputs.ts";
 import { weatherOf } from "../plan/weather.ts";
+import { createConfigObjects } from "../ports/config-source.ts";
 import { createTaskFates } from "../ports/task-fates.ts";
 import { createChronicle } from "./chronicle.ts";
+import { createJobs } from "./jobs.ts";
+import { ACCOUNT, type Surroundings } from "./machines.ts";
 import { openMessageQueue } from "./message-queue.ts";
 import { createObservedLedger } from "./observed-ledger.ts";
 import { openProviderSide } from "./provider-side.ts";
@@ -26,6 +30,8 @@ export interface CloudOptions {
   readonly seed: number;
   /** Only these strikes happen; absent: all that chance brings. */
   readonly only: ReadonlySet<string> | undefined;
+  /** Only the inputs of these ids; absent: all. */
+  readonly inputs: ReadonlySet<string> | undefined;
   readonly tampering: Tampering;
 }
 
@@ -33,7 +39,7 @@ const accountsOf = (requestsPerSecond: number, settleMs: number) =>
   toAccountsConfig({
     accounts: [
       {
-        name: "local",
+        name: ACCOUNT,
         base_url: PROVIDER_URL,
         api_key: { parameter: "/key" },
         senders: ["own", OTHER_SENDER],
@@ -45,7 +51,7 @@ const accountsOf = (requestsPerSecond: number, settleMs: number) =>
   });
 
 /** Everything that a run takes place in, on virtual time. */
-export const openCloud = async ({ seed, only, tampering }: CloudOptions) => {
+export const openCloud = async ({ seed, only, inputs: kept, tampering }: CloudOptions) => {
   const chance = createChance(seed);
   const timeline = createTimeline(STARTS_AT);
   const weather = weatherOf(chance);
@@ -67,28 +73,31 @@ export const openCloud = async ({ seed, only, tampering }: CloudOptions) => {
     items: ledger.items,
   });
   const queue = await openMessageQueue(timeline);
-  const triggers = createTriggers(
-    {
-      timeline,
-      chance,
-      faults,
-      ledger,
-      bus,
-      queue,
-      waker: { wakeAt: async (at) => triggers.wakeAt(at) },
-      provider,
-      accounts: accountsOf(requestsPerSecond, tampering.settleMs ?? SETTLE_MS),
-      ownSender: OWN_SENDER,
-      apiKey: API_KEY,
-      fingerprintKey: "fingerprint-key",
-      reactions: [],
-      isSkewed: chance.happens("skewed", 0.3),
-      settleMs: SETTLE_MS,
-      lines: chronicle.lines,
-      tampering,
-    },
+  const configs = createConfigObjects();
+  const around: Surroundings = {
+    timeline,
+    chance,
+    faults,
+    ledger,
+    bus,
     queue,
-  );
+    waker: { wakeAt: async (at) => triggers.wakeAt(at) },
+    provider,
+    accounts: accountsOf(requestsPerSecond, tampering.settleMs ?? SETTLE_MS),
+    ownSender: OWN_SENDER,
+    apiKey: API_KEY,
+    fingerprintKey: "fingerprint-key",
+    reactions: [],
+    isSkewed: chance.happens("skewed", 0.3),
+    settleMs: SETTLE_MS,
+    lines: chronicle.lines,
+    configs,
+    tampering,
+  };
+  const triggers = createTriggers(around, queue);
+  const jobs = createJobs(around);
+  const inputs = inputsOf(chance).filter(({ id }) => !kept || kept.has(id));
+  const versions = configsOf(chance, !inputs.some(isOnStorageEvent));
   return {
     startsAt: STARTS_AT,
     chance,
@@ -101,6 +110,10 @@ export const openCloud = async ({ seed, only, tampering }: CloudOptions) => {
     fates,
     provider,
     triggers,
+    jobs,
+    configs,
+    inputs,
+    versions,
     requestsPerSecond,
   };
 };

@@ -17,21 +17,16 @@ export interface Lambda {
   underWay(): number;
 }
 
-/** So often it is looked whether a machine has died; nothing on it could tell. */
-const LOOK_MS = 500;
-
-const untilDead = async (
+/** A machine that stands still takes the watch over its time with it. */
+const untilLate = async (
   { sandbox }: Machine,
   timeline: Timeline,
   timeoutMs: number,
-  isOver: () => boolean,
+  isOver: AbortSignal,
 ): Promise<void> => {
   const endsAt = timeline.now() + timeoutMs - sandbox.frozenMs();
-  // A machine that stands still takes the watch over its time with it.
-  const isLate = (): boolean => timeline.now() >= endsAt + sandbox.frozenMs();
-  while (!isOver() && sandbox.isAlive() && !isLate()) {
-    await timeline.sleep(LOOK_MS);
-  }
+  const left = (): number => endsAt + sandbox.frozenMs() - timeline.now();
+  while (left() > 0 && !isOver.aborted) await timeline.sleep(left(), isOver);
 };
 
 /** @param timeoutMs a machine whose invocation lasts longer is killed */
@@ -57,15 +52,16 @@ export const createLambda = (
       const machine = idle.pop() ?? start();
       const { clock } = machine.sandbox;
       underWay += 1;
-      let isOver = false;
+      const over = new AbortController();
       const context = lambdaContext(functionName, timeoutMs, { clock, random });
       const work = run(machine, context).then(
         (answer) => ({ kind: "answered", answer }) as const,
         () => ({ kind: "failed" }) as const,
       );
-      const dead = untilDead(machine, timeline, timeoutMs, () => isOver);
-      const ending = await Promise.race([work, dead.then(() => ({ kind: "killed" }) as const)]);
-      isOver = true;
+      const late = untilLate(machine, timeline, timeoutMs, over.signal);
+      const gone = Promise.race([late, machine.sandbox.death]);
+      const ending = await Promise.race([work, gone.then(() => ({ kind: "killed" }) as const)]);
+      over.abort();
       underWay -= 1;
       if (ending.kind === "killed") machine.sandbox.kill();
       else if (machine.sandbox.isAlive()) idle.push(machine);

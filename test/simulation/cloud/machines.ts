@@ -1,4 +1,6 @@
 import type { CommandFunctionDeps } from "../../../functions/command-deps.ts";
+import type { ConfigFunctionDeps } from "../../../functions/config-deps.ts";
+import type { JobDeps } from "../../../functions/deps.ts";
 import type { IntakeFunctionDeps } from "../../../functions/intake/deps.ts";
 import { createAccess } from "../../../lib/accounts/access.ts";
 import type { AccountsConfig } from "../../../lib/accounts/config.ts";
@@ -15,6 +17,7 @@ import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
 import type { Timeline } from "../engine/timeline.ts";
 import { hostileBus } from "../ports/bus.ts";
+import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.ts";
 import { hostileLedger } from "../ports/ledger.ts";
 import { hostileProvider } from "../ports/provider.ts";
 import { hostileQueue, hostileWaker } from "../ports/queues.ts";
@@ -26,6 +29,9 @@ import type { Tampering } from "./tampering.ts";
 /** As of the deployed functions: functions/command-deps.ts and infra/environment.cjs. */
 const LEASE_MS = 45_000;
 const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/** The only one of a run. */
+export const ACCOUNT = "local";
 
 /** Everything outside the machines, as it truly is. */
 export interface Surroundings {
@@ -45,6 +51,7 @@ export interface Surroundings {
   readonly isSkewed: boolean;
   readonly settleMs: number;
   readonly lines: LogLine[];
+  readonly configs: ConfigObjects;
   readonly tampering: Tampering;
 }
 
@@ -53,6 +60,8 @@ export interface Machine {
   readonly sandbox: Sandbox;
   readonly command: CommandFunctionDeps;
   readonly intake: IntakeFunctionDeps;
+  readonly job: JobDeps;
+  readonly config: ConfigFunctionDeps;
 }
 
 const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
@@ -115,8 +124,14 @@ export const startMachine = (name: string, around: Surroundings): Machine => {
     fetch: (tampering.fetch ?? unchanged)(fetch),
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   });
+  const account = accountOf(ACCOUNT);
+  if (!account) throw new Error("the job's account is not there");
+  const job = { ...ports, clock, random, log, metrics, account };
+  const source = hostileConfigSource(around.configs, sandbox);
   return {
     sandbox,
+    job,
+    config: { ...job, source: (tampering.source ?? unchanged)(source) },
     command: {
       log,
       attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,

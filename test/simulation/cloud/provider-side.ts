@@ -11,6 +11,8 @@ import type { Chronicle } from "./chronicle.ts";
 import type { Caller } from "./observed-ledger.ts";
 import { type SentCommands, signatureOf } from "./sent-commands.ts";
 
+/** Functions that act for no command. */
+const JOBS = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"];
 /** How far the provider's clock may be from ours. */
 const MAX_SKEW_MS = 15_000;
 
@@ -24,6 +26,9 @@ export interface ProviderSideOptions {
   readonly items: ReadonlyMap<string, LedgerItem>;
 }
 
+/** Told who sends, and whether it is a standing job that may change something by it. */
+type OnRequest = (caller: Caller, isJobMutation: boolean) => void;
+
 const taskIdsOf = (status: number, text: string): readonly string[] => {
   if (status !== 200) return [];
   const { tasks = [] } = JSON.parse(text) as { readonly tasks?: readonly string[] };
@@ -36,7 +41,8 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
   const skewMs = chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS);
   const store = createMemoryStore();
   const faults: string[] = [];
-  const listeners: ((caller: Caller) => void)[] = [];
+  let jobMutations = 0;
+  const listeners: OnRequest[] = [];
   const service = await createService({
     clock: { now: () => timeline.now() + skewMs, sleep: timeline.sleep },
     random: createSeededRandom(chance.between("random provider", 1, 2 ** 31)),
@@ -66,17 +72,23 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     store,
     /** What the service could not do at all. */
     faults,
+    /** How many requests that could change something have left the standing jobs. */
+    jobMutations: () => jobMutations,
     /** Told of every request that leaves, whatever becomes of it. */
-    onRequest: (listener: (caller: Caller) => void): void => {
+    onRequest: (listener: OnRequest): void => {
       listeners.push(listener);
     },
     /** Called when a request leaves a machine; the answer is called when, and if, it arrives. */
     leaves: (one: Sent, caller: Caller) => {
-      for (const listener of listeners) listener(caller);
-      const whose = one.isMutation
-        ? sent.whose(signatureOf(one.request, one.body), caller, items)
-        : undefined;
-      if (one.isMutation && !whose) {
+      const isOfJob = JOBS.some((name) => caller.name.startsWith(name));
+      const isJobMutation = one.isMutation && isOfJob;
+      if (isJobMutation) jobMutations += 1;
+      for (const listener of listeners) listener(caller, isJobMutation);
+      const whose =
+        one.isMutation && !isOfJob
+          ? sent.whose(signatureOf(one.request, one.body), caller, items)
+          : undefined;
+      if (one.isMutation && !isOfJob && !whose) {
         const text = `${one.request.method} ${one.request.url} left, and no command asks for it`;
         chronicle.violations.push({ invariant: 2, text });
       }

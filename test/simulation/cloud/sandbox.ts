@@ -22,6 +22,8 @@ export interface Sandbox {
   /** Shows the machine's own time. */
   readonly clock: Clock;
   isAlive(): boolean;
+  /** Resolves when it is killed. */
+  readonly death: Promise<void>;
   /** Whether its clock has not only gone, but jumped. */
   hasJumped(): boolean;
   /** For how long it has stood still, as a laptop that was closed: its clock goes on, it does not. */
@@ -54,6 +56,10 @@ export const createSandbox = (
   isSkewed: boolean,
 ): Sandbox => {
   let alive = true;
+  let die = (): void => {};
+  const death = new Promise<void>((resolve) => {
+    die = resolve;
+  });
   let skewMs = isSkewed ? chance.between(`skew ${name}`, -2_000, 2_000) : 0;
 
   let frozenUntil = 0;
@@ -82,6 +88,7 @@ export const createSandbox = (
 
   const kill = (): void => {
     alive = false;
+    die();
   };
 
   return {
@@ -91,6 +98,7 @@ export const createSandbox = (
       sleep: pass,
     },
     isAlive: () => alive,
+    death,
     hasJumped: () => jumped,
     frozenMs: () => frozenMs,
     kill,

@@ -1,4 +1,5 @@
 import type { EventBus } from "../../../lib/ports/bus.ts";
+import type { ConfigSource } from "../../../lib/ports/config-source.ts";
 import type { Ledger } from "../../../lib/ports/ledger.ts";
 import type { Log } from "../../../lib/ports/log.ts";
 import type { Fetch } from "../../support/provider.ts";
@@ -8,6 +9,7 @@ export interface Tampering {
   readonly ledger?: (ledger: Ledger) => Ledger;
   readonly bus?: (bus: EventBus) => EventBus;
   readonly fetch?: (fetch: Fetch) => Fetch;
+  readonly source?: (source: ConfigSource) => ConfigSource;
   readonly log?: (log: Log) => Log;
   readonly leaseMs?: number;
   readonly settleMs?: number;

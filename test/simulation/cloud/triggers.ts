@@ -82,7 +82,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
   };
 
   const lookAtQueue = async (): Promise<void> => {
-    while (commands.underWay() < MAX_INVOCATIONS) {
+    while (commands.underWay() < MAX_INVOCATIONS && !queue.isEmpty()) {
       const { place, kind } = faults.visit("delivery", DELIVERY_KINDS);
       const visibilityMs =
         kind === "comes again early"

@@ -84,8 +84,12 @@ export const createTimeline = (startsAt: number): Timeline => {
           resolve();
           return;
         }
-        signal?.addEventListener("abort", () => resolve(), { once: true });
-        after(durationMs, resolve);
+        const wake = (): void => {
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        signal?.addEventListener("abort", wake, { once: true });
+        after(durationMs, wake);
       }),
     async standStill(work) {
       atWork += 1;

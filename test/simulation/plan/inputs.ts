@@ -127,6 +127,10 @@ const ASKING_MS = 4 * 60_000;
 export const OTHER_SENDER = "111122223333";
 export const OWN_SENDER = "999900001111";
 
+/** Whether it may meet the thresholds of a config. */
+export const isOnStorageEvent = ({ detail }: Input): boolean =>
+  detail.data.operation.endsWith("storage-event");
+
 /** What is asked for in a run. */
 export const inputsOf = (chance: Chance): readonly Input[] => {
   const inputs: Input[] = [];

@@ -51,6 +51,7 @@ const STORMIEST: Weather = {
   "held up": 0.1,
   "acknowledgement lost": 0.2,
   "event twice": 0.3,
+  "event late": 0.3,
   "tick lost": 0.5,
   "tick twice": 0.5,
 };
