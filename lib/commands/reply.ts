@@ -99,7 +99,7 @@ const afterError = (command: Command, error: ProviderError, context: AttemptCont
         ? takeBack(command, error, context)
         : postpone(command, error, context);
     case "ambiguous":
-      return postpone(markUncertain(command), error, context);
+      return postpone(markUncertain(command, context.now), error, context);
     case "contract":
       // The provider said yes; what it said beside that does not undo the effect.
       return succeed(command, { now: context.now, outcome: "done" });

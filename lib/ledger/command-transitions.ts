@@ -104,17 +104,26 @@ export const breakAttempt = (command: Command, now: number, lookAt: number): Com
     : command;
 
 /** Nobody will ever record what came back from the newest attempt. */
-export const loseAttempt = (command: Command, now: number): Command =>
-  endAttempt(markUncertain(command), { endedAt: now, disposition: "lost" });
+export const loseAttempt = (command: Command, now: number): Command => {
+  // Whoever holds a lease is dead when it ends, and may have sent just before.
+  const { lease } = "lease" in command.state ? command.state : {};
+  const ended = markUncertain(command, lease?.until ?? now);
+  return endAttempt(ended, { endedAt: now, disposition: "lost" });
+};
 
-/** The last send may have taken effect: its reply was lost, or its sender died. */
-export const markUncertain = (command: Command): Command =>
+/**
+ * The last send may have taken effect: its reply was lost, or its sender died.
+ * @param sentBy no request of it has left later, epoch ms; the intent was written before it left, and
+ * that may have taken its time
+ */
+export const markUncertain = (command: Command, sentBy: number): Command =>
   unlessFollowing(command, () => {
-    const sentAt = command.attempts.at(-1)?.startedAt ?? command.acceptedAt;
+    const startedAt = command.attempts.at(-1)?.startedAt ?? command.acceptedAt;
+    const firstSentAt = command.uncertain?.firstSentAt ?? startedAt;
     return {
       ...command,
       lostReplies: command.lostReplies + 1,
-      uncertain: { firstSentAt: command.uncertain?.firstSentAt ?? sentAt, lastSentAt: sentAt },
+      uncertain: { firstSentAt, lastSentAt: sentBy },
     };
   });
 

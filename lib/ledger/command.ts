@@ -111,7 +111,7 @@ const commandSchema = z.object({
   attemptCount: z.int(),
   /** Sends whose reply never came. */
   lostReplies: z.int(),
-  /** First and last send whose outcome is unknown, while it is. */
+  /** While outcomes are unknown: no request of these sends left earlier, or later. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
   /** When a person has ended it. */
   cancelRequestedAt: z.int().optional(),

@@ -54,6 +54,24 @@ const lose = async (provider: ReturnType<typeof lossy>, account: object = {}) =>
   return world;
 };
 
+test("absence counts from when the request may still have left, not from when it was meant to", async () => {
+  const sentAt: number[] = [];
+  const provider = lossy([]);
+  const world = await createWorld({ provider: () => provider });
+  provider.answer(CREATE, async () => {
+    sentAt.push(world.clock.now());
+    if (sentAt.length > 1) return json(200, { tasks: ["second"] });
+    await world.clock.advance(20_000);
+    throw connectionLost();
+  });
+
+  await world.send(request("c1"));
+  await world.untilQuiet();
+
+  expect(sentAt).toHaveLength(2);
+  expect(sentAt[1]! - sentAt[0]!).toBeGreaterThanOrEqual(320_000);
+});
+
 describe("a router whose creation got no reply", () => {
   test.each([
     ["the connection breaks before the effect"],

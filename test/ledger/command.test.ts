@@ -174,7 +174,7 @@ test("a sender that died leaves a send behind whose outcome is unknown", () => {
 
   expect(lost).toMatchObject({
     lostReplies: 1,
-    uncertain: { firstSentAt: 2_000, lastSentAt: 2_000 },
+    uncertain: { firstSentAt: 2_000, lastSentAt: 62_000 },
     state: { status: "running", notBefore: 62_000 },
   });
   expect(lost.state).not.toHaveProperty("lease");
@@ -184,10 +184,10 @@ test("the first of several uncertain sends is remembered beside the last", () =>
   const send = (command: Command, now: number) =>
     machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 });
 
-  const once = machine.markUncertain(send(commandOf(), 2_000));
-  const twice = machine.markUncertain(send(once, 9_000));
+  const once = machine.markUncertain(send(commandOf(), 2_000), 5_000);
+  const twice = machine.markUncertain(send(once, 9_000), 12_000);
 
-  expect(twice.uncertain).toEqual({ firstSentAt: 2_000, lastSentAt: 9_000 });
+  expect(twice.uncertain).toEqual({ firstSentAt: 2_000, lastSentAt: 12_000 });
 });
 
 test("how an attempt ended is noted once, and on the newest only", () => {

@@ -7,7 +7,7 @@ import type { CommandRequestBody } from "../../ledger/command.ts";
 export interface Uncertainty {
   readonly account: Account;
   readonly request: CommandRequestBody;
-  /** Epoch ms of the first and the last send whose outcome is unknown. */
+  /** Epoch ms: none of the sends whose outcome is unknown left earlier, or later. */
   readonly firstSentAt: number;
   readonly lastSentAt: number;
   readonly now: number;
