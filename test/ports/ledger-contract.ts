@@ -125,12 +125,64 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       await expect.poll(() => ledger.listDue(100, 10)).toEqual([{ key: "lane#1", dueAt: 100 }]);
     });
 
-    test("answers conflict for version 2 of an item that is not there", async () => {
+    test.each([2, 3])(
+      "answers conflict for version %i of an item that is not there",
+      async (version) => {
+        const ledger = await openForTest();
+
+        expect(await ledger.write(item("lane#1", version, { dueAt: 100 }))).toBe("conflict");
+
+        expect(await ledger.read("lane#1")).toBeUndefined();
+        expect(await ledger.listDue(100, 10)).toEqual([]);
+      },
+    );
+
+    test.each([1, 2])(
+      "answers conflict to the very same write of version %i again, as after an answer that was lost",
+      async (version) => {
+        const ledger = await openForTest();
+        if (version > 1) await ledger.write(item("lane#1", 1));
+        const lost = item("lane#1", version, { value: { holder: "us" }, dueAt: 100 });
+        await ledger.write(lost);
+
+        expect(await ledger.write(lost)).toBe("conflict");
+
+        expect(await ledger.read("lane#1")).toEqual(lost);
+      },
+    );
+
+    test("goes on from the version that is stored after a conflict", async () => {
       const ledger = await openForTest();
+      await ledger.write(item("lane#1", 1));
+      await ledger.write(item("lane#1", 3));
 
-      expect(await ledger.write(item("lane#1", 2))).toBe("conflict");
+      expect(await ledger.write(item("lane#1", 2, { value: { holder: "us" } }))).toBe("written");
 
-      expect(await ledger.read("lane#1")).toBeUndefined();
+      expect(await ledger.read("lane#1")).toEqual(item("lane#1", 2, { value: { holder: "us" } }));
+    });
+
+    test("keeps nothing of a write that lost: neither its due time nor its end", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("lane#1", 1));
+
+      await ledger.write(item("lane#1", 1, { dueAt: 100, expiresAt: 1_767_312_000_000 }));
+
+      expect(await ledger.read("lane#1")).toEqual(item("lane#1", 1));
+      expect(await ledger.listDue(100, 10)).toEqual([]);
+    });
+
+    test("lets exactly one of many creators win", async () => {
+      const ledger = await openForTest();
+      const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`);
+
+      const answers = await Promise.all(
+        holders.map((holder) => ledger.write(item("lane#1", 1, { value: { holder } }))),
+      );
+
+      expect(answers.filter((answer) => answer === "written")).toHaveLength(1);
+      expect((await ledger.read("lane#1"))?.value).toEqual({
+        holder: holders[answers.indexOf("written")],
+      });
     });
 
     test("lets exactly one of many writers of the same version win", async () => {

@@ -1,5 +1,5 @@
 /** One call of a port, by one invocation of a function. */
-interface PortCall {
+export interface PortCall {
   readonly name: string;
   readonly invocation: number;
 }
@@ -13,6 +13,8 @@ export type Around = <T>(call: PortCall, effect: (limit?: number) => Promise<T>)
 export type FaultKind =
   /** The invocation dies instead of making the call: nothing of it runs on. */
   | "killed"
+  /** The call takes effect, and the invocation dies before it has the answer. */
+  | "killed after"
   /** The invocation dies after the first entry of the call took effect. */
   | "killed half-way"
   /** The call fails without effect, and the invocation goes on. */
@@ -36,41 +38,48 @@ export interface Faults {
   readonly around: Around;
   /** Every call so far, by name. */
   readonly calls: readonly string[];
-  /** Lets the nth call (from 1) over all invocations go wrong. */
+  /** The same with whose they are. */
+  readonly made: readonly PortCall[];
+  /** Lets the nth call (from 1) over all invocations go wrong; others that are to stay so. */
   strike(nth: number, kind: FaultKind): void;
+  /** Whether the invocation was killed. */
+  isDead(invocation: number): boolean;
 }
 
 export const createFaults = (): Faults => {
   const calls: string[] = [];
+  const made: PortCall[] = [];
   const killed = new Set<number>();
-  let plan: { readonly nth: number; readonly kind: FaultKind } | undefined;
+  const planned = new Map<number, FaultKind>();
 
   const strikeNow = async <T>(
     kind: FaultKind,
     invocation: number,
     effect: (limit?: number) => Promise<T>,
   ): Promise<T> => {
-    if (kind === "fails after") await effect();
-    if (kind === "fails half-way" || kind === "killed half-way") await effect(1);
-    if (kind !== "killed" && kind !== "killed half-way") throw new InjectedFault(kind);
+    if (kind.endsWith(" after")) await effect();
+    if (kind.endsWith(" half-way")) await effect(1);
+    if (!kind.startsWith("killed")) throw new InjectedFault(kind);
     killed.add(invocation);
     throw new Killed(kind);
   };
 
   return {
     calls,
+    made,
     async around(call, effect) {
       if (killed.has(call.invocation)) throw new Killed("runs no more");
+      made.push(call);
       const nth = calls.push(call.name);
-      if (plan?.nth === nth) return strikeNow(plan.kind, call.invocation, effect);
+      const kind = planned.get(nth);
+      if (kind !== undefined) return strikeNow(kind, call.invocation, effect);
       const answer = await effect();
       // Another branch of the same invocation may have been killed in the meantime.
       if (killed.has(call.invocation)) throw new Killed("runs no more");
       return answer;
     },
-    strike(nth, kind) {
-      plan = { nth, kind };
-    },
+    strike: (nth, kind) => void planned.set(nth, kind),
+    isDead: (invocation) => killed.has(invocation),
   };
 };
 

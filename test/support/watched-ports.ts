@@ -2,8 +2,10 @@ import { type Client, createClient } from "../../lib/client/client.ts";
 import type { CommandDeps } from "../../lib/commands/deps.ts";
 import type { EventBus } from "../../lib/ports/bus.ts";
 import type { Clock } from "../../lib/ports/clock.ts";
+import type { ConfigSource } from "../../lib/ports/config-source.ts";
 import type { Ledger } from "../../lib/ports/ledger.ts";
-import type { Provider } from "./provider.ts";
+import type { Secrets } from "../../lib/ports/secrets.ts";
+import type { Fetch, Provider } from "./provider.ts";
 
 /** Makes a port call by its name; with a limit the effect is that of so many entries only. */
 export type Call = <T>(name: string, effect: (limit?: number) => Promise<T>) => Promise<T>;
@@ -40,6 +42,23 @@ export const watchedPorts = (call: Call, { ledger, queue, bus, waker }: Ports): 
   waker: { wakeAt: (at) => call("waker.wakeAt", () => waker.wakeAt(at)) },
 });
 
+/** The same secrets, each read of which is made by `call`. */
+export const watchedSecrets = (call: Call, secrets: Secrets): Secrets => ({
+  read: (reference) => call(`secrets.read ${reference}`, () => secrets.read(reference)),
+});
+
+/** The same config, each read of which is made by `call`. */
+export const watchedSource = (call: Call, source: ConfigSource): ConfigSource => ({
+  name: source.name,
+  read: () => call("source.read", () => source.read()),
+});
+
+/** The way to the provider, each request on which is made by `call`. */
+export const watchedFetch =
+  (call: Call, { fetch }: Pick<Provider, "fetch">): Fetch =>
+  (request) =>
+    call(`fetch ${request.method} ${new URL(request.url).pathname}`, () => fetch(request));
+
 /** A client of the provider each of whose requests is made by `call`. */
 export const watchedClient = (call: Call, provider: Provider, { now }: Clock): Client => {
   // An attempt has no time limit of its own here; the clock stands still while it runs.
@@ -51,10 +70,7 @@ export const watchedClient = (call: Call, provider: Provider, { now }: Clock): C
   return createClient({
     baseUrl: "http://provider.test",
     apiKey: async () => provider.apiKey,
-    fetch: (request) =>
-      call(`fetch ${request.method} ${new URL(request.url).pathname}`, () =>
-        provider.fetch(request),
-      ),
+    fetch: watchedFetch(call, provider),
     clock: patient,
     attemptTimeoutMs: 10_000,
     paths: {},

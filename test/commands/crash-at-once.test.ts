@@ -1,4 +1,0 @@
-import { describeCrashes } from "./crash-laws.ts";
-import { IMMEDIATE } from "./crash-scenarios.ts";
-
-describeCrashes(IMMEDIATE);

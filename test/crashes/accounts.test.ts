@@ -1,0 +1,4 @@
+import { ACCOUNTS } from "./accounts.ts";
+import { describeCrashes } from "./laws.ts";
+
+describeCrashes(ACCOUNTS);

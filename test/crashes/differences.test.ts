@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { type Difference, type Fault, unexplained } from "./differences.ts";
+
+const FAULT: Fault = { nth: 7, kind: "killed after", call: "fetch PATCH /policy" };
+const undisturbed = new Map([
+  ["events > CommandSucceeded c1", "1"],
+  ["ledger > command#c1 > attemptCount", "1"],
+]);
+
+const told = (disturbed: ReadonlyMap<string, string>, ...named: readonly Difference[]) => {
+  const used: string[] = [];
+  const note = ({ because }: Difference) => void used.push(because);
+  return { wrong: unexplained({ undisturbed, disturbed }, [FAULT], named, note), used };
+};
+
+const moreAttempts: Difference = {
+  facts: /attemptCount$/,
+  how: "more",
+  after: /fetch PATCH/,
+  because: "sent again",
+};
+const sentTwice = new Map([...undisturbed, ["ledger > command#c1 > attemptCount", "2"]]);
+
+describe("the end of a disturbed course", () => {
+  test("that is the undisturbed one is not wrong", () => {
+    expect(told(new Map(undisturbed), moreAttempts)).toEqual({ wrong: [], used: [] });
+  });
+
+  test("may differ where a difference is named", () => {
+    expect(told(sentTwice, moreAttempts)).toEqual({ wrong: [], used: ["sent again"] });
+  });
+
+  test.each<[string, Partial<Difference>]>([
+    ["of another fact", { facts: /lostReplies$/ }],
+    ["in the other direction", { how: "fewer" }],
+    ["to another value", { how: { becomes: "3" } }],
+    ["after another fault", { after: /^fails before/ }],
+  ])("is wrong where the difference that is named is one %s", (_what, other) => {
+    expect(told(sentTwice, { ...moreAttempts, ...other })).toEqual({
+      wrong: ["ledger > command#c1 > attemptCount: 2, undisturbed: 1"],
+      used: [],
+    });
+  });
+
+  test("is wrong where a fact is missing, or there is one more", () => {
+    const other = new Map([
+      ["events > CommandFailed c1", "1"],
+      ["ledger > command#c1 > attemptCount", "1"],
+    ]);
+
+    expect(told(other).wrong).toEqual([
+      "events > CommandSucceeded c1: undefined, undisturbed: 1",
+      "events > CommandFailed c1: 1, undisturbed: undefined",
+    ]);
+  });
+});

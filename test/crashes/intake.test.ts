@@ -1,0 +1,4 @@
+import { INTAKE } from "./intake.ts";
+import { describeCrashes } from "./laws.ts";
+
+describeCrashes(INTAKE);

@@ -1,0 +1,4 @@
+import { LANES } from "./lanes.ts";
+import { describeCrashes } from "./laws.ts";
+
+describeCrashes(LANES);

@@ -1,0 +1,4 @@
+import { describeCrashes } from "./laws.ts";
+import { PRICES } from "./prices.ts";
+
+describeCrashes(PRICES);

@@ -1,0 +1,4 @@
+import { describeCrashes } from "./laws.ts";
+import { THRESHOLDS } from "./thresholds.ts";
+
+describeCrashes(THRESHOLDS);
