@@ -6,6 +6,7 @@ import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
 import { printNote, printResult } from "./output.ts";
 import { endText } from "./state-text.ts";
 import { noSuchCommand } from "./status.ts";
+import { jsonLine } from "./visible-text.ts";
 
 /** A reply usually comes long before it is given up. */
 const LOOK_AGAIN_MS = 1_000;
@@ -75,7 +76,7 @@ export const cancel = async (
   const answer = await cancelWhenPossible(desk, commandId, clock, waitSeconds);
   const exitCode = exitCodeOf(answer);
   const text = sentence(commandId, answer, deskFlagsText(flags));
-  if (flags.json) printResult(JSON.stringify({ commandId, ...answer }));
+  if (flags.json) printResult(jsonLine({ commandId, ...answer }));
   else if (answer.kind === "stopped") printResult(text);
   else printNote(text);
   if (answer.kind === "stopped" && desk.followsLater !== undefined) {

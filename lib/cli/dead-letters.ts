@@ -4,19 +4,11 @@ import type { DeadLetterDesk } from "./dead-letter-desk.ts";
 import { deadLettersText, outcomesText } from "./dead-letter-text.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { printResult } from "./output.ts";
+import { jsonLine } from "./visible-text.ts";
 
 interface Output {
   readonly json?: boolean;
 }
-
-/** As JSON, in which whatever steers a terminal is spelt by its number. */
-const jsonText = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-    ).join(""),
-  );
 
 /** Prints every dead letter with what it is and what to do. @throws ExitError when nothing answers */
 export const showDeadLetters = async (
@@ -24,7 +16,7 @@ export const showDeadLetters = async (
   { json }: Output,
 ): Promise<ExitCode> => {
   const list = await desk.list();
-  printResult(json ? jsonText(list) : deadLettersText(list));
+  printResult(json ? jsonLine(list) : deadLettersText(list));
   return EXIT.ok;
 };
 
@@ -43,7 +35,7 @@ const show = (
   { json }: Output,
   isEachNamed: boolean,
 ): ExitCode => {
-  printResult(json ? jsonText(outcomes) : outcomesText(outcomes));
+  printResult(json ? jsonLine(outcomes) : outcomesText(outcomes));
   return exitCodeOf(outcomes, isEachNamed);
 };
 

@@ -55,12 +55,10 @@ const laneText = (lane: string): string => {
 
 /** Who asked for what has no lane; our own AWS account needs no name. */
 const askerText = ({ account }: BusEvent, { sender }: { readonly sender?: string | undefined }) =>
-  sender === undefined || sender === account ? "-" : `AWS account ${sender}`;
+  sender === undefined || sender === account ? "-" : visibleText(`AWS account ${sender}`);
 
 const problemText = ({ problems = [] }: Data): string =>
-  visibleText(
-    problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; "),
-  );
+  problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; ");
 
 const createdText = ({ createdResources = {} }: Data): string =>
   visibleText(
@@ -72,20 +70,18 @@ const createdText = ({ createdResources = {} }: Data): string =>
 const failureText = (data: Data): string => {
   // The lines of the tasks have said why.
   const isToldAlready = data.reason === "task-failed" || data.reason === "task-unknown";
-  return isToldAlready ? `failed (${data.reason})` : `failed (${data.reason}) ${problemText(data)}`;
+  return visibleText(`failed (${data.reason}) ${isToldAlready ? "" : problemText(data)}`.trimEnd());
 };
 
-const SUCCESS: Readonly<Record<string, string>> = {
-  "no-op": "succeeded, there was nothing to do",
-  "dry-run": "dry run: it would be sent",
-};
+const SUCCESS = new Map([
+  ["no-op", "succeeded, there was nothing to do"],
+  ["dry-run", "dry run: it would be sent"],
+]);
 
 /** What a guard has seen. */
 const tagText = ({ tag }: Data): string => {
   if (tag === undefined) return "";
-  return visibleText(
-    tag === null ? ", but there is none" : `, but is ${JSON.stringify(tag.value)}`,
-  );
+  return tag === null ? ", but there is none" : `, but is ${JSON.stringify(tag.value)}`;
 };
 
 const resolvedText = ({ applied, note }: Data): string =>
@@ -97,23 +93,27 @@ const resolvedText = ({ applied, note }: Data): string =>
 const happened = (detailType: string, data: Data): string => {
   switch (detailType) {
     case "CommandAccepted":
-      return `accepted ${data.operation}`;
+      return visibleText(`accepted ${data.operation}`);
     case "CommandRejected":
-      return pc.yellow(`rejected (${data.reason}) ${problemText(data)}`);
+      return pc.yellow(visibleText(`rejected (${data.reason}) ${problemText(data)}`));
     case "TaskFinished":
       return shortened(visibleText(`task ${data.taskId} finished`));
     case "TaskFailed":
       return pc.red(shortened(visibleText(`task ${data.taskId} failed: ${problemText(data)}`)));
     case "CommandSucceeded":
-      return pc.green(SUCCESS[data.outcome ?? ""] ?? shortened(`succeeded${createdText(data)}`));
+      return pc.green(
+        SUCCESS.get(data.outcome ?? "") ?? shortened(`succeeded${createdText(data)}`),
+      );
     case "CommandFailed":
       return pc.red(failureText(data));
     case "CommandCancelled":
-      return pc.yellow(`cancelled (${data.reason}) ${problemText(data)}${tagText(data)}`);
+      return pc.yellow(
+        visibleText(`cancelled (${data.reason}) ${problemText(data)}${tagText(data)}`),
+      );
     case "CommandResolved":
       return pc.cyan(visibleText(resolvedText(data)));
     default:
-      return detailType;
+      return visibleText(detailType);
   }
 };
 
@@ -121,7 +121,7 @@ const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
   [
     pc.dim(time),
     job.padEnd(LANE_COLUMNS),
-    pc.bold(clipped(shortened(subject)).padEnd(COMMAND_COLUMNS)),
+    pc.bold(clipped(shortened(visibleText(subject))).padEnd(COMMAND_COLUMNS)),
     text,
   ].join("  ");
 
@@ -134,7 +134,7 @@ export const eventLine = (event: BusEvent): string => {
   // A person may have put one that is none of ours.
   if (!detail.success) return incomingLine(event);
   const { metadata, data } = detail.data;
-  const time = metadata.time.slice(11, 23);
+  const time = visibleText(metadata.time.slice(11, 23));
   const job = jobLineOf(event["detail-type"], data, metadata.account ?? "-");
   if (job) return jobEventLine(time, job);
   const command = visibleText(metadata.commandId ?? data.requestedCommandId ?? "-");

@@ -76,7 +76,11 @@ export const jobLineOf = (
     }
     case "PriceChanged": {
       const changed = EVENT_DATA.PriceChanged.parse(data);
-      return { job: "prices", subject: changed.name, text: pc.yellow(priceChangeText(changed)) };
+      return {
+        job: "prices",
+        subject: changed.name,
+        text: pc.yellow(visibleText(priceChangeText(changed))),
+      };
     }
     case "AiTaskEnded": {
       const ended = EVENT_DATA.AiTaskEnded.parse(data);

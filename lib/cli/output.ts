@@ -27,7 +27,7 @@ export const endWithoutReader = (): void => {
 };
 
 export const problemLines = (problems: readonly Problem[]): readonly string[] =>
-  problems.map(({ path, rule }) => `  ${path === "" ? rule : `${path}: ${rule}`}`);
+  problems.map(({ path, rule }) => visibleText(`  ${path === "" ? rule : `${path}: ${rule}`}`));
 
 const fieldText = (fields: LogFields): string =>
   Object.entries(fields)

@@ -18,7 +18,7 @@ const totalCells = ({ per_hour, per_month, currency }: PriceTotal): Row =>
   [per_hour, per_month, currency].map(amountText);
 
 const runText = ({ outcome, problem }: PriceView["lastRun"]): string =>
-  problem === null ? outcome : `${outcome}: ${visibleText(problem)}`;
+  problem === null ? outcome : `${outcome}: ${problem}`;
 
 /** What is watched, a line for each name, with the latest price and how the last run ended. */
 export const priceListText = (prices: readonly PriceView[]): string => {
@@ -54,7 +54,9 @@ const categoryLines = ({ categories }: PriceChangeView): readonly string[] => {
   return [
     ...categories
       .slice(0, MAX_CATEGORIES_TOLD)
-      .map(({ category, before, after }) => `    ${category}: ${stepText(before, after)}`),
+      .map(({ category, before, after }) =>
+        visibleText(`    ${category}: ${stepText(before, after)}`),
+      ),
     ...(more > 0 ? [`    and ${more} more`] : []),
   ];
 };

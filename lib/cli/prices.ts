@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 import { printResult } from "./output.ts";
 import { priceChangesText, priceHistoryText, priceListText } from "./price-text.ts";
+import { jsonLine } from "./visible-text.ts";
 
 export interface PriceOptions {
   /** Address of the running Skyhook. */
@@ -12,7 +13,7 @@ export interface PriceOptions {
 }
 
 const show = <T>(views: T, { json }: PriceOptions, text: (views: T) => string): ExitCode => {
-  printResult(json ? JSON.stringify(views) : text(views));
+  printResult(json ? jsonLine(views) : text(views));
   return EXIT.ok;
 };
 

@@ -12,6 +12,7 @@ import { plainReply } from "./plain-reply.ts";
 import { type ProviderFlags, readProviderSettings } from "./provider-settings.ts";
 import { readFailure } from "./read-failure.ts";
 import { replyText } from "./reply-text.ts";
+import { jsonLine } from "./visible-text.ts";
 
 /** Longer than an automation waits: a person sees that it takes long, and may stop it. */
 const ANSWER_MS = 30_000;
@@ -65,6 +66,6 @@ export const readOperation = async (operation: Read, options: ReadOptions): Prom
     throw error instanceof ProviderError ? readFailure(error, settings.baseUrl) : error;
   });
   const plain = plainReply(reply);
-  printResult(options.json ? JSON.stringify(plain) : replyText(plain));
+  printResult(options.json ? jsonLine(plain) : replyText(plain));
   return EXIT.ok;
 };

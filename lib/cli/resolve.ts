@@ -5,7 +5,7 @@ import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
 import { printNote, printResult } from "./output.ts";
 import { endText } from "./state-text.ts";
 import { noSuchCommand } from "./status.ts";
-import { visibleText } from "./visible-text.ts";
+import { jsonLine, visibleText } from "./visible-text.ts";
 
 export interface ResolveFlags extends DeskFlags {
   readonly applied?: boolean;
@@ -58,7 +58,7 @@ export const resolve = async (
   if (!answer) throw noSuchCommand(commandId);
   const isDone = answer.kind === "resolved";
   const text = sentence(commandId, answer, deskFlagsText(flags));
-  if (flags.json) printResult(JSON.stringify({ commandId, ...answer }));
+  if (flags.json) printResult(jsonLine({ commandId, ...answer }));
   else if (isDone) printResult(text);
   else printNote(text);
   if (isDone && desk.followsLater !== undefined) printNote(desk.followsLater);

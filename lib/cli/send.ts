@@ -10,6 +10,7 @@ import { createGatewayClient, type GatewayClient } from "./gateway-client.ts";
 import { printNote, printResult } from "./output.ts";
 import type { RequestState } from "./request-state.ts";
 import { exitCodeOf, stateText, waitsFor } from "./state-text.ts";
+import { jsonLine } from "./visible-text.ts";
 
 const LOOK_MS = 300;
 
@@ -122,18 +123,18 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
   const detail = requestDetail(operation, options, sent);
   const refusal = refusalOf(detail);
   if (refusal) {
-    if (json) printResult(JSON.stringify(refusal));
+    if (json) printResult(jsonLine(refusal));
     else printNote(`not sent: ${stateText(refusal)}`);
     return exitCodeOf(refusal);
   }
   const gateway = createGatewayClient(options.endpoint);
   await gateway.send(detail);
   if (!options.wait) {
-    printResult(json ? JSON.stringify(sent) : sent.commandId);
+    printResult(json ? jsonLine(sent) : sent.commandId);
     if (!json) printNote(`sent; how it goes: skyhook status ${sent.commandId}`);
     return EXIT.ok;
   }
   const state = await waitForEnd(gateway, sent, options);
-  printResult(json ? JSON.stringify(state) : stateText(state));
+  printResult(json ? jsonLine(state) : stateText(state));
   return exitCodeOf(state);
 };

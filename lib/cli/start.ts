@@ -16,6 +16,7 @@ import { readStartSettings, type StartFlags, type StartSettings } from "./start-
 import { stopSignal, untilAborted } from "./stop-signal.ts";
 import { isElsewhere, readTeamConfig } from "./team-config.ts";
 import { forwardedLine, incomingLine } from "./team-event-line.ts";
+import { jsonLine } from "./visible-text.ts";
 
 /** Where each account is; those that name no address are at the run's provider. */
 const providerLines = (plan: RunPlan, { accounts, provider }: Automation): readonly string[] => {
@@ -125,7 +126,7 @@ const prepare = async (automation: Automation, plan: DemoPlan): Promise<Demo> =>
 
 /** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
 const printEvents = ({ bus, defaultBus, routes, accounts }: Automation, isJson: boolean): void => {
-  bus.subscribeToOwn(async (event) => printLine(isJson ? JSON.stringify(event) : eventLine(event)));
+  bus.subscribeToOwn(async (event) => printLine(isJson ? jsonLine(event) : eventLine(event)));
   if (isJson) return;
   bus.subscribeToOthers(async (event) => printLine(incomingLine(event)));
   defaultBus.subscribe(async (event) => printLine(incomingLine(event)));

@@ -19,20 +19,20 @@ export const endText = (end: {
 const seconds = (from: string, to: string): string =>
   `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  "no-op": "nothing to do",
-  "dry-run": "a dry run: nothing was sent",
-};
+const OUTCOMES = new Map([
+  ["no-op", "nothing to do"],
+  ["dry-run", "a dry run: nothing was sent"],
+]);
 
 const headline = (state: RequestState): string => {
   if (state.kind === "rejected") {
-    return `${state.operation} ${pc.yellow("rejected")} (${state.reason})`;
+    return `${visibleText(state.operation)} ${pc.yellow("rejected")} (${state.reason})`;
   }
   const { status, outcome, reason, endedAt, acceptedAt } = state;
   const paint = status === "failed" ? pc.red : status === "succeeded" ? pc.green : pc.cyan;
-  const why = reason ?? OUTCOMES[outcome ?? ""];
+  const why = reason ?? OUTCOMES.get(outcome ?? "");
   return [
-    `${state.operation} ${state.commandId} ${paint(status)}`,
+    `${state.operation} ${visibleText(state.commandId)} ${paint(status)}`,
     why === undefined ? "" : ` (${why})`,
     endedAt === undefined ? "" : ` after ${seconds(acceptedAt, endedAt)}`,
   ].join("");
@@ -68,21 +68,21 @@ const progressLines = (state: CommandState): readonly string[] => {
 const TASK_ENDS: Readonly<Record<string, string>> = { unknown: "is not known at the provider" };
 
 const tagText = (tag: CommandState["tag"]): string =>
-  tag ? visibleText(`${tag.key} is ${JSON.stringify(tag.value)}`) : "none";
+  tag ? `${tag.key} is ${JSON.stringify(tag.value)}` : "none";
 
 const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
   if (!wouldSend) return [];
   const { method, path, body } = wouldSend;
   return [
-    visibleText(`  would send ${method} ${path}`),
-    ...(body === undefined ? [] : [visibleText(`  ${JSON.stringify(body)}`)]),
+    `  would send ${method} ${path}`,
+    ...(body === undefined ? [] : [`  ${JSON.stringify(body)}`]),
   ];
 };
 
 const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
   taskIds.map((id) => {
     const end = tasks.find((task) => task.id === id)?.end;
-    return visibleText(end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`);
+    return end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`;
   });
 
 /** A request's state in a few lines for people. */
@@ -100,5 +100,6 @@ export const stateText = (state: RequestState): string => {
           ...wouldSendLines(state),
           ...progressLines(state),
         ];
-  return [headline(state), ...details, ...problemLines(state.problems ?? [])].join("\n");
+  const problems = problemLines(state.problems ?? []);
+  return [headline(state), ...details.map(visibleText), ...problems].join("\n");
 };

@@ -4,6 +4,7 @@ import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
 import { printResult } from "./output.ts";
 import { reportText } from "./report-text.ts";
 import { exitCodeOf } from "./state-text.ts";
+import { jsonLine } from "./visible-text.ts";
 
 export const noSuchCommand = (commandId: string): ExitError =>
   new ExitError(
@@ -20,6 +21,6 @@ export const showStatus = async (
   const desk = await openDesk(flags, clock);
   const state = await desk.look(commandId);
   if (!state) throw noSuchCommand(commandId);
-  printResult(flags.json ? JSON.stringify(state) : reportText(state, deskFlagsText(flags)));
+  printResult(flags.json ? jsonLine(state) : reportText(state, deskFlagsText(flags)));
   return exitCodeOf(state);
 };

@@ -1,8 +1,10 @@
+import { visibleText } from "./visible-text.ts";
+
 export type Row = readonly string[];
 
-/** Columns as wide as their widest cell; none is padded at the end of a line. */
+/** Cells are texts of anybody's. Columns as wide as their widest cell; none is padded at the end of a line. */
 export const tableText = (heads: Row, rows: readonly Row[]): string => {
-  const all = [heads, ...rows];
+  const all = [heads, ...rows.map((row) => row.map(visibleText))];
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lineOf = (row: Row): string =>
     row

@@ -7,8 +7,16 @@ import { readApiKey } from "./api-key.ts";
 import { failureOf, type StoppedBy } from "./failure.ts";
 import { ProviderError } from "./provider-error.ts";
 import { refusalOf } from "./refusal.ts";
+import {
+  MAX_REFUSAL_BYTES,
+  MAX_REPLY_BYTES,
+  NO_TEXT,
+  type ReplyText,
+  readText,
+} from "./reply-text.ts";
 import { buildRequest, type OperationRequest } from "./request.ts";
 import { unlessAborted } from "./unless-aborted.ts";
+import { withoutKey } from "./without-key.ts";
 
 /** Path template by operation id. */
 export type OtherPaths = Readonly<Record<string, string>>;
@@ -42,19 +50,31 @@ export interface Client {
   ): Promise<Reply<O>>;
 }
 
-const readReply = <O extends Operation>(operation: O, text: string): Reply<O> => {
-  const parse = operation.tellsOfMoney ? parseMoneyJson : parseWireJson;
-  let json: unknown;
+const unreadable = (operation: Operation, rule: string, cause?: unknown): ProviderError =>
+  new ProviderError({
+    disposition: operation.kind === "mutation" ? "ambiguous" : "contract",
+    code: "reply-unreadable",
+    message: `${operation.id}: the reply is ${rule}`,
+    cause,
+  });
+
+const readJson = (operation: Operation, { text, isWhole }: ReplyText): unknown => {
+  if (operation.successStatus === 204) return undefined;
+  if (!isWhole) throw unreadable(operation, `larger than ${MAX_REPLY_BYTES} bytes`);
   try {
-    json = operation.successStatus === 204 ? undefined : parse(text);
+    return operation.tellsOfMoney ? parseMoneyJson(text) : parseWireJson(text);
   } catch (error) {
-    throw new ProviderError({
-      disposition: operation.kind === "mutation" ? "ambiguous" : "contract",
-      code: "reply-unreadable",
-      message: `${operation.id}: the reply is not readable JSON`,
-      cause: error,
-    });
+    throw unreadable(operation, "not readable JSON", error);
   }
+};
+
+const readReply = <O extends Operation>(
+  operation: O,
+  replyText: ReplyText,
+  apiKey: string,
+): Reply<O> => {
+  // A task's end or a result is told to others, whatever the provider quotes in it.
+  const json = withoutKey(readJson(operation, replyText), replyText.text, apiKey);
   const reply = z.safeParse<O["response"]>(operation.response, json);
   if (reply.success) return reply.data;
   throw new ProviderError({
@@ -81,9 +101,11 @@ export const createClient = (options: ClientOptions): Client => {
 
   const send = async (request: Request, ended: AbortSignal) => {
     const response = await unlessAborted(options.fetch(request), ended);
-    const text = unlessAborted(response.text(), ended);
+    const maxBytes = response.ok ? MAX_REPLY_BYTES : MAX_REFUSAL_BYTES;
+    const read = unlessAborted(readText(response, maxBytes), ended);
     // A refusal is clear from its status, even when its text is cut off.
-    return { response, text: response.ok ? await text : await text.catch(() => "") };
+    const replyText = response.ok ? await read : await read.catch(() => NO_TEXT);
+    return { response, replyText };
   };
 
   return {
@@ -104,10 +126,11 @@ export const createClient = (options: ClientOptions): Client => {
         const path = options.paths[operation.id] ?? operation.path;
         const { baseUrl } = options;
         const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });
-        const { response, text } = await send(http, ended).catch((error: unknown) => {
+        const { response, replyText } = await send(http, ended).catch((error: unknown) => {
           throw failureOf(operation, error, stoppedBy());
         });
-        if (response.ok) return readReply(operation, text);
+        if (response.ok) return readReply(operation, replyText, apiKey);
+        const { text } = replyText;
         throw refusalOf(operation, response, { text, apiKey, now: clock.now() });
       } finally {
         answered.abort();

@@ -3,6 +3,7 @@ import { parseWireJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import { type Disposition, ProviderError, type ProviderErrorCode } from "./provider-error.ts";
+import { keyRedactorOf } from "./without-key.ts";
 
 /** Tasks hold a resource for seconds to minutes; the provider's own clients retry a lock every 10 s. */
 const LOCK_RETRY_MS = 10_000;
@@ -51,15 +52,6 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
   const said = message || error || (problems.length > 0 ? "" : text);
   return { message: quote(redact(said)), problems };
 };
-
-/** Removes the key, also in the form that it has inside JSON. */
-const redactorOf =
-  (apiKey: string) =>
-  (quoted: string): string =>
-    [apiKey, JSON.stringify(apiKey).slice(1, -1)].reduce(
-      (text, form) => text.replaceAll(form, "[redacted]"),
-      quoted,
-    );
 
 /** RFC 9110 dates; Date.parse alone also reads `1.5` or `soon 5` as dates of 2001. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
@@ -114,7 +106,7 @@ export const refusalOf = (
   answer: { readonly text: string; readonly apiKey: string; readonly now: number },
 ): ProviderError => {
   const { disposition, code } = meaningOf(operation, response.status);
-  const { message, problems } = readErrorBody(answer.text, redactorOf(answer.apiKey));
+  const { message, problems } = readErrorBody(answer.text, keyRedactorOf(answer.apiKey));
   const asked = retryAfterMs(response, answer.now);
   return new ProviderError({
     disposition,

@@ -3,6 +3,7 @@ import type { Account } from "../accounts/account.ts";
 import { pauseAfterWaitMs } from "../client/backoff.ts";
 import { ProviderError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { tasksReply } from "../contract/values.ts";
 import { putAwayAttempts } from "../ledger/attempts.ts";
 import { type Command, type CommandRequestBody, commandKey, commands } from "../ledger/command.ts";
 import {
@@ -19,6 +20,7 @@ import { heldBack } from "./hold-back.ts";
 import { commandOperation } from "./operations/by-id.ts";
 import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
 import { type AttemptResult, afterAttempt, isUnsent } from "./reply.ts";
+import { canBeFollowed } from "./request-limits.ts";
 import { writeCommand } from "./write-command.ts";
 
 interface AttemptContext {
@@ -43,6 +45,17 @@ const uncertaintyOf = (context: AttemptContext, command: Command): Uncertainty |
     },
   };
 
+/** The effect is there, and its end cannot be seen. */
+const cannotBeFollowed = (operation: Mutation): ProviderError =>
+  new ProviderError({
+    disposition: "ambiguous",
+    code: "reply-unexpected",
+    message: `${operation.id}: the reply names tasks that cannot be followed`,
+  });
+
+const namesFollowableTasks = (operation: Mutation, reply: unknown): boolean =>
+  operation.answers !== "tasks" || canBeFollowed(z.parse(tasksReply, reply).tasks);
+
 type SendResult = Extract<AttemptResult, { kind: "reply" | "error" }>;
 
 const send = async (context: AttemptContext, operation: Mutation): Promise<SendResult> => {
@@ -50,7 +63,9 @@ const send = async (context: AttemptContext, operation: Mutation): Promise<SendR
   try {
     const body = z.decode(operation.body, z.encode<z.ZodType>(operation.body, request.body));
     const reply = await account.client.call(operation, { ...request, body }, signal);
-    return { kind: "reply", reply };
+    return namesFollowableTasks(operation, reply)
+      ? { kind: "reply", reply }
+      : { kind: "error", error: cannotBeFollowed(operation) };
   } catch (error) {
     if (error instanceof ProviderError) return { kind: "error", error };
     throw error;

@@ -15,7 +15,8 @@ import type { JsonObject, JsonValue } from "../ports/ledger.ts";
 /** An answer that is larger as JSON text is left out of the event: it can be read at the provider. */
 const MAX_RESULT_BYTES = 64_000;
 
-const isSmall = (json: unknown): boolean =>
+/** Whether what the provider told fits into a record and an event beside all else. */
+export const isSmall = (json: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(json ?? null)) <= MAX_RESULT_BYTES;
 
 /** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
@@ -75,13 +76,15 @@ const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask
 
 /** Lists of one kind from several tasks become one list. */
 export const createdBy = (tasks: readonly FollowedTask[]): JsonObject | undefined => {
-  const merged: Record<string, JsonValue[]> = {};
+  // The kinds are the provider's words: `constructor` may be one.
+  const merged = new Map<string, JsonValue[]>();
   for (const { end } of tasks) {
     for (const [kind, ids] of Object.entries(end?.createdResources ?? {})) {
-      if (Array.isArray(ids) && ids.length > 0) merged[kind] = [...(merged[kind] ?? []), ...ids];
+      if (Array.isArray(ids) && ids.length > 0)
+        merged.set(kind, [...(merged.get(kind) ?? []), ...ids]);
     }
   }
-  return Object.keys(merged).length > 0 ? merged : undefined;
+  return merged.size > 0 ? Object.fromEntries(merged) : undefined;
 };
 
 /** A request as it would go out, secrets left out. */

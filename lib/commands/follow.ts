@@ -2,10 +2,13 @@ import { followTask } from "../contract/tasks.ts";
 import { type Command, commandKey, commands, type FollowedTask } from "../ledger/command.ts";
 import { recordTaskEnd, tasksRecorded } from "../ledger/command-transitions.ts";
 import { markShared, type Task, taskKey, tasks } from "../ledger/task.ts";
+import { isSmall } from "./command-events.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail, succeed } from "./end.ts";
 import { finishCommand } from "./finish.ts";
 import { changeCommand } from "./write-command.ts";
+
+type TaskEnd = NonNullable<FollowedTask["end"]>;
 
 /** The shortest background work takes seconds; looking earlier would find nothing. */
 const FIRST_LOOK_MS = 2_000;
@@ -64,16 +67,25 @@ const endByTasks = (command: Command, now: number): Command => {
   });
 };
 
+/** What many tasks have created is more than a record takes: what does not fit can be read at the provider. */
+const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): TaskEnd => {
+  const followed = state.status === "following" ? state.tasks : [];
+  const known = followed.map((task) => task.end?.createdResources ?? {});
+  return createdResources && isSmall([...known, createdResources])
+    ? { ...end, createdResources }
+    : end;
+};
+
 /** Tells a command how one of its tasks ended; the last one ends the command. Repeatable. */
 export const tellTaskEnd = async (
   deps: CommandDeps,
   key: string,
   taskId: string,
-  end: NonNullable<FollowedTask["end"]>,
+  end: TaskEnd,
 ): Promise<void> => {
   const now = deps.clock.now();
   const { value } = await changeCommand(deps, key, (command) =>
-    endByTasks(recordTaskEnd(command, taskId, end), now),
+    endByTasks(recordTaskEnd(command, taskId, fitting(command, end)), now),
   );
   if ("settled" in value.state && !value.state.settled) await finishCommand(deps, value);
 };

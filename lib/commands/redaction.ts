@@ -17,18 +17,15 @@ const stringsIn = (value: unknown): readonly string[] => {
 /** Texts are compared on one line: whoever quotes one may have folded its white space. */
 const folded = (text: string): string => text.replace(/\s+/g, " ");
 
-/** A value may come back as it was sent, inside JSON text or inside a URL. */
+const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** A value may come back as it was sent, inside JSON text, with that text quoted in another one, or inside a URL. */
 const spellingsOf = (value: string): readonly string[] => {
   const inForm = new URLSearchParams({ value }).toString().slice("value=".length);
   const inUrl = encodeURIComponent(value.replace(/\p{Surrogate}/gu, "\ufffd"));
   const plain = folded(value).trim();
-  return [
-    plain,
-    JSON.stringify(value).slice(1, -1),
-    JSON.stringify(plain).slice(1, -1),
-    inForm,
-    inUrl,
-  ];
+  const inJson = [asInJson(value), asInJson(plain)];
+  return [plain, ...inJson, ...inJson.map(asInJson), inForm, inUrl];
 };
 
 /** A text that was cut off may end with the beginning of a value. */

@@ -1,5 +1,7 @@
+import { isDeeperThan } from "../contract/json.ts";
 import { type Mutation, requestField } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
+import { pathText } from "../contract/values.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
 
 /** What EventBridge takes, and what fits a ledger item (400 kB) with everything beside it. */
@@ -8,11 +10,6 @@ const MAX_BYTES = 256_000;
 const MAX_LEVELS = 32;
 /** As encoded in the lane's name: two of them and the rest fit a ledger key (2048 bytes). */
 const MAX_NAME_CHARACTERS = 600;
-
-const isDeeperThan = (value: unknown, levels: number): boolean =>
-  value !== null &&
-  typeof value === "object" &&
-  (levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1)));
 
 /** Why a request, whatever is in it, is more than we can keep. */
 export const sizeProblems = (raw: unknown): readonly Problem[] => {
@@ -23,6 +20,9 @@ export const sizeProblems = (raw: unknown): readonly Problem[] => {
     ? [{ path: "", rule: `larger than ${MAX_BYTES} bytes` }]
     : [];
 };
+
+/** A reply names one task, rarely a few; what is kept of them has to fit a ledger item. */
+const MAX_TASKS = 50;
 
 const isTooLong = (value: unknown): boolean =>
   typeof value === "string" && encodeURIComponent(value).length > MAX_NAME_CHARACTERS;
@@ -35,3 +35,8 @@ export const nameProblems = (
   operation.lane.by
     .filter((field) => isTooLong(requestField(request, field)))
     .map((path) => ({ path, rule: `at most ${MAX_NAME_CHARACTERS} characters as part of a URL` }));
+
+/** Whether tasks of these ids can be kept in the ledger and asked for. */
+export const canBeFollowed = (taskIds: readonly string[]): boolean =>
+  taskIds.length <= MAX_TASKS &&
+  taskIds.every((id) => pathText.safeParse(id).success && !isTooLong(id));

@@ -1,10 +1,28 @@
 import { parse, stringify } from "lossless-json";
 
+/** No reply and no body of the contract has a tenth of that; what reads or writes JSON runs out of stack above. */
+const MAX_LEVELS = 200;
+
+/** Looks no further down than that. */
+export const isDeeperThan = (value: unknown, levels: number): boolean =>
+  value !== null &&
+  typeof value === "object" &&
+  (levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1)));
+
+const notTooDeep = (value: unknown): unknown => {
+  if (isDeeperThan(value, MAX_LEVELS)) throw new RangeError(`deeper than ${MAX_LEVELS} levels`);
+  return value;
+};
+
 const isWholeNumber = /^-?\d+$/;
+
+/** Nothing counts or costs so much, and to keep a million digits takes seconds. */
+const MAX_KEPT_DIGITS = 100;
 
 /** An integer outside the safe range becomes a bigint; everything else is what JSON.parse gives. */
 const parseNumber = (digits: string): number | bigint => {
   const value = Number(digits);
+  if (digits.length > MAX_KEPT_DIGITS) return value;
   return isWholeNumber.test(digits) && !Number.isSafeInteger(value) ? BigInt(digits) : value;
 };
 
@@ -12,7 +30,8 @@ const parseNumber = (digits: string): number | bigint => {
  * Reads the interface's JSON without losing unsigned 64-bit integers.
  * @throws SyntaxError or RangeError (nesting too deep) when the text is not readable JSON
  */
-export const parseWireJson = (text: string): unknown => parse(text, undefined, parseNumber);
+export const parseWireJson = (text: string): unknown =>
+  notTooDeep(parse(text, undefined, parseNumber));
 
 /** Equal for two texts of nearly the same number only if they say the very same. */
 const significantDigits = (digits: string): string =>
@@ -24,6 +43,7 @@ const significantDigits = (digits: string): string =>
 /** In exponent form, which no money is written in, a number is what JSON.parse gives. */
 const parseDecimal = (digits: string): number | string => {
   const value = Number(digits);
+  if (digits.length > MAX_KEPT_DIGITS) return value;
   const isKept = significantDigits(digits) === significantDigits(String(value));
   return isKept || /e/i.test(digits) ? value : digits;
 };
@@ -32,7 +52,8 @@ const parseDecimal = (digits: string): number | string => {
  * As `parseWireJson`, for replies that tell of money: a number of which floating point would not keep
  * every digit is its own text.
  */
-export const parseMoneyJson = (text: string): unknown => parse(text, undefined, parseDecimal);
+export const parseMoneyJson = (text: string): unknown =>
+  notTooDeep(parse(text, undefined, parseDecimal));
 
 /** Writes the interface's JSON; a bigint becomes a plain JSON number. */
 export const formatWireJson = (value: unknown, spaces?: number): string => {

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { readText } from "../client/reply-text.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -17,7 +18,10 @@ export const readBody = async (context: Context): Promise<string | Response> => 
   if (!context.req.header("content-type")?.startsWith("application/json")) {
     return refuse(context, 415, "content-type must be application/json");
   }
-  const body = await context.req.text();
-  if (Buffer.byteLength(body) > MAX_BODY_BYTES) return refuse(context, 413, "at most 256 KiB");
-  return body === "" ? refuse(context, 400, "not a request") : body;
+  const tooLarge = () => refuse(context, 413, "at most 256 KiB");
+  // Not a byte is read, so that its sender is there for the answer.
+  if (Number(context.req.header("content-length")) > MAX_BODY_BYTES) return tooLarge();
+  const { text, isWhole } = await readText(context.req.raw, MAX_BODY_BYTES);
+  if (!isWhole) return tooLarge();
+  return text === "" ? refuse(context, 400, "not a request") : text;
 };

@@ -1,4 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
+import { eraseTracesIn } from "./erase-traces.ts";
 import { rebuildTable } from "./table-rebuild.ts";
 import { createLedgerTable, startTableServer, type TableServer } from "./table-server.ts";
 
@@ -12,12 +13,21 @@ export interface LocalTableOptions {
 /**
  * The ledger's table on this machine, speaking DynamoDB's protocol on a free port of 127.0.0.1.
  * On disk every acknowledged write outlives a kill -9, and the due index agrees with the items
- * again from the next start on; items that had expired by then are gone.
+ * again from the next start on; items that had expired by then are gone. So is every trace of what was
+ * replaced, as it is after a close.
  */
 export const openLocalTable = async (options: LocalTableOptions): Promise<TableServer> => {
   const { tableName, directory, clock } = options;
   if (directory !== undefined) {
-    return startTableServer(await rebuildTable({ directory, tableName, clock }));
+    const table = await rebuildTable({ directory, tableName, clock });
+    const server = await startTableServer(table);
+    return {
+      ...server,
+      async close() {
+        await server.close();
+        await eraseTracesIn(table);
+      },
+    };
   }
   const server = await startTableServer(undefined);
   await createLedgerTable(server, tableName);

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { Account } from "../accounts/account.ts";
 import { ProviderError } from "../client/provider-error.ts";
+import { isSmall } from "../commands/command-events.ts";
 import { type createdResourcesSchema, getTask, type taskSchema } from "../contract/tasks.ts";
 import type { TaskEnd } from "../ledger/task.ts";
 
@@ -20,8 +21,9 @@ export type TaskReport =
       readonly retryAfterMs: number | undefined;
     };
 
+/** More than an event takes is left out: it can be read at the provider. */
 const created = (resources: z.output<typeof createdResourcesSchema> | null | undefined) =>
-  resources ? { createdResources: { ...resources } } : {};
+  resources && isSmall(resources) ? { createdResources: { ...resources } } : {};
 
 /**
  * What a task record means. FINISHED with an error text is a failure; a state that we do not know

@@ -176,6 +176,24 @@ describe("the gateway of a local run", () => {
     expect((await act(path, body, contentType)).status).toBe(status);
   });
 
+  it("reads no body to its end that does not say how long it is", async () => {
+    const endless = new ReadableStream({
+      pull: (stream) => stream.enqueue(new Uint8Array(10_000).fill(32)),
+    });
+    const headers = { "content-type": "application/json" };
+
+    const sent = fetch(`${gateway.url}/commands`, {
+      method: "POST",
+      headers,
+      body: endless,
+      duplex: "half",
+    });
+
+    // The answer, or the end of the connection, where the sender does not listen before it has sent all.
+    expect(await sent.then(({ status }) => status).catch(() => 413)).toBe(413);
+    expect((await fetch(`${gateway.url}/prices`)).status).toBe(200);
+  });
+
   it("refuses a browser that was led here by another name", async () => {
     const status = await new Promise((resolve, reject) => {
       request(`${gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })

@@ -6,6 +6,7 @@ import {
   type routerSchema,
 } from "../../contract/routers.ts";
 import { listTasks, type taskSchema } from "../../contract/tasks.ts";
+import { canBeFollowed } from "../request-limits.ts";
 import { type CommandOperation, isRefused, type NextStep, type Uncertainty } from "./operation.ts";
 
 type WantedRouter = z.output<typeof routerCreateSchema>;
@@ -71,13 +72,13 @@ const judge = async (uncertainty: Uncertainty, task: Task): Promise<Candidate> =
   if (task.state === "ERROR" || (await uncertainty.isClaimed(task.id))) return "other";
   const routerId = task.created_resources?.routers?.[0];
   if (routerId === undefined) return task.state === "FINISHED" ? "other" : "pending";
+  const place = placeSchema.parse(uncertainty.request.params);
+  const named = getRouter.params.safeParse({ ...place, router_id: String(routerId) });
+  // What cannot be asked for may be ours for all that.
+  if (!named.success || !canBeFollowed([task.id])) return "pending";
   const router = await uncertainty.account.client.call(
     getRouter,
-    {
-      params: { ...placeSchema.parse(uncertainty.request.params), router_id: String(routerId) },
-      query: {},
-      body: undefined,
-    },
+    { params: named.data, query: {}, body: undefined },
     uncertainty.signal,
   );
   return isWanted(router, z.parse(routerCreateSchema, uncertainty.request.body)) ? "ours" : "other";

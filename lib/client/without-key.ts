@@ -1,0 +1,30 @@
+/** What is shorter is a word that a reply may have of its own. */
+const MIN_KEY_CHARACTERS = 8;
+
+const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Removes an API key from text, also in the forms that it has in JSON, in JSON in JSON, and in a URL. */
+export const keyRedactorOf = (apiKey: string): ((quoted: string) => string) => {
+  const inJson = asInJson(apiKey);
+  const forms = [apiKey, inJson, asInJson(inJson), encodeURIComponent(apiKey)];
+  return (quoted) => forms.reduce((text, form) => text.replaceAll(form, "[redacted]"), quoted);
+};
+
+const withTexts = (value: unknown, change: (text: string) => string): unknown => {
+  if (typeof value === "string") return change(value);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => withTexts(item, change));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [change(name), withTexts(part, change)]),
+  );
+};
+
+/**
+ * A reply without the key in any of its texts and names; a number that has the same digits stays.
+ * @param text the reply as it came
+ */
+export const withoutKey = (reply: unknown, text: string, apiKey: string): unknown => {
+  const redact = keyRedactorOf(apiKey);
+  const isQuoted = apiKey.length >= MIN_KEY_CHARACTERS && redact(text) !== text;
+  return isQuoted ? withTexts(reply, redact) : reply;
+};

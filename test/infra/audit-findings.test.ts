@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+
+interface Audit {
+  bundledPackages(metafile: object): ReadonlySet<string>;
+  findingsOf(
+    report: object,
+    bundled: ReadonlySet<string>,
+  ): { readonly lines: readonly string[]; readonly isFailure: boolean } | undefined;
+}
+
+const { bundledPackages, findingsOf }: Audit = await import(
+  /* @vite-ignore */ pathToFileURL(resolve("infra/audit-findings.mjs")).href
+);
+
+const weak = (name: string, severity: string) => ({ [name]: { name, severity, range: "<2.0.0" } });
+
+test("the packages of a bundle are those of which code is left in it", () => {
+  const inputs = {
+    "node_modules/zod/v4/core.js": { bytesInOutput: 9 },
+    "node_modules/@aws-sdk/core/dist/a.js": { bytesInOutput: 9 },
+    "node_modules/a/node_modules/@b/c/d.js": { bytesInOutput: 9 },
+    "node_modules/shaken-off/index.js": { bytesInOutput: 0 },
+    "lib/contract/values.ts": { bytesInOutput: 9 },
+  };
+
+  const names = bundledPackages({ outputs: { "x/handler.mjs": { inputs } } });
+
+  expect([...names]).toEqual(["zod", "@aws-sdk/core", "@b/c"]);
+});
+
+test.each([
+  ["critical", true],
+  ["high", true],
+  ["moderate", false],
+  ["low", false],
+])("a %s weakness of what ships is told with its place; a failure: %s", (severity, isFailure) => {
+  const vulnerabilities = { ...weak("zod", severity), ...weak("commander", "low") };
+
+  const findings = findingsOf({ vulnerabilities }, new Set(["zod"]));
+
+  expect(findings).toEqual({
+    lines: [
+      `${severity}: zod <2.0.0, in the functions and the command line`,
+      "low: commander <2.0.0, in the command line",
+    ],
+    isFailure,
+  });
+});
+
+test("nothing known is nothing told, and no answer of the registry is no finding", () => {
+  expect(findingsOf({ vulnerabilities: {} }, new Set())).toEqual({ lines: [], isFailure: false });
+  expect(findingsOf({ statusCode: 405 }, new Set())).toBeUndefined();
+});

@@ -1,0 +1,63 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What each secret can be known by, whatever stands around it; of no use to a compressor. */
+const CORES = {
+  mainKey: "q7Zk2VxT9mWc4LrB8s",
+  parameterKey: "h3NpY6dJf1GuQ5eXo0",
+  refusedKey: "b9RtS2vKz8MaD4wHy6",
+  fixedEnv: "C5gLn7PxE1jUi3OqF0k",
+  otherEnv: "y2WsB8rVd6TmZ4hJa9c",
+  shortLived: "X1fQu5KoG7eNp3LiR0v",
+  pullSecret: "t8MzD2bHw6YcS4xJk1g",
+  misplaced: "E3nVq9PaL5rUf7TiO0d",
+} as const;
+
+export type CanaryName = keyof typeof CORES;
+
+/** The secrets themselves; values of variables hold what JSON, URLs and shells write otherwise. */
+export const CANARIES: Readonly<Record<CanaryName, string>> = {
+  mainKey: `1234$${CORES.mainKey}`,
+  parameterKey: `99_${CORES.parameterKey}+/=`,
+  refusedKey: `7$${CORES.refusedKey}`,
+  fixedEnv: `p"s\\s ${CORES.fixedEnv}&?é`,
+  otherEnv: `{"user":"${CORES.otherEnv}"}`,
+  shortLived: `${CORES.shortLived}\n`,
+  pullSecret: `registry-${CORES.pullSecret}`,
+  misplaced: `wrong ${CORES.misplaced}`,
+};
+
+/** Base64 of a text wherever in the encoded data it stands: without the ends that depend on what is around. */
+const base64Forms = (core: string): readonly string[] =>
+  [0, 1, 2].map((offset) =>
+    Buffer.from(" ".repeat(offset) + core)
+      .toString("base64")
+      .slice(offset === 0 ? 0 : 4, -4),
+  );
+
+const formsOf = (core: string): readonly string[] => [
+  core,
+  [...core].reverse().join(""),
+  Buffer.from(core).toString("hex"),
+  ...base64Forms(core),
+];
+
+/** The secrets of which any form is in the bytes: as it is, in capitals, backwards, in hex or in base64. */
+export const canariesIn = (bytes: Buffer | string): readonly CanaryName[] => {
+  const text = bytes.toString("latin1").toLowerCase();
+  return (Object.keys(CORES) as CanaryName[]).filter((name) =>
+    formsOf(CORES[name]).some((form) => text.includes(form.toLowerCase())),
+  );
+};
+
+/** Every file below a folder that holds a secret: `path: names`. */
+export const canariesBelow = async (folder: string): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const names = canariesIn(await readFile(path));
+    if (names.length > 0) found.push(`${path.slice(folder.length)}: ${names.join(", ")}`);
+  }
+  return found;
+};
