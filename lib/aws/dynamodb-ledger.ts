@@ -16,6 +16,9 @@ import {
 } from "../ports/ledger.ts";
 import { DUE_INDEX, DUE_PARTITION, EXPIRY_ATTRIBUTE } from "./ledger-table.ts";
 
+/** Of a partition key. */
+const MAX_KEY_BYTES = 2048;
+
 export interface DynamodbLedgerOptions {
   readonly client: DynamoDBClient;
   readonly tableName: string;
@@ -102,6 +105,8 @@ const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
  */
 export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOptions): Ledger => ({
   async read(key) {
+    // Nothing can be there, and DynamoDB takes it for a mistake to look.
+    if (Buffer.byteLength(key) > MAX_KEY_BYTES) return undefined;
     const { Item } = await client.send(
       new GetItemCommand({ TableName: tableName, Key: { pk: { S: key } }, ConsistentRead: true }),
     );

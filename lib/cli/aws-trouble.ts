@@ -5,6 +5,7 @@ const awsErrorSchema = z.looseObject({
   name: z.string(),
   message: z.string(),
   code: z.string().optional().catch(undefined),
+  $metadata: z.looseObject({ httpStatusCode: z.int().optional() }).optional().catch(undefined),
 });
 
 const NO_NETWORK: ReadonlySet<string> = new Set([
@@ -18,7 +19,7 @@ const NO_NETWORK: ReadonlySet<string> = new Set([
 
 const NOT_THERE: ReadonlySet<string> = new Set(["QueueDoesNotExist", "ResourceNotFoundException"]);
 
-/** Errors that AWS answers whoever may not do what was asked. */
+/** What AWS answers whoever may not do what was asked; a 403 says the same, under many names. */
 const REFUSALS: ReadonlySet<string> = new Set([
   "AccessDenied",
   "AccessDeniedException",
@@ -36,7 +37,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 export const awsTrouble = (error: unknown, missing: string): unknown => {
   const known = awsErrorSchema.safeParse(error);
   if (!known.success) return error;
-  const { name, message, code = "" } = known.data;
+  const { name, message, code = "", $metadata } = known.data;
   if (name === "CredentialsProviderError") {
     return new ExitError(
       EXIT.refused,
@@ -49,7 +50,9 @@ export const awsTrouble = (error: unknown, missing: string): unknown => {
   if (NOT_THERE.has(name)) {
     return new ExitError(EXIT.refused, `${missing}; look at the stage's name and at AWS_REGION`);
   }
-  if (REFUSALS.has(name)) return new ExitError(EXIT.refused, `AWS refuses: ${message}`);
+  if (REFUSALS.has(name) || $metadata?.httpStatusCode === 403) {
+    return new ExitError(EXIT.refused, `AWS refuses: ${message}`);
+  }
   if (NO_NETWORK.has(code) || name === "TimeoutError") {
     return new ExitError(EXIT.unreachable, `AWS does not answer: ${message || code}`);
   }

@@ -2,17 +2,17 @@ import type { CancelAnswer } from "../commands/person-answers.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CommandDesk } from "./command-desk.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
-import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
+import { type CommandDeskFlags, deskFlagsText, openCommandDesk } from "./open-desk.ts";
 import { printNote, printResult } from "./output.ts";
+import { shellWord } from "./shell-word.ts";
 import { endText } from "./state-text.ts";
 import { noSuchCommand } from "./status.ts";
-import { jsonLine } from "./visible-text.ts";
+import { jsonLine, visibleText } from "./visible-text.ts";
 
 /** A reply usually comes long before it is given up. */
 const LOOK_AGAIN_MS = 1_000;
 
-export interface CancelFlags extends DeskFlags {
-  readonly json?: boolean;
+export interface CancelFlags extends CommandDeskFlags {
   /** How long to wait for a request that is on its way. */
   readonly waitSeconds: string;
 }
@@ -46,12 +46,12 @@ const sentence = (commandId: string, answer: CancelAnswer, flags: string): strin
         ? `${commandId} is cancelled; nothing of it took effect`
         : [
             `${commandId} is stopped and ${endText(answer)}: an earlier request of it may have taken effect`,
-            `  next: look at the provider, then skyhook resolve ${commandId} --applied | --not-applied${flags}`,
+            `  next: look at the provider, then skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
           ].join("\n");
     case "under-way":
       return `${commandId} is not stopped: a request of it is on its way; what comes of it is known in ${Math.ceil(answer.waitMs / 1000)} s at the latest, try again then`;
     case "following":
-      return `${commandId} cannot be stopped: the provider is at work on ${answer.taskIds.join(", ")}, which is followed to its end`;
+      return `${commandId} cannot be stopped: the provider is at work on ${visibleText(answer.taskIds.join(", "))}, which is followed to its end`;
     case "ended":
       return `${commandId} has ended already: ${endText(answer)}`;
     default:
@@ -72,10 +72,10 @@ export const cancel = async (
   clock: Clock,
 ): Promise<ExitCode> => {
   const waitSeconds = secondsOf(flags.waitSeconds);
-  const desk = await openDesk(flags, clock);
+  const desk = await openCommandDesk(flags, clock);
   const answer = await cancelWhenPossible(desk, commandId, clock, waitSeconds);
   const exitCode = exitCodeOf(answer);
-  const text = sentence(commandId, answer, deskFlagsText(flags));
+  const text = sentence(commandId, answer, deskFlagsText(flags, process.env.SKYHOOK_ENDPOINT));
   if (flags.json) printResult(jsonLine({ commandId, ...answer }));
   else if (answer.kind === "stopped") printResult(text);
   else printNote(text);

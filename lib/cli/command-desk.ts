@@ -1,4 +1,5 @@
 import type { CancelAnswer, Finding, ResolveAnswer } from "../commands/person-answers.ts";
+import { createGatewayClient } from "./gateway-client.ts";
 import type { RequestState } from "./request-state.ts";
 
 /**
@@ -12,3 +13,13 @@ export interface CommandDesk {
   /** When events and lanes follow what is written here, in words; absent: at once. */
   readonly followsLater?: string;
 }
+
+/** The commands of the running Skyhook at an address. Its methods throw an ExitError when it is not reached. */
+export const gatewayCommandDesk = (endpoint: string, sender: string | undefined): CommandDesk => {
+  const gateway = createGatewayClient(endpoint);
+  return {
+    look: (commandId) => gateway.look(commandId, { sender }),
+    cancel: (commandId) => gateway.cancel(commandId, sender),
+    resolve: (commandId, finding) => gateway.resolve(commandId, sender, finding),
+  };
+};

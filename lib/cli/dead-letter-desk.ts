@@ -18,7 +18,7 @@ export interface DeadLetterDesk {
 const outcomes = z.array(letterOutcomeSchema);
 
 /** Those of the running Skyhook at an address. Its methods throw an ExitError when it is not reached. */
-export const gatewayDesk = (endpoint: string): DeadLetterDesk => ({
+export const gatewayDeadLetterDesk = (endpoint: string): DeadLetterDesk => ({
   list: async () =>
     (await read(new URL("/dead-letters", endpoint), deadLetterListSchema)) ?? {
       deadLetters: [],

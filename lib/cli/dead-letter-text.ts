@@ -41,7 +41,8 @@ const explanationText = (letter: Explanation): string => {
   );
 };
 
-const MORE_WHY = "behind these in their groups, or looked at by somebody else at this moment";
+const MORE_WHY =
+  "beyond a hundred, behind these in their groups, or looked at by somebody else at this moment";
 
 /** Every dead letter in a few lines. */
 export const deadLettersText = ({ deadLetters, more }: DeadLetterList): string => {

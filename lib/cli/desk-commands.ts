@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { CancelFlags } from "./cancel.ts";
 import { endpointOption } from "./endpoint-option.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { DeskFlags } from "./open-desk.ts";
+import type { CommandDeskFlags } from "./open-desk.ts";
 import type { ResolveFlags } from "./resolve.ts";
 import { stageOption } from "./stage-option.ts";
 
@@ -27,7 +27,7 @@ export const addDeskCommands = (
       .addOption(stageOption());
 
   add("status", "show where a command stands, every request of it, and what can be done").action(
-    (id: string, flags: DeskFlags & { readonly json?: boolean }) =>
+    (id: string, flags: CommandDeskFlags) =>
       end(import("./status.ts").then((it) => it.showStatus(id, flags, clock))),
   );
   add("cancel", "end a command that nobody wants any more")

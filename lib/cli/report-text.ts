@@ -1,4 +1,5 @@
 import type { CommandState, RequestState } from "./request-state.ts";
+import { shellWord } from "./shell-word.ts";
 import { stateText } from "./state-text.ts";
 import { tableText } from "./table-text.ts";
 import { visibleText } from "./visible-text.ts";
@@ -39,7 +40,7 @@ const historyLines = (history: History): readonly string[] => {
 };
 
 const holderText = (holder: { readonly sender: string; readonly commandId: string } | undefined) =>
-  holder ? `; at work there: ${visibleText(holder.commandId)} of ${holder.sender}` : "";
+  holder ? `; at work there: ${holder.commandId} of ${holder.sender}` : "";
 
 const waitsForLines = ({ waitsFor }: CommandState): readonly string[] => {
   switch (waitsFor?.for) {
@@ -48,13 +49,13 @@ const waitsForLines = ({ waitsFor }: CommandState): readonly string[] => {
     case "lane":
       return [`  waits in its lane behind ${waitsFor.ahead}${holderText(waitsFor.holder)}`];
     case "others":
-      return [visibleText(`  waits for ${waitsFor.commandIds.join(", ")}`)];
+      return [`  waits for ${waitsFor.commandIds.join(", ")}`];
     case "reply":
       return [`  waits for a reply, until ${waitsFor.until} at the latest`];
     case "next-attempt":
       return [`  waits for its next attempt at ${waitsFor.until}`];
     case "tasks":
-      return [visibleText(`  waits for ${waitsFor.taskIds.join(", ")}`)];
+      return [`  waits for ${waitsFor.taskIds.join(", ")}`];
     default:
       return waitsFor satisfies never;
   }
@@ -64,19 +65,13 @@ const personLines = ({ cancelRequestedAt, resolution }: CommandState): readonly 
   ...(cancelRequestedAt === undefined ? [] : [`  stopped by a person at ${cancelRequestedAt}`]),
   ...(resolution
     ? [
-        visibleText(
-          `  a person found at ${resolution.resolvedAt}: it ${resolution.applied ? "took effect" : "did not take effect"}${resolution.note === undefined ? "" : ` (${resolution.note})`}`,
-        ),
+        `  a person found at ${resolution.resolvedAt}: it ${resolution.applied ? "took effect" : "did not take effect"}${resolution.note === undefined ? "" : ` (${resolution.note})`}`,
       ]
     : []),
 ];
 
-/** What to type next; a command's id may hold anything. */
-const argumentText = (text: string): string =>
-  /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
 const nextText = (act: string, state: CommandState, flags: string): string => {
-  const id = visibleText(argumentText(state.commandId));
+  const id = shellWord(state.commandId);
   switch (act) {
     case "cancel":
       return `skyhook cancel ${id}${flags}`;
@@ -84,12 +79,14 @@ const nextText = (act: string, state: CommandState, flags: string): string => {
       return `look at the provider, then skyhook resolve ${id} --applied | --not-applied${flags}`;
     case "follow-task": {
       const open = (state.tasks ?? []).filter(({ end }) => !end).map((task) => task.id);
-      return `follow what is still at work, by follow-task: ${visibleText(open.join(", "))}`;
+      return `follow what is still at work, by follow-task: ${open.join(", ")}`;
     }
+    case "check-effect":
+      return "look at the provider, and send it again, under a new id, only if it did not take effect";
     case "send-again":
       return "once the cause is gone, send it again under a new id";
     default:
-      return visibleText(act);
+      return act;
   }
 };
 
@@ -101,12 +98,12 @@ export const reportText = (state: RequestState, flags: string): string => {
   if (state.kind === "rejected") return stateText(state);
   const { acceptedAt, endedAt, history = [], personCan = [] } = state;
   const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
-  return [
-    stateText(state),
+  const lines = [
     `  accepted ${acceptedAt}${ended}`,
     ...personLines(state),
     ...waitsForLines(state),
     ...historyLines(history),
     ...personCan.map((act) => `  next: ${nextText(act, state, flags)}`),
-  ].join("\n");
+  ];
+  return [stateText(state), ...lines.map(visibleText)].join("\n");
 };

@@ -1,17 +1,17 @@
 import { type Finding, findingSchema, type ResolveAnswer } from "../commands/person-answers.ts";
 import type { Clock } from "../ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
-import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
+import { type CommandDeskFlags, deskFlagsText, openCommandDesk } from "./open-desk.ts";
 import { printNote, printResult } from "./output.ts";
+import { shellWord } from "./shell-word.ts";
 import { endText } from "./state-text.ts";
 import { noSuchCommand } from "./status.ts";
 import { jsonLine, visibleText } from "./visible-text.ts";
 
-export interface ResolveFlags extends DeskFlags {
+export interface ResolveFlags extends CommandDeskFlags {
   readonly applied?: boolean;
   readonly notApplied?: boolean;
   readonly note?: string;
-  readonly json?: boolean;
 }
 
 /** @throws ExitError unless exactly one of the two is said, and the note is one */
@@ -38,9 +38,9 @@ const sentence = (commandId: string, answer: ResolveAnswer, flags: string): stri
       );
     }
     case "known":
-      return `${commandId} has nothing to resolve: it ended as ${endText(answer)}, which says what became of it`;
+      return `${commandId} cannot be resolved: it ended as ${endText(answer)}, and only an unknown-outcome can be`;
     case "open":
-      return `${commandId} has not ended, it is ${answer.status}; see skyhook status ${commandId}${flags}`;
+      return `${commandId} has not ended, it is ${answer.status}; see skyhook status ${shellWord(commandId)}${flags}`;
     default:
       return answer satisfies never;
   }
@@ -53,11 +53,11 @@ export const resolve = async (
   clock: Clock,
 ): Promise<ExitCode> => {
   const finding = findingOf(flags);
-  const desk = await openDesk(flags, clock);
+  const desk = await openCommandDesk(flags, clock);
   const answer = await desk.resolve(commandId, finding);
   if (!answer) throw noSuchCommand(commandId);
   const isDone = answer.kind === "resolved";
-  const text = sentence(commandId, answer, deskFlagsText(flags));
+  const text = sentence(commandId, answer, deskFlagsText(flags, process.env.SKYHOOK_ENDPOINT));
   if (flags.json) printResult(jsonLine({ commandId, ...answer }));
   else if (isDone) printResult(text);
   else printNote(text);

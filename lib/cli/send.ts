@@ -9,6 +9,7 @@ import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient, type GatewayClient } from "./gateway-client.ts";
 import { printNote, printResult } from "./output.ts";
 import type { RequestState } from "./request-state.ts";
+import { shellWord } from "./shell-word.ts";
 import { exitCodeOf, stateText, waitsFor } from "./state-text.ts";
 import { jsonLine } from "./visible-text.ts";
 
@@ -69,7 +70,7 @@ const waitForEnd = async (
         [
           `${commandId} has not ended after ${timeoutSeconds} s and goes on`,
           ...(waitsFor(state) === undefined ? [] : [`  last attempt: ${waitsFor(state)}`]),
-          `  look again: skyhook status ${commandId}`,
+          `  look again: skyhook status ${shellWord(commandId)}`,
         ].join("\n"),
       );
     }
@@ -131,7 +132,7 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
   await gateway.send(detail);
   if (!options.wait) {
     printResult(json ? jsonLine(sent) : sent.commandId);
-    if (!json) printNote(`sent; how it goes: skyhook status ${sent.commandId}`);
+    if (!json) printNote(`sent; how it goes: skyhook status ${shellWord(sent.commandId)}`);
     return EXIT.ok;
   }
   const state = await waitForEnd(gateway, sent, options);

@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
-import { type DeskFlags, deskFlagsText, openDesk } from "./open-desk.ts";
+import { type CommandDeskFlags, deskFlagsText, openCommandDesk } from "./open-desk.ts";
 import { printResult } from "./output.ts";
 import { reportText } from "./report-text.ts";
 import { exitCodeOf } from "./state-text.ts";
@@ -15,12 +15,16 @@ export const noSuchCommand = (commandId: string): ExitError =>
 /** Prints where a command stands, and how it came there. @throws ExitError when nobody knows it */
 export const showStatus = async (
   commandId: string,
-  flags: DeskFlags & { readonly json?: boolean },
+  flags: CommandDeskFlags,
   clock: Clock,
 ): Promise<ExitCode> => {
-  const desk = await openDesk(flags, clock);
+  const desk = await openCommandDesk(flags, clock);
   const state = await desk.look(commandId);
   if (!state) throw noSuchCommand(commandId);
-  printResult(flags.json ? jsonLine(state) : reportText(state, deskFlagsText(flags)));
+  printResult(
+    flags.json
+      ? jsonLine(state)
+      : reportText(state, deskFlagsText(flags, process.env.SKYHOOK_ENDPOINT)),
+  );
   return exitCodeOf(state);
 };

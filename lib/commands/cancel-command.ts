@@ -7,8 +7,8 @@ import type { CancelAnswer } from "./person-answers.ts";
 import { changeCommand, type EndDeps } from "./write-command.ts";
 
 /**
- * How far the clock of a person's machine may be off: whoever holds a lease is taken for gone only so
- * long after its end. AWS takes no requests from clocks that differ by more.
+ * How far the clock of whoever asks may be from that of the lease's holder, who is taken for gone only
+ * so long after its end.
  */
 const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 /** The poller is about to take a lease away that has run out. */

@@ -21,7 +21,7 @@ export type WaitsFor =
   | { readonly for: "tasks"; readonly taskIds: readonly string[] };
 
 /** What a person can do about a command as it stands. */
-type PersonAct = "cancel" | "resolve" | "follow-task" | "send-again";
+type PersonAct = "cancel" | "resolve" | "follow-task" | "check-effect" | "send-again";
 
 /** A request that was sent, or is on its way. */
 interface AttemptView {
@@ -102,7 +102,14 @@ const actsOn = (command: Command): readonly PersonAct[] => {
     if (!resolution) return ["resolve"];
     return resolution.applied ? [] : ["send-again"];
   }
-  return tasksOf(command).some(({ end }) => !end) ? ["follow-task"] : ["send-again"];
+  if (command.state.reason === "requested") return [];
+  const ends = tasksOf(command).map(({ end }) => end?.kind);
+  // Whether a task that has vanished did its work nobody can tell: a create could happen twice.
+  const left: readonly PersonAct[] = [
+    ...(ends.includes(undefined) ? (["follow-task"] as const) : []),
+    ...(ends.includes("unknown") ? (["check-effect"] as const) : []),
+  ];
+  return left.length > 0 ? left : ["send-again"];
 };
 
 const endOf = (command: Command): Partial<CommandView> => {

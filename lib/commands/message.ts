@@ -4,6 +4,7 @@ import { acceptRequest } from "./accept.ts";
 import { advanceCommand } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
 import { depsFor, errorFields, keyFields } from "./log-fields.ts";
+import { parseJson } from "./parse-json.ts";
 import { readRequest } from "./read-request.ts";
 import { rejectRequest } from "./reject.ts";
 import type { CommandRequest, Rejection } from "./request.ts";
@@ -15,14 +16,6 @@ export type Message =
   | { readonly kind: "request"; readonly request: CommandRequest; readonly lane: string }
   | { readonly kind: "resume"; readonly command: string; readonly lane: string }
   | { readonly kind: "rejected"; readonly rejection: Rejection; readonly lane?: never };
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** Reads a message body. Pure. What intake has not sealed comes from our own AWS account. */
 export const readMessage = (

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
+import { parseJson } from "../commands/parse-json.ts";
 import {
   deleteDeadLetters,
   listDeadLetters,
@@ -29,13 +30,8 @@ const recoveryOf = ({ deps, deadLetters }: Automation): RecoveryDeps => ({
   }),
 });
 
-const parsed = <S extends z.ZodType>(schema: S, text: string): z.output<S> | undefined => {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-};
+const parsed = <S extends z.ZodType>(schema: S, text: string): z.output<S> | undefined =>
+  schema.safeParse(parseJson(text)).data;
 
 /** Where a person looks at the dead letters of a local run, and settles them. */
 export const createDeadLetterRoutes = (automation: Automation): Hono => {

@@ -3,6 +3,7 @@ import { cancelCommand } from "../commands/cancel-command.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { finishCommand } from "../commands/finish.ts";
 import { depsFor, errorFields } from "../commands/log-fields.ts";
+import { parseJson } from "../commands/parse-json.ts";
 import { findingSchema } from "../commands/person-answers.ts";
 import { resolveCommand } from "../commands/resolve-command.ts";
 import { commandKey, commands, isEnded } from "../ledger/command.ts";
@@ -18,14 +19,6 @@ const finish = async (deps: CommandDeps, key: string): Promise<void> => {
     await finishCommand(own, command);
   } catch (error) {
     own.log.warn("end not finished, the poller goes on with it", errorFields(error));
-  }
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 };
 

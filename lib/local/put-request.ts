@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../commands/parse-json.ts";
 import { sizeProblems } from "../commands/request-limits.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import type { PutEvent } from "./local-bus.ts";
@@ -21,14 +22,6 @@ const putSchema = z.object({
 export type PutReading =
   | { readonly kind: "valid"; readonly event: PutEvent; readonly onDefaultBus: boolean }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** Reads an event as people write it, or as it came out of another bus. */
 export const readPut = (text: string): PutReading => {

@@ -36,7 +36,8 @@ export class UnreadableItemError extends Error {
  */
 export interface Ledger {
   /**
-   * The latest acknowledged write of the item (strongly consistent).
+   * The latest acknowledged write of the item (strongly consistent); nothing under a key that is
+   * longer than any item's.
    * @throws UnreadableItemError when what is there is none
    */
   read(key: string): Promise<LedgerItem | undefined>;

@@ -44,12 +44,8 @@ export type Finding =
       readonly command: Command | undefined;
     };
 
-/** A ledger key has 2048 bytes at most, and no store is asked for a longer one. */
-const MAX_KEY_BYTES = 2_000;
-
 /** The command, or that its item cannot be read by this version. */
 const lookUp = async (ledger: Ledger, key: string): Promise<Command | "unreadable" | undefined> => {
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return undefined;
   try {
     return (await commands.read(ledger, key))?.value;
   } catch (error) {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../commands/parse-json.ts";
 import { identityOf } from "../commands/read-request.ts";
 import type { RequestContext } from "../commands/request.ts";
 import { resumeSchema } from "../commands/resume-message.ts";
@@ -28,14 +29,6 @@ export interface LetterContext {
   /** What intake seals with; undefined: not known here, so that no seal can be checked. */
   readonly fingerprintKey: string | undefined;
 }
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** Rights play no part in whose a request is. */
 const NOBODY = { accountsOf: () => [], mayRun: () => false, maySee: () => false };

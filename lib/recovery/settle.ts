@@ -15,7 +15,9 @@ export interface RecoveryDeps {
 }
 
 /** More are not held at once: in SQS they are hidden from everybody else meanwhile. */
-const MOST_HELD = 100;
+const MOST_LISTED = 100;
+/** Those that are kept are held too: what can be sent back may lie behind many of them. */
+const MOST_LEFT = 1_000;
 
 /**
  * Goes through the dead letters until there are no more, or `visit` answers `stop`; what it left is
@@ -24,12 +26,12 @@ const MOST_HELD = 100;
 const walk = async (
   deadLetters: DeadLetters,
   visit: (letter: HeldLetter) => Promise<"left" | "settled">,
-  isDone: () => boolean,
+  isDone: (left: number) => boolean,
 ): Promise<void> => {
   const left: HeldLetter[] = [];
   const seen = new Set<string>();
   try {
-    while (left.length < MOST_HELD && !isDone()) {
+    while (!isDone(left.length)) {
       const held = await deadLetters.hold();
       // Of each that is held anew because its minute ran out, the newest hold counts.
       const fresh = held.filter(({ messageId }) => !seen.has(messageId));
@@ -55,12 +57,12 @@ export const listDeadLetters = async ({
     explained.push(await explain(letter, context()));
     return "left" as const;
   };
-  await walk(deadLetters, visit, () => false);
+  await walk(deadLetters, visit, (left) => left >= MOST_LISTED);
   const count = await deadLetters.count();
   return { deadLetters: explained, more: Math.max(0, count - explained.length) };
 };
 
-type Outcome = Pick<LetterOutcome, "outcome" | "why">;
+type Outcome = Omit<LetterOutcome, "messageId">;
 
 /** Does something with those that are meant, each by itself: what fails at one stops no other. */
 const settleEach = async (
@@ -70,17 +72,20 @@ const settleEach = async (
 ): Promise<readonly LetterOutcome[]> => {
   const outcomes: LetterOutcome[] = [];
   const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
+  const explainAndSettle = async (letter: HeldLetter): Promise<Outcome> => {
+    const explanation = await explain(letter, context());
+    return { what: explanation.what, ...(await settle(letter, explanation)) };
+  };
   const visit = async (letter: HeldLetter) => {
     const { messageId } = letter;
     if (wanted && !wanted.delete(messageId)) return "left";
-    const explanation = await explain(letter, context());
-    const done = await settle(letter, explanation).catch(
+    const done = await explainAndSettle(letter).catch(
       (error: unknown): Outcome => ({ outcome: "failed", why: errorName(error) }),
     );
-    outcomes.push({ messageId, what: explanation.what, ...done });
+    outcomes.push({ messageId, ...done });
     return done.outcome === "sent-back" || done.outcome === "deleted" ? "settled" : "left";
   };
-  await walk(deadLetters, visit, () => wanted?.size === 0);
+  await walk(deadLetters, visit, (left) => wanted?.size === 0 || left >= MOST_LEFT);
   const missing = [...(wanted ?? [])].map((messageId) => ({ messageId, ...NOT_FOUND }));
   return [...outcomes, ...missing];
 };

@@ -230,7 +230,7 @@ describe("skyhook resolve", { timeout: 30_000 }, () => {
       exitCode: 2,
       stdout: "",
       stderr:
-        "known has nothing to resolve: it ended as cancelled (requested), which says what became of it\n",
+        "known cannot be resolved: it ended as cancelled (requested), and only an unknown-outcome can be\n",
     });
   });
 });

@@ -69,13 +69,26 @@ test("a command that may have been done says so, and what to do about it", async
   const { endpoint } = await answering(STOPPED);
   const lines = printed();
 
-  await cancel("c1", { endpoint, sender: "111122223333", waitSeconds: "0" }, sleepingClock());
+  await cancel("c 1", { endpoint, sender: "111122223333", waitSeconds: "0" }, sleepingClock());
 
   expect(lines).toEqual([
     [
-      "c1 is stopped and failed (unknown-outcome): an earlier request of it may have taken effect",
-      "  next: look at the provider, then skyhook resolve c1 --applied | --not-applied --sender 111122223333\n",
+      "c 1 is stopped and failed (unknown-outcome): an earlier request of it may have taken effect",
+      `  next: look at the provider, then skyhook resolve 'c 1' --applied | --not-applied --endpoint ${endpoint} --sender 111122223333\n`,
     ].join("\n"),
+  ]);
+});
+
+test("tasks are named so that they steer no terminal, in words and in JSON", async () => {
+  const { endpoint } = await answering({ kind: "following", taskIds: ["t\u009b2J"] });
+  const lines = printed();
+
+  await cancel("c1", { endpoint, waitSeconds: "0" }, sleepingClock());
+  await cancel("c1", { endpoint, waitSeconds: "0", json: true }, sleepingClock());
+
+  expect(lines).toEqual([
+    "c1 cannot be stopped: the provider is at work on t\\u009b2J, which is followed to its end\n",
+    '{"commandId":"c1","kind":"following","taskIds":["t\\u009b2J"]}\n',
   ]);
 });
 

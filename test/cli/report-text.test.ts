@@ -109,6 +109,10 @@ describe("the report of a command", () => {
       "  next: look at the provider, then skyhook resolve c1 --applied | --not-applied --stage prod",
     ],
     ["follow-task", "  next: follow what is still at work, by follow-task: t2"],
+    [
+      "check-effect",
+      "  next: look at the provider, and send it again, under a new id, only if it did not take effect",
+    ],
     ["send-again", "  next: once the cause is gone, send it again under a new id"],
   ])("says what a person can do next: %s", (act, line) => {
     const tasks = [{ id: "t1", end: { kind: "finished" } }, { id: "t2" }];
@@ -120,6 +124,25 @@ describe("the report of a command", () => {
     const [line] = linesOf({ personCan: ["cancel"], commandId: "it's $HOME" });
 
     expect(line).toBe("  next: skyhook cancel 'it'\\''s $HOME'");
+  });
+
+  it.each([
+    ["its own id", { commandId: "a\u001b[2J", personCan: ["cancel"] }],
+    ["an id of others", { status: "waiting", after: ["a\u001b[2J"] }],
+    ["a problem", { problems: [{ path: "tasks.t1", rule: "boom \u001b[2J" }] }],
+    ["what was created", { createdResources: { "a\u001b[2J": ["r\u001b[2J"] } }],
+    ["a note", { resolution: { applied: true, resolvedAt: "now", note: "\u001b[2J" } }],
+    [
+      "the holder of its lane",
+      { waitsFor: { for: "lane", ahead: 1, holder: { sender: "\u001b[2J", commandId: "c" } } },
+    ],
+  ])("shows nothing that steers the terminal in %s", (_what, fields) => {
+    const state = commandState(fields as unknown as Partial<CommandState>);
+
+    const text = stripVTControlCharacters(reportText(state, "").replaceAll("\u001b[2J", "STEERS"));
+
+    expect(text).not.toContain("STEERS");
+    expect(text).toContain("\\u001b[2J");
   });
 
   it("says when a command was accepted and when it ended", () => {

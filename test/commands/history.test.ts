@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Client } from "../../lib/client/client.ts";
 import { ProviderError } from "../../lib/client/provider-error.ts";
 import { readView } from "../../lib/commands/read-view.ts";
+import type { Around } from "../support/faults.ts";
 import { createGate } from "../support/gate.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../support/provider.ts";
 import * as requests from "../support/requests.ts";
@@ -199,4 +200,24 @@ test("a week of attempts is found whole, and the command's item stays small", as
   expect(history.length).toBe(provider.count("PATCH "));
   expect(history.map(({ number }) => number)).toEqual(history.map((_, index) => index + 1));
   expect((await world.command("c1"))?.attempts.length).toBeLessThanOrEqual(40);
+});
+
+test("no attempt is forgotten when whoever puts them away is cut off", async () => {
+  let cutOff = 0;
+  const around: Around = (call, effect) => {
+    const isPage = call.name.startsWith("ledger.write attempts#");
+    if (!isPage || cutOff > 0) return effect();
+    cutOff += 1;
+    return Promise.reject(new Error("cut off"));
+  };
+  const provider = scriptProvider({ "PATCH ": () => json(409, {}) });
+  const world = await createWorld({ provider: () => provider, around });
+  await world.send(requests.updateContainer("c1"));
+
+  await world.pass(20 * 60_000);
+
+  const numbers = (await historyOf(world))?.map(({ number }) => number) ?? [];
+  expect(cutOff).toBe(1);
+  expect(numbers.length).toBeGreaterThan(41);
+  expect(numbers).toEqual(Array.from(numbers, (_, index) => index + 1));
 });

@@ -106,6 +106,21 @@ test("a task that outlives its command's deadline can be followed on", async () 
   expect(await viewOf(world)).toMatchObject({ reason: "deadline", personCan: ["follow-task"] });
 });
 
+test("nobody is told to send again what a vanished task may have done", async () => {
+  const provider = scriptProvider({
+    "POST /cloud/v1/routers/": () => json(200, { tasks: ["gone"] }),
+    "GET /v1/tasks/gone": () => json(404, {}),
+  });
+  const world = await createWorld({ provider: () => provider });
+  await world.send(requests.createRouter("c1"));
+  await world.untilQuiet();
+
+  expect(await viewOf(world)).toMatchObject({
+    reason: "task-unknown",
+    personCan: ["check-effect"],
+  });
+});
+
 test("a refused command can only be sent again, and a done one needs nothing", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(requests.updateEvent("refused", { bucket_name: "no-such" }));
@@ -126,7 +141,7 @@ test("a command that a person has stopped says when", async () => {
     reason: "requested",
     cancelRequestedAt: iso(START),
     endedAt: iso(START),
-    personCan: ["send-again"],
+    personCan: [],
   });
 });
 

@@ -6,6 +6,7 @@ import { commands } from "../../lib/ledger/command.ts";
 import type { Automation } from "../../lib/local/automation.ts";
 import { openGateway } from "../../lib/local/gateway.ts";
 import { LOCAL_SENDER } from "../../lib/local/own-account.ts";
+import { createPersonRoutes } from "../../lib/local/person-routes.ts";
 import type { ServedService } from "../../lib/service/serve.ts";
 import { commandOf } from "../support/commands.ts";
 import { updatePolicy } from "../support/requests.ts";
@@ -156,6 +157,48 @@ describe("the gateway of a local run", () => {
     expect(told).toEqual(["CommandCancelled"]);
     const stored = await commands.read(automation.deps.ledger, `${sender}/${id}`);
     expect(stored?.value).toMatchObject({ outbox: [], state: { settled: true } });
+  });
+
+  it("answers what a person did also when its event cannot be told yet", async () => {
+    const { deps } = automation;
+    const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
+    const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
+    await commands.write(deps.ledger, `${sender}/${id}`, undefined, command);
+    const bus = { ...deps.bus, publish: () => Promise.reject(new Error("no bus")) };
+    const app = createPersonRoutes({ ...deps, bus });
+    const headers = { "content-type": "application/json" };
+
+    const answer = await app.request("/c1/cancel", { method: "POST", headers, body: "{}" });
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
+    const stored = await commands.read(deps.ledger, `${sender}/${id}`);
+    expect(stored?.value).toMatchObject({
+      outbox: [{ detailType: "CommandCancelled" }],
+      state: { settled: false },
+    });
+  });
+
+  it("has another AWS account's command ended, and not our own with its id", async () => {
+    const deadline = Date.UTC(2100, 0, 1);
+    for (const sender of [LOCAL_SENDER, "111122223333"]) {
+      const command = commandOf({ sender, deadline });
+      await commands.write(automation.deps.ledger, `${sender}/c1`, undefined, command);
+    }
+
+    await act("c1/cancel?sender=111122223333", "{}");
+
+    const statusOf = async (sender: string) =>
+      (await commands.read(automation.deps.ledger, `${sender}/c1`))?.value.state.status;
+    expect(await statusOf("111122223333")).toBe("cancelled");
+    expect(await statusOf(LOCAL_SENDER)).toBe("accepted");
+  });
+
+  it("knows no command under an id that no ledger could hold", async () => {
+    const answer = await fetch(`${gateway.url}/commands/${"x".repeat(3_000)}`);
+
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual({ error: "no such command" });
   });
 
   it.each([

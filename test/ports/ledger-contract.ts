@@ -32,6 +32,12 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect(await ledger.read("command#1")).toBeUndefined();
     });
 
+    test("reads nothing under a key that is longer than any item's", async () => {
+      const ledger = await openForTest();
+
+      expect(await ledger.read(`command#${"é".repeat(1_500)}`)).toBeUndefined();
+    });
+
     test("reads an item as it was written", async () => {
       const ledger = await openForTest();
       const written = {

@@ -41,6 +41,58 @@ describe("redrive", () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
+  test("finds what can be sent back behind a hundred that are kept", async () => {
+    const { world, deps } = await openRecovery();
+    for (let n = 0; n < 110; n += 1) await world.send("{");
+    await world.send(updatePolicy("p1"));
+    for (let round = 0; round < 12; round += 1) await buryAll(world);
+
+    const outcomes = await redriveDeadLetters(deps, { kind: "all" });
+
+    expect(outcomes.filter(({ outcome }) => outcome === "kept")).toHaveLength(110);
+    expect(outcomes.at(-1)).toMatchObject({ outcome: "sent-back", why: "runs it" });
+  });
+
+  test("goes on behind one whose command cannot be looked up now", async () => {
+    const { world, deps } = await openRecovery();
+    await world.send(updatePolicy("p1"));
+    await world.send(updatePolicy("p2"));
+    await buryAll(world);
+    const context = () => {
+      const found = deps.context();
+      const read = (key: string) =>
+        key.endsWith("/p1") ? Promise.reject(new TypeError("throttled")) : found.ledger.read(key);
+      return { ...found, ledger: { ...found.ledger, read } };
+    };
+
+    const outcomes = await redriveDeadLetters({ ...deps, context }, { kind: "all" });
+
+    expect(outcomes).toMatchObject([
+      { outcome: "failed", why: "TypeError" },
+      { outcome: "sent-back", why: "runs it" },
+    ]);
+    expect(outcomes[0]).not.toHaveProperty("what");
+  });
+
+  test("lets go of those that it has kept, and of no other", async () => {
+    const { world, deps, idOf } = await openRecovery();
+    await world.send("{");
+    await world.send(updatePolicy("p1"));
+    await buryAll(world);
+    const keptId = await idOf();
+    const letGo: string[] = [];
+    const deadLetters: DeadLetters = {
+      ...deps.deadLetters,
+      async letGo(letters) {
+        letGo.push(...letters.map(({ messageId }) => messageId));
+      },
+    };
+
+    await redriveDeadLetters({ ...deps, deadLetters }, { kind: "all" });
+
+    expect(letGo).toEqual([keptId]);
+  });
+
   test("that is killed between the two queues, and done again, creates one router", async () => {
     const { world, deps, deadLetters, newRouters } = await openRecovery();
     await world.send(createRouter("r1"));

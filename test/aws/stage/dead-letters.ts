@@ -5,7 +5,7 @@ import {
   SetQueueAttributesCommand,
 } from "@aws-sdk/client-sqs";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
-import { stageDeadLetters } from "../../../lib/cli/dead-letter-stage.ts";
+import { stageDeadLetterDesk } from "../../../lib/cli/stage-dead-letter-desk.ts";
 import { createSystemClock } from "../../../lib/system/system-clock.ts";
 import { createSystemRandom } from "../../../lib/system/system-random.ts";
 import { sendCommand, successOf } from "../../scenarios/asking.ts";
@@ -60,7 +60,7 @@ const openDesk = ({ stack }: DeployedStage) => {
   onTestFinished(() => {
     vi.unstubAllEnvs();
   });
-  return stageDeadLetters({
+  return stageDeadLetterDesk({
     stage: stack.name.replace("skyhook-", ""),
     accounts: undefined,
     clock: createSystemClock(),

@@ -6,6 +6,7 @@ import { resolveCommand } from "../commands/resolve-command.ts";
 import { commandKey } from "../ledger/command.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import { awsClock } from "./aws-clock.ts";
 import { awsTrouble } from "./aws-trouble.ts";
 import type { CommandDesk } from "./command-desk.ts";
 import { terminalLog } from "./output.ts";
@@ -27,7 +28,7 @@ const accountOf = async (client: DynamoDBClient, tableName: string): Promise<str
  * @param sender AWS account whose commands are meant; absent: the stage's own
  * @throws ExitError from every call when AWS does not let us do it
  */
-export const openStageDesk = (
+export const stageCommandDesk = (
   stage: string,
   sender: string | undefined,
   clock: Clock,
@@ -35,7 +36,12 @@ export const openStageDesk = (
   const tableName = stageResource(stage, "ledger");
   const client = new DynamoDBClient();
   const ledger = createDynamodbLedger({ client, tableName });
-  const deps = { ledger, clock, log: terminalLog, metrics: countedNowhere };
+  const deps = {
+    ledger,
+    clock: awsClock(clock, client),
+    log: terminalLog,
+    metrics: countedNowhere,
+  };
 
   const about = async <T>(id: string, act: (key: string) => Promise<T>): Promise<T> => {
     try {

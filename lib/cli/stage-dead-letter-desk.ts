@@ -14,6 +14,7 @@ import {
   type RecoveryDeps,
   redriveDeadLetters,
 } from "../recovery/settle.ts";
+import { awsClock } from "./aws-clock.ts";
 import { awsTrouble } from "./aws-trouble.ts";
 import type { DeadLetterDesk } from "./dead-letter-desk.ts";
 import { stageResource } from "./stage-option.ts";
@@ -59,6 +60,7 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
   const { stage, accounts, clock, random } = options;
   const { sqs, ...urls } = await openQueues(stage);
   const ownSender = awsAccountOf(urls.commandQueueUrl);
+  const time = awsClock(clock, sqs);
   const ledger = createDynamodbLedger({
     client: new DynamoDBClient(),
     tableName: stageResource(stage, "ledger"),
@@ -67,7 +69,7 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
   const access = accounts && createAccess(accounts, ownSender);
   return {
     deadLetters: createSqsDeadLetters({ client: sqs, random, ...urls }),
-    context: () => ({ ledger, access, ownSender, fingerprintKey, now: clock.now() }),
+    context: () => ({ ledger, access, ownSender, fingerprintKey, now: time.now() }),
   };
 };
 
@@ -75,7 +77,7 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
  * The dead letters of a deployed stage, with the AWS credentials of the environment. Its methods
  * throw an ExitError when AWS is not reached or refuses.
  */
-export const stageDeadLetters = (options: StageOptions): DeadLetterDesk => {
+export const stageDeadLetterDesk = (options: StageOptions): DeadLetterDesk => {
   const at = async <T>(work: (recovery: RecoveryDeps) => Promise<T>): Promise<T> => {
     try {
       return await work(await openRecovery(options));

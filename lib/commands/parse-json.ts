@@ -1,0 +1,8 @@
+/** What a JSON text says; undefined when it is none. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
