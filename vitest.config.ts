@@ -9,7 +9,11 @@ export default defineConfig({
     maxWorkers: "100%",
     // No module of ours has state of its own, so files may share what they import; a fifth faster.
     isolate: false,
-    // The SDK's advice to upgrade Node would stand in the output of every file that uses it.
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
+    env: {
+      // The SDK's advice to upgrade Node would stand in the output of every file that uses it.
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+      // Texts for a terminal are the same wherever the tests run; some CI systems have colours.
+      NO_COLOR: "1",
+    },
   },
 });
