@@ -126,7 +126,6 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
     request: OperationRequest<O>,
     { key, signal, sends }: Attempt,
   ): Promise<Reply<O>> => {
-    await awaitTurn(operation, signal, sends > 1);
     const sentAt = clock.now();
     try {
       return await send(operation, request, { key, signal });
@@ -135,6 +134,10 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
       const next = sends < MAX_SENDS ? await keyAfter(key, signal) : undefined;
       // A refused key means that nothing took effect, of a mutation either.
       if (next !== undefined) {
+        // It was sent, so nobody may read that it was not: without another turn it is refused.
+        await awaitTurn(operation, signal, true).catch(() => {
+          throw error;
+        });
         return sendWith(operation, request, { key: next, signal, sends: sends + 1 });
       }
       metrics.count("AccountKeyRefused", { account });
@@ -148,6 +151,7 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
     async call(operation, request, signal = new AbortController().signal) {
       // Before the turn, which would be over when a key has to be read first.
       const key = await readApiKey(operation, heldKey.current, signal);
+      await awaitTurn(operation, signal, false);
       return sendWith(operation, request, { key, signal, sends: 1 });
     },
   };

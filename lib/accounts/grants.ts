@@ -54,7 +54,8 @@ export const createGrants = (
     unusedProbe && now >= unusedProbe.expiresAt ? unusedProbe.probe : undefined;
 
   const askLedger = async (): Promise<Wait | undefined> => {
-    const asked: { grant?: Grant; discards: number } = { discards };
+    const asked: { grant?: Grant } = {};
+    const discardsBefore = discards;
     const { value } = await budgets.change(ledger, name, (budget = newBudget(name)) => {
       // Counted as late as possible: whoever has come since the read gets a turn too.
       const wish = asking();
@@ -67,15 +68,15 @@ export const createGrants = (
       });
       const isShort = grant.kind === "granted" && grant.tokens < wish.wanted;
       notBefore = isShort ? now + COURTESY_MS : 0;
-      Object.assign(asked, { grant, discards });
+      asked.grant = grant;
       return next;
     });
     isKeyRefused = value.key.state === "refused";
     const { grant } = asked;
     if (grant?.kind === "wait") return grant;
     if (grant?.probe !== undefined) unusedProbe = grant;
-    // What was granted before a pause is not to be used in it.
-    if (grant && asked.discards === discards) tokens.add(grant);
+    // What was asked for before a pause is not to be used in it: the ledger may not know of it yet.
+    if (grant && discardsBefore === discards) tokens.add(grant);
     return undefined;
   };
 

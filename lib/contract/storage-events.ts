@@ -112,6 +112,12 @@ const listedEvent = z.looseObject({
 /** An entry whose target cannot be read is undefined. */
 const listedEvents = z.array(ifUsable(listedEvent)).nullable().optional();
 
+/** An answer that tells of something else must not be taken for one that tells of no events. */
+const holdsLists = (answer: Readonly<Record<string, unknown>>): boolean => {
+  const values = Object.values(answer);
+  return values.length === 0 || values.some((value) => value === null || Array.isArray(value));
+};
+
 /** Grouped by name; the entries themselves carry none. Absent, null and empty mean the same. */
 export const storageEventListSchema = z
   .looseObject({
@@ -120,6 +126,7 @@ export const storageEventListSchema = z
     reaching_files_quantity: listedEvents,
     reaching_used_requests: listedEvents,
   })
+  .refine(holdsLists, { error: "lists of events by name" })
   .meta({ id: "StorageEvents" });
 
 export const listStorageEvents = read({

@@ -107,27 +107,30 @@ describe("a pause that the provider asks one process for", () => {
   });
 });
 
-test("a turn that is granted while a pause begins is not used in it", async () => {
-  let isSlow = false;
-  const world = await createAccountWorld({
-    around: async ({ name }, effect) => {
-      const answer = await effect();
-      if (isSlow && name.startsWith("ledger.write")) await world.clock.sleep(300);
-      return answer;
-    },
-  });
-  const startedAt = world.clock.now();
-  const account = world.open();
-  world.answerNext(async () => {
-    isSlow = true;
-    void account.client.call(listStorageEvents, LIST);
-    await world.clock.sleep(100);
-    return throttled(3);
-  });
+test.each(["read", "write"])(
+  "a turn that is granted while a pause begins is not used in it, by a slow %s",
+  async (call) => {
+    let isSlow = false;
+    const world = await createAccountWorld({
+      around: async ({ name }, effect) => {
+        const answer = await effect();
+        if (isSlow && name.startsWith(`ledger.${call}`)) await world.clock.sleep(300);
+        return answer;
+      },
+    });
+    const startedAt = world.clock.now();
+    const account = world.open();
+    world.answerNext(async () => {
+      isSlow = true;
+      void account.client.call(listStorageEvents, LIST);
+      await world.clock.sleep(100);
+      return throttled(3);
+    });
 
-  await world.read(account);
-  await world.clock.advance(10_000);
+    await world.read(account);
+    await world.clock.advance(10_000);
 
-  expect(world.sent).toHaveLength(2);
-  expect(world.sent[1]?.at).toBeGreaterThanOrEqual(startedAt + 3_100);
-});
+    expect(world.sent).toHaveLength(2);
+    expect(world.sent[1]?.at).toBeGreaterThanOrEqual(startedAt + 3_100);
+  },
+);

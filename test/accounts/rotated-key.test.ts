@@ -111,6 +111,26 @@ describe("a key that was replaced", () => {
     expect(Math.max(...world.perSecond().values())).toBe(2);
   });
 
+  test("leaves a call refused, and not unsent, that gets no turn for the new one", async () => {
+    let isAway = false;
+    const world = await createAccountWorld({
+      around: ({ name }, effect) =>
+        isAway && name.startsWith("ledger") ? Promise.reject(new Error("away")) : effect(),
+    });
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+    world.answerNext(() => {
+      isAway = true;
+      return undefined;
+    });
+
+    const outcome = await world.change(account);
+
+    expect(outcome).toMatchObject({ code: "key-refused", status: 401, disposition: "transient" });
+    expect(world.sent.map(({ key }) => key)).toEqual([FIRST_KEY, FIRST_KEY]);
+  });
+
   test("twice is used by a call that was sent with the two older ones", async () => {
     const world = await createAccountWorld();
     const account = world.open();

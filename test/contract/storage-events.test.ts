@@ -216,6 +216,17 @@ test("the list of events keeps limits exact and takes absent, null and empty gro
   });
 });
 
+test.each(["{}", '{"reaching_the_moon":[]}', '{"reaching_used_space":null,"page":1}'])(
+  "%s is a list of no events",
+  (json) => {
+    expect(received(storageEventListSchema, json)).toEqual(JSON.parse(json));
+  },
+);
+
+test("an answer of something else is no list of no events", () => {
+  expect(received(storageEventListSchema, '{"ok":true}')).toEqual([": lists of events by name"]);
+});
+
 test.each([listStorageEvents, listStorageEventTypes])(
   "$id asks for nothing in particular",
   (list) => {
