@@ -2,12 +2,24 @@ import * as z from "zod";
 import { STORAGE_EVENT_NAMES } from "../contract/storage-events.ts";
 import { outboxKind, outboxSchema } from "./outbox.ts";
 
-/** A threshold that was applied; without a limit while a change of it may have taken effect or not. */
+/** A limit, or null where there is no such threshold. */
+const limitSchema = z.string().nullable();
+
+/** Changes of a threshold that may still take effect: about to be sent, or sent and not clearly answered. */
+const openSchema = z.object({
+  /** What they make of it. */
+  limits: z.array(limitSchema),
+  /** Epoch ms. */
+  until: z.number(),
+});
+
+/** A threshold that was applied; without a limit while nobody knows which it has. */
 const appliedSchema = z.object({
   name: z.enum(STORAGE_EVENT_NAMES),
   storage_name: z.string().optional(),
   bucket_name: z.string().optional(),
-  limit: z.string().optional(),
+  limit: limitSchema.optional(),
+  open: openSchema.optional(),
 });
 
 const thresholdSyncSchema = z.object({

@@ -3,13 +3,20 @@ import { ProviderError } from "../client/provider-error.ts";
 import { isUnclear, makeChange, type SendOptions } from "./make-change.ts";
 import type { Change } from "./plan.ts";
 
-/** What became of a change; `action` is what was done, an update where somebody had been faster. */
-export type AppliedChange =
-  | { readonly change: Change; readonly outcome: "done"; readonly action: Change["action"] }
+type Outcome =
+  /** `action` is what was done, an update where somebody had been faster. */
+  | { readonly outcome: "done"; readonly action: Change["action"] }
   /** Clearly refused. */
-  | { readonly change: Change; readonly outcome: "failed"; readonly problem: string }
+  | { readonly outcome: "failed"; readonly problem: string }
   /** Not begun, or its replies were lost: the next run does it, or finds it done. */
-  | { readonly change: Change; readonly outcome: "left"; readonly problem?: string };
+  | { readonly outcome: "left"; readonly problem?: string };
+
+/** What became of a change. */
+export type AppliedChange = Outcome & {
+  readonly change: Change;
+  /** Whether a request of it got no clear answer: it may take effect later than it seems. */
+  readonly isOpen: boolean;
+};
 
 /** No change is begun after `endsAt`. */
 export interface ApplyOptions extends SendOptions {
@@ -32,26 +39,30 @@ export const applyChanges = async (
   let isStopped = false;
   let unclearInARow = 0;
 
-  const failed = (change: Change, error: ProviderError): AppliedChange => {
+  const failed = (error: ProviderError): Outcome => {
     const problem = error.message;
-    if (error.disposition === "permanent") return { change, outcome: "failed", problem };
+    if (error.disposition === "permanent") return { outcome: "failed", problem };
     unclearInARow += 1;
     // Who is away for one change is away for all; one that is never answered stops no other.
     isStopped ||= !isUnclear(error) || unclearInARow >= MAX_UNCLEAR_IN_A_ROW;
-    return { change, outcome: "left", problem };
+    return { outcome: "left", problem };
   };
 
   const apply = async (change: Change): Promise<AppliedChange> => {
     isStopped ||= options.clock.now() >= options.endsAt || options.signal.aborted;
     // Whoever cannot tell must not go on; what was done is recorded all the same.
     isStopped ||= !(await options.mayGoOn().catch(() => false));
-    if (isStopped) return { change, outcome: "left" };
+    let isOpen = false;
+    const noteUnclear = (): void => {
+      isOpen = true;
+    };
+    if (isStopped) return { change, isOpen, outcome: "left" };
     try {
-      const action = await makeChange(options, change);
+      const action = await makeChange(options, change, noteUnclear);
       unclearInARow = 0;
-      return { change, outcome: "done", action };
+      return { change, isOpen, outcome: "done", action };
     } catch (error) {
-      if (error instanceof ProviderError) return failed(change, error);
+      if (error instanceof ProviderError) return { change, isOpen, ...failed(error) };
       throw error;
     }
   };

@@ -41,7 +41,10 @@ const isDone = (error: unknown): boolean =>
   error instanceof ProviderError && error.disposition === "contract";
 
 const sender =
-  ({ client, clientId, clock, random, endsAt, signal }: SendOptions): Send =>
+  (
+    { client, clientId, clock, random, endsAt, signal }: SendOptions,
+    noteUnclear: () => void,
+  ): Send =>
   async (operation, body, onUnclear) => {
     const query = clientId === undefined ? {} : { client_id: clientId };
     const pauseAgain = async (error: unknown, sends: number): Promise<void> => {
@@ -55,7 +58,10 @@ const sender =
         return;
       } catch (error) {
         if (isDone(error)) return;
-        if (isUnclear(error)) onUnclear?.();
+        if (isUnclear(error)) {
+          noteUnclear();
+          onUnclear?.();
+        }
         await pauseAgain(error, sends);
       }
     }
@@ -112,11 +118,16 @@ const remove = async (send: Send, from: ActualThreshold): Promise<Change["action
 
 /**
  * Makes one change, whatever has become of its target since the plan was made.
+ * @param noteUnclear called when a request may have taken effect, may do so later, or never
  * @returns what was done: an update instead of a create where somebody had been faster
  * @throws ProviderError
  */
-export const makeChange = (options: SendOptions, change: Change): Promise<Change["action"]> => {
-  const send = sender(options);
+export const makeChange = (
+  options: SendOptions,
+  change: Change,
+  noteUnclear: () => void,
+): Promise<Change["action"]> => {
+  const send = sender(options, noteUnclear);
   switch (change.action) {
     case "create":
       return create(send, change.threshold);

@@ -3,7 +3,14 @@ import type { OutboxEvent } from "../ledger/outbox.ts";
 import type { Stored } from "../ledger/record.ts";
 import { type ThresholdSync, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobDeps } from "../ports/job.ts";
-import { withIntents, withOutcomes } from "./applied-thresholds.ts";
+import {
+  isInDoubt,
+  type Moment,
+  withDoubts,
+  withIntents,
+  withOutcomes,
+} from "./applied-changes.ts";
+import type { Applied } from "./applied-thresholds.ts";
 import type { AppliedChange } from "./apply.ts";
 import type { Plan } from "./plan.ts";
 import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
@@ -18,7 +25,11 @@ export interface Sync {
   readonly stored: Stored<ThresholdSync> | undefined;
   readonly plan: Plan;
   /** Where thresholds cannot be listed: what was applied, as far as it is still remembered. */
-  readonly remembered: NonNullable<ThresholdSync["applied"]>;
+  readonly remembered: Applied;
+  /** A request that got no clear answer takes effect within this time, or never. */
+  readonly settleMs: number;
+  /** Epoch ms; no request leaves from then on. */
+  readonly endsAt: number;
 }
 
 /** For events of what no record holds: when they are not taken, the whole sync comes again. */
@@ -63,6 +74,9 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
   return thresholdSyncs.publishOrLeave(deps, sync.key);
 };
 
+const intendedBy = ({ remembered, plan, facts, endsAt, settleMs }: Sync): Applied =>
+  withIntents(remembered, plan.changes, { now: facts.at, until: endsAt + settleMs });
+
 /**
  * Notes that changes are about to be made, and tells of drift first: of what the last sync left as it
  * was wanted, and is wanted still, so that nobody asked for the difference.
@@ -70,19 +84,45 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
  * @throws UnfinishedSyncError when the record is not any more as it was read
  */
 export const beginChanges = async (sync: Sync): Promise<number> => {
-  const { facts, plan, remembered } = sync;
+  const { facts, plan } = sync;
   const { syncedDigest, applied: _replaced, ...record } = recordOf(sync);
   const run = record.run + 1;
   const isDrift = facts.cause.kind === "schedule" && syncedDigest === facts.config.digest;
   await replace(sync, {
     ...record,
     run,
-    ...(facts.actualFrom === "ledger" && { applied: withIntents(remembered, plan.changes) }),
+    ...(facts.actualFrom === "ledger" && { applied: intendedBy(sync) }),
     outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
   });
   if (isDrift) await thresholdSyncs.publishOrLeave(sync.deps, sync.key);
   return run;
 };
+
+/**
+ * What an overtaken sync has sent, where thresholds cannot be listed, is made again where that may be
+ * something else. Whoever is at work now is overtaken by this.
+ */
+const doubted = (
+  current: ThresholdSync,
+  results: readonly AppliedChange[],
+  moment: Moment,
+): ThresholdSync => {
+  const isSent = results.some(({ outcome, isOpen }) => outcome === "done" || isOpen);
+  if (!current.applied || !isSent) return current;
+  const { syncedDigest: _, ...record } = current;
+  const applied = withDoubts(current.applied, results, moment);
+  return { ...record, run: current.run + 1, applied };
+};
+
+const MAY_NOT_LAST = "made, and an earlier request for it that got no answer may still arrive";
+
+/** What was made and may not last is left to be made again. */
+const lastingIn = (applied: Applied, results: readonly AppliedChange[]): readonly AppliedChange[] =>
+  results.map((each) =>
+    each.outcome === "done" && isInDoubt(applied, each)
+      ? { change: each.change, isOpen: each.isOpen, outcome: "left", problem: MAY_NOT_LAST }
+      : each,
+  );
 
 /**
  * Records what was done, and tells of it.
@@ -94,24 +134,29 @@ export const endChanges = async (
   results: readonly AppliedChange[],
 ): Promise<void> => {
   const { deps, key, facts, plan } = sync;
-  const isComplete = results.every(({ outcome }) => outcome === "done");
-  const endedFacts = { ...facts, at: deps.clock.now() };
-  const event = thresholdsSynced(endedFacts, results, plan.unchangedCount, [String(run)]);
+  const moment = { startedAt: facts.at, now: deps.clock.now(), settleMs: sync.settleMs };
+  const applied =
+    facts.actualFrom === "ledger"
+      ? withOutcomes(intendedBy(sync), results, sync.remembered, moment)
+      : undefined;
+  const lasting = applied ? lastingIn(applied, results) : results;
+  const isComplete = lasting.every(({ outcome }) => outcome === "done");
+  const endedFacts = { ...facts, at: moment.now };
+  const event = thresholdsSynced(endedFacts, lasting, plan.unchangedCount, [String(run)]);
   const { value } = await thresholdSyncs.update(deps.ledger, key, (current) => {
-    if (current.run !== run) return current;
-    const { applied, ...record } = current;
+    if (current.run !== run) return doubted(current, results, moment);
     return {
-      ...record,
+      ...current,
       ...seen(facts),
-      ...(applied && { applied: withOutcomes(applied, results) }),
+      ...(applied && { applied }),
       ...(isComplete && { syncedDigest: facts.config.digest }),
-      outbox: [...record.outbox, event],
+      outbox: [...current.outbox, event],
     };
   });
   // It lasted longer than it may, and another one has begun.
   if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
   await thresholdSyncs.publishOrLeave(deps, key);
-  if (results.some(({ outcome }) => outcome === "left")) {
+  if (lasting.some(({ outcome }) => outcome === "left")) {
     throw new UnfinishedSyncError("not every change was made; the next sync goes on");
   }
 };

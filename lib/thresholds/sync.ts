@@ -4,7 +4,7 @@ import { configProblemText } from "../config/config-file.ts";
 import { isLeaseHeld, takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
-import { rememberedFor } from "./applied-thresholds.ts";
+import { actualOf, rememberedFor } from "./applied-thresholds.ts";
 import { applyChanges } from "./apply.ts";
 import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
 import { listThresholds } from "./listed-thresholds.ts";
@@ -119,7 +119,7 @@ const syncWith = async (
     const problems = [{ path: "thresholds", rule }];
     return reject(deps, request, { reason: "invalid", version, problems });
   }
-  const actual = isListed ? await listThresholds(client) : remembered;
+  const actual = isListed ? await listThresholds(client) : actualOf(remembered);
   const plan = planChanges(config.thresholds, actual, config.prune);
   const facts = {
     account: account.name,
@@ -129,7 +129,9 @@ const syncWith = async (
     actualFrom: isListed ? ("list" as const) : ("ledger" as const),
     at: deps.clock.now(),
   };
-  const sync = { deps, facts, key, stored, plan, remembered };
+  const { settleMs } = account;
+  const { endsAt } = budget;
+  const sync = { deps, facts, key, stored, plan, remembered, settleMs, endsAt };
   if (plan.changes.length > 0) return makeChanges(sync, request, client, budget);
   await requireNobodyAtWork(deps, account.name);
   return endUnchanged(sync);

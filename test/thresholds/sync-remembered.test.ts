@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { breakLease } from "../../lib/ledger/lease.ts";
 import { LOSSES } from "../support/lost-replies.ts";
 import { createThresholdWorld, event } from "./threshold-world.ts";
 
 const NO_LISTS = { canList: false };
+const SETTLE_MS = 300_000;
 const configOf = (...buckets: readonly string[]): string =>
   `prune: true\nthresholds: [${buckets
     .map((name) => `{ name: reaching_used_space, bucket_name: ${name}, bytes: 500 }`)
@@ -96,8 +98,8 @@ test.each(LOSSES)(
     await world.sync();
 
     expect(await world.actual()).toEqual(["reaching_used_space - a 500"]);
-    expect((await world.remembered())?.applied).toEqual([
-      { name: "reaching_used_space", bucket_name: "a", limit: "500" },
+    expect((await world.remembered())?.applied).toMatchObject([
+      { name: "reaching_used_space", bucket_name: "a", limit: "500", open: { limits: ["500"] } },
     ]);
   },
 );
@@ -108,6 +110,7 @@ test("a threshold that a dead run may have made is deleted when it is wanted no 
   world.faults.strike(...lost);
   await expect(world.sync()).rejects.toThrow("not every change was made");
   world.source.write(configOf("c"));
+  await world.clock.advance(SETTLE_MS);
 
   await world.sync();
 
@@ -170,4 +173,22 @@ test("what is wanted no more is remembered as far as there is room, and the rest
   expect(left.length).toBeGreaterThan(0);
   expect(left.length).toBeLessThan(1_200);
   expect(left.some((line) => line.includes(" cx"))).toBe(false);
+});
+
+test("what a sync sends that stood still while another took over is remembered and undone", async () => {
+  const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS });
+  world.meanwhile(async () => {
+    // Its time has run out.
+    await breakLease(world.ledger, "sync-thresholds/local");
+    world.source.write("prune: true\nthresholds: []\n");
+    await expect(world.sync()).rejects.toThrow("not every change was made");
+  });
+
+  await expect(world.sync()).rejects.toThrow("another sync has taken over");
+  const left = await world.actual();
+  await world.clock.advance(SETTLE_MS);
+  await world.sync();
+
+  expect(left).toEqual(["reaching_used_space - a 500"]);
+  expect(await world.actual()).toEqual([]);
 });
