@@ -22,8 +22,7 @@ const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> =>
   );
   if (isOurs(first)) return;
   const other: Task = { ...task, sharedAs: "other" };
-  // A conflict means that an earlier try has recorded it.
-  await tasks.write(ledger, taskKey(other), undefined, other);
+  await tasks.change(ledger, taskKey(other), (found) => found ?? other);
 };
 
 /**

@@ -43,11 +43,15 @@ export const rejectRequest = async (
   }
   log.info("request rejected", fields);
   const key = commandKey({ sender, id: commandId });
-  // Nobody may take this for the end of the command that has the id already.
+  // Nobody may take this for the end of the command that has the id already. Told before there was
+  // such a command, and again after, the rejection reads differently: that is another event.
   const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
   const event = eventOf({
     detailType: "CommandRejected",
-    identity: [key, reason, fingerprintOf(message, deps.fingerprintKey)],
+    identity: [
+      ...[key, reason, fingerprintOf(message, deps.fingerprintKey)],
+      ...(isTaken ? ["taken"] : []),
+    ],
     subject: key,
     time: deps.clock.now(),
     correlationId: rejection.correlationId ?? commandId,

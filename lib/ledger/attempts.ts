@@ -69,12 +69,13 @@ export const putAwayAttempts = async (
 ): Promise<void> => {
   if (!isFull(command)) return;
   const first = firstInItem(command);
-  // A conflict means that an earlier try has written it.
-  await attemptPages.write(ledger, pageKey(commandKey, pageNumber(first)), undefined, {
+  const page = {
     first,
     attempts: command.attempts.slice(0, PAGE_LENGTH),
     expiresAt: command.deadline + LEDGER_RETENTION_MS,
-  });
+  };
+  const key = pageKey(commandKey, pageNumber(first));
+  await attemptPages.change(ledger, key, (found) => found ?? page);
 };
 
 export interface NumberedAttempt extends Attempt {

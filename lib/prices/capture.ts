@@ -125,6 +125,6 @@ export const capturePrices = async (
   const ended = { account, bucket, endedAt: deps.clock.now() };
   const outbox = [pricesCaptured(ended, captured)];
   // Another run of the same bucket may have been faster; what it wrote is as true.
-  await priceRuns.write(deps.ledger, key, undefined, { ...ended, outbox });
+  await priceRuns.change(deps.ledger, key, (found) => found ?? { ...ended, outbox });
   await priceRuns.publishOrLeave(deps, key);
 };

@@ -108,6 +108,23 @@ describe("a CommandRequested on the bus", () => {
     expect(await current.queue.receive(10, 1_000)).toEqual([]);
   });
 
+  test("that is invalid and comes again once there is a command of its id is rejected by another event", async () => {
+    const current = await world();
+    const invalid = requested(updatePolicy("c1", { status: "broken" }), { id: "invalid" });
+
+    await current.put(invalid);
+    await current.put(requested(updatePolicy("c1")));
+    await current.untilQuiet();
+    await current.put(invalid);
+
+    const [before, after] = current.bus
+      .published()
+      .filter(({ detailType }) => detailType === "CommandRejected");
+    expect(before?.metadata.commandId).toBe("c1");
+    expect(after?.data.requestedCommandId).toBe("c1");
+    expect(after?.id).not.toBe(before?.id);
+  });
+
   test("whose message cannot be sent comes again", async () => {
     let isAway = true;
     const current = await createIntakeWorld({

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { recordTasks } from "../../lib/commands/follow.ts";
+import { tasks } from "../../lib/ledger/task.ts";
+import type { Ledger } from "../../lib/ports/ledger.ts";
 import { createFaults, type FaultKind } from "../support/faults.ts";
 import { json, scriptProvider } from "../support/provider.ts";
 import { updateContainer, updatePool } from "../support/requests.ts";
@@ -56,6 +58,37 @@ test("the task belongs to the first of them, however often the second records it
   const other = await world.ledger.read("task#local/t1/own/c2");
   expect(other?.value).toMatchObject({ command: "own/c2", sharedAs: "other" });
   expect(other?.version).toBe(1);
+});
+
+test("a conflict on recording the task for the second command is looked into, not believed", async () => {
+  const { world } = await start();
+  const command = await world.command("c2");
+  const again = { status: "following" as const, tasks: [{ id: "t2" }], tasksRecorded: false };
+  const { deps } = world.newInvocation();
+  await tasks.write(world.ledger, "local/t2", undefined, {
+    account: "local",
+    id: "t2",
+    command: "own/c1",
+    operation: "update-container",
+    deadline: world.clock.now(),
+    recordedAt: world.clock.now(),
+    lookAt: world.clock.now(),
+    state: { status: "open" },
+  });
+  let conflicts = 1;
+  const ledger: Ledger = {
+    ...deps.ledger,
+    write: async (item) => {
+      const isOther = item.key.endsWith("t2/own/c2");
+      return isOther && conflicts-- > 0 ? "conflict" : deps.ledger.write(item);
+    },
+  };
+
+  await recordTasks({ ...deps, ledger }, { ...command!, state: again });
+
+  expect((await world.ledger.read("task#local/t2/own/c2"))?.value).toMatchObject({
+    sharedAs: "other",
+  });
 });
 
 /** Both commands to their end, with one fault on the way. */
