@@ -1,6 +1,6 @@
 import { publish } from "../events/publish.ts";
 import { type Command, commandKey, commands, isEnded } from "../ledger/command.ts";
-import { markPublished, waitInLane } from "../ledger/command-transitions.ts";
+import { lookAfterPause, markPublished, waitInLane } from "../ledger/command-transitions.ts";
 import { enterLane, type Lane, lanes } from "../ledger/lane.ts";
 import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
@@ -60,6 +60,15 @@ const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
 const isReady = ({ state }: Command, now: number): boolean =>
   state.status !== "running" || (state.lease ? state.lease.until <= now : state.notBefore <= now);
 
+/** For one that was called too early: whoever called it looks at it only much later. */
+const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const next = lookAfterPause(stored.value);
+  if (next === stored.value || next.state.status !== "running") return;
+  if (await commands.write(deps.ledger, commandKey(next), stored, next)) {
+    await deps.waker.wakeAt(next.state.lookAt);
+  }
+};
+
 /**
  * Takes a command as far as it can go now: into its lane, through an attempt, to its end.
  * Safe to call at any time and any number of times.
@@ -79,12 +88,15 @@ export const advanceCommand = async (
   }
   const { value: command } = found;
   const now = deps.clock.now();
-  if (!isReady(command, now)) return;
+  if (!isReady(command, now)) return awaitPause(deps, found);
   if (now >= command.deadline) return expireCommand(deps, found);
   const entry = await lookForEntry(deps, found);
   if (entry.kind === "waits") return deps.waker.wakeAt(entry.lookAt);
   if (entry.kind === "ended") return;
   if ((await takePlace(deps, command)) !== "holder") return;
   const attempted = await attemptCommand(deps, found, signal);
-  if (attempted) await carryOn(deps, attempted);
+  if (attempted) return carryOn(deps, attempted);
+  // Ended by a person before it had its place: nobody else would know that it has taken one.
+  const current = await commands.read(deps.ledger, commandKey(command));
+  if (current && isEnded(current.value)) await finishCommand(deps, current.value);
 };

@@ -46,6 +46,17 @@ export const lookAgain = (command: Command, now: number): Command => {
     : command;
 };
 
+/**
+ * Called before its pause was over, by somebody whose clock is ahead: looked at again when it is, and
+ * not as late as one that has been called is.
+ */
+export const lookAfterPause = (command: Command): Command => {
+  const { state } = command;
+  return state.status === "running" && !state.lease && state.lookAt > state.notBefore
+    ? { ...command, state: { ...state, lookAt: state.notBefore } }
+    : command;
+};
+
 /** The intent, recorded before the request leaves. Attempts without room are put away before. */
 export const startAttempt = (
   command: Command,

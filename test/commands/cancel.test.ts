@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cancelCommand } from "../../lib/commands/cancel-command.ts";
+import { finishCommand } from "../../lib/commands/finish.ts";
 import { lanes } from "../../lib/ledger/lane.ts";
 import { createGate } from "../support/gate.ts";
 import { createLossyWorld } from "../support/lost-replies.ts";
@@ -67,6 +68,30 @@ describe("a command that a person stops", () => {
     const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
     expect(lane?.value).toMatchObject({ waiting: [] });
     expect(lane?.value).not.toHaveProperty("holder");
+  });
+
+  test("leaves no lane behind that a run of it takes in the same moment", async () => {
+    const state: { world?: World } = {};
+    const world = await createWorld({
+      provider: startProvider,
+      around: async (call, effect) => {
+        const { world: found } = state;
+        if (found && call.name.startsWith("ledger.write lane")) {
+          delete state.world;
+          const { deps } = found.newInvocation();
+          await cancelCommand(deps, "own/c1");
+          await finishCommand(deps, (await found.command("c1"))!);
+        }
+        return effect();
+      },
+    });
+    state.world = world;
+
+    await world.handle(requests.updateContainer("c1"));
+
+    const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
+    expect(lane?.value).not.toHaveProperty("holder");
+    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
   test("takes those along that wait for it", async () => {

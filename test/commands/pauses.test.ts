@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { backoffMs, pauseAfterWaitMs } from "../../lib/client/backoff.ts";
+import { lookAtCommand } from "../../lib/commands/look.ts";
 import { connectionLost, json, scriptProvider } from "../support/provider.ts";
 import * as requests from "../support/requests.ts";
 import { createWorld } from "../support/world.ts";
@@ -30,6 +31,29 @@ describe("the pause before the next attempt", () => {
 });
 
 describe("a pause that the provider asks for", () => {
+  test("is kept to the second where the poller's clock is ahead", async () => {
+    let asked = 0;
+    const provider = scriptProvider({
+      "PATCH ": () => {
+        asked += 1;
+        return asked === 1 ? json(429, {}, { "retry-after": "7" }) : json(200, { tasks: [] });
+      },
+    });
+    const world = await createWorld({ provider: () => provider });
+    await world.handle(requests.updateContainer("c1"));
+    await world.clock.advance(6_000);
+    const { deps } = world.newInvocation();
+    const ahead = { ...deps, clock: { ...deps.clock, now: () => world.clock.now() + 2_000 } };
+    await lookAtCommand(ahead, "own/c1");
+
+    await world.deliver();
+    const wokenAt = world.wakes.at(-1);
+    await world.pass(2_000);
+
+    expect(wokenAt).toBe(Date.UTC(2026, 0, 1) + 7_000);
+    expect(asked).toBe(2);
+  });
+
   test("is kept to the second", async () => {
     let asked = 0;
     const provider = scriptProvider({
