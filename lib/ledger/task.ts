@@ -21,7 +21,13 @@ const taskSchema = z.object({
    */
   lookAt: z.int(),
   state: z.discriminatedUnion("status", [
-    z.object({ status: z.literal("open"), missingSince: z.int().optional() }),
+    z.object({
+      status: z.literal("open"),
+      /** First look that did not find it, since it was found last; epoch ms. */
+      missingSince: z.int().optional(),
+      /** Newest look that did not find it. */
+      missingAt: z.int().optional(),
+    }),
     /** Ended at the provider; `told` when event and command know. */
     z.object({
       status: z.enum(["finished", "failed", "unknown"]),
@@ -92,8 +98,27 @@ export const markTold = (task: Task): Task =>
 export const abandonTask = (task: Task, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { status: "abandoned", endedAt: now } } : task;
 
-/** Notes since when the provider has not known the task; undefined when it knows it again. */
-export const noteMissing = (task: Task, missingSince: number | undefined): Task =>
-  task.state.status === "open" && task.state.missingSince !== missingSince
-    ? { ...task, state: { status: "open", ...(missingSince !== undefined && { missingSince }) } }
+/** Looks that told nothing may lie between two that did not find the task, but not for longer. */
+const MAX_MISSING_GAP_MS = 2 * 60 * 1000;
+
+/** Since when the provider has not known an open task that a look has not found now. */
+export const missingSince = ({ state }: Task, now: number): number => {
+  if (state.status !== "open" || state.missingSince === undefined) return now;
+  const lastAt = state.missingAt ?? state.missingSince;
+  return now - lastAt > MAX_MISSING_GAP_MS ? now : state.missingSince;
+};
+
+/** Notes that a look has not found the task. */
+export const noteMissing = (task: Task, now: number): Task =>
+  task.state.status === "open"
+    ? {
+        ...task,
+        state: { status: "open", missingSince: missingSince(task, now), missingAt: now },
+      }
+    : task;
+
+/** Notes that a look has found the task again. */
+export const noteFound = (task: Task): Task =>
+  task.state.status === "open" && task.state.missingSince !== undefined
+    ? { ...task, state: { status: "open" } }
     : task;

@@ -2,7 +2,16 @@ import pLimit from "p-limit";
 import type { Account } from "../accounts/account.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { commands, isEnded } from "../ledger/command.ts";
-import { abandonTask, lookLater, noteMissing, type Task, taskKey, tasks } from "../ledger/task.ts";
+import {
+  abandonTask,
+  lookLater,
+  missingSince,
+  noteFound,
+  noteMissing,
+  type Task,
+  taskKey,
+  tasks,
+} from "../ledger/task.ts";
 import { MAX_PAUSE_MS, pauseBeforeLook } from "./look-schedule.ts";
 import { type ManyReports, readTasks } from "./read-many.ts";
 import { settleTask } from "./settle.ts";
@@ -18,18 +27,15 @@ const NOTHING_SEEN: ManyReports = { reports: new Map(), isListed: false };
 
 const lookMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
   const now = deps.clock.now();
-  const since = task.state.status === "open" ? (task.state.missingSince ?? now) : now;
-  if (now - since >= MISSING_FOR_MS) {
+  if (now - missingSince(task, now) >= MISSING_FOR_MS) {
     const message = "the provider does not know the task";
     return settleTask(deps, task, { status: "unknown", message });
   }
-  await tasks.update(deps.ledger, taskKey(task), (current) => noteMissing(current, since));
+  await tasks.update(deps.ledger, taskKey(task), (current) => noteMissing(current, now));
 };
 
+/** A task that nobody waits for any more is not followed for ever. */
 const lookOpen = async (deps: CommandDeps, task: Task): Promise<void> => {
-  if (task.state.status === "open" && task.state.missingSince !== undefined) {
-    await tasks.update(deps.ledger, taskKey(task), (current) => noteMissing(current, undefined));
-  }
   if (deps.clock.now() < task.deadline) return;
   const command = await commands.read(deps.ledger, task.command);
   if (!command || isEnded(command.value)) {
@@ -46,6 +52,11 @@ const actOn = async (deps: CommandDeps, task: Task, report: TaskReport): Promise
     case "missing":
       return lookMissing(deps, task);
     case "open":
+      if (noteFound(task) !== task) {
+        await tasks.update(deps.ledger, taskKey(task), noteFound);
+      }
+      return lookOpen(deps, task);
+    // Tells nothing of whether the provider knows it.
     case "unasked":
     case "unseen":
     case "unreadable":

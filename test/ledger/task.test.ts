@@ -22,7 +22,7 @@ const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
   tell: machine.markTold,
   abandon: machine.abandonTask,
   miss: (task, now) => machine.noteMissing(task, now),
-  meet: (task) => machine.noteMissing(task, undefined),
+  meet: machine.noteFound,
 };
 
 const course = fc.array(fc.constantFrom(...Object.keys(STEPS)), { maxLength: 12 });
@@ -48,17 +48,22 @@ test("the first end of a task is its end, and it stays due until it was told", (
 test("a task that was missing and is seen again starts anew", () => {
   const missing = machine.noteMissing(open, 4_000);
 
-  const seen = machine.noteMissing(missing, undefined);
+  const seen = machine.noteFound(missing);
 
-  expect(missing.state).toEqual({ status: "open", missingSince: 4_000 });
+  expect(missing.state).toEqual({ status: "open", missingSince: 4_000, missingAt: 4_000 });
   expect(seen.state).toEqual({ status: "open" });
 });
 
-test("noting what is known already changes nothing", () => {
-  const missing = machine.noteMissing(open, 4_000);
+test("a task is missing since the first of looks that are not far apart", () => {
+  const first = machine.noteMissing(open, 4_000);
+  const second = machine.noteMissing(first, 124_000);
 
-  expect(machine.noteMissing(missing, 4_000)).toBe(missing);
-  expect(machine.noteMissing(open, undefined)).toBe(open);
+  expect(machine.missingSince(second, 244_000)).toBe(4_000);
+  expect(machine.missingSince(second, 244_001)).toBe(244_001);
+});
+
+test("finding a task that was not missing changes nothing", () => {
+  expect(machine.noteFound(open)).toBe(open);
 });
 
 test("the next look at an open task is only ever put off", () => {

@@ -120,6 +120,34 @@ describe("a task", () => {
     expect(world.bus.published().at(-1)?.data.reason).toBe("task-unknown");
   });
 
+  test("that the provider does not know is given up although some looks tell nothing", async () => {
+    const { world, provider } = await follow({ t1: RUNNING });
+    let looks = 0;
+    provider.answer("GET /v1/tasks/t1", () => {
+      looks += 1;
+      return looks % 2 === 0 ? json(503, {}) : json(404, {});
+    });
+
+    await world.untilQuiet();
+
+    const failed = world.bus.published().find(({ detailType }) => detailType === "TaskFailed");
+    expect(failed?.data.reason).toBe("task-unknown");
+    expect(failed?.data.durationMs).toBeLessThanOrEqual(500_000);
+  });
+
+  test("that nobody could look for in between is not given up", async () => {
+    const { world, provider } = await follow({ t1: RUNNING });
+    provider.answer("GET /v1/tasks/t1", () => json(404, {}));
+    await world.pass(60_000);
+    provider.answer("GET /v1/tasks/t1", () => json(503, {}));
+    await world.pass(300_000);
+    provider.answer("GET /v1/tasks/t1", () => json(404, {}));
+
+    await world.pass(120_000);
+
+    expect((await world.command("c1"))?.state.status).toBe("following");
+  });
+
   test("that was missing for a while and shows up again is followed on", async () => {
     const { world, provider } = await follow({ t1: RUNNING });
     provider.answer("GET /v1/tasks/t1", () => json(404, {}));
