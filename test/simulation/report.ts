@@ -11,7 +11,7 @@ export const violationText = (found: RunReport, shortest: RunReport): string =>
   [
     `seed ${found.seed} breaks invariant ${shortest.violations[0]?.invariant}:`,
     ...shortest.violations.map(({ invariant, text }) => `  ${invariant}: ${text}`),
-    `the shortest history found: ${shortest.inputs.length} of ${found.inputs.length} requests, ` +
+    `the shortest history found: ${shortest.parts.length} of ${found.parts.length} deeds, ` +
       `${shortest.struck.length} of ${found.struck.length} faults`,
     ...shortest.history.map(line),
     `run it alone: npm run simulate -- --seed ${found.seed}`,
@@ -23,6 +23,13 @@ export interface Totals {
   readonly virtualMs: number;
   readonly seconds: number;
 }
+
+/** What runs have come upon, by name, each with the number of runs. */
+export const metText = (met: ReadonlyMap<string, number>): string =>
+  [...met]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, runs]) => `${String(runs).padStart(8)}  ${name}`)
+    .join("\n");
 
 /** The last line of a simulation. */
 export const totalsText = ({ seeds, violated, virtualMs, seconds }: Totals): string =>

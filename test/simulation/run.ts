@@ -4,7 +4,7 @@ import { type Cloud, openCloud } from "./cloud/cloud.ts";
 import type { Tampering } from "./cloud/tampering.ts";
 import type { Strike } from "./engine/faults.ts";
 import { historyOf, type Moment } from "./history.ts";
-import type { Input } from "./plan/inputs.ts";
+import { metIn } from "./met.ts";
 
 const STORM_MS = 6 * 60_000;
 const LOOK_MS = 20_000;
@@ -15,8 +15,8 @@ export interface RunOptions {
   readonly seed: number;
   /** Only these strikes, as `place kind`; absent: all that chance brings. */
   readonly only?: ReadonlySet<string> | undefined;
-  /** Only the inputs of these ids; absent: all. */
-  readonly inputs?: ReadonlySet<string> | undefined;
+  /** Only the inputs and versions of the config of these ids; absent: all. */
+  readonly parts?: ReadonlySet<string> | undefined;
   /** A deliberate bug; absent: the system as it is. */
   readonly tampering?: Tampering | undefined;
 }
@@ -24,41 +24,34 @@ export interface RunOptions {
 export interface RunReport {
   readonly seed: number;
   readonly violations: readonly Violation[];
-  readonly inputs: readonly Input[];
+  /** Ids of what was done: inputs, and versions of the config. */
+  readonly parts: readonly string[];
   readonly struck: readonly Strike[];
   /** How much time went by in the run. */
   readonly virtualMs: number;
   /** What happened, in the order of time. */
   readonly history: readonly Moment[];
+  /** What it has come upon, each once. */
+  readonly met: readonly string[];
 }
-
-const ask = ({ triggers, startsAt }: Cloud, { id, afterMs, sender, detail }: Input): void => {
-  const time = `${new Date(startsAt + afterMs).toISOString().slice(0, 19)}Z`;
-  const event = {
-    version: "0",
-    id,
-    "detail-type": "CommandRequested",
-    source: "team",
-    account: sender,
-    time,
-    region: "us-east-1",
-    resources: [],
-    detail,
-  };
-  triggers.deliver(event, afterMs);
-};
 
 /** A person looks at the dead letters, and sends them back. */
 const redrive = async ({ triggers, queue }: Cloud): Promise<void> => {
-  for (const event of triggers.undelivered.splice(0)) triggers.deliver(event, 0);
+  for (const { name, event } of triggers.undelivered.splice(0)) triggers.deliver(name, event);
   await queue.redrive();
 };
 
 /** Far more than any run needs that does not turn in circles. */
 const MAX_CALLS = 200_000;
 
-const isAtRest = async ({ ledger, queue, triggers, jobs }: Cloud): Promise<boolean> => {
-  if (triggers.isBusy() || jobs.pending() > 0 || triggers.undelivered.length > 0) return false;
+const isAtRest = async ({ ledger, queue, triggers, jobs, people }: Cloud): Promise<boolean> => {
+  if (
+    people.areBusy() ||
+    triggers.isBusy() ||
+    jobs.pending() > 0 ||
+    triggers.undelivered.length > 0
+  )
+    return false;
   const due = await ledger.true.listDue(Number.MAX_SAFE_INTEGER, 1);
   return due.length === 0 && queue.isEmpty();
 };
@@ -79,14 +72,14 @@ const comeToRest = async (cloud: Cloud): Promise<boolean> => {
 export const run = async ({
   seed,
   only,
-  inputs: kept,
+  parts: kept,
   tampering = {},
 }: RunOptions): Promise<RunReport> => {
-  const cloud = await openCloud({ seed, only, inputs: kept, tampering });
+  const cloud = await openCloud({ seed, only, parts: kept, tampering });
   const { timeline, faults, startsAt, chronicle } = cloud;
   watch(cloud);
   const { inputs } = cloud;
-  for (const input of inputs) ask(cloud, input);
+  for (const input of inputs) cloud.perform(input);
   for (const version of cloud.versions) cloud.jobs.write(version);
   cloud.triggers.start();
   cloud.jobs.start();
@@ -99,9 +92,10 @@ export const run = async ({
   return {
     seed,
     violations,
-    inputs,
+    parts: [...inputs, ...cloud.versions].map(({ id }) => id),
     struck: faults.struck,
     virtualMs: timeline.now() - startsAt,
-    history: historyOf(cloud, inputs),
+    history: historyOf(cloud),
+    met: await metIn(cloud),
   };
 };

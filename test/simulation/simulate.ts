@@ -3,12 +3,13 @@ import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { totalsText } from "./report.ts";
+import { metText, totalsText } from "./report.ts";
 import type { JobResult } from "./worker.ts";
 
 /*
  * Runs many seeds on all cores, fresh ones unless told. Ends with status 1 when an invariant was
- * broken, with seed and shortest history of each.
+ * broken, with seed and shortest history of each. `--met` shows in how many runs each kind of fault
+ * has struck where, and how commands have ended.
  */
 
 const WORKER = fileURLToPath(new URL("./worker.mjs", import.meta.url));
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "1000" },
     from: { type: "string" },
     seed: { type: "string" },
+    met: { type: "boolean", default: false },
   },
 });
 
@@ -44,9 +46,13 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-const note = ({ virtualMs, text }: JobResult): void => {
+/** By what runs have come upon, how many of them have. */
+const met = new Map<string, number>();
+
+const note = ({ virtualMs, text, ...result }: JobResult): void => {
   totals.seeds += 1;
   totals.virtualMs += virtualMs;
+  for (const name of result.met) met.set(name, (met.get(name) ?? 0) + 1);
   if (text !== undefined) {
     totals.violated += 1;
     print(text);
@@ -77,5 +83,6 @@ const runWorker = (): Promise<void> =>
 
 print(`seeds ${first} to ${first + count - 1}`);
 await Promise.all(Array.from({ length: Math.min(count, availableParallelism()) }, runWorker));
+if (values.met) print(metText(met));
 print(totalsText({ ...totals, seconds: (performance.now() - startedAt) / 1000 }));
 process.exitCode = totals.violated > 0 ? 1 : 0;

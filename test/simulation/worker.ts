@@ -11,14 +11,16 @@ interface Job {
 export interface JobResult {
   readonly seed: number;
   readonly virtualMs: number;
+  /** What the run has come upon. */
+  readonly met: readonly string[];
   readonly text: string | undefined;
 }
 
 const work = async ({ seed }: Job): Promise<JobResult> => {
   const report = await run({ seed });
-  const { virtualMs } = report;
-  if (report.violations.length === 0) return { seed, virtualMs, text: undefined };
-  return { seed, virtualMs, text: violationText(report, await shrink({ seed }, report)) };
+  const { virtualMs, met } = report;
+  if (report.violations.length === 0) return { seed, virtualMs, met, text: undefined };
+  return { seed, virtualMs, met, text: violationText(report, await shrink({ seed }, report)) };
 };
 
 process.on("message", (job: Job) => {
@@ -26,7 +28,7 @@ process.on("message", (job: Job) => {
     (result) => process.send?.(result),
     (error: Error) => {
       const text = `seed ${job.seed}: the simulation itself failed: ${error.stack}`;
-      process.send?.({ seed: job.seed, virtualMs: 0, text });
+      process.send?.({ seed: job.seed, virtualMs: 0, met: [], text });
     },
   );
 });

@@ -1,13 +1,21 @@
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
-import type { Input } from "../plan/inputs.ts";
+import type { Input } from "../plan/deeds.ts";
+import { checkAttempts } from "./attempts.ts";
 import { watchBudget } from "./budget.ts";
+import { checkConditions } from "./conditions.ts";
 import { checkEnds } from "./ends.ts";
 import { checkEvents } from "./events.ts";
+import { checkJobs } from "./jobs.ts";
+import { checkKeys, watchKeys } from "./keys.ts";
 import { checkLanes, watchLanes } from "./lanes.ts";
 import { checkNumbers } from "./numbers.ts";
+import { checkProgress } from "./progress.ts";
+import { checkPromptness } from "./promptness.ts";
+import { checkRest } from "./rest.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
 import { checkTasks } from "./tasks.ts";
+import { checkTelling } from "./telling.ts";
 import { checkThresholds, watchThresholds } from "./thresholds.ts";
 import { checkTruth } from "./truth.ts";
 
@@ -17,7 +25,15 @@ const CHECKS: readonly Check[] = [
   checkEnds,
   checkTruth,
   checkLanes,
+  checkRest,
+  checkConditions,
+  checkProgress,
+  checkPromptness,
+  checkAttempts,
+  checkTelling,
   checkTasks,
+  checkJobs,
+  checkKeys,
   checkEvents,
   checkSecrets,
   checkNumbers,
@@ -27,6 +43,7 @@ const CHECKS: readonly Check[] = [
 export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
   watchBudget(cloud);
+  watchKeys(cloud);
   watchSecrets(cloud);
   watchThresholds(cloud);
 };

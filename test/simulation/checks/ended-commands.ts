@@ -16,3 +16,7 @@ export const endedCommands = async ({ ledger }: Cloud): Promise<readonly Ended[]
   }
   return ended;
 };
+
+/** When the requests of a command left, the first one first. */
+export const departuresOf = ({ chronicle }: Cloud, { key }: Ended): readonly number[] =>
+  chronicle.departures.filter(({ command }) => command === key).map(({ at }) => at);

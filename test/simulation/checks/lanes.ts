@@ -15,8 +15,12 @@ export const watchLanes = ({ ledger, chronicle, timeline }: Cloud): void => {
     if (key.startsWith(`${lanes.kind}#`)) {
       const { holder, waiting } = laneSchema.parse(value);
       const entered = chronicle.entered.get(restOf(key)) ?? [];
-      const all = [...(holder === undefined ? [] : [holder]), ...waiting];
-      const fresh = all.filter((command) => !entered.includes(command));
+      const inLane = [...(holder === undefined ? [] : [holder]), ...waiting];
+      if (new Set(inLane).size < inLane.length) {
+        const text = `${inLane.join(", ")}: somebody is twice in ${key}`;
+        chronicle.violations.push({ invariant: 3, text });
+      }
+      const fresh = inLane.filter((command) => !entered.includes(command));
       chronicle.entered.set(restOf(key), [...entered, ...fresh]);
     } else if (key.startsWith(`${commands.kind}#`) && endSchema.safeParse(value).success) {
       const command = restOf(key);
@@ -43,6 +47,7 @@ export const checkLanes = async ({ chronicle }: Cloud): Promise<readonly Violati
     );
     const broken = [
       ...(order.includes(command) ? [] : [`${command} has sent outside of its lane ${lane}`]),
+      ...((endedAt.get(command) ?? at) < at ? [`${command} has sent after its end`] : []),
       ...(isLeased ? [] : [`${command} has sent without its lease`]),
       ...inFlight.map((other) => `${command} has sent before ${other} of its lane had ended`),
     ];

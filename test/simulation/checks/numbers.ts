@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
-import { LARGE_NUMBERS } from "../plan/inputs.ts";
+import { LARGE_NUMBERS } from "../plan/requests.ts";
 
 const eventSchema = z.object({ storage_name: z.string(), bytes: z.string().optional() });
 

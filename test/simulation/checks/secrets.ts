@@ -1,13 +1,30 @@
 import { commands } from "../../../lib/ledger/command.ts";
 import type { LedgerItem } from "../../../lib/ports/ledger.ts";
+import { API_KEY } from "../cloud/api-keys.ts";
 import type { Violation } from "../cloud/chronicle.ts";
-import { API_KEY, type Cloud } from "../cloud/cloud.ts";
-import { ENVS_CANARY, PULL_SECRET_CANARY } from "../plan/inputs.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+import { ENVS_CANARY, PULL_SECRET_CANARY } from "../plan/requests.ts";
 
 const CANARIES = [API_KEY, ENVS_CANARY, PULL_SECRET_CANARY];
 
+/** As it is, and as what encodings make of it, wherever in a longer text it begins. */
+const formsOf = (canary: string): readonly string[] => [
+  canary,
+  Buffer.from(canary).toString("hex"),
+  // What its neighbours have a share in is left out at both ends.
+  ...[0, 1, 2].map((offset) =>
+    Buffer.from("-".repeat(offset) + canary)
+      .toString("base64")
+      .slice(offset === 0 ? 0 : 4, -4),
+  ),
+];
+
+const FORMS = CANARIES.map((canary) => ({ canary, forms: formsOf(canary) }));
+
 const canariesIn = (text: string): readonly string[] =>
-  CANARIES.filter((canary) => text.includes(canary));
+  FORMS.filter(({ forms }) => forms.some((form) => text.includes(form))).map(
+    ({ canary }) => canary,
+  );
 
 /** The stored request of a command that goes on may hold what it was given; nothing else may. */
 const withoutRequest = ({ key, value }: LedgerItem): string => {

@@ -1,12 +1,14 @@
 import * as z from "zod";
+import { followTask } from "../../../lib/contract/tasks.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
+import { B, NARROW_SENDER } from "../plan/actors.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
 
 const taskSchema = z.object({
   id: z.string(),
   state: z.string(),
-  finished_on: z.string().nullable(),
+  project_id: z.number(),
 });
 type ProviderTask = z.output<typeof taskSchema>;
 
@@ -20,9 +22,9 @@ const providerTasks = async ({ provider }: Cloud): Promise<ReadonlyMap<string, P
   );
 
 /** How a task has truly ended, its fate included. */
-const endOf = ({ fates }: Cloud, task: ProviderTask | undefined): string => {
+const endOf = ({ fates }: Cloud, id: string, task: ProviderTask | undefined): string => {
   if (!task) return "unknown";
-  const fate = fates.of(task.id);
+  const fate = fates.of(id);
   if (fate === "endless") return "none";
   if (fate === "vanishing") return "finished, failed or unknown";
   if (task.state === "ERROR") return "failed";
@@ -30,18 +32,31 @@ const endOf = ({ fates }: Cloud, task: ProviderTask | undefined): string => {
   return fate === "failing" ? "failed" : "finished";
 };
 
+/** What a follower may know of it: a task of a project that is not theirs looks like none. */
+const knownEndOf = (
+  cloud: Cloud,
+  { sender, operation }: Ended,
+  id: string,
+  task: ProviderTask | undefined,
+): string => {
+  const isHidden = sender === NARROW_SENDER && task?.project_id !== B.project_id;
+  return isHidden && operation === followTask.id ? "unknown" : endOf(cloud, id, task);
+};
+
 const wrongEnds = (
   cloud: Cloud,
-  { key, state, deadline }: Ended,
+  command: Ended,
   truth: ReadonlyMap<string, ProviderTask>,
-): readonly string[] =>
-  state.tasks.flatMap(({ id, end }) => {
-    const known = endOf(cloud, truth.get(id));
+): readonly string[] => {
+  const { key, state, deadline } = command;
+  return state.tasks.flatMap(({ id, end }) => {
+    const known = knownEndOf(cloud, command, id, truth.get(cloud.fates.trueId(id)));
     if (!end) {
       return state.endedAt >= deadline - 20_000 ? [] : [`${key} ended before its task ${id}`];
     }
     return known.includes(end.kind) ? [] : [`${key}: task ${id} ${end.kind}, in truth ${known}`];
   });
+};
 
 /**
  * Invariant 4: a recorded task id is followed to its end: the command knows the end that the task had

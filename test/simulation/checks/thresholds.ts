@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
-import { CONFIG_STORAGE, type Wanted } from "../plan/configs.ts";
+import { BLIND } from "../plan/actors.ts";
+import { CONFIG_STORAGE, type ConfigVersion, type Wanted } from "../plan/configs.ts";
 
 const eventSchema = z.object({
   client_id: z.number(),
@@ -10,7 +11,11 @@ const eventSchema = z.object({
   bytes: z.string().optional(),
 });
 
+const EVENT_PATH = "/storage/notifications/v1/event";
+const EVENT = { name: "reaching_used_space", storage_name: CONFIG_STORAGE };
 const MAX_SYNC_MS = 10 * 60_000;
+/** Whatever a sync has sent has taken effect by then: as long as it may last, and the settle time. */
+const LAST_EFFECT_MS = 7 * 60_000;
 
 const actual = async ({ provider }: Cloud): Promise<readonly Wanted[]> =>
   [...(await provider.store.load())]
@@ -25,13 +30,16 @@ const textOf = (thresholds: readonly Wanted[]): string =>
     .sort()
     .join(", ");
 
-/** An invalid config changes nothing: whoever changes something has read a valid one last. */
+/**
+ * An invalid config changes nothing: whoever changes something has read a valid one last, and whoever
+ * deletes something one that prunes.
+ */
 export const watchThresholds = ({ provider, configs, versions, chronicle }: Cloud): void => {
-  const valid = new Set(versions.filter(({ wanted }) => wanted).map(({ number }) => `${number}`));
-  provider.onRequest(({ name }, isJobMutation) => {
-    const version = configs.lastReadBy(name) ?? "none";
-    if (!isJobMutation || valid.has(version)) return;
-    const text = `${name} changes something, and the config that it has read is invalid`;
+  provider.onRequest(({ caller: { name }, isJobMutation, method }) => {
+    const read = versions.find(({ number }) => String(number) === configs.lastReadBy(name));
+    const isAllowed = read?.wanted && (read.isPruning || method !== "DELETE");
+    if (!isJobMutation || isAllowed) return;
+    const text = `${name} sends a ${method}, and the config that it has read does not ask for it`;
     chronicle.violations.push({ invariant: 7, text });
   });
 };
@@ -48,6 +56,49 @@ const syncOnce = async ({ jobs, timeline, provider }: Cloud): Promise<number> =>
   return provider.jobMutations() - before;
 };
 
+/** What is to be there: what is wanted, and what is left alone where nothing is pruned. */
+const expected = (
+  { wanted = [], isPruning }: ConfigVersion,
+  before: readonly Wanted[],
+): readonly Wanted[] => {
+  const names = new Set(wanted.map(({ bucket_name }) => bucket_name));
+  return isPruning
+    ? wanted
+    : [...wanted, ...before.filter(({ bucket_name }) => !names.has(bucket_name))];
+};
+
+/** A change of somebody else is told as drift and undone, and what is no drift is not told as such. */
+const checkDrift = async (cloud: Cloud, newest: ConfigVersion): Promise<readonly string[]> => {
+  const { bus, faults, provider, jobAccount } = cloud;
+  const drifts = (): number =>
+    new Set(
+      bus.seen().flatMap(({ detailType, id }) => (detailType === "ThresholdsDrifted" ? [id] : [])),
+    ).size;
+  const toldBefore = drifts();
+  // An old request that comes late has changed something, whoever had sent it.
+  const mayComeLate = faults.struck.some(
+    ({ kind, place }) => kind === "frozen" || (kind === "stalls" && place.includes("/storage/")),
+  );
+  const untrue =
+    toldBefore > 0 && !mayComeLate ? ["told of drift, and nobody had changed anything"] : [];
+  // What cannot be listed is taken to be as it was left.
+  if (jobAccount === BLIND) return untrue;
+  const [first] = newest.wanted ?? [];
+  // What somebody adds is none where nothing is pruned.
+  if (!first && !newest.isPruning) return untrue;
+  const before = textOf(await actual(cloud));
+  const target = { ...EVENT, bucket_name: first?.bucket_name ?? "b9", bytes: 1 };
+  await provider.meddle(first ? "DELETE" : "POST", EVENT_PATH, JSON.stringify(target));
+  await syncOnce(cloud);
+  const found = drifts() - toldBefore;
+  const after = textOf(await actual(cloud));
+  return [
+    ...untrue,
+    ...(found === 1 ? [] : [`drift of one kind was told ${found} times`]),
+    ...(after === before ? [] : [`drift was left: ${after}`]),
+  ];
+};
+
 /**
  * Invariant 7: a sync right after a sync plans nothing, and what it leaves is what the newest config
  * asks for. An invalid config changes nothing.
@@ -55,8 +106,10 @@ const syncOnce = async ({ jobs, timeline, provider }: Cloud): Promise<number> =>
 export const checkThresholds = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const newest = cloud.configs.newest();
   if (!newest) return [];
-  const { wanted } = cloud.versions.find(({ number }) => String(number) === newest.version) ?? {};
+  const version = cloud.versions.find(({ number }) => String(number) === newest.version);
   const broken: string[] = [];
+  await cloud.timeline.runUntil(cloud.timeline.now() + LAST_EFFECT_MS);
+  const wanted = version?.wanted && expected(version, await actual(cloud));
   const before = textOf(await actual(cloud));
   const first = await syncOnce(cloud);
   const second = await syncOnce(cloud);
@@ -67,5 +120,6 @@ export const checkThresholds = async (cloud: Cloud): Promise<readonly Violation[
   if (wanted && after !== textOf(wanted)) {
     broken.push(`the config wants ${textOf(wanted)}, and there is ${after}`);
   }
+  if (version?.wanted) broken.push(...(await checkDrift(cloud, version)));
   return broken.map((text) => ({ invariant: 7, text }));
 };

@@ -37,6 +37,8 @@ export interface Chronicle {
   /** By key of a command, when its end was written. */
   readonly endedAt: Map<string, number>;
   readonly lines: LogLine[];
+  /** When somebody has changed the tag that guards look at, epoch ms. */
+  tagChangedAt: number | undefined;
   /** What was seen to break an invariant at the moment it happened. */
   readonly violations: Violation[];
 }
@@ -47,5 +49,6 @@ export const createChronicle = (): Chronicle => ({
   entered: new Map(),
   endedAt: new Map(),
   lines: [],
+  tagChangedAt: undefined,
   violations: [],
 });

@@ -1,57 +1,98 @@
-import { toAccountsConfig } from "../../../lib/accounts/config.ts";
+import { type AccountsConfig, toAccountsConfig } from "../../../lib/accounts/config.ts";
+import { readReactions } from "../../../lib/reactions/reactions-file.ts";
 import { createRecordingBus } from "../../support/recording-bus.ts";
 import { createChance } from "../engine/chance.ts";
 import { createFaults } from "../engine/faults.ts";
 import { createTimeline } from "../engine/timeline.ts";
+import {
+  B,
+  BASE_URLS,
+  BLIND,
+  LOCAL,
+  NARROW_SENDER,
+  OTHER_SENDER,
+  OWN_SENDER,
+  STARTS_AT,
+} from "../plan/actors.ts";
 import { configsOf } from "../plan/configs.ts";
-import { inputsOf, isOnStorageEvent, OTHER_SENDER, OWN_SENDER } from "../plan/inputs.ts";
+import { isOnStorageEvent, REACTION } from "../plan/deeds.ts";
+import { inputsOf } from "../plan/inputs.ts";
 import { weatherOf } from "../plan/weather.ts";
 import { createConfigObjects } from "../ports/config-source.ts";
 import { createTaskFates } from "../ports/task-fates.ts";
+import { createApiKeys } from "./api-keys.ts";
 import { createChronicle } from "./chronicle.ts";
+import { createDoer } from "./doing.ts";
 import { createJobs } from "./jobs.ts";
-import { ACCOUNT, type Surroundings } from "./machines.ts";
+import type { Surroundings } from "./machines.ts";
 import { openMessageQueue } from "./message-queue.ts";
 import { createObservedLedger } from "./observed-ledger.ts";
+import { createPeople } from "./people.ts";
 import { openProviderSide } from "./provider-side.ts";
-import { createSentCommands, PROVIDER_URL } from "./sent-commands.ts";
+import { createSentCommands } from "./sent-commands.ts";
 import type { Tampering } from "./tampering.ts";
 import { createTriggers } from "./triggers.ts";
 
-const STARTS_AT = Date.UTC(2026, 0, 1);
 /** Short, so that a run does not last for hours; as long as the request budget's clocks allow. */
 const SETTLE_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
-
-/** The key of the account at the provider: nowhere but in the headers of requests. */
-export const API_KEY = "key-canary-9e31c0de5eed0c0de";
+/** As in infra/queues.cjs, or so few that some messages become dead letters. */
+const MAX_RECEIVE_COUNTS = [10, 10, 2];
 
 export interface CloudOptions {
   readonly seed: number;
   /** Only these strikes happen; absent: all that chance brings. */
   readonly only: ReadonlySet<string> | undefined;
-  /** Only the inputs of these ids; absent: all. */
-  readonly inputs: ReadonlySet<string> | undefined;
+  /** Only the inputs and versions of the config of these ids; absent: all. */
+  readonly parts: ReadonlySet<string> | undefined;
   readonly tampering: Tampering;
 }
 
-const accountsOf = (requestsPerSecond: number, settleMs: number) =>
-  toAccountsConfig({
+const accountsOf = (requestsPerSecond: number, settleMs: number): AccountsConfig => {
+  const shared = {
+    api_key: { parameter: "/key" },
+    requests_per_second: requestsPerSecond,
+    settle: settleMs,
+    deadlines: { default: DEADLINE_MS },
+  };
+  const narrow = { sender: NARROW_SENDER, projects: [B.project_id] };
+  return toAccountsConfig({
     accounts: [
       {
-        name: ACCOUNT,
-        base_url: PROVIDER_URL,
-        api_key: { parameter: "/key" },
+        ...shared,
+        name: LOCAL,
+        base_url: BASE_URLS[LOCAL],
+        senders: ["own", OTHER_SENDER, narrow],
+      },
+      {
+        ...shared,
+        name: BLIND,
+        base_url: BASE_URLS[BLIND],
         senders: ["own", OTHER_SENDER],
-        requests_per_second: requestsPerSecond,
-        settle: settleMs,
-        deadlines: { default: DEADLINE_MS },
+        lists: false,
       },
     ],
   });
+};
+
+const REACTIONS = `
+reactions:
+  - name: ${REACTION}
+    when: { source: [billing], detail-type: [InvoicePaid] }
+    account: ${LOCAL}
+    then:
+      operation: resume-instance
+      params: { project_id: $.detail.project_id, region_id: $.detail.region_id, instance_id: $.detail.instance_id }
+`;
+
+const reactionsFor = (accounts: AccountsConfig) => {
+  const read = readReactions(REACTIONS, { accounts, eventSource: "skyhook" });
+  if (read.kind === "invalid") throw new Error("the reactions of the simulation are wrong");
+  return read.value;
+};
 
 /** Everything that a run takes place in, on virtual time. */
-export const openCloud = async ({ seed, only, inputs: kept, tampering }: CloudOptions) => {
+export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) => {
   const chance = createChance(seed);
   const timeline = createTimeline(STARTS_AT);
   const weather = weatherOf(chance);
@@ -61,18 +102,20 @@ export const openCloud = async ({ seed, only, inputs: kept, tampering }: CloudOp
   const bus = createRecordingBus(ledger.true, OWN_SENDER);
   const sent = createSentCommands();
   const fates = createTaskFates(chance, weather);
+  const keys = createApiKeys(timeline);
   const requestsPerSecond = chance.pick("budget", [2, 5, 20]);
+  const accounts = accountsOf(requestsPerSecond, tampering.settleMs ?? SETTLE_MS);
   ledger.onWrite((item) => void timeline.standStill(() => sent.note(item)));
   const provider = await openProviderSide({
     timeline,
     chance,
-    apiKey: API_KEY,
+    keys,
     fates,
     chronicle,
     sent,
     items: ledger.items,
   });
-  const queue = await openMessageQueue(timeline);
+  const queue = await openMessageQueue(timeline, chance.pick("receives", MAX_RECEIVE_COUNTS));
   const configs = createConfigObjects();
   const around: Surroundings = {
     timeline,
@@ -83,12 +126,13 @@ export const openCloud = async ({ seed, only, inputs: kept, tampering }: CloudOp
     queue,
     waker: { wakeAt: async (at) => triggers.wakeAt(at) },
     provider,
-    accounts: accountsOf(requestsPerSecond, tampering.settleMs ?? SETTLE_MS),
+    accounts,
     ownSender: OWN_SENDER,
-    apiKey: API_KEY,
+    keys,
     fingerprintKey: "fingerprint-key",
-    reactions: [],
+    reactions: reactionsFor(accounts),
     isSkewed: chance.happens("skewed", 0.3),
+    jobAccount: chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
     settleMs: SETTLE_MS,
     lines: chronicle.lines,
     configs,
@@ -96,8 +140,12 @@ export const openCloud = async ({ seed, only, inputs: kept, tampering }: CloudOp
   };
   const triggers = createTriggers(around, queue);
   const jobs = createJobs(around);
-  const inputs = inputsOf(chance).filter(({ id }) => !kept || kept.has(id));
-  const versions = configsOf(chance, !inputs.some(isOnStorageEvent));
+  const people = createPeople(around);
+  const all = inputsOf(chance);
+  // What is left out changes nothing about the rest.
+  const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
+  const inputs = all.filter(isKept);
+  const versions = configsOf(chance, !all.some(isOnStorageEvent)).filter(isKept);
   return {
     startsAt: STARTS_AT,
     chance,
@@ -108,13 +156,18 @@ export const openCloud = async ({ seed, only, inputs: kept, tampering }: CloudOp
     bus,
     queue,
     fates,
+    keys,
     provider,
     triggers,
     jobs,
+    people,
     configs,
     inputs,
     versions,
     requestsPerSecond,
+    jobAccount: around.jobAccount,
+    /** Has something done when its time has come. */
+    perform: createDoer({ around, chronicle, triggers, people, keys, startsAt: STARTS_AT }),
   };
 };
 

@@ -3,6 +3,7 @@ import { lambdaContext } from "../../../lib/local/lambda-context.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import type { Timeline } from "../engine/timeline.ts";
 import { type Machine, type Surroundings, startMachine } from "./machines.ts";
+import type { Skew } from "./sandbox.ts";
 
 /** How an invocation ended: with an answer, with an error, or not at all. */
 type Ending<T> =
@@ -29,11 +30,15 @@ const untilLate = async (
   while (left() > 0 && !isOver.aborted) await timeline.sleep(left(), isOver);
 };
 
-/** @param timeoutMs a machine whose invocation lasts longer is killed */
+/**
+ * @param timeoutMs a machine whose invocation lasts longer is killed
+ * @param skew of the clocks of its machines, where it is another than that of all
+ */
 export const createLambda = (
   functionName: string,
   timeoutMs: number,
   surroundings: Surroundings,
+  skew?: Skew,
 ): Lambda => {
   const { timeline } = surroundings;
   const random = createSeededRandom(surroundings.chance.between(`random ${functionName}`, 1, 9999));
@@ -43,7 +48,7 @@ export const createLambda = (
 
   const start = (): Machine => {
     started += 1;
-    return startMachine(`${functionName}-${started}`, surroundings);
+    return startMachine(`${functionName}-${started}`, surroundings, skew);
   };
 
   return {

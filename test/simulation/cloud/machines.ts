@@ -21,17 +21,16 @@ import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.
 import { hostileLedger } from "../ports/ledger.ts";
 import { hostileProvider } from "../ports/provider.ts";
 import { hostileQueue, hostileWaker } from "../ports/queues.ts";
+import { hostileSecrets } from "../ports/secrets.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import type { ObservedLedger } from "./observed-ledger.ts";
 import type { ProviderSide } from "./provider-side.ts";
-import { createSandbox, type Sandbox } from "./sandbox.ts";
+import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
 import type { Tampering } from "./tampering.ts";
 
 /** As of the deployed functions: functions/command-deps.ts and infra/environment.cjs. */
 const LEASE_MS = 45_000;
 const ATTEMPT_TIMEOUT_MS = 10_000;
-
-/** The only one of a run. */
-export const ACCOUNT = "local";
 
 /** Everything outside the machines, as it truly is. */
 export interface Surroundings {
@@ -45,10 +44,12 @@ export interface Surroundings {
   readonly provider: ProviderSide;
   readonly accounts: AccountsConfig;
   readonly ownSender: string;
-  readonly apiKey: string;
+  readonly keys: ApiKeys;
   readonly fingerprintKey: string;
   readonly reactions: readonly Reaction[];
   readonly isSkewed: boolean;
+  /** Whose standing jobs they are. */
+  readonly jobAccount: string;
   readonly settleMs: number;
   readonly lines: LogLine[];
   readonly configs: ConfigObjects;
@@ -79,12 +80,19 @@ const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
   };
 };
 
+/** Clocks of two machines differ by less than a lease outlives its invocation: 45 s less 30 s. */
+const MAX_SKEW_MS = 6_000;
+
 const unchanged = <T>(port: T): T => port;
 
 /** Starts a machine: composed as functions/ does it, each port with a hostile way to it. */
-export const startMachine = (name: string, around: Surroundings): Machine => {
-  const { timeline, chance, faults, accounts, ownSender, fingerprintKey, apiKey } = around;
-  const sandbox = createSandbox(name, { timeline, chance, faults }, around.isSkewed);
+export const startMachine = (
+  name: string,
+  around: Surroundings,
+  skew: Skew = { first: around.isSkewed ? 2_000 : 0, most: MAX_SKEW_MS },
+): Machine => {
+  const { timeline, chance, faults, accounts, ownSender, fingerprintKey } = around;
+  const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
   const { clock } = sandbox;
   const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
   const { tampering } = around;
@@ -99,13 +107,15 @@ export const startMachine = (name: string, around: Surroundings): Machine => {
     ),
     bus: (tampering.bus ?? unchanged)(hostileBus(around.bus, sandbox, chance)),
     queue: hostileQueue(around.queue, sandbox),
-    waker: hostileWaker(around.waker, sandbox),
+    waker: hostileWaker(around.waker, sandbox, chance),
   };
   const fetch = hostileProvider(sandbox, {
     timeline,
     chance,
     settleMs: around.settleMs,
     leaves: (sent) => around.provider.leaves(sent, sandbox),
+    paused: (url, pauseMs) => around.provider.pauses(url, sandbox, pauseMs),
+    refused: (request) => around.provider.refusesKey(request, sandbox),
   });
   const shared = {
     ...ports,
@@ -119,12 +129,12 @@ export const startMachine = (name: string, around: Surroundings): Machine => {
   };
   const accountOf = openAccounts(accounts, {
     ...shared,
-    secrets: { read: async () => apiKey },
+    secrets: hostileSecrets(around.keys, sandbox),
     environment: {},
     fetch: (tampering.fetch ?? unchanged)(fetch),
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   });
-  const account = accountOf(ACCOUNT);
+  const account = accountOf(around.jobAccount);
   if (!account) throw new Error("the job's account is not there");
   const job = { ...ports, clock, random, log, metrics, account };
   const source = hostileConfigSource(around.configs, sandbox);

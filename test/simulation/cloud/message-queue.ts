@@ -5,53 +5,75 @@ import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import type { Timeline } from "../engine/timeline.ts";
 
-const messageSchema = z.object({ kind: z.literal("message") });
-
-/** As in infra/queues.cjs. */
-const MAX_RECEIVE_COUNT = 10;
+const messageSchema = z.object({ kind: z.literal("message"), groupId: z.string() });
 
 /** The command queue of a run. Its calls take no time: what they take is the caller's affair. */
 export interface MessageQueue extends Pick<FifoQueue, "send" | "receive" | "acknowledge"> {
-  /** Whether no message waits or is being handled. */
+  /** Whether no message waits or is being handled, and none is a dead letter. */
   isEmpty(): boolean;
+  /** Whether a message could be handed out now. */
+  isReady(): boolean;
   /** Sends every dead letter back, as a person does. */
   redrive(): Promise<void>;
 }
 
-/** The store of the queue, and the keys of the messages in it. */
-const createCountedMap = () => {
+/** The store of the queue, and the group of each message in it. */
+const createWatchedMap = () => {
   const map = createMemoryStore().map("commands.fifo");
-  const messages = new Set<string>();
-  const counted: DurableMap = {
+  const groups = new Map<string, string>();
+  const watched: DurableMap = {
     load: map.load,
     async write(changes) {
       for (const change of changes) {
-        const isMessage = change.kind === "put" && messageSchema.safeParse(change.value).success;
-        if (isMessage) messages.add(change.key);
-        else messages.delete(change.key);
+        const message =
+          change.kind === "put" ? messageSchema.safeParse(change.value).data : undefined;
+        if (message) groups.set(change.key, message.groupId);
+        else groups.delete(change.key);
       }
       await map.write(changes);
     },
   };
-  return { map: counted, messages };
+  return { map: watched, groups };
 };
 
-export const openMessageQueue = async (timeline: Timeline): Promise<MessageQueue> => {
-  const { map, messages } = createCountedMap();
+interface Flight {
+  readonly groupId: string;
+  readonly visibleAt: number;
+}
+
+/** @param maxReceiveCount a message that came so often and was not acknowledged is a dead letter */
+export const openMessageQueue = async (
+  timeline: Timeline,
+  maxReceiveCount: number,
+): Promise<MessageQueue> => {
+  const { map, groups } = createWatchedMap();
   const random = createSeededRandom(3);
-  const options = { map, clock: timeline, random, maxReceiveCount: MAX_RECEIVE_COUNT };
-  const queue = await openFifoQueue(options);
-  const redriven = new Set<string>();
+  const queue = await openFifoQueue({ map, clock: timeline, random, maxReceiveCount });
+  /** By receipt handle. */
+  const flights = new Map<string, Flight>();
   return {
-    isEmpty: () => messages.size === 0,
+    isEmpty: () => groups.size === 0 && queue.deadLetters().length === 0,
+    isReady() {
+      const inFlight = [...flights.values()].filter(({ visibleAt }) => visibleAt > timeline.now());
+      const held = new Set(inFlight.map(({ groupId }) => groupId));
+      return [...groups.values()].some((groupId) => !held.has(groupId));
+    },
     send: (message) => timeline.standStill(() => queue.send(message)),
-    receive: (count, visibilityMs) => timeline.standStill(() => queue.receive(count, visibilityMs)),
-    acknowledge: (handle) => timeline.standStill(() => queue.acknowledge(handle)),
+    async receive(count, visibilityMs) {
+      const messages = await timeline.standStill(() => queue.receive(count, visibilityMs));
+      const visibleAt = timeline.now() + visibilityMs;
+      for (const { receiptHandle, attributes } of messages) {
+        flights.set(receiptHandle, { groupId: attributes.MessageGroupId, visibleAt });
+      }
+      return messages;
+    },
+    async acknowledge(handle) {
+      flights.delete(handle);
+      return timeline.standStill(() => queue.acknowledge(handle));
+    },
     async redrive() {
-      for (const { messageId, body, groupId } of queue.deadLetters()) {
-        if (redriven.has(messageId)) continue;
-        redriven.add(messageId);
-        await queue.send({ body, groupId, deduplicationId: random.uuid() });
+      for (const { messageId } of queue.deadLetters()) {
+        await timeline.standStill(() => queue.takeBack(messageId));
       }
     },
   };

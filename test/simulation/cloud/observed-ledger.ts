@@ -11,6 +11,7 @@ export interface Caller {
   readonly clock: Pick<Clock, "now">;
   /** Whether its clock has not only gone, but jumped. */
   hasJumped(): boolean;
+  isAlive(): boolean;
 }
 
 type OnWrite = (item: LedgerItem, previous: LedgerItem | undefined, by: Caller) => void;

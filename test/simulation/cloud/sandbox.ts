@@ -3,9 +3,6 @@ import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
 import type { Timeline } from "../engine/timeline.ts";
 
-/** Clocks of two machines differ by less than a lease outlives its invocation: 45 s less 30 s. */
-const MAX_SKEW_MS = 6_000;
-
 /** What can happen to a machine at any call of a port. */
 const MACHINE_KINDS = [
   "killed before",
@@ -42,6 +39,12 @@ export interface Sandbox {
   ): Promise<T>;
 }
 
+/** How wrong the clock of a machine is when it starts, and how wrong it may become by jumps, ms. */
+export interface Skew {
+  readonly first: number;
+  readonly most: number;
+}
+
 interface SandboxDeps {
   readonly timeline: Timeline;
   readonly chance: Chance;
@@ -53,14 +56,14 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {});
 export const createSandbox = (
   name: string,
   { timeline, chance, faults }: SandboxDeps,
-  isSkewed: boolean,
+  skew: Skew,
 ): Sandbox => {
   let alive = true;
   let die = (): void => {};
   const death = new Promise<void>((resolve) => {
     die = resolve;
   });
-  let skewMs = isSkewed ? chance.between(`skew ${name}`, -2_000, 2_000) : 0;
+  let skewMs = chance.between(`skew ${name}`, -skew.first, skew.first);
 
   let frozenUntil = 0;
   let frozenMs = 0;
@@ -83,7 +86,7 @@ export const createSandbox = (
   const jump = (place: string): void => {
     jumped = true;
     const next = skewMs + chance.between(`jump ${place}`, -5_000, 5_000);
-    skewMs = Math.max(-MAX_SKEW_MS, Math.min(MAX_SKEW_MS, next));
+    skewMs = Math.max(-skew.most, Math.min(skew.most, next));
   };
 
   const kill = (): void => {

@@ -3,18 +3,18 @@ import { buildRequest } from "../../../lib/client/request.ts";
 import { commandOperation } from "../../../lib/commands/operations/by-id.ts";
 import { type Command, commands, requestSchema } from "../../../lib/ledger/command.ts";
 import type { LedgerItem } from "../../../lib/ports/ledger.ts";
+import { BASE_URLS } from "../plan/actors.ts";
 import type { Caller } from "./observed-ledger.ts";
 
 const leaseSchema = z.object({
   state: z.object({ lease: z.object({ by: z.string(), until: z.number() }) }),
 });
 const identitySchema = z.object({
+  account: z.string(),
   operation: z.string(),
   lane: z.string(),
   request: requestSchema,
 });
-
-export const PROVIDER_URL = "https://provider.test";
 
 /** What a request is known by: a command's own looks the same every time. */
 export const signatureOf = (request: Request, body: string): string =>
@@ -52,7 +52,11 @@ export const createSentCommands = (): SentCommands => {
           ...command.request,
           body: z.decode(operation.body, z.encode<z.ZodType>(operation.body, body)),
         },
-        { baseUrl: PROVIDER_URL, apiKey: "none", signal: new AbortController().signal },
+        {
+          baseUrl: BASE_URLS[command.account] ?? "",
+          apiKey: "none",
+          signal: new AbortController().signal,
+        },
       );
       const signature = signatureOf(request, await request.text());
       const known = bySignature.get(signature) ?? [];

@@ -21,15 +21,20 @@ const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
 
 const DELIVERY_KINDS = ["comes again early", "comes twice", "held up", "acknowledgement lost"];
 
+interface Undelivered {
+  readonly name: string;
+  readonly event: unknown;
+}
+
 /** What AWS does for the functions: it hands them messages, events and ticks, more often than once. */
 export interface Triggers {
   /** Begins to look at the queue, and to tick. */
   start(): void;
-  /** Has intake take an event in, after `delayMs`. */
-  deliver(event: unknown, delayMs: number): void;
+  /** Has intake take an event in. @param name tells it from others */
+  deliver(name: string, event: unknown): void;
   wakeAt(at: number): void;
   /** Events that intake has failed at for good. */
-  readonly undelivered: unknown[];
+  readonly undelivered: Undelivered[];
   /** Whether anything is under way that may still change something; a poller with nothing due may be. */
   isBusy(): boolean;
 }
@@ -40,7 +45,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
   const commands = createLambda("run-commands", RUN_COMMANDS_TIMEOUT_MS, around);
   const poller = createLambda("poll-tasks", POLL_TASKS_TIMEOUT_MS, around);
   const intake = createLambda("intake", INTAKE_TIMEOUT_MS, around);
-  const undelivered: unknown[] = [];
+  const undelivered: Undelivered[] = [];
   const wakes = new Set<number>();
   let pending = 0;
 
@@ -82,7 +87,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
   };
 
   const lookAtQueue = async (): Promise<void> => {
-    while (commands.underWay() < MAX_INVOCATIONS && !queue.isEmpty()) {
+    while (commands.underWay() < MAX_INVOCATIONS && queue.isReady()) {
       const { place, kind } = faults.visit("delivery", DELIVERY_KINDS);
       const visibilityMs =
         kind === "comes again early"
@@ -115,14 +120,14 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
     if (kind === "tick twice") void poll();
   };
 
-  const takeIn = async (event: unknown, attempt: number): Promise<void> => {
+  const takeIn = async (name: string, event: unknown, attempt = 0): Promise<void> => {
     const ending = await intake.invoke(({ intake: deps }, context) =>
       createIntake(async () => deps)(event, context),
     );
     if (ending.kind === "answered") return;
     const pauseMs = PAUSES_BEFORE_RETRY_MS[attempt];
-    if (pauseMs === undefined) undelivered.push(event);
-    else later(pauseMs, () => takeIn(event, attempt + 1));
+    if (pauseMs === undefined) undelivered.push({ name, event });
+    else later(pauseMs, () => takeIn(name, event, attempt + 1));
   };
 
   const isAtWork = (lambda: Lambda): boolean => lambda.underWay() > 0;
@@ -133,11 +138,11 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
       lookOn();
       tick();
     },
-    deliver(event, delayMs) {
-      const { place, kind } = faults.visit("event", ["event twice"]);
-      later(delayMs, () => takeIn(event, 0));
+    deliver(name, event) {
+      const { place, kind } = faults.visit(`event ${name}`, ["event twice"]);
+      later(0, () => takeIn(name, event));
       if (kind === "event twice") {
-        later(delayMs + chance.between(`copy ${place}`, 0, 400_000), () => takeIn(event, 0));
+        later(chance.between(`copy ${place}`, 0, 400_000), () => takeIn(name, event));
       }
     },
     wakeAt(at) {

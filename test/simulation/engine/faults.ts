@@ -27,6 +27,8 @@ export interface Faults {
   visit(name: string, kinds: readonly string[]): Visit;
   /** From now on nothing goes wrong any more. */
   calm(): void;
+  /** Since when nothing goes wrong any more, epoch ms. */
+  calmSince(): number | undefined;
   /** How many calls were made so far. */
   calls(): number;
   /** Everything that went wrong so far. */
@@ -49,7 +51,7 @@ export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Fau
   const counts = new Map<string, number>();
   const struck: Strike[] = [];
   let calls = 0;
-  let isCalm = false;
+  let calmSince: number | undefined;
 
   const fateOf = (place: string, kinds: readonly string[]): string | undefined => {
     // One draw for all kinds: the first in whose share it falls.
@@ -65,12 +67,13 @@ export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Fau
   return {
     struck,
     calls: () => calls,
+    calmSince: () => calmSince,
     visit(name, kinds) {
       calls += 1;
       const count = (counts.get(name) ?? 0) + 1;
       counts.set(name, count);
       const place = `${name} #${count}`;
-      const kind = isCalm ? undefined : fateOf(place, kinds);
+      const kind = calmSince !== undefined ? undefined : fateOf(place, kinds);
       if (kind === undefined || (only && !only.has(strikeId({ place, kind })))) {
         return { place, kind: undefined };
       }
@@ -78,7 +81,7 @@ export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Fau
       return { place, kind };
     },
     calm() {
-      isCalm = true;
+      calmSince = now();
     },
   };
 };

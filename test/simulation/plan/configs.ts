@@ -1,5 +1,5 @@
 import type { Chance } from "../engine/chance.ts";
-import { LARGE_NUMBERS } from "./inputs.ts";
+import { LARGE_NUMBERS } from "./requests.ts";
 
 /** The storage whose thresholds come from the config; commands have another. */
 export const CONFIG_STORAGE = "t";
@@ -12,12 +12,15 @@ export interface Wanted {
 
 /** A version of the thresholds config, as somebody writes it. */
 export interface ConfigVersion {
+  readonly id: string;
   readonly number: number;
   /** After the beginning. */
   readonly afterMs: number;
   readonly text: string;
   /** What it asks for; undefined: it is invalid. */
   readonly wanted: readonly Wanted[] | undefined;
+  /** Whether nothing else may be there. */
+  readonly isPruning: boolean;
 }
 
 const BUCKETS = ["b1", "b2", "b3"];
@@ -30,12 +33,12 @@ const wantedBy = (chance: Chance, number: number): readonly Wanted[] =>
   }));
 
 /** JSON is YAML too; numbers stand in it as they are, whatever JSON's own could hold. */
-const textOf = (wanted: readonly Wanted[]): string => {
+const textOf = (wanted: readonly Wanted[], isPruning: boolean): string => {
   const thresholds = wanted.map(
     ({ bucket_name, bytes }) =>
       `{name: reaching_used_space, storage_name: ${CONFIG_STORAGE}, bucket_name: ${bucket_name}, bytes: ${bytes}}`,
   );
-  return `prune: true\nthresholds: [${thresholds.join(", ")}]\n`;
+  return `prune: ${isPruning}\nthresholds: [${thresholds.join(", ")}]\n`;
 };
 
 const INVALID = [
@@ -51,11 +54,14 @@ export const configsOf = (chance: Chance, isPossible: boolean): readonly ConfigV
     const number = index + 1;
     const isInvalid = chance.happens(`invalid ${number}`, 0.25);
     const wanted = isInvalid ? undefined : wantedBy(chance, number);
+    const isPruning = chance.happens(`prune ${number}`, 0.75);
     return {
+      id: `v${number}`,
       number,
       afterMs: chance.between(`written ${number}`, 0, WRITING_MS),
-      text: wanted ? textOf(wanted) : chance.pick(`mistake ${number}`, INVALID),
+      text: wanted ? textOf(wanted, isPruning) : chance.pick(`mistake ${number}`, INVALID),
       wanted,
+      isPruning,
     };
   });
   return versions.sort((a, b) => a.afterMs - b.afterMs);

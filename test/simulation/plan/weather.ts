@@ -26,6 +26,9 @@ const STORMIEST: Weather = {
   // Queues.
   "send fails": 0.2,
   "send answer lost": 0.2,
+  "wake late": 0.3,
+  // Secrets.
+  "secret fails": 0.3,
   // The provider.
   "429": 0.15,
   "429 for long": 0.1,
@@ -45,6 +48,11 @@ const STORMIEST: Weather = {
   vanishing: 0.1,
   failing: 0.1,
   strange: 0.2,
+  late: 0.2,
+  long: 0.1,
+  unreadable: 0.1,
+  "twin task": 0.5,
+  "shared task": 0.3,
   // What AWS does with messages, events and ticks.
   "comes again early": 0.3,
   "comes twice": 0.2,
@@ -56,14 +64,20 @@ const STORMIEST: Weather = {
   "tick twice": 0.5,
 };
 
+/** Every kind of fault and of a task's fate that there is. */
+export const WEATHER_KINDS = Object.keys(STORMIEST);
+
 /**
  * The faults of a run. Most kinds are left out of it, and others come often: when everything goes
  * wrong at once, nothing gets far enough to go wrong in an interesting way.
  */
-export const weatherOf = (chance: Chance): Weather =>
-  Object.fromEntries(
+export const weatherOf = (chance: Chance): Weather => {
+  // Nothing goes wrong, or nothing that costs more than another try: whoever is slow was forgotten.
+  if (chance.happens("fair", 0.08)) return chance.pick("fair but", [{}, { "no connection": 0.3 }]);
+  return Object.fromEntries(
     Object.entries(STORMIEST).map(([kind, rate]) => [
       kind,
       rate * chance.pick(`weather ${kind}`, [0, 0, 0, 0.3, 1]),
     ]),
   );
+};

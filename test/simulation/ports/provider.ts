@@ -23,6 +23,9 @@ const KINDS = [
   "401",
 ];
 
+/** Of a 429 that names none: lib/accounts/account-client.ts. */
+const DEFAULT_PAUSE_SECONDS = 1;
+
 const connectionRefused = (): TypeError =>
   new TypeError("fetch failed", {
     cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED", syscall: "connect" }),
@@ -89,6 +92,10 @@ export interface HostileProviderOptions {
   readonly chance: Chance;
   /** A request that stalls acts within this time, or never. */
   readonly settleMs: number;
+  /** Called when an answer asks for a pause. */
+  readonly paused: (url: string, pauseMs: number) => void;
+  /** Called when an answer refuses the key. */
+  readonly refused: (request: Request) => void;
   /** Called when a request leaves. */
   readonly leaves: (sent: Sent) => () => Promise<Answer>;
 }
@@ -96,7 +103,7 @@ export interface HostileProviderOptions {
 /** The provider as a sandbox reaches it over the network. */
 export const hostileProvider = (
   sandbox: Sandbox,
-  { timeline, chance, settleMs, leaves }: HostileProviderOptions,
+  { timeline, chance, settleMs, leaves, paused, refused }: HostileProviderOptions,
 ): Fetch => {
   const travel = async (
     kind: string | undefined,
@@ -125,7 +132,7 @@ export const hostileProvider = (
   };
 
   return async (request) => {
-    const body = request.method === "GET" ? "" : await request.text();
+    const body = request.method === "GET" ? "" : await timeline.standStill(() => request.text());
     const { pathname } = new URL(request.url);
     const isMutation = request.method !== "GET" && !pathname.includes("/pricing/");
     const arrive = leaves({ request, body, isMutation });
@@ -135,6 +142,13 @@ export const hostileProvider = (
       kinds,
       (kind, place) => travel(kind, place, arrive),
     );
+    // Who has stopped listening hears of nothing.
+    if (request.signal.aborted) return response ?? new Promise<never>(() => {});
+    if (response?.status === 401) refused(request);
+    if (response?.status === 429) {
+      const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_PAUSE_SECONDS);
+      paused(request.url, seconds * 1_000);
+    }
     return response ?? new Promise<never>(() => {});
   };
 };

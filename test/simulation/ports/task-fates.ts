@@ -3,73 +3,149 @@ import type { Chance } from "../engine/chance.ts";
 import type { Weather } from "../engine/faults.ts";
 
 /** What the provider makes of a task, for good: none of it is a fault that ends with the storm. */
-const TASK_FATES = ["endless", "vanishing", "failing", "strange"] as const;
+const TASK_FATES = [
+  "endless",
+  "vanishing",
+  "failing",
+  "strange",
+  "late",
+  "long",
+  "unreadable",
+] as const;
 type TaskFate = (typeof TASK_FATES)[number];
 
 const taskSchema = z.looseObject({ id: z.string(), state: z.string() });
 const listSchema = z.looseObject({ count: z.number(), results: z.array(taskSchema) });
 type Task = z.output<typeof taskSchema>;
 
-/** A task is known for so long before it vanishes. */
-const KNOWN_FOR_MS = 4_000;
+/** From when to when, after a task's beginning, the provider says that there is no such task. */
+const HIDDEN_MS: Partial<Record<TaskFate, readonly (readonly [number, number])[]>> = {
+  vanishing: [[4_000, Number.POSITIVE_INFINITY]],
+  late: [[0, 20_000]],
+  // Twice for a moment, further apart than a task that is gone has to be gone.
+  long: [
+    [0, 10_000],
+    [330_000, 345_000],
+  ],
+};
+const LONG_MS = 480_000;
+/** Longer than a task that is gone has to be gone. */
+const UNREADABLE_MS = 400_000;
+
+const RUNNING = { state: "RUNNING", error: null, finished_on: null, created_resources: null };
 
 export interface TaskFates {
   /** Decides about the nth task that a command has begun. */
   decide(taskId: string, command: string, nth: number, at: number): void;
+  /**
+   * Tasks that the provider names beside the one that it has truly begun: one more that goes and ends
+   * as that, or one of another command that is at work on the same.
+   */
+  more(taskId: string, command: string, nth: number, at: number): readonly string[];
   of(taskId: string): TaskFate | undefined;
+  /** Kinds of what has become of any task so far. */
+  readonly met: ReadonlySet<string>;
+  /** The provider's own id of the task. */
+  trueId(taskId: string): string;
+  /** Where a read truly goes. */
+  asked(url: URL): URL;
+  /** Whether the provider fails at a read because of a task. */
+  failsAt(url: URL, at: number): boolean;
   /** The provider's answer to a read, as it is with these fates; undefined: there is no such task. */
   shown(url: URL, text: string, at: number): string | undefined;
 }
 
-export const createTaskFates = (chance: Chance, weather: Weather): TaskFates => {
-  const fates = new Map<string, { readonly fate: TaskFate; readonly since: number }>();
+const idIn = ({ pathname }: URL): string | undefined => /\/tasks\/([^/]+)$/.exec(pathname)?.[1];
 
-  const isGone = ({ id }: Task, at: number): boolean => {
-    const found = fates.get(id);
-    return found?.fate === "vanishing" && at >= found.since + KNOWN_FOR_MS;
+const shownAs = (task: Task, fate: TaskFate | undefined, ageMs: number): Task => {
+  const isOver = task.state === "FINISHED" || task.state === "ERROR";
+  if (fate === "endless" || (fate === "long" && ageMs < LONG_MS)) return { ...task, ...RUNNING };
+  if (fate === "failing" && task.state === "FINISHED") {
+    return { ...task, error: "the quota is exceeded" };
+  }
+  return fate === "strange" && !isOver ? { ...task, state: "PENDING_REVIEW" } : task;
+};
+
+export const createTaskFates = (chance: Chance, weather: Weather): TaskFates => {
+  const fates = new Map<string, { readonly fate: TaskFate | undefined; readonly since: number }>();
+  /** By the id of a twin, that of the task that it goes with. */
+  const twins = new Map<string, string>();
+  const met = new Set<string>();
+  let newest: { readonly id: string; readonly command: string } | undefined;
+
+  const happens = (kind: string, command: string, nth: number | string): boolean =>
+    chance.happens(`fate ${kind} ${command} ${nth}`, weather[kind] ?? 0);
+
+  const ageOf = (id: string, at: number): number => at - (fates.get(id)?.since ?? at);
+
+  const isHidden = ({ id }: Task, at: number): boolean => {
+    const fate = fates.get(id)?.fate;
+    const age = ageOf(id, at);
+    const hidden = (fate && HIDDEN_MS[fate]) ?? [];
+    return hidden.some(([from, to]) => age >= from && age < to);
   };
 
-  const shownTask = (task: Task): Task => {
-    const isOver = task.state === "FINISHED" || task.state === "ERROR";
-    switch (fates.get(task.id)?.fate) {
-      case "endless":
-        return {
-          ...task,
-          state: "RUNNING",
-          error: null,
-          finished_on: null,
-          created_resources: null,
-        };
-      case "failing":
-        return task.state === "FINISHED" ? { ...task, error: "the quota is exceeded" } : task;
-      case "strange":
-        return isOver ? task : { ...task, state: "PENDING_REVIEW" };
-      default:
-        return task;
-    }
+  const shownTask = (task: Task, at: number): Task =>
+    shownAs(task, fates.get(task.id)?.fate, ageOf(task.id, at));
+
+  const withTwins = (task: Task): readonly Task[] => [
+    task,
+    ...[...twins].flatMap(([id, of]) =>
+      of === task.id ? [{ ...task, id, created_resources: null }] : [],
+    ),
+  ];
+
+  const decide = (taskId: string, command: string, nth: number | string, since: number): void => {
+    const fate = TASK_FATES.find((kind) => happens(kind, command, nth));
+    fates.set(taskId, { fate, since });
+    if (fate) met.add(fate);
   };
 
   return {
-    decide(taskId, command, nth, at) {
-      const fate = TASK_FATES.find((kind) =>
-        chance.happens(`fate ${kind} ${command} ${nth}`, weather[kind] ?? 0),
-      );
-      if (fate) fates.set(taskId, { fate, since: at });
+    decide,
+    more(taskId, command, nth, at) {
+      const other = newest;
+      newest = { id: taskId, command };
+      const twin = `${taskId}-2`;
+      const isTwin = happens("twin task", command, nth);
+      if (isTwin) {
+        met.add("twin task");
+        twins.set(twin, taskId);
+        decide(twin, command, `${nth} twin`, at);
+      }
+      const isShared = other && other.command !== command && happens("shared task", command, nth);
+      if (isShared) met.add("shared task");
+      return [...(isTwin ? [twin] : []), ...(isShared ? [other.id] : [])];
     },
+    met,
     of: (taskId) => fates.get(taskId)?.fate,
-    shown({ pathname: path, searchParams }, text, at) {
+    trueId: (taskId) => twins.get(taskId) ?? taskId,
+    asked(url) {
+      const id = idIn(url) ?? "";
+      const trueId = twins.get(id);
+      return trueId === undefined ? url : new URL(url.href.replace(id, trueId));
+    },
+    failsAt(url, at) {
+      const id = idIn(url) ?? "";
+      return fates.get(id)?.fate === "unreadable" && ageOf(id, at) < UNREADABLE_MS;
+    },
+    shown(url, text, at) {
+      const { pathname: path, searchParams } = url;
       if (fates.size === 0 || path.startsWith("/streaming/")) return text;
-      if (/\/tasks\/[^/]+$/.test(path)) {
-        const task = taskSchema.parse(JSON.parse(text));
-        return isGone(task, at) ? undefined : JSON.stringify(shownTask(task));
+      const id = idIn(url);
+      if (id !== undefined) {
+        const found = taskSchema.parse(JSON.parse(text));
+        const task = found.id === id ? found : { ...found, id, created_resources: null };
+        return isHidden(task, at) ? undefined : JSON.stringify(shownTask(task, at));
       }
       if (!path.endsWith("/tasks")) return text;
       const { results, ...list } = listSchema.parse(JSON.parse(text));
       // Whoever asks for all tasks of a type sees all: that is how an effect is looked for, and a
       // provider that forgets what it has created cannot be asked.
-      const isHidden = (task: Task): boolean => !searchParams.has("task_type") && isGone(task, at);
-      const left = results.filter((task) => !isHidden(task)).map(shownTask);
-      return JSON.stringify({ ...list, results: left });
+      const shown = searchParams.has("task_type")
+        ? results
+        : results.flatMap(withTwins).filter((task) => !isHidden(task, at));
+      return JSON.stringify({ ...list, results: shown.map((task) => shownTask(task, at)) });
     },
   };
 };

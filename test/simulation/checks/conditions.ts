@@ -1,0 +1,83 @@
+import type { Violation } from "../cloud/chronicle.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+import { doHold } from "../plan/guards.ts";
+import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
+
+/** Clocks differ, and between a look and what follows from it there may be several slow calls. */
+const LATE_MS = 5_000;
+const SLOWLY_LATE_MS = 45_000;
+
+/** How long after a look a machine may act on it. */
+const lateness = ({ faults }: Cloud): number =>
+  faults.struck.some(({ kind }) => /slow|frozen|jump|turn/.test(kind)) ? SLOWLY_LATE_MS : LATE_MS;
+
+const brokenGuards = (
+  { chronicle }: Cloud,
+  { guards = [], state }: Ended,
+  sent: readonly number[],
+): readonly string[] => {
+  const [holdBefore, holdAfter] = doHold(guards);
+  const changedAt = chronicle.tagChangedAt ?? Number.POSITIVE_INFINITY;
+  const isBrokenAt = (at: number): boolean =>
+    at < changedAt ? !holdBefore : !holdAfter && (!holdBefore || at > changedAt + SLOWLY_LATE_MS);
+  const neverBroken = holdBefore && (holdAfter || state.endedAt < changedAt - SLOWLY_LATE_MS);
+  return [
+    ...(sent.some(isBrokenAt) ? ["was sent although a guard was broken"] : []),
+    ...(neverBroken && state.reason === "guard" ? ["ended by a guard that holds"] : []),
+  ];
+};
+
+const brokenDryRun = ({ dryRun = false, state }: Ended, sent: readonly number[]) => [
+  ...(dryRun && sent.length > 0 ? ["was sent, and is a dry run"] : []),
+  ...(state.status === "succeeded" && (state.outcome === "dry-run") !== dryRun
+    ? [`ended as ${state.outcome}, dry run or not`]
+    : []),
+];
+
+/** It may go on when those that it waits for have succeeded, and did what they are for. */
+const brokenOrder = (
+  { chronicle }: Cloud,
+  { sender, after = [], dryRun, state }: Ended,
+  sent: readonly number[],
+  all: ReadonlyMap<string, Ended>,
+): readonly string[] => {
+  const hasGoneOn = sent.length > 0 || state.status === "succeeded";
+  const wentOnAt = sent[0] ?? state.endedAt;
+  const opens = (other: Ended | undefined): boolean =>
+    other?.state.status === "succeeded" && (other.state.outcome !== "dry-run" || dryRun === true);
+  const isInTime = (key: string): boolean =>
+    (chronicle.endedAt.get(key) ?? Number.POSITIVE_INFINITY) <= wentOnAt || sent.length === 0;
+  const closed = after.filter((id) => {
+    const key = `${sender}/${id}`;
+    return !opens(all.get(key)) || !isInTime(key);
+  });
+  const endedBefore = after.every(
+    (id) => (all.get(`${sender}/${id}`)?.state.endedAt ?? 0) < state.endedAt,
+  );
+  if (state.reason === "dependency" && closed.length === 0 && endedBefore) {
+    return ["was cancelled because of others, and they have succeeded"];
+  }
+  return hasGoneOn ? closed.map((id) => `has not waited for ${id}`) : [];
+};
+
+const brokenDeadline = (
+  cloud: Cloud,
+  { deadline }: Ended,
+  sent: readonly number[],
+): readonly string[] =>
+  sent.some((at) => at > deadline + lateness(cloud)) ? ["was sent after its deadline"] : [];
+
+/** What a request may say beside what is to be done holds: guards, `after`, `dryRun`, deadline. */
+export const checkConditions = async (cloud: Cloud): Promise<readonly Violation[]> => {
+  const commands = await endedCommands(cloud);
+  const all = new Map(commands.map((command) => [command.key, command]));
+  return commands.flatMap((command) => {
+    const sent = departuresOf(cloud, command);
+    return [
+      ...brokenGuards(cloud, command, sent),
+      ...brokenDryRun(command, sent),
+      ...brokenOrder(cloud, command, sent, all),
+      ...brokenDeadline(cloud, command, sent),
+    ].map((text) => ({ invariant: 0, text: `${command.key} ${text}` }));
+  });
+};

@@ -1,0 +1,99 @@
+import { OWN_SENDER } from "../plan/actors.ts";
+import { type Asking, type Input, REACTION, UNKNOWN_TASK } from "../plan/deeds.ts";
+import type { ApiKeys } from "./api-keys.ts";
+import type { Chronicle } from "./chronicle.ts";
+import type { Surroundings } from "./machines.ts";
+import type { People } from "./people.ts";
+import type { Triggers } from "./triggers.ts";
+
+interface Doing {
+  readonly around: Surroundings;
+  readonly chronicle: Chronicle;
+  readonly triggers: Triggers;
+  readonly people: People;
+  readonly keys: ApiKeys;
+  readonly startsAt: number;
+}
+
+interface Told {
+  readonly sender: string;
+  readonly source: string;
+  readonly type: string;
+  readonly detail: unknown;
+}
+
+/** Has something done when its time has come. */
+export const createDoer = (doing: Doing): ((input: Input) => void) => {
+  const { around, chronicle, triggers, people, keys, startsAt } = doing;
+  const { timeline, queue } = around;
+
+  const eventOf = ({ id, afterMs }: Input, { sender, source, type, detail }: Told) => ({
+    version: "0",
+    id,
+    "detail-type": type,
+    source,
+    account: sender,
+    time: `${new Date(startsAt + afterMs).toISOString().slice(0, 19)}Z`,
+    region: "us-east-1",
+    resources: [],
+    detail,
+  });
+
+  const deliver = (input: Input, told: Told): void =>
+    triggers.deliver(input.id, eventOf(input, told));
+
+  /** To the group of nobody: the lane is in the body. */
+  const send = ({ id }: Input, body: string): void => {
+    void queue.send({ body, groupId: `any-${id}`, deduplicationId: id });
+  };
+
+  const request = (
+    input: Input,
+    { sender, commandId, data, time }: Asking,
+    isDirect: boolean,
+  ): void => {
+    const detail = { metadata: { commandId, ...(time !== undefined && { time }) }, data };
+    if (isDirect && sender === OWN_SENDER) send(input, JSON.stringify(detail));
+    else deliver(input, { sender, source: "team", type: "CommandRequested", detail });
+  };
+
+  const invoice = (input: Input, { sender, data }: Asking): void => {
+    const detail = data.params;
+    const event = eventOf(input, { sender, source: "billing", type: "InvoicePaid", detail });
+    triggers.deliver(input.id, { reaction: REACTION, event });
+  };
+
+  const follow = (input: Input, { sender, commandId, data }: Asking, startedBy: string): void => {
+    const begun = chronicle.effects.find(
+      ({ command, taskIds }) => command === startedBy && taskIds.length > 0,
+    );
+    const taskId = begun?.taskIds[0] ?? UNKNOWN_TASK;
+    const detail = { metadata: { commandId }, data: { taskId, account: data.account } };
+    deliver(input, { sender, source: "team", type: "TaskFollowRequested", detail });
+  };
+
+  const ask = (input: Input, asking: Asking): void => {
+    const { deed } = input;
+    if (deed.kind === "request") request(input, asking, deed.way === "queue");
+    if (deed.kind === "invoice") invoice(input, asking);
+    if (deed.kind === "follow") follow(input, asking, deed.startedBy);
+  };
+
+  const forge = (input: Input, { sender, data }: Extract<Input["deed"], { kind: "forgery" }>) => {
+    const detail = { metadata: { commandId: input.id }, data };
+    deliver(input, { sender, source: "skyhook", type: "CommandRequested", detail });
+  };
+
+  const act = (input: Input): void => {
+    const { deed, asking } = input;
+    if (asking) ask(input, asking);
+    if (deed.kind === "forgery") forge(input, deed);
+    if (deed.kind === "rubbish") send(input, "{ rubbish");
+    if (deed.kind === "new tag") chronicle.tagChangedAt ??= timeline.now();
+    if (deed.kind === "new key") keys.replace(deed.lateMs);
+    if (deed.kind === "cancel") void people.cancel(deed.command);
+    if (deed.kind === "resolve") people.resolveAll(deed);
+  };
+
+  return (input) => timeline.after(input.afterMs, () => act(input));
+};

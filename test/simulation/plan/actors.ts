@@ -1,0 +1,28 @@
+/** When every run begins. */
+export const STARTS_AT = Date.UTC(2026, 0, 1);
+
+/** The AWS account that Skyhook runs in. */
+export const OWN_SENDER = "999900001111";
+/** Of another team, which may do everything. */
+export const OTHER_SENDER = "111122223333";
+/** May act in project B only. */
+export const NARROW_SENDER = "222233334444";
+/** May put events on the bus, and nothing more. */
+export const STRANGER = "444455556666";
+
+export const A = { project_id: 1234567, region_id: 76 };
+export const B = { project_id: 1186668, region_id: 148 };
+
+/** An account at the provider whose tasks and events can be listed. */
+export const LOCAL = "local";
+/** The same provider by a key that lists nothing. */
+export const BLIND = "blind";
+
+export const BASE_URLS: Readonly<Record<string, string>> = {
+  [LOCAL]: "https://provider.test",
+  [BLIND]: "https://blind.test",
+};
+
+/** By the address that a request goes to. */
+export const accountAt = (url: string): string =>
+  url.startsWith(`${BASE_URLS[BLIND]}/`) ? BLIND : LOCAL;

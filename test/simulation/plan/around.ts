@@ -1,0 +1,118 @@
+import type { Chance } from "../engine/chance.ts";
+import { A, B, LOCAL, NARROW_SENDER, OTHER_SENDER, OWN_SENDER, STRANGER } from "./actors.ts";
+import { type Asked, type Input, keyOf, REACTION } from "./deeds.ts";
+import { type Make, OTHER_SUSPENDED } from "./requests.ts";
+
+/** What somebody else may refer to. */
+interface Around {
+  readonly id: string;
+  /** Some time while commands are asked for. */
+  readonly afterMs: number;
+  /** One of the requests of the run. */
+  readonly whose: Asked;
+  readonly kinds: readonly Make[];
+}
+
+const ACTING_MS = 4 * 60_000;
+
+/** Most commands are over after a few seconds. */
+const soonAfter = (chance: Chance, { id, whose }: Around): number =>
+  whose.afterMs + chance.between(`after ${id}`, 0, chance.pick(`soon ${id}`, [5_000, 60_000]));
+
+const invoice = (_chance: Chance, { id, afterMs }: Around): Input => {
+  const data = {
+    operation: "resume-instance",
+    params: { ...B, instance_id: OTHER_SUSPENDED },
+    account: LOCAL,
+  };
+  const asking = { sender: OTHER_SENDER, commandId: `${id}:${REACTION}`, data };
+  return { id, afterMs, deed: { kind: "invoice" }, asking };
+};
+
+const follow = (chance: Chance, around: Around): Input => {
+  const { id, whose } = around;
+  const sender = chance.pick(`follower ${id}`, [OWN_SENDER, OTHER_SENDER, NARROW_SENDER]);
+  const data = { operation: "follow-task", account: LOCAL };
+  return {
+    id,
+    afterMs: soonAfter(chance, around),
+    deed: { kind: "follow", startedBy: keyOf(whose.asking) },
+    asking: { sender, commandId: id, data },
+  };
+};
+
+const stranger = (chance: Chance, { id, afterMs, kinds }: Around): Input => {
+  const data = { ...chance.pick(`kind ${id}`, kinds)(chance, id, LOCAL), account: LOCAL };
+  return {
+    id,
+    afterMs,
+    deed: { kind: "request", way: "bus" },
+    asking: { sender: STRANGER, commandId: id, data, rejectedAs: "not-allowed" },
+  };
+};
+
+const forgery = (_chance: Chance, { id, afterMs }: Around): Input => {
+  const data = {
+    operation: "update-policy",
+    params: { ...A, policy_id: 1 },
+    account: LOCAL,
+    body: { name: `forged-${id}` },
+  };
+  return { id, afterMs, deed: { kind: "forgery", sender: OTHER_SENDER, data } };
+};
+
+const rubbish = (_chance: Chance, { id, afterMs }: Around): Input => ({
+  id,
+  afterMs,
+  deed: { kind: "rubbish" },
+});
+
+const newKey = (chance: Chance, { id, afterMs }: Around): Input => ({
+  id,
+  afterMs,
+  deed: { kind: "new key", lateMs: chance.pick(`late ${id}`, [0, 3_000, 60_000]) },
+});
+
+const newTag = (_chance: Chance, { id, afterMs }: Around): Input => ({
+  id,
+  afterMs,
+  deed: { kind: "new tag" },
+});
+
+const cancel = (chance: Chance, around: Around): Input => ({
+  id: around.id,
+  afterMs: soonAfter(chance, around),
+  deed: { kind: "cancel", command: keyOf(around.whose.asking) },
+});
+
+const resolve = (chance: Chance, { id }: Around): Input => ({
+  id,
+  afterMs: 0,
+  deed: {
+    kind: "resolve",
+    applied: chance.happens(`applied ${id}`, 0.5),
+    isCareless: chance.happens(`careless ${id}`, 0.5),
+    lateMs: chance.between(`late ${id}`, 0, 60_000),
+  },
+});
+
+/** The oftener it is here, the oftener it happens. */
+const ALL = [
+  ...[invoice, follow, follow, stranger, forgery, rubbish, newKey, newTag],
+  ...[cancel, cancel, cancel, resolve, resolve],
+];
+
+/** Whatever else happens around the commands. */
+export const aroundOf = (
+  chance: Chance,
+  kinds: readonly Make[],
+  requests: readonly Asked[],
+): readonly Input[] => {
+  const count = chance.pick("others", [0, 0, 1, 2, 4]);
+  return Array.from({ length: count }, (_, index) => {
+    const id = `o${index + 1}`;
+    const afterMs = chance.between(`when ${id}`, 0, ACTING_MS);
+    const whose = chance.pick(`whose ${id}`, requests);
+    return chance.pick(`what ${id}`, ALL)(chance, { id, afterMs, whose, kinds });
+  });
+};

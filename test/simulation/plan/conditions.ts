@@ -1,0 +1,38 @@
+import type { Chance } from "../engine/chance.ts";
+import { STARTS_AT } from "./actors.ts";
+import { guardsOf } from "./guards.ts";
+
+/** Mostly of those asked for before; sometimes of any, so that some wait for each other or for nobody. */
+const afterOf = (chance: Chance, id: string, earlier: readonly string[]) => {
+  const any = ["c1", "c2", "c3", "c4", "c9"].filter((other) => other !== id);
+  const choices = earlier.length > 0 && chance.happens(`known ${id}`, 0.7) ? earlier : any;
+  const first = chance.pick(`whom ${id}`, choices);
+  const second = chance.pick(`whom else ${id}`, choices);
+  return chance.happens(`both ${id}`, 0.4) && first !== second ? [first, second] : [first];
+};
+
+/** Some are over before the storm is. */
+const deadlineOf = (chance: Chance, id: string, afterMs: number): string => {
+  const ms = chance.between(`deadline ${id}`, 5_000, 300_000);
+  return new Date(STARTS_AT + afterMs + ms).toISOString();
+};
+
+interface Asked {
+  readonly id: string;
+  readonly afterMs: number;
+  /** Ids of commands that the same sender has asked for before. */
+  readonly earlier: readonly string[];
+}
+
+/** What a request says beside what is to be done. */
+export const conditionsOf = (chance: Chance, { id, afterMs, earlier }: Asked) => {
+  const isAfter = chance.happens(`after ${id}`, 0.2);
+  return {
+    ...(isAfter && { after: afterOf(chance, id, earlier) }),
+    ...(chance.happens(`guard ${id}`, 0.15) && { guards: guardsOf(chance, id) }),
+    ...(chance.happens(`limit ${id}`, isAfter ? 0.5 : 0.15) && {
+      deadline: deadlineOf(chance, id, afterMs),
+    }),
+    ...(chance.happens(`dry ${id}`, 0.07) && { dryRun: true }),
+  };
+};
