@@ -43,7 +43,10 @@ export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[
     faults.struck.every(({ kind }) => kind === HARMLESS) &&
     // Whoever ends one by hand leaves its lane to the poller.
     commands.every(({ state }) => state.reason !== "requested");
-  const prompt = isFair ? commands.filter(({ after = [] }) => after.length === 0) : [];
+  // Whoever waits for others is not late, nor is whoever asks for its tags again.
+  const prompt = commands.filter(
+    ({ after = [], guards = [] }) => isFair && after.length === 0 && guards.length === 0,
+  );
   const delays = await Promise.all(
     prompt.map(async (command) =>
       (await delaysOf(cloud, command)).map((text) => `${command.key}: ${text}`),
