@@ -19,24 +19,39 @@ const MAX_SEED = 2 ** 31;
 const MAX_VIOLATIONS = 5;
 const PROGRESS_EVERY = 1_000;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "1000" },
-    from: { type: "string" },
-    seed: { type: "string" },
-    met: { type: "boolean", default: false },
-  },
-});
-
-const wholeNumber = (option: string, text: string): number => {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  process.stderr.write(`--${option}: a whole number from 0, not ${text}\n`);
+const refuse = (problem: string): never => {
+  process.stderr.write(
+    `${problem}\nusage: npm run simulate -- [--seeds N] [--from N] [--seed N] [--met]\n`,
+  );
   process.exit(2);
 };
 
-const count = values.seed === undefined ? wholeNumber("seeds", values.seeds) : 1;
-const first = wholeNumber("from", values.seed ?? values.from ?? String(randomInt(MAX_SEED)));
+const readOptions = () => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: "string", default: "1000" },
+        from: { type: "string", default: String(randomInt(MAX_SEED)) },
+        seed: { type: "string" },
+        met: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+};
+
+const wholeNumber = (option: string, text: string): number => {
+  const value = Number(text);
+  const isOne = text !== "" && Number.isSafeInteger(value) && value >= 0;
+  return isOne ? value : refuse(`--${option}: a whole number from 0, not ${text}`);
+};
+
+const values = readOptions();
+const { seed } = values;
+const count = seed === undefined ? wholeNumber("seeds", values.seeds) : 1;
+const first = seed === undefined ? wholeNumber("from", values.from) : wholeNumber("seed", seed);
 
 const startedAt = performance.now();
 const totals = { seeds: 0, violated: 0, virtualMs: 0 };
