@@ -1,7 +1,7 @@
+import { asInJson } from "../contract/json.ts";
+
 /** What is shorter is a word that a reply may have of its own. */
 const MIN_KEY_CHARACTERS = 8;
-
-const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Removes an API key from text, also in the forms that it has in JSON, in JSON in JSON, and in a URL. */
 export const keyRedactorOf = (apiKey: string): ((quoted: string) => string) => {

@@ -1,3 +1,4 @@
+import { asInJson } from "../contract/json.ts";
 import { type Mutation, requestField } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
@@ -16,8 +17,6 @@ const stringsIn = (value: unknown): readonly string[] => {
 
 /** Texts are compared on one line: whoever quotes one may have folded its white space. */
 const folded = (text: string): string => text.replace(/\s+/g, " ");
-
-const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** A value may come back as it was sent, inside JSON text, with that text quoted in another one, or inside a URL. */
 const spellingsOf = (value: string): readonly string[] => {

@@ -46,12 +46,10 @@ export const rejectRequest = async (
   // Nobody may take this for the end of the command that has the id already. Told before there was
   // such a command, and again after, the rejection reads differently: that is another event.
   const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
+  const identity = [key, reason, fingerprintOf(message, deps.fingerprintKey)];
   const event = eventOf({
     detailType: "CommandRejected",
-    identity: [
-      ...[key, reason, fingerprintOf(message, deps.fingerprintKey)],
-      ...(isTaken ? ["taken"] : []),
-    ],
+    identity: [...identity, ...(isTaken ? ["taken"] : [])],
     subject: key,
     time: deps.clock.now(),
     correlationId: rejection.correlationId ?? commandId,

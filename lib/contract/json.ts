@@ -55,6 +55,9 @@ const parseDecimal = (digits: string): number | string => {
 export const parseMoneyJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseDecimal));
 
+/** A text as it stands between the quotes of a JSON text. */
+export const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
 /** Writes the interface's JSON; a bigint becomes a plain JSON number. */
 export const formatWireJson = (value: unknown, spaces?: number): string => {
   try {

@@ -39,6 +39,19 @@ export const eventOf = (
   ...fields,
 });
 
+/** The reaction `react` to whatever the team tells: a policy is updated. */
+export const updateReaction = (body: object) => ({
+  name: "react",
+  when: { source: ["team"] },
+  account: "local",
+  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  then: {
+    operation: "update-policy",
+    params: { project_id: 1234567, region_id: 76, policy_id: 1 },
+    body,
+  },
+});
+
 /** Everything from a bus event to the provider, on virtual time. */
 export const createIntakeWorld = async (options: IntakeWorldOptions) => {
   const { rights, reactions = [], provider = startProvider, ...world } = options;

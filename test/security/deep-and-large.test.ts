@@ -6,7 +6,7 @@ import { readWatchlist } from "../../lib/prices/watchlist.ts";
 import { readReactions } from "../../lib/reactions/reactions-file.ts";
 import { serve } from "../../lib/service/serve.ts";
 import { readThresholdConfig } from "../../lib/thresholds/config.ts";
-import { createIntakeWorld, eventOf, OWN } from "../intake/intake-world.ts";
+import { createIntakeWorld, eventOf, OWN, updateReaction } from "../intake/intake-world.ts";
 import { openQuietly } from "../local/open-quietly.ts";
 import { CONTEXT } from "../reactions/read-file.ts";
 import { startService } from "../service/harness.ts";
@@ -92,17 +92,7 @@ describe.each(TOO_MUCH)("%s", (_, text) => {
   });
 
   test("where a reaction takes it from is a rejection", async () => {
-    const reaction = {
-      name: "react",
-      when: { source: ["team"] },
-      account: "local",
-      // biome-ignore lint/suspicious/noThenProperty: a word of the file
-      then: {
-        operation: "update-policy",
-        params: { project_id: 1, region_id: 76, policy_id: 1 },
-        body: { name: "$.detail.name" },
-      },
-    };
+    const reaction = updateReaction({ name: "$.detail.name" });
     const world = await createIntakeWorld({ rights: shared(OWN), reactions: [reaction] });
 
     await world.putFor("react", eventOf(OWN, "InvoicePaid", { name: JSON.parse(text) }));

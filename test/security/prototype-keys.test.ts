@@ -3,7 +3,7 @@ import { readAccountsFile } from "../../lib/accounts/accounts-file.ts";
 import { parseWireJson } from "../../lib/contract/json.ts";
 import { readWatchlist } from "../../lib/prices/watchlist.ts";
 import { errorOf, openClient } from "../client/open-client.ts";
-import { createIntakeWorld, eventOf, OWN } from "../intake/intake-world.ts";
+import { createIntakeWorld, eventOf, OWN, updateReaction } from "../intake/intake-world.ts";
 import { CONTAINER, startService } from "../service/harness.ts";
 import { requestOf, shared, updatePolicy } from "../support/requests.ts";
 
@@ -73,17 +73,7 @@ describe.each(NAMES)("the name %s", (name) => {
   });
 
   test("is taken from an event only where the event has it", async () => {
-    const reaction = {
-      name: "react",
-      when: { source: ["team"] },
-      account: "local",
-      // biome-ignore lint/suspicious/noThenProperty: a word of the file
-      then: {
-        operation: "update-policy",
-        params: { project_id: 1234567, region_id: 76, policy_id: 1 },
-        body: { name: `$.detail['${name}']` },
-      },
-    };
+    const reaction = updateReaction({ name: `$.detail['${name}']` });
     const world = await createIntakeWorld({ rights: shared(OWN), reactions: [reaction] });
 
     await world.putFor("react", eventOf(OWN, "InvoicePaid", {}, { id: "without" }));

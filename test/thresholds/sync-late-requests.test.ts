@@ -27,48 +27,33 @@ const syncInVain = async (world: World): Promise<void> => {
   world.methods();
 };
 
-test("a create that arrives after its threshold was deleted is deleted once more", async () => {
-  const world = await createBlindWorld(A_500);
+interface Course {
+  /** What is there at first. */
+  readonly first: string;
+  /** What is wanted then, and does not arrive. */
+  readonly late: string;
+  /** How that arrives after all, once the first is wanted again. */
+  readonly method: "POST" | "PUT" | "DELETE";
+  readonly left: readonly string[];
+}
+
+test.each<readonly [string, Course]>([
+  ["create", { first: EMPTY, late: A_500, method: "POST", left: [] }],
+  ["delete", { first: A_500, late: EMPTY, method: "DELETE", left: ["a 500"] }],
+  ["new limit", { first: A_7, late: A_500, method: "PUT", left: ["a 7"] }],
+])("a %s that arrives after it was taken back does not stay", async (_what, course) => {
+  const world = await createBlindWorld(course.first);
+  await world.sync();
+  world.source.write(course.late);
   await syncInVain(world);
-  world.source.write(EMPTY);
+  world.source.write(course.first);
 
   await expect(world.sync()).rejects.toThrow("not every change was made");
-  await world.atProvider("POST", EVENT_A);
+  await world.atProvider(course.method, EVENT_A);
   await world.clock.advance(SETTLE_MS);
   await world.sync();
 
-  expect(world.methods()).toEqual(["DELETE", "DELETE"]);
-  expect(await world.actual()).toEqual([]);
-});
-
-test("a delete that arrives after its threshold was wanted again does not stay", async () => {
-  const world = await createBlindWorld(A_500);
-  await world.sync();
-  world.source.write(EMPTY);
-  await syncInVain(world);
-  world.source.write(A_500);
-
-  await expect(world.sync()).rejects.toThrow("not every change was made");
-  await world.atProvider("DELETE", EVENT_A);
-  await world.clock.advance(SETTLE_MS);
-  await world.sync();
-
-  expect(await world.actual()).toEqual(["reaching_used_space - a 500"]);
-});
-
-test("a limit that arrives after another one was set does not stay", async () => {
-  const world = await createBlindWorld(A_7);
-  await world.sync();
-  world.source.write(A_500);
-  await syncInVain(world);
-  world.source.write(A_7);
-
-  await expect(world.sync()).rejects.toThrow("not every change was made");
-  await world.atProvider("PUT", EVENT_A);
-  await world.clock.advance(SETTLE_MS);
-  await world.sync();
-
-  expect(await world.actual()).toEqual(["reaching_used_space - a 7"]);
+  expect(await world.actual()).toEqual(course.left.map((each) => `reaching_used_space - ${each}`));
 });
 
 test("what may not last is told as left, with the reason", async () => {
