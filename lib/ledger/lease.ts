@@ -24,8 +24,9 @@ export interface LeaseRequest {
 /** A lease that was taken, for as long as it is renewed in time. */
 export interface HeldLease {
   /**
-   * To be called on the way; writes when half of the time is over.
-   * @returns whether it is still ours
+   * Renews the lease when half of its time is over; one write for all concurrent callers.
+   * @returns whether the lease is held, then for at least half of its duration less the time that
+   * the ledger took
    */
   renew(): Promise<boolean>;
   release(): Promise<void>;
@@ -48,11 +49,18 @@ export const takeLease = async (
     );
     oursUntil = value.by === by ? next : 0;
   };
+  let renewal: Promise<void> | undefined;
   return {
     async renew() {
       if (oursUntil - clock.now() > durationMs / 2) return true;
-      if (oursUntil > 0) await holdUntil(clock.now() + durationMs);
-      return oursUntil > 0;
+      if (oursUntil > 0) {
+        renewal ??= holdUntil(clock.now() + durationMs).finally(() => {
+          renewal = undefined;
+        });
+        await renewal;
+      }
+      // The write may have taken longer than the lease lasts.
+      return oursUntil > clock.now();
     },
     release: () => holdUntil(0),
   };

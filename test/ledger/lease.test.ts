@@ -95,3 +95,19 @@ test("a lease that was released is not ours any more", async () => {
 
   expect(await lease?.renew()).toBe(false);
 });
+
+test("a renewal that takes longer than the lease lasts is none", async () => {
+  const { ledger, clock, take } = open();
+  const lease = await take("a");
+  await clock.advance(6_000);
+  const write = ledger.write;
+  Object.assign(ledger, {
+    write: async (...item: Parameters<typeof write>) => {
+      const written = await write(...item);
+      await clock.advance(10_000);
+      return written;
+    },
+  });
+
+  expect(await lease?.renew()).toBe(false);
+});
