@@ -129,7 +129,6 @@ export const applyThresholds = async (
     ...pace,
     client,
     clientId: config.clientId,
-    mayGoOn: async () => true,
   });
   printResult(appliedText(applied, unchangedCount));
   return applied.every(({ outcome }) => outcome === "done") ? EXIT.ok : EXIT.failed;

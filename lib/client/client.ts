@@ -87,12 +87,12 @@ const readReply = <O extends Operation>(
   });
 };
 
-/** The error of a call for which no time is left. */
-export const notSent = (operation: Operation): ProviderError =>
+/** The error of a call that its caller stops before it leaves. */
+export const notSent = (operation: Operation, reason = "no time left"): ProviderError =>
   new ProviderError({
     disposition: "transient",
     code: "aborted",
-    message: `${operation.id}: not sent, no time left`,
+    message: `${operation.id}: not sent, ${reason}`,
   });
 
 /** Typed calls to the provider. One call is one request: when to try again is the caller's decision. */

@@ -15,10 +15,12 @@ export interface RepeatOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whether the call has certainly had no effect and the same may pass later. */
+/** Whether the call has certainly had no effect and the same may pass later in this run. */
 const mayPassLater = (error: unknown): error is ProviderError =>
   error instanceof ProviderError &&
-  (error.disposition === "transient" || error.disposition === "throttled");
+  (error.disposition === "transient" || error.disposition === "throttled") &&
+  // The caller has stopped the call, and means its repetitions too.
+  error.code !== "aborted";
 
 /** Whether the provider was asked at all; a call that had no turn says nothing about it. */
 const isAttempt = (error: unknown): boolean =>

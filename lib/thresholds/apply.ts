@@ -18,23 +18,17 @@ export type AppliedChange = Outcome & {
   readonly isOpen: boolean;
 };
 
-/** No change is begun after `endsAt`. */
-export interface ApplyOptions extends SendOptions {
-  /** Asked before each change. */
-  readonly mayGoOn: () => Promise<boolean>;
-}
-
 const MAX_AT_ONCE = 8;
 /** So many changes in a row without a clear answer are not the changes' fault. */
 const MAX_UNCLEAR_IN_A_ROW = 3;
 
 /**
  * Makes the changes side by side. One that is refused stops no other; when the provider cannot be
- * reached, those that have not begun stay for the next run.
+ * reached, those that have not begun stay for the next run. No change is begun after `endsAt`.
  */
 export const applyChanges = async (
   changes: readonly Change[],
-  options: ApplyOptions,
+  options: SendOptions,
 ): Promise<readonly AppliedChange[]> => {
   let isStopped = false;
   let unclearInARow = 0;
@@ -43,15 +37,13 @@ export const applyChanges = async (
     const problem = error.message;
     if (error.disposition === "permanent") return { outcome: "failed", problem };
     unclearInARow += 1;
-    // Who is away for one change is away for all; one that is never answered stops no other.
+    // An unreachable provider or a lost lease stops all changes; one that is never answered does not.
     isStopped ||= !isUnclear(error) || unclearInARow >= MAX_UNCLEAR_IN_A_ROW;
     return { outcome: "left", problem };
   };
 
   const apply = async (change: Change): Promise<AppliedChange> => {
     isStopped ||= options.clock.now() >= options.endsAt || options.signal.aborted;
-    // Whoever cannot tell must not go on; what was done is recorded all the same.
-    isStopped ||= !(await options.mayGoOn().catch(() => false));
     let isOpen = false;
     const noteUnclear = (): void => {
       isOpen = true;

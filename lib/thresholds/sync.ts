@@ -1,7 +1,7 @@
-import type { Client } from "../client/client.ts";
+import { type Client, notSent } from "../client/client.ts";
 import { createRepeatingClient } from "../client/repeating-client.ts";
 import { configProblemText } from "../config/config-file.ts";
-import { isLeaseHeld, takeLease } from "../ledger/lease.ts";
+import { type HeldLease, isLeaseHeld, takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
 import { actualOf, rememberedFor } from "./applied-thresholds.ts";
@@ -16,8 +16,9 @@ import { type SyncDeps, type SyncRequest, UnfinishedSyncError } from "./sync-req
 /** The event has a hundred of them. */
 const MAX_LOGGED = 10;
 /**
- * Longer than one change with its repetitions takes, shorter than Lambda waits before the second
- * retry of a run that was killed.
+ * Half of it is longer than one request with its wait for a permit takes: a request leaves with at
+ * least that much left. The whole is not longer than Lambda waits before the second retry of a run
+ * that was killed.
  */
 const LEASE_MS = 120_000;
 
@@ -67,13 +68,21 @@ const requireNewest = async ({ source }: SyncRequest, { facts }: Sync): Promise<
   }
 };
 
+/**
+ * Sends only while the lease is held. A pause that the provider asks for can outlast the lease, so
+ * that a newer config is synced in between: the rest of this sync would undo it.
+ */
+const whileLeased = (client: Client, lease: HeldLease): Client => ({
+  async call(operation, request, signal) {
+    // Without the ledger's answer the lease may be another sync's by now.
+    const isHeld = await lease.renew().catch(() => false);
+    if (!isHeld) throw notSent(operation, "the lease of this sync is lost");
+    return client.call(operation, request, signal);
+  },
+});
+
 /** @throws UnfinishedSyncError when another sync is at work, or something is left to do */
-const makeChanges = async (
-  sync: Sync,
-  request: SyncRequest,
-  client: Client,
-  budget: JobBudget,
-): Promise<void> => {
+const makeChanges = async (sync: Sync, request: SyncRequest, budget: JobBudget): Promise<void> => {
   const { deps, plan, facts } = sync;
   const lease = await takeLease(deps, {
     name: thresholdsLease(facts.account),
@@ -84,13 +93,11 @@ const makeChanges = async (
   try {
     await requireNewest(request, sync);
     const run = await beginChanges(sync);
-    const results = await applyChanges(plan.changes, {
-      ...deps,
-      ...budget,
-      client,
-      clientId: facts.config.clientId,
-      mayGoOn: lease.renew,
-    });
+    const leased = whileLeased(request.account.client, lease);
+    const pace = { clock: deps.clock, random: deps.random, ...budget };
+    const client = createRepeatingClient(leased, pace);
+    const { clientId } = facts.config;
+    const results = await applyChanges(plan.changes, { ...pace, client, clientId });
     await endChanges(sync, run, results);
   } finally {
     await lease.release();
@@ -132,7 +139,7 @@ const syncWith = async (
   const { settleMs } = account;
   const { endsAt } = budget;
   const sync = { deps, facts, key, stored, plan, remembered, settleMs, endsAt };
-  if (plan.changes.length > 0) return makeChanges(sync, request, client, budget);
+  if (plan.changes.length > 0) return makeChanges(sync, request, budget);
   await requireNobodyAtWork(deps, account.name);
   return endUnchanged(sync);
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createClient } from "../../lib/client/client.ts";
+import { createClient, notSent } from "../../lib/client/client.ts";
 import { ProviderError } from "../../lib/client/provider-error.ts";
 import { createRepeatingClient } from "../../lib/client/repeating-client.ts";
 import { createStorageEvent, listStorageEvents } from "../../lib/contract/storage-events.ts";
@@ -140,4 +140,29 @@ test("when it is stopped, what waits for the end of a pause is not sent", async 
   expect(await first).toMatchObject({ code: "aborted" });
   expect(await second).toMatchObject({ code: "aborted" });
   expect(sentAt).toEqual([0]);
+});
+
+test("a call that its caller has stopped is not tried again", async () => {
+  let asked = 0;
+  const clock = createVirtualClock();
+  const client = createRepeatingClient(
+    {
+      call: async (operation) => {
+        asked += 1;
+        throw notSent(operation);
+      },
+    },
+    {
+      clock,
+      random: createSeededRandom(),
+      endsAt: clock.now() + 60_000,
+      signal: new AbortController().signal,
+    },
+  );
+  const call = client.call(listStorageEvents, LIST).catch((error: unknown) => error);
+
+  await clock.advance(60_000);
+
+  expect(await call).toMatchObject({ code: "aborted" });
+  expect(asked).toBe(1);
 });

@@ -28,6 +28,8 @@ const FAULTS = {
     return html504();
   },
   "is throttled": async () => json(429, { message: "too many requests" }, { "retry-after": "7" }),
+  "is throttled for long": async () =>
+    json(429, { message: "too many requests" }, { "retry-after": "130" }),
   "is refused": async () => json(400, { message: "not like this", error: "not like this" }),
   "the key is refused": async () => json(401, { error: "token_not_valid" }),
   "the connection breaks before the effect": async (): Promise<Response> => {

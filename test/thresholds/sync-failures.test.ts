@@ -213,6 +213,37 @@ test("a run that was replaced by one that has ended says so, and tells nothing",
   expect(await world.actual()).toHaveLength(20);
 });
 
+test("after a pause that outlasts its lease, a sync that another one has replaced sends nothing", async () => {
+  const world = await createThresholdWorld({ config: ONE });
+  world.faults.strike("is throttled for long");
+  const lease = { name: "sync-thresholds/local", by: "another", durationMs: 600_000 };
+  const { deps } = world.newInvocation();
+  const taken = world.clock.sleep(121_000).then(() => takeLease(deps, lease));
+
+  await expect(world.sync({}, 600_000)).rejects.toThrow("the next sync goes on");
+
+  expect(await taken).toBeDefined();
+  expect(world.methods()).toEqual(["GET", "POST"]);
+  expect(world.toldOf("ThresholdsSynced")[0]?.data.changes).toMatchObject([
+    { outcome: "left", problem: expect.stringContaining("lease") },
+  ]);
+});
+
+test("a change without an answer is not repeated after a newer config was synced", async () => {
+  const world = await createThresholdWorld({ config: ONE });
+  const newer = ONE.replace("500", "700");
+  world.meanwhile(async () => {
+    // The attempt times out on the way.
+    await world.clock.advance(120_000);
+    world.source.write(newer);
+    await world.sync();
+  });
+
+  await expect(world.sync({}, 600_000)).rejects.toThrow("another sync has taken over");
+
+  expect(await world.actual()).toEqual(["reaching_used_space - photos 700"]);
+});
+
 test("a run whose view was overtaken by a whole other sync changes nothing", async () => {
   let overtake: (() => Promise<void>) | undefined;
   const world = await createThresholdWorld({
