@@ -2,11 +2,14 @@ import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 import type { CommandDeps } from "../../lib/commands/deps.ts";
 import { errorFields } from "../../lib/commands/log-fields.ts";
-import { handleMessage, readMessage } from "../../lib/commands/message.ts";
+import { deferMessage, handleMessage, readMessage } from "../../lib/commands/message.ts";
 import { type BatchItem, runBatch } from "../../lib/lambda/batch.ts";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
+
+/** Several times what the ledger and the bus need to record a command that has to wait. */
+const DEFER_MS = 1_000;
 
 /** A message that cannot be read fails by itself, and no other of its batch with it. */
 const itemOf = (
@@ -18,7 +21,8 @@ const itemOf = (
   try {
     const message = readMessage(body, own);
     const run = () => handleMessage(own, message, body, signal);
-    return { id: messageId, lane: message.lane, run };
+    const defer = () => deferMessage(own, message, body);
+    return { id: messageId, lane: message.lane, run, defer };
   } catch (error) {
     own.log.error("message not readable, it comes again", errorFields(error));
     return { id: messageId, lane: undefined, run: () => Promise.reject(error) };
@@ -34,7 +38,8 @@ export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
       log.bind(context);
       const budget = startTimeBudget(context, commands.clock);
       const items = event.Records.map((record) => itemOf(commands, record, budget.signal));
-      const { failedIds, errors } = await runBatch(items, () => budget.has(attemptTimeoutMs));
+      const neededMs = { run: attemptTimeoutMs, defer: DEFER_MS };
+      const { failedIds, errors } = await runBatch(items, (work) => budget.has(neededMs[work]));
       budget.stop();
       // So that it also shows as a failed invocation; SQS brings the whole batch again either way.
       if (errors.length > 0 && failedIds.length === items.length) {

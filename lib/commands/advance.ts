@@ -7,6 +7,7 @@ import { attemptCommand } from "./attempt.ts";
 import type { CommandDeps } from "./deps.ts";
 import { finishCommand } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
+import { resumeMessage } from "./resume-message.ts";
 import { expireCommand, lookForEntry } from "./wait-for-others.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
@@ -70,6 +71,54 @@ const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
 };
 
 /**
+ * Takes a command up to its next attempt: through its outbox and what it waits for, into its lane.
+ * @returns the command when it holds its lane and an attempt may start now
+ */
+const prepareAttempt = async (
+  deps: CommandDeps,
+  found: Stored<Command>,
+): Promise<Stored<Command> | undefined> => {
+  const { value: command } = found;
+  if (isEnded(command)) {
+    if (!command.state.settled) await finishCommand(deps, command);
+    return undefined;
+  }
+  if (command.state.status === "following") {
+    await recordTasks(deps, command);
+    return undefined;
+  }
+  if (command.outbox.length > 0) {
+    // Publishing takes time: somebody else may have taken the command further, even to its end.
+    return prepareAttempt(deps, await publishOutbox(deps, found));
+  }
+  const now = deps.clock.now();
+  if (!isReady(command, now)) {
+    await awaitPause(deps, found);
+    return undefined;
+  }
+  if (now >= command.deadline) {
+    await expireCommand(deps, found);
+    return undefined;
+  }
+  const entry = await lookForEntry(deps, found);
+  if (entry.kind === "waits") await deps.waker.wakeAt(entry.lookAt);
+  if (entry.kind !== "free") return undefined;
+  return (await takePlace(deps, command)) === "holder" ? found : undefined;
+};
+
+/**
+ * Hands the lane over if an operator ended the command before it took its place: that end did not
+ * find it in the lane.
+ * @returns whether it has ended
+ */
+const leaveIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
+  const current = await commands.read(deps.ledger, key);
+  if (!current || !isEnded(current.value)) return false;
+  await finishCommand(deps, current.value);
+  return true;
+};
+
+/**
  * Takes a command as far as it can go now: into its lane, through an attempt, to its end.
  * Safe to call at any time and any number of times.
  */
@@ -78,25 +127,22 @@ export const advanceCommand = async (
   found: Stored<Command>,
   signal: AbortSignal,
 ): Promise<void> => {
-  if (isEnded(found.value)) {
-    return found.value.state.settled ? undefined : finishCommand(deps, found.value);
-  }
-  if (found.value.state.status === "following") return recordTasks(deps, found.value);
-  if (found.value.outbox.length > 0) {
-    // Publishing takes time: somebody else may have taken the command further, even to its end.
-    return advanceCommand(deps, await publishOutbox(deps, found), signal);
-  }
-  const { value: command } = found;
-  const now = deps.clock.now();
-  if (!isReady(command, now)) return awaitPause(deps, found);
-  if (now >= command.deadline) return expireCommand(deps, found);
-  const entry = await lookForEntry(deps, found);
-  if (entry.kind === "waits") return deps.waker.wakeAt(entry.lookAt);
-  if (entry.kind === "ended") return;
-  if ((await takePlace(deps, command)) !== "holder") return;
-  const attempted = await attemptCommand(deps, found, signal);
-  if (attempted) return carryOn(deps, attempted);
-  // Ended by a person before it had its place: nobody else would know that it has taken one.
-  const current = await commands.read(deps.ledger, commandKey(command));
-  if (current && isEnded(current.value)) await finishCommand(deps, current.value);
+  const ready = await prepareAttempt(deps, found);
+  if (!ready) return;
+  const attempted = await attemptCommand(deps, ready, signal);
+  if (attempted) await carryOn(deps, attempted);
+  else await leaveIfEnded(deps, commandKey(ready.value));
+};
+
+/**
+ * As `advanceCommand`, for an invocation without time for an attempt: a command that is ready for one
+ * goes back to the queue. If that message is lost, the poller sends another: the command, or its
+ * lane's grant, stays due.
+ */
+export const deferCommand = async (deps: CommandDeps, found: Stored<Command>): Promise<void> => {
+  const ready = await prepareAttempt(deps, found);
+  if (!ready) return;
+  const key = commandKey(ready.value);
+  if (await leaveIfEnded(deps, key)) return;
+  await deps.queue.send(resumeMessage(key, ready.value.lane, deps.random));
 };

@@ -1,7 +1,8 @@
-import { commands } from "../ledger/command.ts";
+import { type Command, commands } from "../ledger/command.ts";
+import type { Stored } from "../ledger/record.ts";
 import type { LogFields } from "../ports/log.ts";
 import { acceptRequest } from "./accept.ts";
-import { advanceCommand } from "./advance.ts";
+import { advanceCommand, deferCommand } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
 import { depsFor, errorFields, keyFields } from "./log-fields.ts";
 import { parseJson } from "./parse-json.ts";
@@ -63,30 +64,28 @@ const working = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise
   }
 };
 
+/** How far a command of the ledger is taken. */
+type Advance = (deps: CommandDeps, stored: Stored<Command>) => Promise<void>;
+
 const takeUp = async (
   deps: CommandDeps,
   request: CommandRequest,
   body: string,
-  signal: AbortSignal,
+  advance: Advance,
 ): Promise<void> => {
   const acceptance = await acceptRequest(deps, request);
-  if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, signal);
+  if (acceptance.kind === "accepted") return advance(deps, acceptance.stored);
   const { sender, commandId, eventId, correlationId } = request;
   const operation = request.operation.id;
   const identity = { sender, operation, commandId, eventId, correlationId };
   return rejectRequest(deps, { ...acceptance, ...identity }, body);
 };
 
-/**
- * Handles one message. When it resolves, everything that the message caused is durable and it may
- * be acknowledged; when it rejects, which is logged, the message must come again.
- * @param body the message as it came
- */
-export const handleMessage = async (
+const handleBy = async (
   deps: CommandDeps,
   message: Message,
   body: string,
-  signal: AbortSignal,
+  advance: Advance,
 ): Promise<void> => {
   const own = { ...deps, log: deps.log.with(fieldsOf(message)) };
   switch (message.kind) {
@@ -96,11 +95,31 @@ export const handleMessage = async (
       const stored = await working(own, () => commands.read(deps.ledger, message.command));
       if (!stored) return;
       const its = depsFor(deps, stored.value);
-      return working(its, () => advanceCommand(its, stored, signal));
+      return working(its, () => advance(its, stored));
     }
     case "request":
-      return working(own, () => takeUp(own, message.request, body, signal));
+      return working(own, () => takeUp(own, message.request, body, advance));
     default:
       return message satisfies never;
   }
 };
+
+/**
+ * Handles one message. When it resolves, everything that the message caused is durable and it may
+ * be acknowledged; when it rejects, which is logged, the message must come again.
+ * @param body the message as it came
+ */
+export const handleMessage = (
+  deps: CommandDeps,
+  message: Message,
+  body: string,
+  signal: AbortSignal,
+): Promise<void> =>
+  handleBy(deps, message, body, (own, stored) => advanceCommand(own, stored, signal));
+
+/**
+ * As `handleMessage`, without time for an attempt at the provider: accepts the command and lets it
+ * enter its lane. A later invocation makes the attempt.
+ */
+export const deferMessage = (deps: CommandDeps, message: Message, body: string): Promise<void> =>
+  handleBy(deps, message, body, deferCommand);

@@ -2,7 +2,9 @@ import type { SQSEvent } from "aws-lambda";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createHandler } from "../../functions/run-commands/handler.ts";
+import { cancelCommand } from "../../lib/commands/cancel-command.ts";
 import example from "../fixtures/sqs-fifo-event.json" with { type: "json" };
+import type { Around } from "../support/faults.ts";
 import { resumeInstance, updateContainer, updatePolicy } from "../support/requests.ts";
 import { createFunctionWorld, failing } from "./function-world.ts";
 
@@ -107,12 +109,83 @@ describe("run-commands", () => {
     ]);
   });
 
-  it("starts nothing when an attempt does not fit into the time, and gives everything back", async () => {
+  it("accepts every command of a slow lane, and returns none of those it did not begin", async () => {
+    const ids = Array.from({ length: 10 }, (_, index) => `p${index + 1}`);
+    const slow: Around = async (call, effect) => {
+      if (call.name.startsWith("fetch ")) await world.clock.advance(9_000);
+      return effect();
+    };
+    const world = await createFunctionWorld(slow);
+    const event = eventOf(...ids.map((id) => updatePolicy(id)));
+
+    const answer = await createHandler(world.deps)(event, world.contextOf(30_000));
+    const toldAtFirst = ids.map((id) => world.told(id));
+    await world.deliver();
+
+    expect(answer).toEqual(failures());
+    expect(toldAtFirst).toEqual([
+      ...ids.slice(0, 2).map(() => ["CommandAccepted", "CommandSucceeded"]),
+      ...ids.slice(2).map(() => ["CommandAccepted"]),
+    ]);
+    const ends = world.bus.published().filter(({ detailType }) => detailType.endsWith("Succeeded"));
+    expect(ends.map(({ metadata }) => metadata.commandId)).toEqual(ids);
+    expect(world.errors).toEqual([]);
+  });
+
+  it("lets the poller start a deferred command whose message to the queue was lost", async () => {
+    const world = await createFunctionWorld();
+    const context = world.contextOf(12_999);
+    const answer = await createHandler(world.deps)(eventOf(updatePolicy("p1")), context);
+    for (const { receiptHandle } of await world.queue.receive(10, 1_000)) {
+      await world.queue.acknowledge(receiptHandle);
+    }
+
+    await world.untilQuiet();
+
+    expect(answer).toEqual(failures());
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("defers a message that resumes a command as a new message, and runs it once", async () => {
+    const world = await createFunctionWorld();
+    await createHandler(world.deps)(eventOf(updatePolicy("p1")), world.contextOf(12_999));
+    const [first] = await world.queue.receive(1, 1_000);
+    await world.queue.acknowledge(first?.receiptHandle ?? "");
+
+    const answer = await createHandler(world.deps)(eventOf(first?.body), world.contextOf(12_999));
+    const toldAtFirst = world.told("p1");
+    await world.deliver();
+
+    expect(answer).toEqual(failures());
+    expect(toldAtFirst).toEqual(["CommandAccepted"]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("passes on the lane of a deferred command that an operator ended before it had its place", async () => {
+    const cancelled: Around = async (call, effect) => {
+      const answer = await effect();
+      if (call.name.startsWith("ledger.write lane#") && !isCancelled) {
+        isCancelled = true;
+        await cancelCommand(world.newInvocation().deps, "own/p1");
+      }
+      return answer;
+    };
+    let isCancelled = false;
+    const world = await createFunctionWorld(cancelled);
+
+    await createHandler(world.deps)(eventOf(updatePolicy("p1")), world.contextOf(12_999));
+    await createHandler(world.deps)(eventOf(updatePolicy("p2")), world.contextOf(30_000));
+
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(world.told("p2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("begins nothing, and gives everything back, when no time is left to record in", async () => {
     const world = await createFunctionWorld();
     const handler = createHandler(world.deps);
     const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
 
-    const answer = await handler(event, world.contextOf(12_999));
+    const answer = await handler(event, world.contextOf(3_999));
 
     expect(answer).toEqual(failures("m1", "m2"));
     expect(world.calls).toEqual([]);
