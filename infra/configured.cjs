@@ -37,6 +37,10 @@ const textOf = (name) => {
   }
 };
 
+const foundFile = (name) => ({ name, text: textOf(name) });
+
+const configFile = (name, example) => ({ ...foundFile(name), example: foundFile(example) });
+
 const write = (file, text) => {
   mkdirSync(dirname(resolve(file)), { recursive: true });
   writeFileSync(resolve(file), text);
@@ -49,8 +53,8 @@ const read = async (values) => {
     end(["the functions are not built; run: npm run package"]),
   );
   const reading = readConfigFiles({
-    accounts: { name: accountsFile, text: textOf(accountsFile) },
-    reactions: { name: reactionsFile, text: textOf(reactionsFile) },
+    accounts: configFile(accountsFile, "infra/accounts.example.yaml"),
+    reactions: configFile(reactionsFile, "infra/reactions.example.yaml"),
     jobAccount,
     eventSource,
     fingerprintKeyParameter,

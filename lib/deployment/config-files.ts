@@ -5,11 +5,17 @@ import { type ConfigProblem, readConfig } from "../config/config-file.ts";
 import { readReactions } from "../reactions/reactions-file.ts";
 
 /** A file as it was found. */
-interface ConfigFile {
+interface FoundFile {
   /** What people know it by. */
   readonly name: string;
   /** Undefined when there is no such file. */
   readonly text: string | undefined;
+}
+
+/** One of the two files that describe a stage. */
+interface ConfigFile extends FoundFile {
+  /** The repository's example of such a file. Its `example` stands where the name of a stage goes. */
+  readonly example: FoundFile;
 }
 
 export interface DeploymentInput {
@@ -91,13 +97,29 @@ const parameterProblems = (input: DeploymentInput): readonly string[] =>
     ({ name, rule }) => `${name}: ${rule}`,
   );
 
+/** The one stage that may be built from the examples. */
+const EXAMPLE_STAGE = "dev";
+
+/**
+ * Reports a file that is missing or is the example. The examples give rights to AWS account ids of
+ * the AWS documentation, so no stage but one for trials may be built from them.
+ */
+const fileProblems = ({ name, text, example }: ConfigFile, stage: string): readonly string[] => {
+  if (text === undefined) {
+    return [`${name}: no such file; ${example.name} shows what belongs in it`];
+  }
+  if (stage === EXAMPLE_STAGE || text !== example.text) return [];
+  const own = example.name.replace("example", stage);
+  return [`${name}: the example, which is for the stage ${EXAMPLE_STAGE} only; write ${own}`];
+};
+
 const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });
 
 /** Reads what a deployment is made from; every mistake of both files at once. Pure. */
 export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const { accounts: accountsFile, reactions: reactionsFile, eventSource } = input;
-  const missing = [accountsFile, reactionsFile].filter(({ text }) => text === undefined);
-  if (missing.length > 0) return invalid(missing.map(({ name }) => `${name}: no such file`));
+  const unusable = [accountsFile, reactionsFile].flatMap((file) => fileProblems(file, input.stage));
+  if (unusable.length > 0) return invalid([...parameterProblems(input), ...unusable]);
   const [accountsText = "", reactionsText = ""] = [accountsFile.text, reactionsFile.text];
 
   const accounts = readDeployedAccounts(accountsText);

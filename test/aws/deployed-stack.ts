@@ -21,7 +21,7 @@ export interface DeployedStack {
   /** `skyhook-<stage>-<thing>`. */
   nameOf(thing: string): string;
   readonly outputs: Readonly<Record<string, string>>;
-  /** Calls osls in the folder of the package. @returns what it prints */
+  /** Calls osls in the folder of the package, for this stage. @returns what it prints */
   osls(...args: readonly string[]): Promise<string>;
   /** Packages and deploys again, with other parameters beside those that it has; also where that changes nothing. */
   deploy(params: Readonly<Record<string, string>>): Promise<void>;
@@ -38,9 +38,10 @@ export const deployStack = async (
   closing.add(packaged.remove);
   const { PATH } = process.env;
   const env = { PATH, HOME: packaged.directory, ...awsEnvironment(endpoint) };
-  const osls = async (...args: readonly string[]): Promise<string> => {
+  const osls = async (given: Stage, ...args: readonly string[]): Promise<string> => {
     const options = { cwd: packaged.directory, env, timeout: OSLS_LIMIT_MS };
-    const { stdout, stderr } = await run(process.execPath, [OSLS, ...args], options);
+    const command = [OSLS, ...args, ...argumentsOf(given)];
+    const { stdout, stderr } = await run(process.execPath, command, options);
     return stdout + stderr;
   };
   const stackName = `skyhook-${stage.name}`;
@@ -49,11 +50,11 @@ export const deployStack = async (
     const deployable = join(packaged.directory, DEPLOYABLE);
     await cp(join(packaged.directory, folder), deployable, { recursive: true });
     const missing = await withoutUnknownTypes(deployable);
-    await osls("deploy", ...argumentsOf(given), `--package=${DEPLOYABLE}`, ...options);
+    await osls(given, "deploy", `--package=${DEPLOYABLE}`, ...options);
     await deployMissing(aws, `${stackName}-events`, missing);
   };
   closing.add(async () => {
-    await osls("remove", `--stage=${stage.name}`);
+    await osls(stage, "remove");
   });
   await deployFrom(FIRST, stage);
   const { Stacks } = await aws.cloudFormation.send(
@@ -67,7 +68,7 @@ export const deployStack = async (
     name: stackName,
     nameOf: (thing) => `${stackName}-${thing}`,
     outputs,
-    osls,
+    osls: (...args) => osls(stage, ...args),
     async deploy(params) {
       const changed = { ...stage, params: { ...stage.params, ...params } };
       await packaged.packageStage(changed);

@@ -117,18 +117,17 @@ describe("a deployed stage", () => {
 
   test("is rolled back to the package before", async () => {
     const { stack } = stage;
-    const option = `--stage=${stack.name.replace("skyhook-", "")}`;
     const watchedTasks = async () => {
       const { Environment } = await stack.aws.lambda.send(
         new GetFunctionConfigurationCommand({ FunctionName: stack.nameOf("watch-ai-tasks") }),
       );
       return Environment?.Variables?.AI_TASK_NAME;
     };
-    const first = /Timestamp: (\d+)/.exec(await stack.osls("deploy", "list", option))?.[1];
+    const first = /Timestamp: (\d+)/.exec(await stack.osls("deploy", "list"))?.[1];
     await stack.deploy({ aiTaskName: "transcription" });
     const changed = await watchedTasks();
 
-    await stack.osls("rollback", option, `--timestamp=${first}`);
+    await stack.osls("rollback", `--timestamp=${first}`);
 
     expect([changed, await watchedTasks()]).toEqual(["transcription", ""]);
     await send("after-the-rollback");

@@ -7,17 +7,27 @@ const ACCOUNTS = `accounts:
   - { name: two, base_url: https://api.example.com, api_key: { parameter: /k }, senders: [own] }
 `;
 const NO_REACTIONS = "reactions: []";
+const EXAMPLE = ACCOUNTS.replace("two", "example");
 
 const input = (given: {
   readonly accounts?: string | undefined;
   readonly reactions?: string | undefined;
   readonly jobAccount?: string;
+  readonly stage?: string;
 }): DeploymentInput => ({
-  accounts: { name: "a.yaml", text: "accounts" in given ? given.accounts : ACCOUNTS },
-  reactions: { name: "r.yaml", text: "reactions" in given ? given.reactions : NO_REACTIONS },
+  accounts: {
+    name: "a.yaml",
+    text: "accounts" in given ? given.accounts : ACCOUNTS,
+    example: { name: "a.example.yaml", text: EXAMPLE },
+  },
+  reactions: {
+    name: "r.yaml",
+    text: "reactions" in given ? given.reactions : NO_REACTIONS,
+    example: { name: "r.example.yaml", text: undefined },
+  },
   jobAccount: given.jobAccount ?? "",
   eventSource: "skyhook",
-  stage: "dev",
+  stage: given.stage ?? "dev",
   fingerprintKeyParameter: "/skyhook/dev/fingerprint-key",
 });
 
@@ -70,8 +80,16 @@ test("a file that is not YAML is told of with its line", () => {
 test("a missing file is named, and a present one beside it is not looked at", () => {
   expect(readConfigFiles(input({ accounts: "[", reactions: undefined }))).toEqual({
     kind: "invalid",
-    problems: ["r.yaml: no such file"],
+    problems: ["r.yaml: no such file; r.example.yaml shows what belongs in it"],
   });
+});
+
+test("the example is refused for every stage but dev, also as an unedited copy", () => {
+  expect(readConfigFiles(input({ accounts: EXAMPLE, stage: "prod" }))).toEqual({
+    kind: "invalid",
+    problems: ["a.yaml: the example, which is for the stage dev only; write a.prod.yaml"],
+  });
+  expect(readConfigFiles(input({ accounts: EXAMPLE }))).toMatchObject({ kind: "valid" });
 });
 
 test("the packaged JSON has the shape of the files, numbers of any size as decimal texts", () => {

@@ -48,7 +48,35 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       });
 
       expect(stdout).toBe("");
-      expect(stderr).toBe("none.yaml: no such file\nnone-either.yaml: no such file\n");
+      expect(stderr.trimEnd().split("\n")).toEqual([
+        "none.yaml: no such file; infra/accounts.example.yaml shows what belongs in it",
+        "none-either.yaml: no such file; infra/reactions.example.yaml shows what belongs in it",
+      ]);
+    });
+
+    test("are missing for every stage but dev: one line names each file to write", async () => {
+      const { stdout, stderr } = await packaged().refusalOf({ name: "prod" });
+
+      expect(stdout).toBe("");
+      expect(stderr.trimEnd().split("\n")).toEqual([
+        "infra/accounts.prod.yaml: no such file; infra/accounts.example.yaml shows what belongs in it",
+        "infra/reactions.prod.yaml: no such file; infra/reactions.example.yaml shows what belongs in it",
+      ]);
+    });
+
+    test("are refused when another stage than dev names the examples", async () => {
+      const { stderr } = await packaged().refusalOf({
+        name: "prod",
+        params: {
+          accountsFile: "infra/accounts.example.yaml",
+          reactionsFile: "infra/reactions.example.yaml",
+        },
+      });
+
+      expect(stderr.trimEnd().split("\n")).toEqual([
+        "infra/accounts.example.yaml: the example, which is for the stage dev only; write infra/accounts.prod.yaml",
+        "infra/reactions.example.yaml: the example, which is for the stage dev only; write infra/reactions.prod.yaml",
+      ]);
     });
 
     test("are told of with a concurrency that is no number", async () => {
