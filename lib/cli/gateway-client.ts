@@ -7,6 +7,7 @@ import {
   type ResolveAnswer,
   resolveAnswerSchema,
 } from "../commands/person-answers.ts";
+import { type PutAnswer, putAnswerSchema } from "../local/put-request.ts";
 import {
   type PriceChangeView,
   type PriceView,
@@ -22,8 +23,8 @@ import { type RequestState, requestStateSchema } from "./request-state.ts";
 export interface GatewayClient {
   /** @throws ExitError when it is not reached or does not take the request */
   send(detail: unknown): Promise<void>;
-  /** Puts an event on the bus. @returns its id @throws ExitError as `send` */
-  put(event: unknown): Promise<string>;
+  /** Puts an event on the bus. @throws ExitError as `send` */
+  put(event: unknown): Promise<PutAnswer>;
   /**
    * @param of `eventId` tells a rejection of this very request from the command that has the id;
    * `sender`: AWS account whose command it is, Skyhook's own when absent
@@ -140,8 +141,7 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
     await post(new URL("/commands", endpoint), detail);
   },
   async put(event) {
-    const answer = await post(new URL("/events", endpoint), event);
-    return z.object({ id: z.string() }).parse(answer).id;
+    return putAnswerSchema.parse(await post(new URL("/events", endpoint), event));
   },
   async look(commandId, { eventId, sender } = {}) {
     const url = commandUrl(endpoint, commandId, { sender });

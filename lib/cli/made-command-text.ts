@@ -23,9 +23,7 @@ const commandLines = (command: object): readonly string[] =>
 const lines = (made: Made, sender: string): readonly string[] => {
   switch (made.kind) {
     case "no-match":
-      return [
-        `the event does not match; what it does not fit: ${made.unfit.map(visibleText).join(", ")}`,
-      ];
+      return [`the event does not match on ${made.unfit.map(visibleText).join(", ")}`];
     case "incomplete":
       return [
         "the event matches",

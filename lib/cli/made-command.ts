@@ -4,7 +4,7 @@ import { checkRequest } from "../commands/check-request.ts";
 import { guardSchema } from "../commands/guard.ts";
 import { nameProblems, sizeProblems } from "../commands/request-limits.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { matchesPattern, readPattern } from "../event-patterns/pattern.ts";
+import { matchesPattern, unfitFields } from "../event-patterns/pattern.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 import { commandOf, type RequestDetail } from "../reactions/react.ts";
@@ -15,7 +15,7 @@ export type SenderAccess = "allowed" | "if-own" | "refused";
 
 /** What becomes of an event by a rule. */
 export type Made =
-  /** With the top-level parts of the pattern that the event does not fit. */
+  /** With the fields on which it does not match. */
   | { readonly kind: "no-match"; readonly unfit: readonly string[] }
   /** Paths into the event. */
   | { readonly kind: "incomplete"; readonly problems: readonly Problem[] }
@@ -39,12 +39,6 @@ export interface Rights {
   /** The AWS account that Skyhook runs in, where that is known. */
   readonly ownSender: string | undefined;
 }
-
-const unfitParts = ({ when }: Reaction, event: JsonObject): readonly string[] =>
-  Object.entries(when.source).flatMap(([field, condition]) => {
-    const part = readPattern({ [field]: condition });
-    return part.kind === "valid" && !matchesPattern(part.pattern, event) ? [field] : [];
-  });
 
 const guardProblems = (guards: unknown): readonly Problem[] =>
   Array.isArray(guards)
@@ -88,7 +82,7 @@ const accessOf = (
 /** What an event would lead to by a rule, as far as it can be known without sending anything. */
 export const madeOf = (reaction: Reaction, event: JsonObject, rights: Rights): Made => {
   if (!matchesPattern(reaction.when, event)) {
-    return { kind: "no-match", unfit: unfitParts(reaction, event) };
+    return { kind: "no-match", unfit: unfitFields(reaction.when, event) };
   }
   const outcome = commandOf(reaction, event);
   if (outcome.kind === "incomplete") return outcome;

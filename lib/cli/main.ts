@@ -90,7 +90,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   addSendCommands(program, { clock, random: createSystemRandom() }, end);
   addReadCommands(program, clock, end);
   addPriceCommands(program, clock, end);
-  addReactionCommands(program, end);
+  addReactionCommands(program, { clock, random: createSystemRandom() }, end);
   addDeadLetterCommands(program, { clock, random: createSystemRandom() }, end);
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
   program

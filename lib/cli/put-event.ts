@@ -1,19 +1,56 @@
+import { LOCAL_SENDER } from "../local/own-account.ts";
+import type { PutAnswer, RuleOutcome } from "../local/put-request.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { createGatewayClient } from "./gateway-client.ts";
-import { printNote, printResult } from "./output.ts";
+import { printNote, printResult, problemLines } from "./output.ts";
 import { readEvent } from "./reaction-files.ts";
+import { shellWord } from "./shell-word.ts";
+import { visibleText } from "./visible-text.ts";
 
 export interface PutOptions {
   readonly endpoint: string;
-  /** AWS account that the event is put by; absent: what the file says, or our own. */
+  /** AWS account that the event is put by; absent: the account in the file, or Skyhook's own. */
   readonly from: string | undefined;
   /** `default`, or absent for Skyhook's own. */
   readonly bus: string | undefined;
 }
 
+const outcomeLines = (outcome: RuleOutcome): readonly string[] => {
+  const rule = visibleText(outcome.rule);
+  switch (outcome.kind) {
+    case "no-match":
+      return [`${rule}: does not match on ${outcome.unfit.map(visibleText).join(", ")}`];
+    case "command":
+      return [`${rule}: matches, command ${visibleText(outcome.commandId)}`];
+    case "rejected": {
+      const id = outcome.commandId === undefined ? "" : `, ${visibleText(outcome.commandId)}`;
+      return [
+        `${rule}: matches, but its command is rejected (${outcome.reason})${id}`,
+        ...problemLines(outcome.problems),
+      ];
+    }
+    default:
+      return outcome satisfies never;
+  }
+};
+
+/** The command that shows each command's progress, or why there is none to show. */
+const nextLines = ({ rules, account }: PutAnswer): readonly string[] => {
+  if (rules.every(({ kind }) => kind === "no-match")) {
+    return ["No reaction matches: no command comes of this event."];
+  }
+  const sender = account === LOCAL_SENDER ? "" : ` --sender ${account}`;
+  return rules.flatMap((outcome) =>
+    outcome.kind === "command"
+      ? [`Follow it: skyhook status ${shellWord(outcome.commandId)}${sender}`]
+      : [],
+  );
+};
+
 /**
- * Puts an event on the bus of a running Skyhook, as its own AWS account or another one.
- * @throws ExitError when it is not reached, or the bus does not take the event
+ * Puts an event on the bus of a running Skyhook, as its own AWS account or another one. Prints the id
+ * of the event on stdout, and what each reaction makes of it on stderr.
+ * @throws ExitError when no Skyhook answers, or the bus refuses the event
  */
 export const putEvent = async (file: string, options: PutOptions): Promise<ExitCode> => {
   const { endpoint, from, bus } = options;
@@ -22,8 +59,8 @@ export const putEvent = async (file: string, options: PutOptions): Promise<ExitC
     ...(from !== undefined && { account: from }),
     ...(bus !== undefined && { bus }),
   };
-  const id = await createGatewayClient(endpoint).put(event);
-  printResult(id);
-  printNote("put; what comes of it is told where Skyhook runs");
+  const answer = await createGatewayClient(endpoint).put(event);
+  printResult(answer.id);
+  printNote([...answer.rules.flatMap(outcomeLines), ...nextLines(answer)].join("\n"));
   return EXIT.ok;
 };

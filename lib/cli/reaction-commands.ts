@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { FileFlags } from "./reaction-files.ts";
 import type { TestFlags } from "./reactions.ts";
@@ -6,6 +8,7 @@ import type { TestFlags } from "./reactions.ts";
 /** Adds `reactions test | check`. */
 export const addReactionCommands = (
   program: Command,
+  ports: { readonly clock: Clock; readonly random: Random },
   end: (exitCode: Promise<ExitCode>) => Promise<void>,
 ): void => {
   const reactions = program
@@ -24,10 +27,10 @@ export const addReactionCommands = (
     .option("--json", "print JSON")
     .addHelpText(
       "after",
-      "\n<event> is a file with one event as EventBridge delivers it; - reads it from standard input.",
+      "\n<event> is a file with one event, as put-event takes it: source, detail-type and detail; id, account\nand time are filled in where they are missing. - reads it from standard input.",
     )
     .action((rule: string, event: string, flags: TestFlags) =>
-      end(import("./reactions.ts").then((it) => it.testReaction(rule, event, flags))),
+      end(import("./reactions.ts").then((it) => it.testReaction(rule, event, flags, ports))),
     );
   add("check [file]", "list every mistake of a reactions file with its line").action(
     (file: string | undefined, flags: FileFlags) =>

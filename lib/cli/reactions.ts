@@ -1,3 +1,8 @@
+import { type BusEvent, stampEvent } from "../local/bus-records.ts";
+import { LOCAL_SENDER } from "../local/own-account.ts";
+import { checkPut } from "../local/put-request.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Random } from "../ports/random.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type Made, madeOf } from "./made-command.ts";
 import { madeText } from "./made-command-text.ts";
@@ -51,6 +56,27 @@ const checkedOwn = (own: string | undefined): string | undefined => {
   throw new ExitError(EXIT.refused, "--own: an AWS account id, such as 111122223333");
 };
 
+/** What put-event adds to an event that lacks it, and reactions look at. */
+const STAMPS = ["id", "account", "time"] as const;
+
+/** The event as the bus delivers it after put-event. @throws ExitError for one that put-event refuses */
+const readPutEvent = (
+  file: string,
+  account: string,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): { readonly event: BusEvent; readonly filledIn: readonly string[] } => {
+  const put = checkPut(readEvent(file));
+  if (put.kind === "invalid") {
+    const name = file === "-" ? "standard input" : file;
+    const lines = put.problems.map(({ path, rule }) =>
+      visibleText([name, path, rule].filter((part) => part !== "").join(": ")),
+    );
+    throw new ExitError(EXIT.refused, lines.join("\n"));
+  }
+  const event = stampEvent(put.event, { id: random.uuid(), account, at: clock.now() });
+  return { event, filledIn: STAMPS.filter((name) => put.event[name] === undefined) };
+};
+
 /**
  * Shows the command that a rule makes of an event, or why there is none.
  * @param eventFile `-` for standard input
@@ -60,6 +86,7 @@ export const testReaction = async (
   name: string,
   eventFile: string,
   flags: TestFlags,
+  ports: { readonly clock: Clock; readonly random: Random },
 ): Promise<ExitCode> => {
   const ownSender = checkedOwn(flags.own);
   const files = readReactionFiles(flags.reactions, flags);
@@ -68,10 +95,12 @@ export const testReaction = async (
     const names = files.reactions.map((each) => each.name).join(", ") || "none";
     throw new ExitError(EXIT.refused, `no rule ${visibleText(name)}; there are: ${names}`);
   }
-  const event = readEvent(eventFile);
+  const { event, filledIn } = readPutEvent(eventFile, ownSender ?? LOCAL_SENDER, ports);
   noteMissingAccounts(files);
-  const made = madeOf(reaction, event, { accounts: files.accounts, ownSender });
-  const sender = typeof event.account === "string" ? visibleText(event.account) : "(not named)";
-  printResult(flags.json ? toJson(name, made) : madeText(made, sender));
+  if (filledIn.length > 0) printNote(`filled in, as put-event does: ${filledIn.join(", ")}`);
+  // An event without an account is put by the AWS account that Skyhook runs in.
+  const own = filledIn.includes("account") ? event.account : ownSender;
+  const made = madeOf(reaction, { ...event }, { accounts: files.accounts, ownSender: own });
+  printResult(flags.json ? toJson(name, made) : madeText(made, event.account));
   return exitCodeOf(made);
 };

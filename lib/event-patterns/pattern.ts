@@ -41,6 +41,31 @@ export const matchesPattern = (pattern: EventPattern, event: JsonObject): boolea
   return pattern.alternatives.some((tree) => fits(tree, event, lookup));
 };
 
+const nameOf = ({ steps }: { readonly steps: readonly string[] }): string => steps.join(".");
+
+/** Fields that keep an event from one alternative; of fields that match only apart, all of them. */
+const unfitIn = (tree: FieldTree, event: JsonObject): readonly string[] => {
+  const lookup = createLookup();
+  const alone = tree.below.filter(
+    (each) => !fits(fieldTreeOf(new Map([[nameOf(each), each.field]])), event, lookup),
+  );
+  // Each field matches in some element of a list, but they match together in none.
+  const apart = tree.below.filter(({ steps }) => {
+    const top = tree.children.get(steps[0] ?? "");
+    return top !== undefined && !fits(top, lookup(event, steps[0] ?? ""), lookup);
+  });
+  return (alone.length > 0 ? alone : apart).map(nameOf);
+};
+
+/**
+ * Names the fields on which an event does not match, dotted as in `detail.state`. Of the alternatives
+ * of `$or`, those of the alternative with the fewest.
+ */
+export const unfitFields = (pattern: EventPattern, event: JsonObject): readonly string[] =>
+  pattern.alternatives
+    .map((tree) => unfitIn(tree, event))
+    .reduce((fewest, unfit) => (unfit.length < fewest.length ? unfit : fewest));
+
 /**
  * Whether an event with this text at the top-level field could match: so it is also where the
  * pattern asks nothing of the field, or asks it in one of several alternatives only.

@@ -7,7 +7,7 @@ import type { ReadRequest, Rejection, RequestContext } from "../commands/request
 import { sealRequest } from "../commands/sealed-request.ts";
 import { commandOf } from "../reactions/react.ts";
 import type { Reaction } from "../reactions/reaction.ts";
-import { type BusEvent, eventFields, readCall, sentAtOf } from "./bus-event.ts";
+import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { readTaskFollow } from "./task-follow.ts";
 
 export interface IntakeDeps
@@ -64,7 +64,7 @@ const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestCo
  * @throws Error for a reaction that this function does not know: its rule is newer, and the event
  * has to come again
  */
-const reactionOf = ({ reactions }: IntakeDeps, name: string): Reaction => {
+const reactionOf = ({ reactions }: Pick<IntakeDeps, "reactions">, name: string): Reaction => {
   const found = reactions.find((reaction) => reaction.name === name);
   if (!found) throw new Error("the rule of an unknown reaction has called");
   return found;
@@ -75,6 +75,22 @@ const deduplicationIdOf = (event: BusEvent, reaction: string | undefined): strin
   createHash("sha256")
     .update(JSON.stringify([event.account, event.id, reaction ?? null]))
     .digest("hex");
+
+/**
+ * Reads the request that a rule's call asks for, or its rejection. Pure.
+ * @returns undefined for an event that asks for nothing
+ * @throws Error for a reaction that this function does not know
+ */
+export const readAsked = (
+  deps: Pick<IntakeDeps, "access" | "reactions">,
+  { event, reaction: name }: IntakeCall,
+): Asked | undefined => {
+  const { access } = deps;
+  const context = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event), access };
+  return name === undefined
+    ? askedBy(event, context)
+    : askedByReaction(reactionOf(deps, name), event, context);
+};
 
 /**
  * Takes in what a rule of the bus sends: a request becomes a message of the command queue or a
@@ -91,18 +107,14 @@ export const takeIn = async (given: IntakeDeps, raw: unknown): Promise<void> => 
   if (event.source === deps.eventSource && sender !== deps.ownSender) {
     return ignore(deps, "foreign-source", event);
   }
-  const { access } = deps;
-  const context = { sender, eventId: event.id, sentAt: sentAtOf(event), access };
-  const reaction = call.reaction === undefined ? undefined : reactionOf(deps, call.reaction);
-  const asked = reaction ? askedByReaction(reaction, event, context) : askedBy(event, context);
+  const asked = readAsked(deps, call);
   if (!asked) return ignore(deps, "other-type", event);
   const { read, detail } = asked;
-  const deduplicationId = deduplicationIdOf(event, reaction?.name);
+  const deduplicationId = deduplicationIdOf(event, call.reaction);
   if (read.kind === "rejected") return rejectRequest(deps, read.rejection, deduplicationId);
-  const { eventId, sentAt } = context;
   await deps.queue.send({
     body: sealRequest(
-      { sender, eventId, sentAt, detail: JSON.stringify(detail) },
+      { sender, eventId: event.id, sentAt: sentAtOf(event), detail: JSON.stringify(detail) },
       deps.fingerprintKey,
     ),
     groupId: groupIdOf(read.request.lane),

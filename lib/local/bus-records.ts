@@ -6,6 +6,27 @@ import type { DurableMap, MapChange } from "./durable-map.ts";
 /** An event as EventBridge hands it to a target. */
 export type BusEvent = EventBridgeEvent<string, JsonObject>;
 
+/** An event as its sender writes it; EventBridge adds what is not there. */
+export type PutEvent = Pick<BusEvent, "source" | "detail-type" | "detail"> &
+  Partial<Pick<BusEvent, "account" | "id" | "time" | "region" | "resources">>;
+
+/** ISO 8601 without fractions of a second, as EventBridge writes it. */
+export const eventTime = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+/** Adds what EventBridge adds to an event that is put, where the event does not bring it. */
+export const stampEvent = (
+  event: PutEvent,
+  stamps: { readonly id: string; readonly account: string; readonly at: number },
+): BusEvent => ({
+  version: "0",
+  id: stamps.id,
+  account: stamps.account,
+  time: eventTime(stamps.at),
+  region: "us-east-1",
+  resources: [],
+  ...event,
+});
+
 /** One event that not every subscriber has had yet. */
 export interface BusRecord {
   readonly sequence: string;

@@ -1,15 +1,24 @@
 import { createHandler as createIntake } from "../../functions/intake/handler.ts";
 import type { AccountsConfig } from "../accounts/config.ts";
-import type { IntakeDeps } from "../intake/take-in.ts";
+import { matchesPattern, unfitFields } from "../event-patterns/pattern.ts";
+import { readCall } from "../intake/bus-event.ts";
+import { type IntakeDeps, readAsked } from "../intake/take-in.ts";
 import type { InvocationLog } from "../lambda/invocation-log.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import type { BusEvent } from "./bus-records.ts";
+import type { BusEvent, PutEvent } from "./bus-records.ts";
 import type { BusHandler } from "./event-delivery.ts";
-import { type Buses, leadToIntake, leadToSubscribers } from "./event-rules.ts";
+import {
+  type Buses,
+  type IntakeRule,
+  intakeCall,
+  intakeRules,
+  leadToIntake,
+  leadToSubscribers,
+} from "./event-rules.ts";
 import { lambdaContext } from "./lambda-context.ts";
-import type { PutEvent } from "./local-bus.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
+import type { RuleOutcome } from "./put-request.ts";
 
 export interface EventRoutesOptions {
   readonly buses: Buses;
@@ -29,6 +38,11 @@ export interface EventRoutes {
    * @throws PutRefused when the bus's policy does not let that AWS account do so
    */
   put(event: PutEvent, onDefaultBus?: boolean): Promise<BusEvent>;
+  /**
+   * Says what each reaction makes of an event on that bus, and the event itself if it asks for a command.
+   * What only the ledger knows, such as an id that is in use, is not in it.
+   */
+  outcomesOf(event: BusEvent, onDefaultBus?: boolean): readonly RuleOutcome[];
   /** The handler gets what the rule for that AWS account sends to its bus. */
   subscribeAs(awsAccount: string, handler: BusHandler): void;
 }
@@ -41,29 +55,60 @@ export class PutRefused extends Error {
 /** As in serverless.yml. */
 const TIMEOUT_MS = 30_000;
 
+const unfitOf = (rule: IntakeRule, event: BusEvent, onDefaultBus: boolean): readonly string[] => [
+  ...(rule.onDefaultBus === onDefaultBus ? [] : ["bus"]),
+  ...(matchesPattern(rule.pattern, { ...event }) ? [] : unfitFields(rule.pattern, { ...event })),
+];
+
+const outcomeOf = (
+  intake: IntakeDeps,
+  rule: IntakeRule,
+  event: BusEvent,
+  onDefaultBus: boolean,
+): RuleOutcome | undefined => {
+  const unfit = unfitOf(rule, event, onDefaultBus);
+  const name = rule.reaction ?? event["detail-type"];
+  if (unfit.length > 0) {
+    return rule.reaction === undefined
+      ? undefined
+      : { kind: "no-match", rule: name, unfit: [...unfit] };
+  }
+  const call = readCall(intakeCall(rule, event));
+  const read = call && readAsked(intake, call)?.read;
+  if (!read) return undefined;
+  if (read.kind === "valid") {
+    return { kind: "command", rule: name, commandId: read.request.commandId };
+  }
+  const { commandId, reason, problems } = read.rejection;
+  return { kind: "rejected", rule: name, commandId, reason, problems: [...problems] };
+};
+
 /** To be connected before the buses start, so that no stored event is missed. */
 export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
   const { buses, accounts, intake, log } = options;
-  const { eventSource, reactions } = intake;
+  const { eventSource } = intake;
+  const rules = intakeRules(intake);
   const { awsAccounts, organization } = accounts;
   const handlers = new Map<string, BusHandler[]>();
   const handler = createIntake(async () => ({ intake, log }));
 
   /** As infra/event-bus.cjs has it. */
   const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
+    if (source === eventSource) {
+      return `source ${eventSource} is Skyhook's own; put the event under another source, or see what a reaction makes of it: skyhook reactions test`;
+    }
     if (source.startsWith("aws.") && !onDefaultBus && account === LOCAL_SENDER) {
       return "AWS services put their events on the default bus (--bus default)";
     }
     if (account === LOCAL_SENDER) return undefined;
     if (onDefaultBus) return "the default bus takes events of our own AWS account only";
-    if (source === eventSource) return `source ${eventSource} is ours`;
     const isKnown = organization !== undefined || awsAccounts.some(({ id }) => id === account);
     return isKnown ? undefined : `AWS account ${account} may put no events: see aws_accounts`;
   };
 
   return {
     connect() {
-      leadToIntake(buses, { reactions, eventSource }, async (call) => {
+      leadToIntake(buses, rules, async (call) => {
         await handler(call, lambdaContext("intake", TIMEOUT_MS, options));
       });
       leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {
@@ -75,6 +120,8 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
       if (refusal !== undefined) throw new PutRefused(refusal);
       return (onDefaultBus ? buses.defaultBus : buses.bus).put(event);
     },
+    outcomesOf: (event, onDefaultBus = false) =>
+      rules.flatMap((rule) => outcomeOf(intake, rule, event, onDefaultBus) ?? []),
     subscribeAs(awsAccount, handle) {
       handlers.set(awsAccount, [...(handlers.get(awsAccount) ?? []), handle]);
     },

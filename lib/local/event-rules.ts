@@ -34,22 +34,47 @@ const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern 
   return only === eventSource ? patternOf({ ...when.source, account: [LOCAL_SENDER] }) : when;
 };
 
-/** Does for intake what the rules in infra/intake-rules.cjs do in the cloud. */
-export const leadToIntake = (
-  { bus, defaultBus }: Buses,
-  options: { readonly reactions: readonly Reaction[]; readonly eventSource: string },
-  intake: (call: unknown) => Promise<void>,
-): void => {
+/** A rule of a bus that calls intake. */
+export interface IntakeRule {
+  /** The name of the reaction; absent for the rule of events that ask for a command themselves. */
+  readonly reaction?: string;
+  readonly onDefaultBus: boolean;
+  readonly pattern: EventPattern;
+}
+
+/** The rules that infra/intake-rules.cjs makes in the cloud. */
+export const intakeRules = (options: {
+  readonly reactions: readonly Reaction[];
+  readonly eventSource: string;
+}): readonly IntakeRule[] => {
   const { reactions, eventSource } = options;
   const requested = patternOf({
     source: [{ "anything-but": [eventSource] }],
     "detail-type": ["CommandRequested", "TaskFollowRequested"],
   });
-  onMatch(bus, requested, intake);
-  for (const reaction of reactions) {
-    const from = reaction.bus === "default" ? defaultBus : bus;
-    onMatch(from, reactionPattern(reaction, eventSource), (event) =>
-      intake({ reaction: reaction.name, event }),
+  return [
+    { onDefaultBus: false, pattern: requested },
+    ...reactions.map((reaction) => ({
+      reaction: reaction.name,
+      onDefaultBus: reaction.bus === "default",
+      pattern: reactionPattern(reaction, eventSource),
+    })),
+  ];
+};
+
+/** How a rule calls intake. */
+export const intakeCall = ({ reaction }: IntakeRule, event: BusEvent): unknown =>
+  reaction === undefined ? event : { reaction, event };
+
+/** Calls intake for each event that matches a rule, as EventBridge does. */
+export const leadToIntake = (
+  { bus, defaultBus }: Buses,
+  rules: readonly IntakeRule[],
+  intake: (call: unknown) => Promise<void>,
+): void => {
+  for (const rule of rules) {
+    onMatch(rule.onDefaultBus ? defaultBus : bus, rule.pattern, (event) =>
+      intake(intakeCall(rule, event)),
     );
   }
 };

@@ -11,7 +11,7 @@ import { PutRefused } from "./event-routes.ts";
 import { readBody, refuse } from "./gateway-body.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import { createPersonRoutes } from "./person-routes.ts";
-import { readPut } from "./put-request.ts";
+import { type PutAnswer, readPut } from "./put-request.ts";
 import { sendRequest } from "./send-request.ts";
 
 /** A rejected request has no place in the ledger; the newest are remembered for whoever asks. */
@@ -102,8 +102,11 @@ const createApp = (automation: Automation): Hono => {
       return refuse(context, 400, rules.join("; "));
     }
     try {
-      const { id } = await automation.routes.put(put.event, put.onDefaultBus);
-      return context.json({ id }, 202);
+      const { routes } = automation;
+      const event = await routes.put(put.event, put.onDefaultBus);
+      const rules = routes.outcomesOf(event, put.onDefaultBus);
+      const answer: PutAnswer = { id: event.id, account: event.account, rules: [...rules] };
+      return context.json(answer, 202);
     } catch (error) {
       if (error instanceof PutRefused) return refuse(context, 403, error.message);
       throw error;

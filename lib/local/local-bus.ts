@@ -8,8 +8,11 @@ import {
   type BusEvent,
   type BusRecord,
   deletingEvent,
+  eventTime,
   loadBusRecords,
+  type PutEvent,
   puttingEvent,
+  stampEvent,
 } from "./bus-records.ts";
 import type { DurableMap } from "./durable-map.ts";
 import { type BusHandler, createEventDelivery } from "./event-delivery.ts";
@@ -24,10 +27,6 @@ export interface LocalBusOptions {
   /** The `source` of every event. */
   readonly source: string;
 }
-
-/** What a sender says of its event; id and time are stamped where they are not given. */
-export type PutEvent = Pick<BusEvent, "source" | "detail-type" | "detail"> &
-  Partial<Pick<BusEvent, "account" | "id" | "time" | "resources">>;
 
 export interface LocalBus extends EventBus {
   /** The handler gets what is put here from now on; before `start`, also what is still stored. */
@@ -78,21 +77,11 @@ export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> 
   const deliver = (record: BusRecord): void =>
     delivery.deliver(record.event, () => map.write([deletingEvent(record)]));
 
-  const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
-
   const toRecord = (event: PutEvent): BusRecord => {
     lastSequence = nextSequence(lastSequence, clock.now());
     return {
       sequence: lastSequence,
-      event: {
-        version: "0",
-        id: random.uuid(),
-        account: LOCAL_SENDER,
-        time: timeText(clock.now()),
-        region: "us-east-1",
-        resources: [],
-        ...event,
-      },
+      event: stampEvent(event, { id: random.uuid(), account: LOCAL_SENDER, at: clock.now() }),
     };
   };
 
@@ -108,7 +97,7 @@ export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> 
     const events = entries.map(({ detailType, detail, time }) => ({
       "detail-type": detailType,
       source,
-      time: timeText(time),
+      time: eventTime(time),
       detail,
     }));
     return store(events).then(() => ({ kind: "published" }), failureOf);

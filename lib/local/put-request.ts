@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseJson } from "../commands/parse-json.ts";
 import { sizeProblems } from "../commands/request-limits.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import type { PutEvent } from "./local-bus.ts";
+import type { PutEvent } from "./bus-records.ts";
 
 const putSchema = z.object({
   source: z.string().min(1).max(256),
@@ -15,20 +15,49 @@ const putSchema = z.object({
     .optional(),
   id: z.string().min(1).max(63).optional(),
   time: z.iso.datetime().optional(),
+  region: z.string().min(1).max(64).optional(),
   resources: z.array(z.string()).optional(),
   bus: z.literal("default", { error: "default, or absent for Skyhook's own" }).optional(),
 });
+
+const problemSchema = z.object({ path: z.string(), rule: z.string() });
+
+const ruleOutcomeSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("no-match"),
+    rule: z.string(),
+    /** Fields of the event on which it does not match; `bus` for an event on the other bus. */
+    unfit: z.array(z.string()),
+  }),
+  z.object({ kind: z.literal("command"), rule: z.string(), commandId: z.string() }),
+  z.object({
+    kind: z.literal("rejected"),
+    rule: z.string(),
+    commandId: z.string().optional(),
+    reason: z.string(),
+    problems: z.array(problemSchema),
+  }),
+]);
+
+/** What a rule makes of an event: a reaction by its name, or the detail-type that asks for a command. */
+export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
+
+/** The answer to an event that was put, as JSON. */
+export const putAnswerSchema = z.object({
+  id: z.string(),
+  /** AWS account whose event it is, and so the sender of its commands. */
+  account: z.string(),
+  rules: z.array(ruleOutcomeSchema),
+});
+
+export type PutAnswer = z.output<typeof putAnswerSchema>;
 
 export type PutReading =
   | { readonly kind: "valid"; readonly event: PutEvent; readonly onDefaultBus: boolean }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };
 
-/** Reads an event as people write it, or as it came out of another bus. */
-export const readPut = (text: string): PutReading => {
-  const json = parseJson(text);
-  if (json === undefined) {
-    return { kind: "invalid", problems: [{ path: "", rule: "not readable as JSON" }] };
-  }
+/** Checks an event as people write it, or as it came out of another bus. */
+export const checkPut = (json: unknown): PutReading => {
   const tooMuch = sizeProblems(json);
   if (tooMuch.length > 0) return { kind: "invalid", problems: tooMuch };
   const read = putSchema.safeParse(json);
@@ -43,4 +72,12 @@ export const readPut = (text: string): PutReading => {
     event: { ...stamps, source, detail, "detail-type": detailType },
     onDefaultBus: bus === "default",
   };
+};
+
+/** Reads an event from JSON text, by the rules of `checkPut`. */
+export const readPut = (text: string): PutReading => {
+  const json = parseJson(text);
+  return json === undefined
+    ? { kind: "invalid", problems: [{ path: "", rule: "not readable as JSON" }] }
+    : checkPut(json);
 };

@@ -19,6 +19,28 @@ reactions:
       operation: update-policy
       params: { project_id: 1234567, region_id: 76, policy_id: $.detail.policy }
       body: { status: paused }
+  - name: pause-by-size
+    when: { source: [billing], detail: { size: [large], policy: [{ exists: true }] } }
+    account: local
+    then:
+      operation: update-policy
+      params: { project_id: 1234567, region_id: 76, policy_id: $.detail.policy }
+      body: { name: $.detail.size }
+  - name: rename
+    when: { source: [billing] }
+    account: local
+    then:
+      operation: update-policy
+      params: { project_id: 1234567, region_id: 76, policy_id: $.detail.policy }
+      body: { name: $.detail.name }
+  - name: on-bucket
+    when: { source: [aws.s3] }
+    bus: default
+    account: local
+    then:
+      operation: update-policy
+      params: { project_id: 1234567, region_id: 76, policy_id: 1 }
+      body: { status: paused }
 `;
 
 let skyhook: SkyhookProcess;
@@ -61,6 +83,77 @@ describe("skyhook put-event", { timeout: 30_000 }, () => {
     expect(ended.exitCode).toBe(0);
     expect(skyhook.stdout()).toContain("from 111122223333");
     expect(skyhook.stdout()).toContain("to the bus of 111122223333");
+  });
+
+  it("says which reactions matched, which not and on which field, and the command ids", async () => {
+    const ended = await put(EVENT, ["--from", "111122223333"]);
+    const id = ended.stdout.trim();
+
+    expect(ended.stderr).toBe(
+      [
+        `pause: matches, command ${id}:pause`,
+        "pause-by-size: does not match on detail.size",
+        `rename: matches, but its command is rejected (invalid), ${id}:rename`,
+        "  $.detail.name: not in the event",
+        "on-bucket: does not match on bus, source",
+        `Follow it: skyhook status ${id}:pause --sender 111122223333`,
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("says which command an event asks for by itself", async () => {
+    const detail = {
+      metadata: { commandId: "asked-1" },
+      data: {
+        operation: "update-policy",
+        params: { project_id: 1234567, region_id: 76, policy_id: 1 },
+        body: { status: "paused" },
+      },
+    };
+    const asked = { source: "team", "detail-type": "CommandRequested", detail };
+    const ended = await put(asked);
+    const refused = await put(asked, ["--from", "111122223333"]);
+    const wrong = await put({ ...asked, detail: { data: { operation: "no-such" } } });
+
+    expect(ended.stderr).toContain("CommandRequested: matches, command asked-1\n");
+    expect(ended.stderr).toContain("Follow it: skyhook status asked-1\n");
+    expect(refused.stderr).toContain("CommandRequested: matches, command asked-1\n");
+    expect(wrong.stderr).toContain(
+      "CommandRequested: matches, but its command is rejected (unknown-operation)",
+    );
+  });
+
+  it("says that nothing comes of an event that no reaction matches", async () => {
+    const ended = await put({ ...EVENT, source: "shop" });
+
+    expect(ended.stderr).toContain("pause: does not match on source\n");
+    expect(ended.stderr).toContain("No reaction matches: no command comes of this event.\n");
+    expect(ended.exitCode).toBe(0);
+  });
+
+  it("refuses an event under Skyhook's own source, of any AWS account", async () => {
+    const own = await put({ ...EVENT, source: "skyhook" });
+    const team = await put({ ...EVENT, source: "skyhook" }, ["--from", "111122223333"]);
+
+    expect(own).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(own.stderr).toContain("Skyhook answers 403: source skyhook is Skyhook's own");
+    expect(own.stderr).toContain("skyhook reactions test");
+    expect(team.stderr).toBe(own.stderr);
+  });
+
+  it("takes the event file that `reactions test` takes, and makes the same command of it", async () => {
+    const file = join(folder, "event.json");
+    const reactions = ["--reactions", join(folder, "r.yaml"), "--accounts", join(folder, "a.yaml")];
+    await writeFile(file, JSON.stringify(EVENT));
+
+    const tested = await runSkyhook(["reactions", "test", "pause", file, ...reactions]);
+    const ended = await put(EVENT);
+
+    expect(tested.stderr).toBe("filled in, as put-event does: id, account, time\n");
+    expect(tested.stdout).toContain("AWS account 000000000000 may run it");
+    expect(tested.exitCode).toBe(0);
+    expect(ended.stderr).toContain("pause: matches, command ");
   });
 
   it("tells what the bus does not take", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { couldMatchField } from "../../lib/event-patterns/pattern.ts";
+import { couldMatchField, unfitFields } from "../../lib/event-patterns/pattern.ts";
 import { patternOf } from "./pattern-of.ts";
 
 test.each([
@@ -27,4 +27,27 @@ test.each([
 
 test("names of prototypes are ordinary", () => {
   expect(couldMatchField(patternOf({ source: ["x"] }), "constructor", "x")).toBe(true);
+});
+
+test.each([
+  [{ source: ["a"] }, { source: "a" }, []],
+  [
+    { source: ["a"], detail: { state: ["x"] } },
+    { source: "b", detail: {} },
+    ["detail.state", "source"],
+  ],
+  [{ "detail.state": ["x"] }, { detail: { state: "y" } }, ["detail.state"]],
+  [{ detail: { state: [{ exists: false }] } }, { detail: { state: 1 } }, ["detail.state"]],
+  [
+    { detail: { items: { a: [1], b: [2] } } },
+    { detail: { items: [{ a: 1 }, { b: 2 }] } },
+    ["detail.items.a", "detail.items.b"],
+  ],
+  [
+    { $or: [{ source: ["a"], "detail-type": ["T"] }, { account: ["1"] }] },
+    { source: "b", "detail-type": "U", account: "2" },
+    ["account"],
+  ],
+])("of %j an event %j does not match on %j", (pattern, event, fields) => {
+  expect(unfitFields(patternOf(pattern), event)).toEqual(fields);
 });

@@ -120,7 +120,7 @@ describe("teams in other AWS accounts", () => {
   it.each([
     ["that are not known", { ...changed(STRANGER, "active") }, "may put no events"],
     ["of AWS services", { ...changed(OWN, "a"), source: "aws.s3" }, "on the default bus"],
-    ["that use our name", { ...changed(TEAM, "active"), source: "skyhook" }, "is ours"],
+    ["that use our name", { ...changed(TEAM, "active"), source: "skyhook" }, "is Skyhook's own"],
   ])("%s are refused by the bus's policy", async (_what, event, rule) => {
     automation.start();
 
@@ -161,7 +161,7 @@ describe("our own AWS account", () => {
     const ended = onOwnBus("CommandSucceeded");
     automation.start();
 
-    await automation.routes.put({ source: "skyhook", "detail-type": "AiTaskEnded", detail: {} });
+    await automation.bus.put({ source: "skyhook", "detail-type": "AiTaskEnded", detail: {} });
 
     expect((await ended).detail).toMatchObject({ data: { operation: "update-policy" } });
   });
