@@ -66,7 +66,7 @@ const accessOf = (
   sender: string,
   { accounts, ownSender }: Rights,
 ): SenderAccess | undefined => {
-  if (!accounts) return undefined;
+  if (!accounts || account === undefined) return undefined;
   const { project_id: project } = request.params;
   const wish = {
     sender,

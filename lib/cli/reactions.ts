@@ -33,7 +33,8 @@ export const checkReactions = async (
   noteMissingAccounts(files);
   const count = reactions.length === 1 ? "1 rule" : `${reactions.length} rules`;
   const rows = reactions.map(
-    ({ name, operation, account }) => `  ${name}: ${operation.id}, account ${visibleText(account)}`,
+    ({ name, operation, account = "(the only one)" }) =>
+      `  ${name}: ${operation.id}, account ${visibleText(account)}`,
   );
   printResult([`${count}, no mistake`, ...rows].join("\n"));
   return EXIT.ok;

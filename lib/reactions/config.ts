@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { AccountsConfig } from "../accounts/config.ts";
 import type { ConfigReading } from "../config/config-file.ts";
 import { duration } from "../config/duration.ts";
 import { entryName } from "../config/entry-name.ts";
@@ -9,7 +10,7 @@ import { readPattern } from "../event-patterns/pattern.ts";
 import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import { readTemplate, type Template } from "./mapping.ts";
 import type { Reaction } from "./reaction.ts";
-import { type ReactionContext, rulesBetween } from "./rules.ts";
+import { onlyAccount, type ReactionContext, rulesBetween } from "./rules.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +51,12 @@ const reactionSchema = z.strictObject({
     .literal("default", { error: "default, or left out: Skyhook's own bus" })
     .optional()
     .describe("Where the event arrives: default for events of AWS services; else Skyhook's bus"),
-  account: z.string().describe("The account at the provider, by its name in the accounts file"),
+  account: z
+    .string()
+    .optional()
+    .describe(
+      "The account at the provider, by its name in the accounts file; may be left out where that has one",
+    ),
   // biome-ignore lint/suspicious/noThenProperty: nobody awaits a config, and people read it aloud
   then: requestSchema.describe("What is sent to the provider"),
   guards: z
@@ -74,7 +80,10 @@ export const reactionsSchema = z
 const template = (part: unknown): Template | undefined =>
   part === undefined ? undefined : readTemplate(part);
 
-const toReaction = (read: z.output<typeof reactionSchema>): readonly Reaction[] => {
+const toReaction = (
+  read: z.output<typeof reactionSchema>,
+  accounts: AccountsConfig | undefined,
+): readonly Reaction[] => {
   const pattern = readPattern(read.when);
   const operation = COMMANDED.find(({ id }) => id === read.then.operation);
   // The rules have seen to it that both are there.
@@ -84,7 +93,7 @@ const toReaction = (read: z.output<typeof reactionSchema>): readonly Reaction[] 
       name: read.name,
       when: pattern.pattern,
       bus: read.bus,
-      account: read.account,
+      account: read.account ?? onlyAccount(accounts)?.name,
       operation,
       params: template(read.then.params),
       query: template(read.then.query),
@@ -95,8 +104,11 @@ const toReaction = (read: z.output<typeof reactionSchema>): readonly Reaction[] 
   ];
 };
 
-export const toReactions = (file: z.output<typeof reactionsSchema>): readonly Reaction[] =>
-  file.reactions.flatMap(toReaction);
+/** To be called with a file that `rulesBetween` has checked against the same accounts. */
+export const toReactions = (
+  file: z.output<typeof reactionsSchema>,
+  { accounts }: Pick<ReactionContext, "accounts">,
+): readonly Reaction[] => file.reactions.flatMap((read) => toReaction(read, accounts));
 
 /**
  * Reads reactions that were packaged: JSON in the shape of the file. Every mistake is told at once,
@@ -112,7 +124,7 @@ export const parseReactions = (
     ...rulesBetween(json, context),
   ];
   return parsed.success && problems.length === 0
-    ? { kind: "valid", value: toReactions(parsed.data) }
+    ? { kind: "valid", value: toReactions(parsed.data, context) }
     : {
         kind: "invalid",
         problems: problems.map(({ path, rule }) => ({ path: pathText(path), rule })),

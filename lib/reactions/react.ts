@@ -89,7 +89,7 @@ export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcom
       },
       data: {
         operation: operation.id,
-        account,
+        ...(account !== undefined && { account }),
         ...Object.fromEntries(parts),
         ...(guards && { guards: guards.map((guard) => filled(guard, event)) }),
         ...(deadlineMs !== undefined && {

@@ -11,8 +11,8 @@ export interface Reaction {
   readonly when: EventPattern;
   /** `default`: the event arrives on the default bus of the AWS account; absent: on Skyhook's own. */
   readonly bus: "default" | undefined;
-  /** Account at the provider. */
-  readonly account: string;
+  /** Account at the provider; undefined where none is named and accounts are not known. */
+  readonly account: string | undefined;
   readonly operation: Mutation;
   readonly params: Template | undefined;
   readonly query: Template | undefined;

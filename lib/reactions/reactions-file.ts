@@ -9,5 +9,5 @@ export const readReactions = (
   context: ReactionContext,
 ): ConfigReading<readonly Reaction[]> => {
   const read = readConfig(reactionsSchema, text, (content) => rulesBetween(content, context));
-  return read.kind === "valid" ? { kind: "valid", value: toReactions(read.value) } : read;
+  return read.kind === "valid" ? { kind: "valid", value: toReactions(read.value, context) } : read;
 };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { AccountsConfig } from "../accounts/config.ts";
+import type { AccountSettings, AccountsConfig } from "../accounts/config.ts";
 import { sizeProblems } from "../commands/request-limits.ts";
 import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
@@ -55,17 +55,26 @@ const tooLarge = (templates: readonly (Template | undefined)[]): readonly Placed
     ...templates.map((template) => template && fillTemplate(template, (): null => null)),
   ]).map(({ rule }) => ({ path: ["then"], rule }));
 
+/** The account that a reaction may leave out: the only one. */
+export const onlyAccount = (accounts: AccountsConfig | undefined): AccountSettings | undefined =>
+  accounts?.accounts.length === 1 ? accounts.accounts[0] : undefined;
+
 const accountProblems = (
   { account: name, guards }: LooseReaction,
   operation: Mutation | undefined,
   templates: RequestTemplates,
   accounts: AccountsConfig | undefined,
 ): readonly PlacedProblem[] => {
-  if (!accounts || typeof name !== "string") return [];
-  const account = accounts.accounts.find((each) => each.name === name);
+  if (!accounts || (name !== undefined && typeof name !== "string")) return [];
+  const account =
+    name === undefined
+      ? onlyAccount(accounts)
+      : accounts.accounts.find((each) => each.name === name);
   if (!account) {
     const names = accounts.accounts.map((each) => each.name).join(", ");
-    return [{ path: ["account"], rule: `no such account; there are: ${names}` }];
+    const rule =
+      name === undefined ? "required, because there are several" : "no such account; there are";
+    return [{ path: ["account"], rule: `${rule}: ${names}` }];
   }
   if (!operation) return [];
   return ceilingProblems(

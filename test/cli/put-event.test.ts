@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -167,6 +167,41 @@ describe("skyhook put-event", { timeout: 30_000 }, () => {
     expect(bare.stderr).toContain("source: required");
     expect(nothing.stderr).toContain("none.json: there is no such file");
     expect([stranger.exitCode, bare.exitCode, nothing.exitCode]).toEqual([2, 2, 2]);
+  });
+});
+
+describe("the event file in README", { timeout: 60_000 }, () => {
+  /** The block of code in README that holds the text. */
+  const blockWith = (readme: string, text: string): string =>
+    [...readme.matchAll(/```\w+\n(.*?)```/gs)]
+      .map(([, code = ""]) => code)
+      .find((code) => code.includes(text)) ?? "";
+
+  it("makes a command as printed, by the reactions file as printed", async () => {
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const file = join(folder, "readme-event.json");
+    const reactions = join(folder, "readme-reactions.yaml");
+    await writeFile(file, blockWith(readme, '"detail-type": "InvoicePaid"'));
+    await writeFile(reactions, blockWith(readme, "# reactions.yaml"));
+    const started = startSkyhook(["start", "--no-demo", "--reactions", reactions]);
+    await started.printed("What can be sent");
+    const address = /listens at (\S+)/.exec(started.stderr())?.[1] ?? "none";
+
+    const checked = await runSkyhook(["reactions", "check", reactions]);
+    const tested = await runSkyhook([
+      "reactions",
+      "test",
+      "resume-when-paid",
+      file,
+      "--reactions",
+      reactions,
+    ]);
+    const ended = await runSkyhook(["put-event", file], { SKYHOOK_ENDPOINT: address });
+    await started.printed(`${ended.stdout.trim()}:resume-when-paid  succeeded`);
+
+    expect([checked.exitCode, tested.exitCode, ended.exitCode]).toEqual([0, 0, 0]);
+    started.child.kill("SIGTERM");
+    await started.ended();
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { commandOf } from "../../lib/reactions/react.ts";
+import { readReactions } from "../../lib/reactions/reactions-file.ts";
 import { CONTEXT, eventWith, mistakesIn, oneRule, reactionOf, reactionsOf } from "./read-file.ts";
 
 const YAML = `
@@ -62,6 +63,30 @@ describe("a reactions file", () => {
     expect(outcome).toMatchObject({
       detail: { data: { body: { name: "reaching_used_space", bytes: "18446744073709551615" } } },
     });
+  });
+
+  test("may leave out the account where there is one, and only there", () => {
+    const text = oneRule("{ operation: follow-task, params: { task_id: t } }").replace(
+      "    account: main\n",
+      "",
+    );
+    const [main, narrow] = CONTEXT.accounts.accounts;
+    const only = (account: typeof main) => ({
+      ...CONTEXT,
+      accounts: { ...CONTEXT.accounts, accounts: account ? [account] : [] },
+    });
+
+    const read = readReactions(text, only(main));
+    const unknown = readReactions(text, { ...CONTEXT, accounts: undefined });
+
+    expect(read).toMatchObject({ kind: "valid", value: [{ account: "main" }] });
+    expect(unknown).toMatchObject({ kind: "valid", value: [{ account: undefined }] });
+    expect(mistakesIn(text)).toEqual([
+      "2 reactions.0.account: required, because there are several: main, narrow, placed",
+    ]);
+    expect(mistakesIn(text, only(narrow))).toEqual([
+      "4 reactions.0.then.operation: the account does not allow it",
+    ]);
   });
 
   test("is read without an accounts file, and then says nothing of accounts", () => {

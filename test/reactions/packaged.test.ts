@@ -70,7 +70,7 @@ test("editors know every field of a reactions file, and take a path for each par
     "guards",
     "deadline",
   ]);
-  expect(items.required).toEqual(["name", "when", "account", "then"]);
+  expect(items.required).toEqual(["name", "when", "then"]);
   expect(items.properties.when).toMatchObject({ type: "object", required: ["source"] });
   expect(Object.keys(then.properties)).toEqual(["operation", "params", "query", "body"]);
   expect(then.required).toEqual(["operation"]);
