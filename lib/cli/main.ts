@@ -83,6 +83,10 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
     .option("--data <dir>", "keep its state in this folder across runs (default: in memory)")
     .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
     .option("--rate-limit <n>", "requests a second for each key (default: any number)")
+    .option(
+      "--allow-host <names>",
+      "answer requests to these host names, too (default: 127.0.0.1, localhost and [::1] only)",
+    )
     .action((flags: ServiceFlags) =>
       end(import("./service.ts").then(({ serveService }) => serveService(flags))),
     );

@@ -26,7 +26,15 @@ export interface ServiceFlags {
   readonly data?: string;
   readonly taskSeconds?: string;
   readonly rateLimit?: string;
+  readonly allowHost?: string;
 }
+
+const hostNames = z
+  .string()
+  .regex(/^[\w.-]+(,[\w.-]+)*$/, {
+    error: "host names such as cloud.internal, without scheme or port, separated by commas",
+  })
+  .transform((names) => names.split(","));
 
 const settingsSchema = z.object({
   "--port": portSetting,
@@ -35,6 +43,7 @@ const settingsSchema = z.object({
   "--data": directorySetting,
   "--task-seconds": taskSecondsSetting,
   "--rate-limit": wholeNumber(1, 1_000_000).optional(),
+  "--allow-host": hostNames.optional(),
 });
 
 const MAX_SHOWN_PROBLEMS = 20;
@@ -69,6 +78,7 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
     "--data": flags.data,
     "--task-seconds": flags.taskSeconds,
     "--rate-limit": flags.rateLimit,
+    "--allow-host": flags.allowHost,
   });
   const { "--data": directory, "--seed": seedPath, "--api-key": apiKey } = settings;
   const seed = seedPath === undefined ? undefined : await readSeedFile(seedPath);
@@ -87,6 +97,7 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
         seed,
         apiKey,
         requestsPerSecond,
+        allowedHosts: settings["--allow-host"],
       },
       { clock, random, log: terminalLog, directory: data?.service },
     );

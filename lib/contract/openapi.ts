@@ -24,6 +24,7 @@ const FAMILIES: Readonly<Record<Family, string>> = {
 const REFUSALS: Readonly<Record<string, string>> = {
   400: "A value breaks a rule, or the resource is in the wrong state",
   401: "No key, or an unknown or revoked one",
+  403: "The Host header names neither this machine nor an allowed host",
   404: "Not there, or not this client's",
   409: "A running task holds the resource, or it exists already",
   413: "The body is too large",

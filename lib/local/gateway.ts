@@ -76,17 +76,10 @@ const lookUp = async (
   return view && { kind: "command", ...view };
 };
 
-/** A page in a browser must not reach this by a name that it resolves to 127.0.0.1. */
-const isLocalHost = (host: string | undefined): boolean =>
-  host !== undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host);
-
 const createApp = (automation: Automation): Hono => {
   const { deps, jobAccount } = automation;
   const rejections = rememberRejections(automation);
   const app = new Hono();
-  app.use(async (context, next) =>
-    isLocalHost(context.req.header("host")) ? next() : refuse(context, 403, "not a local address"),
-  );
   app.post("/commands", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
@@ -151,6 +144,7 @@ export const openGateway = (automation: Automation, port: number): Promise<Serve
   return serve(
     {
       fetch: async (request) => app.fetch(request),
+      refuseHost: () => Response.json({ error: "not a local address" }, { status: 403 }),
       refuseUnreadable: () => Response.json({ error: "not a request" }, { status: 400 }),
     },
     port,

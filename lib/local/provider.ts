@@ -25,6 +25,8 @@ export type ProviderChoice =
       /** One more key for every project; absent: one that nobody else knows. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
+      /** Names besides those of the loopback address that a request's `Host` may have. */
+      readonly allowedHosts?: readonly string[] | undefined;
     }
   | {
       readonly kind: "remote";
@@ -97,7 +99,7 @@ const openEmbedded = async (
       onFault: (error, requestId) =>
         log.error("fault of the service", { requestId, errorMessage: error.message }),
     });
-    const served = await serve(service, choice.port);
+    const served = await serve(service, choice.port, choice.allowedHosts);
     closing.add(() => served.close());
     return {
       baseUrl: served.url,

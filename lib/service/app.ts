@@ -60,6 +60,18 @@ export const refuseUnreadable = (newId: () => string): Response => {
   return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
 };
 
+/** The answer to a request whose `Host` is none of the given names. */
+export const refuseHost = (
+  { url }: Request,
+  hosts: readonly string[],
+  newId: () => string,
+): Response => {
+  const names = `${hosts.slice(0, -1).join(", ")} or ${hosts.at(-1)}`;
+  const error = new RefusedError("forbidden", `host: must be ${names}`);
+  const body = errorBody(familyOf(new URL(url).pathname), error, requestIdOf(newId));
+  return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
+};
+
 const refuse = (context: Context, error: RefusedError, requestId: string): Response => {
   // RFC 9110 asks every 401 to say how to authenticate.
   if (error.status === 401) context.header("WWW-Authenticate", "apikey");
@@ -70,7 +82,7 @@ const refuse = (context: Context, error: RefusedError, requestId: string): Respo
 
 /**
  * The interface as a function from request to response. The order of checks is the same everywhere:
- * size, media type, JSON, key, rate, path and method, values, then what the operation itself checks.
+ * host (where it is served), size, media type, JSON, key, rate, path and method, values, then what the operation itself checks.
  */
 export const createApp = (dependencies: AppDependencies): Hono => {
   const { routes, findKey, admit, newId, run, onFault } = dependencies;

@@ -5,6 +5,7 @@ const REFUSALS = {
   invalid: { status: 400, exceptionClass: "ValidationError" },
   "not-authenticated": { status: 401, exceptionClass: "not_authenticated" },
   "token-not-valid": { status: 401, exceptionClass: "token_not_valid" },
+  forbidden: { status: 403, exceptionClass: "ForbiddenError" },
   "not-found": { status: 404, exceptionClass: "NotFoundError" },
   "method-not-allowed": { status: 405, exceptionClass: "HTTPError" },
   conflict: { status: 409, exceptionClass: "ConflictError" },

@@ -2,8 +2,20 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { Service } from "./service.ts";
 
-/** What is served: answers to requests, and one to what is none. */
-type HttpApp = Pick<Service, "fetch" | "refuseUnreadable">;
+/** What is served: answers to requests, to those for another host, and to what is no request. */
+type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
+
+const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
+
+/**
+ * Whether a `Host` header names this machine or an allowed name. A web page can resolve its own name
+ * to 127.0.0.1 and then read from here as from its own origin; its `Host` still is that name.
+ */
+const createHostCheck = (hosts: readonly string[]) => {
+  const known = new Set(hosts);
+  return (request: Request): boolean =>
+    known.has((request.headers.get("host") ?? "").toLowerCase().replace(/:\d*$/, ""));
+};
 
 export interface ServedService {
   /** Base URL with the port in use, without a slash at the end. */
@@ -15,13 +27,20 @@ export interface ServedService {
 /**
  * Serves the interface on this machine only: its keys are no secret worth a network.
  * @param port 0 takes any free one
+ * @param allowedHosts names besides those of the loopback address that a request's `Host` may have
  * @throws when the port is taken
  */
-export const serve = async (app: HttpApp, port: number): Promise<ServedService> => {
-  const listener = getRequestListener(app.fetch, {
-    overrideGlobalObjects: false,
-    errorHandler: app.refuseUnreadable,
-  });
+export const serve = async (
+  app: HttpApp,
+  port: number,
+  allowedHosts: readonly string[] = [],
+): Promise<ServedService> => {
+  const hosts = [...LOOPBACK_HOSTS, ...allowedHosts.map((host) => host.toLowerCase())];
+  const isAllowed = createHostCheck(hosts);
+  const listener = getRequestListener(
+    (request) => (isAllowed(request) ? app.fetch(request) : app.refuseHost(request, hosts)),
+    { overrideGlobalObjects: false, errorHandler: app.refuseUnreadable },
+  );
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

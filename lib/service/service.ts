@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import { createApp, refuseUnreadable } from "./app.ts";
+import { createApp, refuseHost, refuseUnreadable } from "./app.ts";
 import { createKeyring, hashApiKey } from "./authentication.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
 import { createRateLimit } from "./rate-limit.ts";
@@ -35,6 +35,8 @@ export interface ServiceOptions {
 export interface Service {
   /** Answers one request. Never rejects. */
   fetch(request: Request): Promise<Response>;
+  /** Refuses a request whose `Host` is none of the given names. */
+  refuseHost(request: Request, hosts: readonly string[]): Response;
   /** Answers what is not even a request, such as one whose host is no host. */
   refuseUnreadable(): Response;
   /** Whether a key, in plain text, opens anything. */
@@ -111,6 +113,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   });
   return {
     fetch: async (request) => app.fetch(request),
+    refuseHost: (request, hosts) => refuseHost(request, hosts, newId),
     refuseUnreadable: () => refuseUnreadable(newId),
     accepts: (apiKey) => findKey(apiKey) !== undefined,
   };

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -25,6 +26,17 @@ const statusOf = async (url: string, apiKey: string): Promise<number> => {
   return response.status;
 };
 
+/** Asks for the description, to which every caller has a right, under a name of the service. */
+const statusAs = (baseUrl: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    request(`${baseUrl}/openapi.json`, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .once("error", reject)
+      .end();
+  });
+
 describe("skyhook service", { timeout: 30_000 }, () => {
   it.concurrent("prints a state that it takes back, and nothing else", () => {
     expect(readSeed(printed).containers.map(({ name }) => name)).toEqual([
@@ -37,7 +49,8 @@ describe("skyhook service", { timeout: 30_000 }, () => {
     const seed = JSON.parse(printed);
     seed.containers[0].name = "from-the-seed";
     const path = await fileOf("seed.json", JSON.stringify(seed));
-    const args = ["--seed", path, "--api-key", "own-key-hush", "--rate-limit", "3"];
+    const own = ["--api-key", "own-key-hush", "--allow-host", "a.internal,b.internal"];
+    const args = ["--seed", path, "--rate-limit", "3", ...own];
     const service = startSkyhook(["service", ...args]);
     await service.printed("the service listens there");
     const baseUrl = service.stdout().trim();
@@ -51,9 +64,14 @@ describe("skyhook service", { timeout: 30_000 }, () => {
     const burst = await Promise.all(
       Array.from({ length: 6 }, () => statusOf(containers, "own-key-hush")),
     );
+    const named = [
+      await statusAs(baseUrl, "b.internal:80"),
+      await statusAs(baseUrl, "evil.example"),
+    ];
     service.child.kill("SIGTERM");
 
     expect(await service.ended()).toBe(0);
+    expect(named).toEqual([200, 403]);
     expect(answers).toEqual([200, 404, 401]);
     expect(burst).toContain(429);
     expect(service.stdout() + service.stderr()).not.toContain("own-key-hush");
@@ -68,7 +86,15 @@ describe("skyhook service", { timeout: 30_000 }, () => {
     const [state, missing, settings] = await Promise.all([
       runSkyhook(["service", "--seed", wrong]),
       runSkyhook(["service", "--seed", join(directory, "nowhere.json")]),
-      runSkyhook(["service", "--rate-limit", "0", "--api-key", "two words"]),
+      runSkyhook([
+        "service",
+        "--rate-limit",
+        "0",
+        "--api-key",
+        "two words",
+        "--allow-host",
+        "http://a",
+      ]),
     ]);
 
     expect([state.exitCode, missing.exitCode, settings.exitCode]).toEqual([2, 2, 2]);
@@ -78,6 +104,7 @@ describe("skyhook service", { timeout: 30_000 }, () => {
     expect(missing.stderr).toContain("nowhere.json (ENOENT)");
     expect(settings.stderr).toContain("--rate-limit: at least 1");
     expect(settings.stderr).toContain("--api-key: a key without spaces or line breaks");
+    expect(settings.stderr).toContain("--allow-host: host names such as cloud.internal");
     expect(settings.stderr).not.toContain("two words");
   });
 

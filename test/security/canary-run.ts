@@ -137,8 +137,11 @@ export const runWithCanaries = async (
   end: "SIGTERM" | "SIGKILL",
 ): Promise<CanaryRun> => {
   const provider = await createLeakyProvider([mainKey, parameterKey]);
-  const unreadable = () => new Response(null, { status: 400 });
-  const served = await serve({ fetch: provider.fetch, refuseUnreadable: unreadable }, 0);
+  const refuse = () => new Response(null, { status: 400 });
+  const served = await serve(
+    { fetch: provider.fetch, refuseHost: refuse, refuseUnreadable: refuse },
+    0,
+  );
   const parameters = await serveParameters(parameterKey);
   await mkdir(folder, { recursive: true });
   const files = {

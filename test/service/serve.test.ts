@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { serve } from "../../lib/service/serve.ts";
-import { CONTAINER, SUSPENDED, startService } from "./harness.ts";
+import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
 
 const headers = {
   authorization: `apikey ${BUILT_IN_API_KEYS.first}`,
@@ -54,7 +54,7 @@ test("closing does not wait for a request that never gets complete", async () =>
   const closed = new Promise((resolve) => socket.once("close", resolve));
   // A dropped connection may show as a reset; that it is dropped is what counts.
   socket.on("error", () => {});
-  socket.write("PATCH /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
+  socket.write("PATCH /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{");
   await new Promise((resolve) => socket.once("ready", resolve));
 
   await served.close();
@@ -101,6 +101,79 @@ test.each([
   });
 });
 
+/** The status and body of a GET with the built-in key and the given Host header. */
+const getAs = async (
+  url: string,
+  host: string,
+  path = SUSPENDED,
+): Promise<readonly [number, unknown]> => {
+  const request = [
+    `GET ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: ${headers.authorization}`,
+  ];
+  const answer = await exchange(url, [...request, "Connection: close", "", ""].join("\r\n"));
+  const body = /^\{.*\}$/m.exec(answer)?.[0];
+  return [Number(answer.split(" ")[1]), body === undefined ? undefined : JSON.parse(body)];
+};
+
+test.each([
+  "evil.example",
+  "evil.example:80",
+  "127.0.0.1.evil.example",
+  "localhost.evil.example:1",
+])(
+  "a page that resolves its own name %s to this machine gets nothing, with the key neither",
+  async (host) => {
+    const { service } = await startService();
+    const served = await serve(service, 0);
+    const rule = "host: must be 127.0.0.1, localhost or [::1]";
+
+    const cloud = await getAs(served.url, host);
+    const storage = await getAs(served.url, host, `${EVENT}s`);
+    const description = await getAs(served.url, host, "/openapi.json");
+    await served.close();
+
+    const refusal = {
+      exception_class: "ForbiddenError",
+      message: rule,
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    };
+    expect([cloud, storage, description]).toEqual([
+      [403, refusal],
+      [403, { error: rule }],
+      [403, refusal],
+    ]);
+  },
+);
+
+test.each(["127.0.0.1", "localhost:4747", "LOCALHOST", "[::1]:80"])(
+  "the name of this machine itself, %s, is answered",
+  async (host) => {
+    const { service } = await startService();
+    const served = await serve(service, 0);
+
+    const [status] = await getAs(served.url, host);
+    await served.close();
+
+    expect(status).toBe(200);
+  },
+);
+
+test("a name that the operator allows is answered, and others are told of it", async () => {
+  const { service } = await startService();
+  const served = await serve(service, 0, ["Cloud.internal"]);
+
+  const [allowed] = await getAs(served.url, "cloud.INTERNAL:8080");
+  const [status, body] = await getAs(served.url, "evil.example");
+  await served.close();
+
+  expect([allowed, status]).toEqual([200, 403]);
+  expect(body).toMatchObject({
+    message: "host: must be 127.0.0.1, localhost, [::1] or cloud.internal",
+  });
+});
+
 test.each([
   ["an announced length", "Content-Length: 10\r\n\r\n{"],
   ["chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
@@ -120,7 +193,9 @@ test.each([
   );
   const key = BUILT_IN_API_KEYS.first;
   const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
-  socket.write(`PATCH ${CONTAINER} HTTP/1.1\r\nHost: x\r\nAuthorization: apikey ${key}\r\n${rest}`);
+  socket.write(
+    `PATCH ${CONTAINER} HTTP/1.1\r\nHost: localhost\r\nAuthorization: apikey ${key}\r\n${rest}`,
+  );
   while (answered.length === 0) await new Promise((resolve) => setImmediate(resolve));
 
   socket.destroy();
