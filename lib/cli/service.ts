@@ -99,7 +99,7 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
         requestsPerSecond,
         allowedHosts: settings["--allow-host"],
       },
-      { clock, random, log: terminalLog, directory: data?.service },
+      { clock, random, log: terminalLog, data },
     );
   });
   printResult(provider.baseUrl);

@@ -139,7 +139,7 @@ const openAll = async (options: AutomationOptions) => {
     const parts = await openParts(options, store);
     const table = await openLocalTable({ tableName: TABLE_NAME, directory: data?.ledger, clock });
     closing.add(() => table.close());
-    const surroundings = { clock, random, log, directory: data?.service };
+    const surroundings = { clock, random, log, data };
     const provider = await openProvider(options.provider, surroundings);
     closing.add(() => provider.close());
     const dynamodb = new DynamoDBClient(table.clientConfig);

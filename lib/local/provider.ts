@@ -2,14 +2,19 @@ import type { OtherPaths } from "../client/client.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../service/built-in/built-in-state.ts";
+import {
+  BUILT_IN_API_KEYS,
+  builtInState,
+  createBuiltInKeys,
+  replaceBuiltInKey,
+} from "../service/built-in/built-in-state.ts";
 import { openLevelStore } from "../service/level-store.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";
 import type { State } from "../service/state/state.ts";
 import { createMemoryStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
-import { DataDirectoryError } from "./data-directory.ts";
+import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import type { JobTimes } from "./standing-jobs.ts";
 
 /** Which provider the account `local` belongs to. */
@@ -46,7 +51,7 @@ export interface Provider {
   readonly settleMs: number;
   readonly requestsPerSecond: number;
   readonly jobTimes: JobTimes;
-  /** The embedded service's built-in key, while its state has it: no secret, so people may be told. */
+  /** The embedded service's built-in key, while its state has it. It opens this run only, so people may be told. */
   readonly builtInKey?: string | undefined;
   close(): Promise<void>;
 }
@@ -55,8 +60,8 @@ interface Surroundings {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Where the embedded service keeps its state; absent: in memory. */
-  readonly directory: string | undefined;
+  /** Where the embedded service keeps its state, and what its keys are made of; absent: in memory. */
+  readonly data: Pick<DataDirectory, "service" | "fingerprintKey"> | undefined;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -78,22 +83,27 @@ const REMOTE_TIMES = {
 
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
-  { clock, random, log, directory }: Surroundings,
+  { clock, random, log, data }: Surroundings,
 ): Promise<Provider> => {
   const closing = createClosing();
   try {
-    const store = directory === undefined ? createMemoryStore() : await openLevelStore(directory);
+    const store = data === undefined ? createMemoryStore() : await openLevelStore(data.service);
     closing.add(() => store.close());
-    if (directory !== undefined && choice.seed !== undefined && (await store.load()).size > 0) {
-      throw new DataDirectoryError(directory, "has a state already, which a seed would not change");
+    if (data !== undefined && choice.seed !== undefined && (await store.load()).size > 0) {
+      throw new DataDirectoryError(
+        data.service,
+        "has a state already, which a seed would not change",
+      );
     }
     const apiKey = choice.apiKey ?? random.uuid();
+    const keys = data === undefined ? BUILT_IN_API_KEYS : createBuiltInKeys(data.fingerprintKey);
     const service = await createService({
       clock,
       random,
       store,
       initialState: choice.seed ?? choice.firstState ?? builtInState(),
       apiKey,
+      keyInUse: (stored) => replaceBuiltInKey(stored, keys),
       requestsPerSecond: choice.requestsPerSecond,
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
@@ -104,7 +114,7 @@ const openEmbedded = async (
     return {
       baseUrl: served.url,
       apiKey: async () => apiKey,
-      builtInKey: [BUILT_IN_API_KEYS.first].find(service.accepts),
+      builtInKey: [keys.first].find(service.accepts),
       paths: {},
       canList: true,
       ...EMBEDDED_TIMES,

@@ -26,6 +26,8 @@ export interface ServiceOptions {
    * opens this run only.
    */
   readonly apiKey?: string | undefined;
+  /** The form in which a stored key counts in this run; absent: as it is stored. */
+  readonly keyInUse?: ((stored: KeyRecord) => KeyRecord) | undefined;
   /** How many requests each key may send in a second; absent: any number. */
   readonly requestsPerSecond?: number | undefined;
   /** Told of every fault of the service itself, which the caller sees as a bare 500. */
@@ -89,7 +91,8 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const inTurn = pLimit(1);
   const newId = () => random.uuid();
   const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
-  const findKey = createKeyring([...ownKey, ...records.list("keys")]);
+  const { keyInUse = (stored) => stored } = options;
+  const findKey = createKeyring([...ownKey, ...records.list("keys").map(keyInUse)]);
   const app = createApp({
     routes: MOUNTED_ROUTES,
     findKey,

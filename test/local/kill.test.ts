@@ -6,7 +6,6 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { DEMO_COMMANDS } from "../../lib/local/demo.ts";
 import { DEMO_EVENT_ID, DEMO_REACTION } from "../../lib/local/demo-teams.ts";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import {
   distinct,
   eventsIn,
@@ -42,9 +41,11 @@ const runUntilKilled = async (directory: string, afterMs: number) => {
 const runToTheEnd = async (directory: string) => {
   const program = startSkyhook(["start", "--json", "--data", directory]);
   await program.printed("steps of the demo ended as expected");
+  await program.printed("SKYHOOK_API_KEY='");
   const [, url] = /provider: (\S+)/.exec(program.stderr()) ?? [];
+  const [, key] = /SKYHOOK_API_KEY='(\S+)'/.exec(program.stderr()) ?? [];
   const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
-    const authorization = `apikey ${BUILT_IN_API_KEYS.first}`;
+    const authorization = `apikey ${key}`;
     const response = await fetch(`${url}${path}`, { headers: { authorization } });
     return schema.parse(await response.json());
   };
