@@ -8,7 +8,7 @@ import { limitField, type Target, targetOf } from "./threshold.ts";
 
 /** Why a sync was run. */
 export interface SyncCause {
-  /** `schedule` looks for drift; `object-created` says that the config may have changed. */
+  /** `schedule` is the regular check; `object-created` says that the config may have changed. */
   readonly kind: "object-created" | "schedule";
   /** Of the event that called for it. */
   readonly eventId: string;

@@ -78,8 +78,8 @@ const intendedBy = ({ remembered, plan, facts, endsAt, settleMs }: Sync): Applie
   withIntents(remembered, plan.changes, { now: facts.at, until: endsAt + settleMs });
 
 /**
- * Notes that changes are about to be made, and tells of drift first: of what the last sync left as it
- * was wanted, and is wanted still, so that nobody asked for the difference.
+ * Records that changes are about to be made, and publishes drift first: the last sync completed a
+ * config of the same digest, so no config has asked for the difference.
  * @returns the number of the run
  * @throws UnfinishedSyncError when the record is not any more as it was read
  */
@@ -87,7 +87,7 @@ export const beginChanges = async (sync: Sync): Promise<number> => {
   const { facts, plan } = sync;
   const { syncedDigest, applied: _replaced, ...record } = recordOf(sync);
   const run = record.run + 1;
-  const isDrift = facts.cause.kind === "schedule" && syncedDigest === facts.config.digest;
+  const isDrift = syncedDigest === facts.config.digest;
   await replace(sync, {
     ...record,
     run,

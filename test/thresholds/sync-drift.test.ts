@@ -76,10 +76,27 @@ test("the first look of all is no drift", async () => {
   expect(world.told()).toEqual(["ThresholdsSynced"]);
 });
 
-test("a difference that an event about the config finds is not called drift", async () => {
+test("drift that is found because the same config was written again is published too", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
+  world.source.write(`# merged again\n${CONFIG}`);
+
+  await world.sync({ kind: "object-created", sequencer: "02" });
+
+  expect(world.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
+  expect(world.toldOf("ThresholdsDrifted")[0]?.data).toMatchObject({
+    cause: "object-created",
+    counts: { missing: 1, different: 0, unwanted: 0 },
+  });
+  expect(await world.actual()).toHaveLength(2);
+});
+
+test("a new config that turns pruning on finds no drift", async () => {
+  const world = await createThresholdWorld({ config: CONFIG.replace("true", "false") });
+  await world.atProvider("POST", { name: "reaching_used_requests", count: 3 });
+  await world.sync();
+  world.source.write(CONFIG);
 
   await world.sync();
 
