@@ -3,11 +3,15 @@ import { asInJson } from "../contract/json.ts";
 /** What is shorter is a word that a reply may have of its own. */
 const MIN_KEY_CHARACTERS = 8;
 
-/** Removes an API key from text, also in the forms that it has in JSON, in JSON in JSON, and in a URL. */
+const inLowerCase = (url: string): string => url.replace(/%../g, (code) => code.toLowerCase());
+
+/** Removes an API key from text, also as JSON, as JSON in JSON, and each of these in a URL. */
 export const keyRedactorOf = (apiKey: string): ((quoted: string) => string) => {
   const inJson = asInJson(apiKey);
-  const forms = [apiKey, inJson, asInJson(inJson), encodeURIComponent(apiKey)];
-  return (quoted) => forms.reduce((text, form) => text.replaceAll(form, "[redacted]"), quoted);
+  const plain = [apiKey, inJson, asInJson(inJson)];
+  const inUrl = plain.map(encodeURIComponent);
+  const forms = new Set([...plain, ...inUrl, ...inUrl.map(inLowerCase)]);
+  return (quoted) => [...forms].reduce((text, form) => text.replaceAll(form, "[redacted]"), quoted);
 };
 
 const withTexts = (value: unknown, change: (text: string) => string): unknown => {

@@ -1,12 +1,15 @@
-import { asInJson } from "../contract/json.ts";
 import { type Mutation, requestField } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandRequestBody } from "../ledger/command.ts";
 
 /** Shorter values are only replaced as whole words: replacing every `1` would blot out the text. */
 const MIN_LENGTH_INSIDE_WORDS = 4;
-/** Texts are cut off at some hundred characters; a longer end of one is not looked through. */
+/** Texts are cut off at some hundred characters; a longer beginning of a value is not compared. */
 const MAX_CUT_LENGTH = 1000;
+/** What is longer is cut: all that is shown of a text is a few hundred characters. */
+const MAX_TEXT_CHARACTERS = 100_000;
+/** Layers of percent-encoding that are removed; no provider is known to add more than two. */
+const MAX_PERCENT_LAYERS = 8;
 const REDACTED = "[redacted]";
 
 const stringsIn = (value: unknown): readonly string[] => {
@@ -15,32 +18,173 @@ const stringsIn = (value: unknown): readonly string[] => {
   return Object.values(value).flatMap(stringsIn);
 };
 
-/** Texts are compared on one line: whoever quotes one may have folded its white space. */
-const folded = (text: string): string => text.replace(/\s+/g, " ");
+/** Texts are compared on one line: a provider that quotes one may have folded its white space. */
+const onOneLine = (text: string): string => text.replace(/\s+/g, " ");
 
-/** A value may come back as it was sent, inside JSON text, with that text quoted in another one, or inside a URL. */
-const spellingsOf = (value: string): readonly string[] => {
-  const inForm = new URLSearchParams({ value }).toString().slice("value=".length);
-  const inUrl = encodeURIComponent(value.replace(/\p{Surrogate}/gu, "\ufffd"));
-  const plain = folded(value).trim();
-  const inJson = [asInJson(value), asInJson(plain)];
-  return [plain, ...inJson, ...inJson.map(asInJson), inForm, inUrl];
-};
+/** A decoded text; its character at `i` stands for the original from `offsets[i]` to `offsets[i + 1]`. */
+interface Decoded {
+  readonly chars: string;
+  readonly offsets: readonly number[];
+}
 
-/** A text that was cut off may end with the beginning of a value. */
-const withoutCutValue = (text: string, spelling: string): string => {
-  const longest = Math.min(spelling.length - 1, text.length, MAX_CUT_LENGTH);
-  for (let length = longest; length >= MIN_LENGTH_INSIDE_WORDS; length--) {
-    if (text.endsWith(spelling.slice(0, length))) return text.slice(0, -length) + REDACTED;
+/** What a part of a match decodes to, and how many characters of the match it covers. */
+interface Part {
+  readonly text: string;
+  readonly length: number;
+}
+
+const replaceIn = (
+  { chars, offsets }: Decoded,
+  pattern: RegExp,
+  decode: (match: string) => readonly Part[],
+): Decoded => {
+  let replaced = "";
+  const moved: number[] = [];
+  let end = 0;
+  const add = (text: string, length: number): void => {
+    for (let at = 0; at < text.length; at++) {
+      moved.push(offsets[end + Math.min(at, length - 1)] ?? 0);
+    }
+    replaced += text;
+    end += length;
+  };
+  for (const { 0: match, index } of chars.matchAll(pattern)) {
+    add(chars.slice(end, index), index - end);
+    for (const { text, length } of decode(match)) add(text, length);
   }
-  return text;
+  add(chars.slice(end), chars.length - end);
+  return { chars: replaced, offsets: [...moved, offsets.at(-1) ?? 0] };
 };
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+/** The UTF-8 character at the front of the bytes; U+FFFD for a byte that begins none. */
+const firstCharacter = (bytes: Buffer): Part => {
+  for (let length = 1; length <= 4; length++) {
+    const text = bytes.subarray(0, length).toString("utf8");
+    if (bytes.subarray(0, length).equals(Buffer.from(text))) return { text, length };
+  }
+  return { text: "\ufffd", length: 1 };
+};
+
+/** Decodes a run of `%XX`. */
+const percentDecoded = (run: string): readonly Part[] => {
+  const parts: Part[] = [];
+  let bytes = Buffer.from(run.replaceAll("%", ""), "hex");
+  while (bytes.length > 0) {
+    const { text, length } = firstCharacter(bytes);
+    parts.push({ text, length: length * "%XX".length });
+    bytes = bytes.subarray(length);
+  }
+  return parts;
+};
+
+const unescaped = (quoted: string): string => {
+  const code = /u([0-9a-fA-F]{4})$/.exec(quoted)?.[1];
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+  if (quoted.endsWith("b")) return "\b";
+  // The other letters that JSON writes after a backslash stand for white space.
+  return quoted.endsWith("\\") ? "" : " ";
+};
 
 /**
- * Removes the secret values of a request from texts that the provider wrote. When the request is
- * erased already, nobody can tell what is secret in a text: then nothing of it is left.
+ * Removes every layer of JSON and URL encoding. JSON only multiplies the backslashes of what is
+ * escaped, so a run of any length counts as one, and a value and its quotation become equal
+ * however often the quotation was encoded, and in which order.
+ */
+const decoded = (text: string): Decoded => {
+  let result: Decoded = {
+    chars: text,
+    offsets: Array.from({ length: text.length + 1 }, (_, at) => at),
+  };
+  for (let layer = 0; layer < MAX_PERCENT_LAYERS && result.chars.includes("%"); layer++) {
+    result = replaceIn(result, /(?:%[0-9a-f]{2})+/gi, percentDecoded);
+  }
+  const whole = (change: (match: string) => string) => (match: string) => [
+    { text: change(match), length: match.length },
+  ];
+  const plain = replaceIn(result, /\\+(?:u[0-9a-fA-F]{4}|[bfnrt])?/g, whole(unescaped));
+  return replaceIn(
+    plain,
+    /[\s+]+/g,
+    whole(() => " "),
+  );
+};
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+const isLetterOrDigit = (char: string | undefined): boolean => /[A-Za-z0-9]/.test(char ?? "");
+
+/** Everywhere a value stands in a text; one that is short only where it is a word. */
+const placesOf = (value: string, chars: string): readonly Range[] => {
+  const places: Range[] = [];
+  for (let at = chars.indexOf(value); at >= 0; at = chars.indexOf(value, at + 1)) {
+    const to = at + value.length;
+    const isWord = !isLetterOrDigit(chars[at - 1]) && !isLetterOrDigit(chars[to]);
+    if (value.length >= MIN_LENGTH_INSIDE_WORDS || isWord) places.push({ from: at, to });
+  }
+  return places;
+};
+
+/** Where the beginning of a value starts with which a text ends because it was cut off. */
+const startOfCut = (value: string, chars: string): number | undefined => {
+  const longest = Math.min(value.length - 1, chars.length, MAX_CUT_LENGTH);
+  for (let length = longest; length >= MIN_LENGTH_INSIDE_WORDS; length--) {
+    if (chars.endsWith(value.slice(0, length))) return chars.length - length;
+  }
+  return undefined;
+};
+
+/** Ranges of the original text in order, those that touch joined into one. */
+const joined = (ranges: readonly Range[]): readonly Range[] => {
+  const result: Range[] = [];
+  for (const range of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = result.at(-1);
+    if (last && range.from <= last.to) {
+      result[result.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+    } else {
+      result.push(range);
+    }
+  }
+  return result;
+};
+
+/** The end of a text that was cut off in the middle of an escape. */
+const CUT_ESCAPE = /(?:%[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?)$/i;
+
+/** The ranges of a text that hold one of the values, or its beginning where the text was cut off. */
+const rangesOf = (values: readonly string[], text: string): readonly Range[] => {
+  const { chars, offsets } = decoded(text);
+  const beforeCut = decoded(text.replace(CUT_ESCAPE, ""));
+  // A character of several bytes that was cut off decodes to U+FFFD.
+  const charsBeforeCut = beforeCut.chars.replace(/\ufffd+$/, "");
+  const ranges = values.flatMap((value) => {
+    const places = placesOf(value, chars).map(({ from, to }) => ({
+      from: offsets[from] ?? 0,
+      to: offsets[to] ?? text.length,
+    }));
+    const cut = startOfCut(value, charsBeforeCut);
+    if (cut === undefined) return places;
+    return [...places, { from: beforeCut.offsets[cut] ?? 0, to: text.length }];
+  });
+  return joined(ranges);
+};
+
+const withoutValues = (values: readonly string[], text: string): string => {
+  let shown = "";
+  let end = 0;
+  for (const { from, to } of rangesOf(values, text)) {
+    shown += text.slice(end, from) + REDACTED;
+    end = to;
+  }
+  return shown + text.slice(end);
+};
+
+/**
+ * Removes the secret values of a request from texts that the provider wrote, also where they are
+ * encoded as JSON or in a URL, in any number of layers. When the request is erased already, its
+ * secrets are unknown: then nothing of the text is left.
  * @returns a function from text to the text on one line without any of those values
  */
 export const redactorOf = (
@@ -49,18 +193,11 @@ export const redactorOf = (
 ): ((text: string) => string) => {
   const { secrets = [] } = operation;
   if (!request && secrets.length > 0) return () => REDACTED;
-  const values = request ? secrets.flatMap((field) => stringsIn(requestField(request, field))) : [];
-  const spellings = [...new Set(values.flatMap(spellingsOf))]
-    .filter((value) => value !== "")
-    .sort((a, b) => b.length - a.length);
-  const patterns = spellings.map((value) =>
-    value.length >= MIN_LENGTH_INSIDE_WORDS
-      ? escaped(value)
-      : `(?<![A-Za-z0-9])${escaped(value)}(?![A-Za-z0-9])`,
+  const texts = request ? secrets.flatMap((field) => stringsIn(requestField(request, field))) : [];
+  const values = [...new Set(texts.map((value) => decoded(value).chars.trim()))].filter(
+    (value) => value !== "",
   );
-  if (patterns.length === 0) return (text) => text;
-  const secret = new RegExp(patterns.join("|"), "g");
-  return (text) => spellings.reduce(withoutCutValue, folded(text).replace(secret, REDACTED));
+  return (text) => withoutValues(values, onOneLine(text.slice(0, MAX_TEXT_CHARACTERS)));
 };
 
 export const redactProblems = (

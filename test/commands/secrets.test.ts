@@ -17,6 +17,17 @@ const ECHOES: Readonly<Record<string, string>> = {
   "as JSON text": JSON.stringify({ TOKEN, PULL, SHORT }),
   "as JSON text in JSON text": JSON.stringify({ sent: JSON.stringify({ TOKEN, PULL, SHORT }) }),
   "in a URL": `https://x/?a=${encodeURIComponent(TOKEN)}&b=${PULL}`,
+  "as JSON text in a URL": `https://x/?body=${encodeURIComponent(JSON.stringify({ TOKEN, PULL }))}`,
+  "as JSON text in a form": new URLSearchParams({
+    body: JSON.stringify({ TOKEN, PULL }),
+  }).toString(),
+  "percent-encoded in lower case": encodeURIComponent(JSON.stringify({ TOKEN, PULL })).replace(
+    /%../g,
+    (code) => code.toLowerCase(),
+  ),
+  "percent-encoded twice": encodeURIComponent(encodeURIComponent(JSON.stringify({ TOKEN }))),
+  "as JSON text of ASCII alone": JSON.stringify({ TOKEN }).replace("é", "\\u00e9"),
+  "cut off inside an escape": `${"x".repeat(485)} ${encodeURIComponent(TOKEN).slice(0, 12)}`,
   "on one line": `cannot use ${TOKEN.replace(/\s+/g, " ")}`,
   "cut off": `${"x".repeat(485)} ${TOKEN}`,
 };

@@ -13,6 +13,16 @@ describe("a provider's yes that quotes the key is read without it:", () => {
     ["a part of a part", { more: [{ a: KEY }] }, { more: [{ a: "[redacted]" }] }],
     ["the name of a field", { [KEY]: 1 }, { "[redacted]": 1 }],
     ["a URL", { next: `/?k=${encodeURIComponent(KEY)}` }, { next: "/?k=[redacted]" }],
+    [
+      "a JSON text in a URL",
+      { next: `/?sent=${encodeURIComponent(JSON.stringify({ KEY }))}` },
+      { next: "/?sent=%7B%22KEY%22%3A%22[redacted]%22%7D" },
+    ],
+    [
+      "a URL with lower-case codes",
+      { next: `/?k=${encodeURIComponent(KEY).replace(/%../g, (code) => code.toLowerCase())}` },
+      { next: "/?k=[redacted]" },
+    ],
     ["a JSON text", { sent: JSON.stringify({ KEY }) }, { sent: '{"KEY":"[redacted]"}' }],
   ])("%s", async (_, quoting, expected) => {
     const { calls } = openClient(reply({ id: "t", state: "ERROR", ...quoting }));
