@@ -11,7 +11,7 @@ import { printNote, printResult } from "./output.ts";
 import type { RequestState } from "./request-state.ts";
 import { shellWord } from "./shell-word.ts";
 import { exitCodeOf, stateText, waitsFor } from "./state-text.ts";
-import { jsonLine } from "./visible-text.ts";
+import { jsonLine, visibleText } from "./visible-text.ts";
 
 const LOOK_MS = 300;
 
@@ -59,12 +59,8 @@ const waitForEnd = async (
   for (;;) {
     const state = await gateway.look(commandId, { eventId });
     const waitedMs = clock.now() - startedAt;
-    if (state && isOver(state)) {
-      clearProgress();
-      return state;
-    }
+    if (state && isOver(state)) return state;
     if (waitedMs >= timeoutSeconds * 1000) {
-      clearProgress();
       throw new ExitError(
         EXIT.timedOut,
         [
@@ -135,7 +131,9 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
     if (!json) printNote(`sent; how it goes: skyhook status ${shellWord(sent.commandId)}`);
     return EXIT.ok;
   }
-  const state = await waitForEnd(gateway, sent, options);
+  const note = `sent as ${visibleText(sent.commandId)}; waiting for its end (Ctrl-C stops the waiting only)`;
+  printNote(note);
+  const state = await waitForEnd(gateway, sent, options).finally(clearProgress);
   printResult(json ? jsonLine(state) : stateText(state));
   return exitCodeOf(state);
 };

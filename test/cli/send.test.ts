@@ -50,7 +50,7 @@ describe("skyhook send", { timeout: 30_000 }, () => {
     const args = [...CONTAINER, "my-container", ...flags, "--envs", `@${envs}`];
     const ended = await run(["send", "update-container", ...args, "--id", "all", "--wait"]);
 
-    expect(ended.stderr).toBe("");
+    expect(ended.stderr).toBe("sent as all; waiting for its end (Ctrl-C stops the waiting only)\n");
     expect(ended.stdout).toMatch(
       /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36} finished\n$/,
     );

@@ -1,0 +1,81 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { sendCommand } from "../../lib/cli/send.ts";
+import { COMMANDED } from "../../lib/contract/mutations.ts";
+
+const written: string[] = [];
+let close = (): void => undefined;
+
+/** A Skyhook that takes the command, and answers each look by the next of these. */
+const skyhookAnswering = async (...answers: readonly (readonly [number, object])[]) => {
+  const left = [...answers];
+  const server = createServer((request, response) => {
+    const [status, body] = request.method === "POST" ? [202, {}] : (left.shift() ?? [500, {}]);
+    request.resume();
+    response.writeHead(status).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  close = () => server.close();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const accepted = {
+  kind: "command",
+  commandId: "c1",
+  operation: "follow-task",
+  lane: "local/task/t",
+  status: "following",
+  attempts: 0,
+  taskIds: ["t"],
+  acceptedAt: "2026-01-31T12:00:00Z",
+  deadline: "2026-01-31T14:00:00Z",
+};
+
+const operation = COMMANDED.find(({ id }) => id === "follow-task");
+if (!operation) throw new Error("there is no follow-task");
+
+const sendAndWait = (endpoint: string) =>
+  sendCommand(operation, {
+    endpoint,
+    input: { data: '{"params":{"task_id":"t"}}', flags: new Map() },
+    id: "c1",
+    wait: true,
+    timeoutSeconds: 60,
+    json: true,
+    clock: { now: () => 0, sleep: async () => {} },
+    random: { uuid: () => "event-1", fraction: () => 0 },
+  });
+
+beforeEach(() => {
+  written.length = 0;
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  vi.spyOn(process.stdout, "write").mockImplementation(() => true);
+  process.stderr.isTTY = true;
+});
+
+afterEach(() => {
+  close();
+  vi.restoreAllMocks();
+  process.stderr.isTTY = false;
+});
+
+test("the id is shown before anything is waited for, so that Ctrl-C loses nothing", async () => {
+  const endpoint = await skyhookAnswering([200, { ...accepted, endedAt: "2026-01-31T12:00:01Z" }]);
+
+  await sendAndWait(endpoint);
+
+  expect(written[0]).toBe("sent as c1; waiting for its end (Ctrl-C stops the waiting only)\n");
+});
+
+test("the progress line is gone before an error is printed", async () => {
+  const endpoint = await skyhookAnswering([200, accepted], [500, { error: "fault of Skyhook" }]);
+
+  await expect(sendAndWait(endpoint)).rejects.toThrow("fault of Skyhook");
+
+  expect(written.at(-2)).toContain("following 0 s");
+  expect(written.at(-1)).toBe("\r\x1b[K");
+});
