@@ -7,7 +7,12 @@ const { nameOf } = require("./name.cjs");
 module.exports = {
   LedgerTable: {
     Type: "AWS::DynamoDB::Table",
+    // On every stage: no slip with a stack or a key schema takes what commands have done along.
+    // README, "Remove a stage", has how to delete the table, or to adopt it again.
+    DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
     Properties: {
+      DeletionProtectionEnabled: true,
       TableName: nameOf("ledger"),
       BillingMode: "PAY_PER_REQUEST",
       AttributeDefinitions: [
@@ -27,8 +32,7 @@ module.exports = {
         },
       ],
       TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
-      // Without the ledger a replayed message would create again. Also what is left for 35 days of
-      // a table that was deleted, so removing a stage needs no table that stays behind.
+      // Without the ledger a replayed message would create again. README, "Restore the ledger".
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       // The AWS managed key, whose every use CloudTrail shows; requests hold envs and pull secrets.
       SSESpecification: { SSEEnabled: true },

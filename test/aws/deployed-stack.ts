@@ -2,11 +2,22 @@ import { execFile } from "node:child_process";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import {
+  DescribeStackResourcesCommand,
+  DescribeStacksCommand,
+} from "@aws-sdk/client-cloudformation";
 import type { Closing } from "../../lib/local/closing.ts";
-import { argumentsOf, FIRST, OSLS, packageService, type Stage } from "../infra/packaged-service.ts";
+import {
+  argumentsOf,
+  FIRST,
+  OSLS,
+  packageService,
+  type Stage,
+  type Template,
+} from "../infra/packaged-service.ts";
 import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
 import { deployMissing, withoutUnknownTypes } from "./emulator-defects.ts";
+import { removeLedger } from "./kept-resources.ts";
 
 const run = promisify(execFile);
 
@@ -21,6 +32,10 @@ export interface DeployedStack {
   /** `skyhook-<stage>-<thing>`. */
   nameOf(thing: string): string;
   readonly outputs: Readonly<Record<string, string>>;
+  /** The physical id of a resource, by its logical id. */
+  physicalIdOf(logicalId: string): Promise<string>;
+  /** Of the first package. */
+  readonly resources: Template["resources"];
   /** Calls osls in the folder of the package, for this stage. @returns what it prints */
   osls(...args: readonly string[]): Promise<string>;
   /** Packages and deploys again, with other parameters beside those that it has; also where that changes nothing. */
@@ -55,6 +70,7 @@ export const deployStack = async (
   };
   closing.add(async () => {
     await osls(stage, "remove");
+    await removeLedger(aws, `${stackName}-ledger`);
   });
   await deployFrom(FIRST, stage);
   const { Stacks } = await aws.cloudFormation.send(
@@ -68,6 +84,13 @@ export const deployStack = async (
     name: stackName,
     nameOf: (thing) => `${stackName}-${thing}`,
     outputs,
+    async physicalIdOf(LogicalResourceId) {
+      const { StackResources = [] } = await aws.cloudFormation.send(
+        new DescribeStackResourcesCommand({ StackName: stackName, LogicalResourceId }),
+      );
+      return String(StackResources[0]?.PhysicalResourceId);
+    },
+    resources: packaged.resources,
     osls: (...args) => osls(stage, ...args),
     async deploy(params) {
       const changed = { ...stage, params: { ...stage.params, ...params } };

@@ -12,8 +12,8 @@ import { AWS_ACCOUNT, type AwsClients, createAwsClients, REGION } from "./aws-cl
 import { type DeployedStack, deployStack } from "./deployed-stack.ts";
 import { allowPlainHttp, alsoSendTo, putFromOtherAccount } from "./emulator-defects.ts";
 import { readTap } from "./event-tap.ts";
+import { removeBucket } from "./kept-resources.ts";
 import { type ProviderService, serveProvider } from "./provider-service.ts";
-import { removeBucket } from "./remove-bucket.ts";
 import { createTap, tapBus } from "./tap.ts";
 
 /** Longer than from one tick of a schedule to the next, shorter than any test may take. */

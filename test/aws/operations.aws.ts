@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { DescribeTableCommand, ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { GetFunctionConfigurationCommand } from "@aws-sdk/client-lambda";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
@@ -134,12 +135,15 @@ describe("a deployed stage", () => {
     await succeeded("after-the-rollback");
   });
 
-  test("is removed whole", async () => {
-    const { aws, name } = stage.stack;
+  test("is removed whole, and its ledger with it when that is deleted too", async () => {
+    const { aws, name, nameOf } = stage.stack;
     await stage.close();
 
     await expect(
       aws.cloudFormation.send(new DescribeStacksCommand({ StackName: name })),
     ).rejects.toThrow(/does not exist/);
+    await expect(
+      aws.dynamoDb.send(new DescribeTableCommand({ TableName: nameOf("ledger") })),
+    ).rejects.toThrow(ResourceNotFoundException);
   });
 });

@@ -148,13 +148,23 @@ testAcrossAccounts(template);
 testOtherStage(() => packaged);
 testRefusedFiles(() => packaged);
 
-test("the ledger's table is the one that the ledger's adapter describes, and is kept safe", () => {
+test("the ledger's table is the one that the ledger's adapter describes, encrypted and restorable", () => {
   expect(resource("LedgerTable").Properties).toEqual({
     TableName: "skyhook-dev-ledger",
     ...LEDGER_TABLE,
+    DeletionProtectionEnabled: true,
     TimeToLiveSpecification: { AttributeName: EXPIRY_ATTRIBUTE, Enabled: true },
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
     SSESpecification: { SSEEnabled: true },
+  });
+});
+
+test("the ledger's table outlives its stack and its replacement, of the stage dev too", () => {
+  expect(resource("LedgerTable")).toMatchObject({
+    DeletionPolicy: "Retain",
+    UpdateReplacePolicy: "Retain",
+    // The name is a literal: CloudFormation can find the table again and import it.
+    Properties: { TableName: "skyhook-dev-ledger", DeletionProtectionEnabled: true },
   });
 });
 

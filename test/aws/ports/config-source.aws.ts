@@ -9,7 +9,7 @@ import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { createS3ConfigSource } from "../../../lib/aws/s3-config-source.ts";
 import { describeConfigSourceContract } from "../../ports/config-source-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
-import { removeBucket } from "../remove-bucket.ts";
+import { removeBucket } from "../kept-resources.ts";
 
 const aws = createAwsClients(inject("awsEndpoint"));
 const { s3: client } = aws;

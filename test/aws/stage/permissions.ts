@@ -1,4 +1,3 @@
-import { DescribeStackResourcesCommand } from "@aws-sdk/client-cloudformation";
 import { GetRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
@@ -9,13 +8,6 @@ const policySchema = z.object({
   Version: z.string(),
   Statement: z.array(z.looseObject({ Action: z.array(z.string()) })),
 });
-
-const roleNameOf = async ({ stack }: DeployedStage, LogicalResourceId: string) => {
-  const { StackResources = [] } = await stack.aws.cloudFormation.send(
-    new DescribeStackResourcesCommand({ StackName: stack.name, LogicalResourceId }),
-  );
-  return String(StackResources[0]?.PhysicalResourceId);
-};
 
 /**
  * That every scenario passes shows what the roles allow; that nothing else is allowed shows only where
@@ -33,7 +25,7 @@ export const testPermissions = (stageOf: () => DeployedStage): void => {
         const stage = stageOf();
         await writeWatchlist(stage);
         const { iam } = stage.stack.aws;
-        const RoleName = await roleNameOf(stage, "SnapshotPricesRole");
+        const RoleName = await stage.stack.physicalIdOf("SnapshotPricesRole");
         const policy = { RoleName, PolicyName: "function" };
         const { PolicyDocument = "" } = await iam.send(new GetRolePolicyCommand(policy));
         const document = policySchema.parse(JSON.parse(decodeURIComponent(PolicyDocument)));
