@@ -67,8 +67,7 @@ const graphsOf = ({ functions, accounts, rules }) => {
     graph("Dead letters lost", [
       ...rules.map(failedDeadLetters),
       ...functions.map(ofFunction("DestinationDeliveryFailures")),
-      // Of all schedules of the region that are in no group of their own.
-      ["AWS/Scheduler", "InvocationsFailedToBeSentToDeadLetterCount", "ScheduleGroup", "default"],
+      ["AWS/Scheduler", "InvocationsFailedToBeSentToDeadLetterCount", "ScheduleGroup", STAGE],
     ]),
     graph("Failed runs", functions.map(ofFunction("Errors"))),
     graph("Throttled runs", functions.map(ofFunction("Throttles"))),

@@ -3,7 +3,7 @@ const { createHash } = require("node:crypto");
 /** `skyhook-<stage>`: osls fills in the two variables when it reads the objects of this folder. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: variables of osls
 const STAGE = "${self:service}-${sls:stage}";
-/** What a stage's metrics are told apart by. */
+/** The stage's name: of its schedule group, and in a dimension of its metrics. */
 exports.STAGE = STAGE;
 
 /** The name of everything that has one: `skyhook-<stage>-<thing>`. */

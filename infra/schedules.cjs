@@ -1,7 +1,16 @@
 const { arnOf } = require("./arn.cjs");
 const { STATE } = require("./kill-switch.cjs");
-const { nameOf } = require("./name.cjs");
+const { nameOf, STAGE } = require("./name.cjs");
 const { serviceRole } = require("./service-role.cjs");
+
+/**
+ * What a tick is to a function: documented keywords of Scheduler, instead of what it sends by default.
+ * A repeated attempt has another id and the same time, by which snapshot-prices knows its run.
+ */
+const TICK = JSON.stringify({
+  id: "<aws.scheduler.execution-id>",
+  time: "<aws.scheduler.scheduled-time>",
+});
 
 /**
  * A schedule that calls a function, and the role that lets it.
@@ -12,24 +21,34 @@ const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
     Type: "AWS::Scheduler::Schedule",
     Properties: {
       Name: nameOf(thing),
+      GroupName: { Ref: "ScheduleGroup" },
       State: STATE,
       ScheduleExpression: expression,
       FlexibleTimeWindow: { Mode: "OFF" },
       Target: {
         Arn: arnOf(target),
         RoleArn: arnOf(`${id}Role`),
+        Input: TICK,
         RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
         DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
       },
     },
   },
-  [`${id}Role`]: serviceRole("scheduler.amazonaws.com", "schedule", [
-    { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
-    { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arnOf("ScheduleDeadLetter")] },
-  ]),
+  [`${id}Role`]: serviceRole(
+    "scheduler.amazonaws.com",
+    "schedule",
+    [
+      { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
+      { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arnOf("ScheduleDeadLetter")] },
+    ],
+    // The group: of a single schedule's ARN its user guide says that it must not stand here.
+    { ArnEquals: { "aws:SourceArn": arnOf("ScheduleGroup") } },
+  ),
 });
 
 module.exports = {
+  /** Of this stage alone: for its roles' trust, and because Scheduler counts by group. */
+  ScheduleGroup: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: STAGE } },
   /** The safety net under the wake queue: whatever is due is seen within a minute. */
   ...schedule({
     id: "PollSchedule",

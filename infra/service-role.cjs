@@ -17,9 +17,14 @@ const role = (trust, policy, statements) => ({
 /**
  * A role that an AWS service takes on for something of ours.
  * @param name what its policy is called
+ * @param condition more that has to hold when the service takes it
  */
-exports.serviceRole = (service, name, statements) =>
-  role({ Principal: { Service: service }, Condition: FOR_US_ONLY }, name, statements);
+exports.serviceRole = (service, name, statements, condition = {}) =>
+  role(
+    { Principal: { Service: service }, Condition: { ...FOR_US_ONLY, ...condition } },
+    name,
+    statements,
+  );
 
 /** The role of a function: only who may pass a role of this AWS account can give it to one. */
 exports.functionRole = (...statements) =>

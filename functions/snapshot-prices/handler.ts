@@ -5,17 +5,22 @@ import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { capturePrices, type PriceRun, priceRunFields } from "../../lib/prices/capture.ts";
 import { getDeps, type SnapshotPricesDeps } from "./deps.ts";
 
+/** What the schedule sends: `Input` in infra/schedules.cjs. */
+export type Tick = Pick<ScheduledEvent, "id" | "time">;
+
 /** Of the tick, not of the call: a tick that is delivered late belongs to its own period. */
-const runOf = (
-  { account, source, periodMs }: SnapshotPricesDeps,
-  { time }: ScheduledEvent,
-): PriceRun => ({ account, source, periodMs, scheduledAt: Date.parse(time) });
+const runOf = ({ account, source, periodMs }: SnapshotPricesDeps, { time }: Tick): PriceRun => ({
+  account,
+  source,
+  periodMs,
+  scheduledAt: Date.parse(time),
+});
 
 /** Prices the watchlist once for the period that the tick belongs to. */
 export const createHandler = (deps: () => Promise<SnapshotPricesDeps>) =>
-  middy<ScheduledEvent, void>()
+  middy<Tick, void>()
     .use(
-      errorBoundary<ScheduledEvent>(
+      errorBoundary<Tick>(
         async () => (await deps()).log,
         async (tick) => priceRunFields(runOf(await deps(), tick)),
       ),

@@ -1,11 +1,10 @@
-import type { ScheduledEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { createHandler } from "../../functions/snapshot-prices/handler.ts";
+import { createHandler, type Tick } from "../../functions/snapshot-prices/handler.ts";
 import scheduled from "../fixtures/scheduler-event.json" with { type: "json" };
 import { createTextSource } from "../support/text-source.ts";
 import { createJobWorld } from "./job-world.ts";
 
-const TICK = scheduled as ScheduledEvent;
+const TICK: Tick = scheduled;
 const HOUR_MS = 3_600_000;
 
 const open = async (watchlist: string) => {
@@ -25,6 +24,16 @@ describe("snapshot-prices", () => {
 
     expect(world.bus.published().map(({ data }) => data)).toMatchObject([
       { bucket: "2024-06-13T12:00:00.000Z", items: 1, first: 1 },
+    ]);
+  });
+
+  it("needs no more of a tick than the schedule's own input, which is an id and the time", async () => {
+    const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
+
+    await handler({ id: "d32c5kddcf5bb8c3", time: "2024-06-13T12:30:00Z" }, world.context());
+
+    expect(world.bus.published().map(({ data }) => data)).toMatchObject([
+      { bucket: "2024-06-13T12:00:00.000Z", items: 1 },
     ]);
   });
 

@@ -207,6 +207,7 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-subscriber-111122223333",
     "skyhook-dev-ledger",
     "skyhook-dev-thresholds-written",
+    "skyhook-dev",
     "skyhook-dev-poll-tasks",
     "skyhook-dev-threshold-drift",
     "skyhook-dev-price-snapshot",

@@ -31,7 +31,7 @@ export const setRunning = async (
 };
 
 /** Of everything that runs functions off queues and the clock. */
-export const triggerStates = async ({ aws, nameOf }: DeployedStack) => {
+export const triggerStates = async ({ aws, name, nameOf }: DeployedStack) => {
   const mappings: unknown[] = [];
   for (const thing of ["run-commands", "poll-tasks"]) {
     const { EventSourceMappings = [] } = await aws.lambda.send(
@@ -40,11 +40,11 @@ export const triggerStates = async ({ aws, nameOf }: DeployedStack) => {
     mappings.push(...EventSourceMappings.map(({ State }) => State));
   }
   const { Schedules = [] } = await aws.scheduler.send(
-    new ListSchedulesCommand({ NamePrefix: nameOf("") }),
+    new ListSchedulesCommand({ GroupName: name }),
   );
   const schedules: unknown[] = [];
-  for (const { Name } of Schedules.filter((schedule) => schedule.Name?.startsWith(nameOf("")))) {
-    schedules.push((await aws.scheduler.send(new GetScheduleCommand({ Name }))).State);
+  for (const { GroupName, Name } of Schedules) {
+    schedules.push((await aws.scheduler.send(new GetScheduleCommand({ GroupName, Name }))).State);
   }
   return { mappings, schedules };
 };

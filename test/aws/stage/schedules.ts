@@ -35,13 +35,12 @@ const stopWakes = async ({ stack }: DeployedStage): Promise<void> => {
 const stopPollSchedule = async ({ stack }: DeployedStage): Promise<void> => {
   const { scheduler } = stack.aws;
   const { $metadata, Arn, CreationDate, LastModificationDate, ...schedule } = await scheduler.send(
-    new GetScheduleCommand({ Name: stack.nameOf("poll-tasks") }),
+    new GetScheduleCommand({ GroupName: stack.name, Name: stack.nameOf("poll-tasks") }),
   );
-  const { Name, ScheduleExpression, FlexibleTimeWindow, Target } = schedule;
+  const { GroupName, Name, ScheduleExpression, FlexibleTimeWindow, Target } = schedule;
   const set = async (State: "ENABLED" | "DISABLED") => {
-    await scheduler.send(
-      new UpdateScheduleCommand({ Name, ScheduleExpression, FlexibleTimeWindow, Target, State }),
-    );
+    const changed = { GroupName, Name, ScheduleExpression, FlexibleTimeWindow, Target, State };
+    await scheduler.send(new UpdateScheduleCommand(changed));
   };
   onTestFinished(() => set("ENABLED"));
   await set("DISABLED");

@@ -94,7 +94,7 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       expect(lost).toEqual([
         ...rules,
         ...functions,
-        "AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount ScheduleGroup default",
+        "AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount ScheduleGroup skyhook-dev",
       ]);
     });
 

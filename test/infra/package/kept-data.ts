@@ -37,6 +37,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
         "AWS::SQS::Queue",
         "AWS::SQS::QueuePolicy",
         "AWS::Scheduler::Schedule",
+        "AWS::Scheduler::ScheduleGroup",
       ]);
     });
 

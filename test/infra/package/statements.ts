@@ -156,6 +156,15 @@ const trustForUs = (service: string) => ({
   Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
 });
 
+/** Scheduler takes a role only for the schedules of our group. */
+const TRUST_FOR_OUR_SCHEDULES = {
+  ...trust("scheduler.amazonaws.com"),
+  Condition: {
+    StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } },
+    ArnEquals: { "aws:SourceArn": arn("ScheduleGroup") },
+  },
+};
+
 /** Who may take a role, and on what condition. */
 export const TRUST = {
   IntakeRole: [trust("lambda.amazonaws.com")],
@@ -165,8 +174,8 @@ export const TRUST = {
   SyncThresholdsRole: [trust("lambda.amazonaws.com")],
   SnapshotPricesRole: [trust("lambda.amazonaws.com")],
   WatchAiTasksRole: [trust("lambda.amazonaws.com")],
-  PollScheduleRole: [trustForUs("scheduler.amazonaws.com")],
-  DriftScheduleRole: [trustForUs("scheduler.amazonaws.com")],
-  PriceScheduleRole: [trustForUs("scheduler.amazonaws.com")],
-  AiTaskScheduleRole: [trustForUs("scheduler.amazonaws.com")],
+  PollScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
+  DriftScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
+  PriceScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
+  AiTaskScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
 };

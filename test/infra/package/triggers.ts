@@ -8,6 +8,9 @@ const AES256 = {
   ],
 };
 
+/** Of a schedule. Scheduler puts the attempt's id and the tick's own time in, as its user guide says. */
+const TICK = '{"id":"<aws.scheduler.execution-id>","time":"<aws.scheduler.scheduled-time>"}';
+
 /** What calls functions: schedules, queues, and files in the config bucket. */
 export const testTriggers = (
   { resource, functionOf }: TemplateReader,
@@ -38,16 +41,25 @@ export const testTriggers = (
         Type: "AWS::Scheduler::Schedule",
         Properties: {
           Name: `skyhook-dev-${thing}`,
+          GroupName: { Ref: "ScheduleGroup" },
           State: { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] },
           ScheduleExpression: expression,
           FlexibleTimeWindow: { Mode: "OFF" },
           Target: {
             Arn: arn(target),
             RoleArn: arn(`${id}Role`),
+            Input: TICK,
             RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
             DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
           },
         },
+      });
+    });
+
+    test("are in a group of their own", () => {
+      expect(resource("ScheduleGroup")).toEqual({
+        Type: "AWS::Scheduler::ScheduleGroup",
+        Properties: { Name: "skyhook-dev" },
       });
     });
 
