@@ -1,5 +1,6 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { createAccess } from "../lib/accounts/access.ts";
+import { createAwsClient } from "../lib/aws/aws-client.ts";
 import { createSqsCommandQueue } from "../lib/aws/sqs-command-queue.ts";
 import { createSqsWaker } from "../lib/aws/sqs-waker.ts";
 import type { CommandDeps } from "../lib/commands/deps.ts";
@@ -24,7 +25,7 @@ const loadDeps = async (): Promise<CommandFunctionDeps> => {
   const settings = readEnvironment(commandSettingsSchema, process.env);
   const functionDeps = createFunctionDeps(settings);
   const { accounts, secrets, ...deps } = functionDeps;
-  const sqs = new SQSClient();
+  const sqs = createAwsClient(SQSClient);
   return {
     log: deps.log,
     attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,

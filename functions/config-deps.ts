@@ -1,5 +1,6 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import type * as z from "zod";
+import { createAwsClient } from "../lib/aws/aws-client.ts";
 import { createS3ConfigSource } from "../lib/aws/s3-config-source.ts";
 import type { ConfigSource } from "../lib/ports/config-source.ts";
 import { createJobDeps, type JobDeps } from "./deps.ts";
@@ -16,6 +17,6 @@ export const createConfigFunctionDeps = (
   const { CONFIG_BUCKET: bucket, CONFIG_KEY: key } = settings;
   return {
     ...createJobDeps(settings),
-    source: createS3ConfigSource({ client: new S3Client(), bucket, key }),
+    source: createS3ConfigSource({ client: createAwsClient(S3Client), bucket, key }),
   };
 };

@@ -5,6 +5,7 @@ import type { Account } from "../lib/accounts/account.ts";
 import type { AccountsConfig } from "../lib/accounts/config.ts";
 import { openAccounts } from "../lib/accounts/open-accounts.ts";
 import { parseAccounts } from "../lib/accounts/parse-accounts.ts";
+import { createAwsClient } from "../lib/aws/aws-client.ts";
 import { createDynamodbLedger } from "../lib/aws/dynamodb-ledger.ts";
 import { createEventbridgeBus } from "../lib/aws/eventbridge-bus.ts";
 import { createSsmSecrets } from "../lib/aws/ssm-secrets.ts";
@@ -46,9 +47,12 @@ export interface AccountFunctionDeps extends FunctionDeps {
 
 /** @throws SettingsError when the packaged accounts cannot be read */
 export const createFunctionDeps = (settings: FunctionSettings): AccountFunctionDeps => ({
-  ledger: createDynamodbLedger({ client: new DynamoDBClient(), tableName: settings.TABLE_NAME }),
+  ledger: createDynamodbLedger({
+    client: createAwsClient(DynamoDBClient),
+    tableName: settings.TABLE_NAME,
+  }),
   bus: createEventbridgeBus({
-    client: new EventBridgeClient(),
+    client: createAwsClient(EventBridgeClient),
     busName: settings.EVENT_BUS_NAME,
     source: settings.EVENT_SOURCE,
   }),
@@ -56,7 +60,7 @@ export const createFunctionDeps = (settings: FunctionSettings): AccountFunctionD
   random: createSystemRandom(),
   log: createInvocationLog(),
   metrics: createEmfMetrics(settings.STAGE),
-  secrets: createSsmSecrets({ client: new SSMClient() }),
+  secrets: createSsmSecrets({ client: createAwsClient(SSMClient) }),
   accounts: parseAccounts(
     readPackagedJson(settings.LAMBDA_TASK_ROOT, settings.ACCOUNTS_FILE, "ACCOUNTS_FILE"),
   ),

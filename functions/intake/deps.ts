@@ -1,5 +1,6 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { createAccess } from "../../lib/accounts/access.ts";
+import { createAwsClient } from "../../lib/aws/aws-client.ts";
 import { createSqsCommandQueue } from "../../lib/aws/sqs-command-queue.ts";
 import type { IntakeDeps } from "../../lib/intake/take-in.ts";
 import type { InvocationLog } from "../../lib/lambda/invocation-log.ts";
@@ -31,7 +32,7 @@ const loadDeps = async (): Promise<IntakeFunctionDeps> => {
     intake: {
       ...deps,
       queue: createSqsCommandQueue({
-        client: new SQSClient(),
+        client: createAwsClient(SQSClient),
         queueUrl: settings.COMMAND_QUEUE_URL,
       }),
       access: createAccess(accounts, settings.OWN_SENDER),

@@ -10,6 +10,9 @@ export interface S3ConfigSourceOptions {
 /** One byte more than a config may have: whoever put a film there gets an error and not a timeout. */
 const FIRST_MEGABYTE = "bytes=0-1000000";
 
+/** Limit of a read with its body, which the SDK hands out as a stream: the call's limit ends before it. */
+const READ_MS = 20_000;
+
 /** The answer to a range of an object without any byte. */
 const isEmptyObject = (error: unknown): boolean =>
   error instanceof S3ServiceException && error.name === "InvalidRange";
@@ -20,9 +23,11 @@ const isEmptyObject = (error: unknown): boolean =>
  */
 export const createS3ConfigSource = (options: S3ConfigSourceOptions): ConfigSource => {
   const { client, bucket, key } = options;
-  const readText = async (): Promise<ConfigObject> => {
+  const name = `s3://${bucket}/${key}`;
+  const readText = async (abortSignal: AbortSignal): Promise<ConfigObject> => {
     const { Body, ETag, VersionId } = await client.send(
       new GetObjectCommand({ Bucket: bucket, Key: key, Range: FIRST_MEGABYTE }),
+      { abortSignal },
     );
     return {
       text: (await Body?.transformToString()) ?? "",
@@ -30,14 +35,21 @@ export const createS3ConfigSource = (options: S3ConfigSourceOptions): ConfigSour
     };
   };
   return {
-    name: `s3://${bucket}/${key}`,
+    name,
     async read() {
+      const limit = new AbortController();
+      const timer = setTimeout(() => limit.abort(), READ_MS);
       try {
-        return await readText();
+        return await readText(limit.signal);
       } catch (error) {
         if (error instanceof NoSuchKey) return undefined;
         if (isEmptyObject(error)) return { text: "", version: "empty" };
+        if (limit.signal.aborted) {
+          throw new Error(`${name} was not read within ${READ_MS / 1000} s`, { cause: error });
+        }
         throw error;
+      } finally {
+        clearTimeout(timer);
       }
     },
   };

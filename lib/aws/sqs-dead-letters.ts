@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { DeadLetters, HeldLetter } from "../ports/dead-letters.ts";
 import type { Random } from "../ports/random.ts";
+import { longPoll } from "./aws-client.ts";
 
 /** Long enough to look at ten and to act on them; who dies meanwhile hides them no longer. */
 const HOLD_SECONDS = 60;
@@ -58,6 +59,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
             "ApproximateReceiveCount",
           ],
         }),
+        longPoll(WAIT_SECONDS * 1000),
       );
       return Messages.map(toHeld);
     },

@@ -53,7 +53,11 @@ export const awsTrouble = (error: unknown, missing: string): unknown => {
   if (REFUSALS.has(name) || $metadata?.httpStatusCode === 403) {
     return new ExitError(EXIT.refused, `AWS refuses: ${message}`);
   }
-  if (NO_NETWORK.has(code) || name === "TimeoutError") {
+  if (name === "TimeoutError") {
+    const hint = "look at the network, at AWS_REGION, and at AWS_ENDPOINT_URL if it is set";
+    return new ExitError(EXIT.unreachable, `AWS did not answer in time: ${hint}`);
+  }
+  if (NO_NETWORK.has(code)) {
     return new ExitError(EXIT.unreachable, `AWS does not answer: ${message || code}`);
   }
   return error;

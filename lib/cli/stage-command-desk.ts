@@ -1,4 +1,5 @@
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { createAwsClient } from "../aws/aws-client.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { cancelCommand } from "../commands/cancel-command.ts";
 import { readView } from "../commands/read-view.ts";
@@ -34,7 +35,7 @@ export const stageCommandDesk = (
   clock: Clock,
 ): CommandDesk => {
   const tableName = stageResource(stage, "ledger");
-  const client = new DynamoDBClient();
+  const client = createAwsClient(DynamoDBClient);
   const ledger = createDynamodbLedger({ client, tableName });
   const deps = {
     ledger,

@@ -3,6 +3,7 @@ import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { createAccess } from "../accounts/access.ts";
 import type { AccountsConfig } from "../accounts/config.ts";
+import { createAwsClient } from "../aws/aws-client.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createSqsDeadLetters } from "../aws/sqs-dead-letters.ts";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
@@ -34,7 +35,7 @@ interface Stage {
 }
 
 const openQueues = async (stage: string): Promise<Stage> => {
-  const sqs = new SQSClient();
+  const sqs = createAwsClient(SQSClient);
   const urlOf = async (thing: string): Promise<string> => {
     const QueueName = stageResource(stage, thing);
     const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
@@ -52,7 +53,7 @@ const awsAccountOf = (queueUrl: string): string => new URL(queueUrl).pathname.sp
 
 /** What intake seals with; undefined for whoever may not read it, who sees everything but the seal. */
 const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
-  createSsmSecrets({ client: new SSMClient() })
+  createSsmSecrets({ client: createAwsClient(SSMClient) })
     .read(`/skyhook/${stage}/fingerprint-key`)
     .catch(() => undefined);
 
@@ -62,7 +63,7 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
   const ownSender = awsAccountOf(urls.commandQueueUrl);
   const time = awsClock(clock, sqs);
   const ledger = createDynamodbLedger({
-    client: new DynamoDBClient(),
+    client: createAwsClient(DynamoDBClient),
     tableName: stageResource(stage, "ledger"),
   });
   const fingerprintKey = await fingerprintKeyOf(stage);

@@ -1,5 +1,6 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
+import { createAwsClient } from "../aws/aws-client.ts";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
 import { baseUrl } from "../config/base-url.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
@@ -160,7 +161,7 @@ const providerOf = (
     return { kind: "embedded", port: settings["--service-port"], taskDurationMs };
   }
   const readParameter = (name: string) => {
-    const secrets = createSsmSecrets({ client: new SSMClient() });
+    const secrets = createSsmSecrets({ client: createAwsClient(SSMClient) });
     return () => secrets.read(name);
   };
   return {

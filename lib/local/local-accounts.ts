@@ -2,6 +2,7 @@ import { SSMClient } from "@aws-sdk/client-ssm";
 import type { Account } from "../accounts/account.ts";
 import type { AccountsConfig } from "../accounts/config.ts";
 import { type AccountPorts, openAccounts } from "../accounts/open-accounts.ts";
+import { createAwsClient } from "../aws/aws-client.ts";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import { type Provider, REMOTE_ATTEMPT_TIMEOUT_MS } from "./provider.ts";
@@ -33,7 +34,8 @@ export const openLocalAccounts = (
       metrics: countedNowhere,
       // Made when a key is read: most runs have no AWS at hand.
       secrets: {
-        read: (reference) => createSsmSecrets({ client: new SSMClient() }).read(reference),
+        read: (reference) =>
+          createSsmSecrets({ client: createAwsClient(SSMClient) }).read(reference),
       },
       fetch,
     },

@@ -25,6 +25,14 @@ test.each(["QueueDoesNotExist", "ResourceNotFoundException"])(
   },
 );
 
+test("an AWS that does not answer is reported with where to look, and not in the SDK's words", () => {
+  expect(inWords({ name: "TimeoutError", code: "ETIMEDOUT" })).toMatchObject({
+    exitCode: 3,
+    message:
+      "AWS did not answer in time: look at the network, at AWS_REGION, and at AWS_ENDPOINT_URL if it is set",
+  });
+});
+
 test("what nobody foresaw stays as it is", () => {
   const error = errorOf({ name: "InternalServerError", $metadata: { httpStatusCode: 500 } });
 

@@ -109,6 +109,38 @@ describe("run-commands", () => {
     ]);
   });
 
+  it.each([
+    ["reading the command", "ledger.read command#own/hung"],
+    ["recording the attempt", "ledger.write command#own/hung"],
+    ["entering the lane", "ledger.write lane#local/policy/1234567/76/1"],
+  ])(
+    "gives a command back that AWS does not answer about, and runs it later: %s",
+    async (_step, name) => {
+      let isHanging = true;
+      const hang: Around = async (call, effect) => {
+        if (call.name !== name || !isHanging) return effect();
+        await world.clock.advance(12_000);
+        throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
+      };
+      const world = await createFunctionWorld(hang);
+      const handler = createHandler(world.deps);
+      const hung = updatePolicy("hung");
+
+      const answer = await handler(
+        eventOf(hung, resumeInstance("beside")),
+        world.contextOf(30_000),
+      );
+      isHanging = false;
+      const second = await handler(eventOf(hung), world.contextOf(30_000));
+      await world.untilQuiet();
+
+      expect(answer).toEqual(failures("m1"));
+      expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+      expect(second).toEqual(failures());
+      expect(world.told("hung")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    },
+  );
+
   it("accepts every command of a slow lane, and returns none of those it did not begin", async () => {
     const ids = Array.from({ length: 10 }, (_, index) => `p${index + 1}`);
     const slow: Around = async (call, effect) => {
