@@ -11,7 +11,7 @@ const ASKING_WHEN_FULL_MS = 5_000;
 
 /** The accounts whose tasks one run of the poller looks at now, side by side. */
 export interface AccountRounds {
-  /** Whether the entry is a task's whose turn cannot come before a round is over. */
+  /** Whether the task of this entry has to wait for the end of a round. */
   isHeld(key: string): boolean;
   areAtWork(): boolean;
   /** Begins to look at these tasks, at all of an account together. Does not wait for it. */
@@ -76,7 +76,7 @@ export const createAccountRounds = (
   };
 
   return {
-    isHeld: (key) => isTaskKey(key) && (isFull() || rounds.has(accountOfKey(key))),
+    isHeld: (key) => isFull() || rounds.has(accountOfKey(key)),
     areAtWork: () => rounds.size > 0,
     begin(keys, isCrowded) {
       const byAccount = groupByAccount(keys);

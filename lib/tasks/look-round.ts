@@ -1,7 +1,14 @@
+import pLimit from "p-limit";
 import type { CommandDeps } from "../commands/deps.ts";
 import { type Task, tasks } from "../ledger/task.ts";
 import { type Look, lookAtTasks } from "./look-at-tasks.ts";
-import { leaveForNow, onEach, type RunMemory, splitKey } from "./run-memory.ts";
+import {
+  leaveForNow,
+  MAX_AT_ONCE,
+  PAUSE_AFTER_WORK_MS,
+  type RunMemory,
+  splitKey,
+} from "./run-memory.ts";
 import { tellOfTask } from "./settle.ts";
 import { depsOfTask } from "./task-log.ts";
 
@@ -47,12 +54,19 @@ const readOpenTasks = async (
   { run }: RoundSignals,
 ): Promise<readonly OpenTask[]> => {
   const open: OpenTask[] = [];
-  await onEach(deps, memory, keys, async (key) => {
+  const readOne = async (key: string): Promise<void> => {
     if (run.aborted) return;
-    const task = (await tasks.read(deps.ledger, splitKey(key)[1]))?.value;
-    if (task?.state.status === "open") open.push({ key, task });
-    else if (task) await tellOrLeave(deps, memory, key, task);
-  });
+    memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
+    try {
+      const task = (await tasks.read(deps.ledger, splitKey(key)[1]))?.value;
+      if (task?.state.status === "open") open.push({ key, task });
+      else if (task) await tellOrLeave(deps, memory, key, task);
+    } catch (error) {
+      leaveForNow(deps, memory, key, error);
+    }
+  };
+  const limit = pLimit(MAX_AT_ONCE);
+  await Promise.all(keys.map((key) => limit(() => readOne(key))));
   return open;
 };
 

@@ -2,13 +2,19 @@ import type { CommandDeps } from "../commands/deps.ts";
 import { type HeldLease, takeLease } from "../ledger/lease.ts";
 import type { DueEntry } from "../ports/ledger.ts";
 import { type AccountRounds, createAccountRounds, isTaskKey } from "./account-rounds.ts";
-import { createRunMemory, type RunMemory, turnOf } from "./run-memory.ts";
-import { workOff } from "./work-off.ts";
+import { createRunMemory, type RunMemory, turnOf, within } from "./run-memory.ts";
+import { createEntryWork, type EntryWork } from "./work-off.ts";
 
 /** More than a run can work off; what lies behind comes into view as that is worked off. */
 const MAX_DUE = 10_000;
 /** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
 const MAX_SLEEP_MS = 1_000;
+
+/**
+ * How long a run waits at its end for what is under way. An operation that AWS does not answer may
+ * take longer; whatever it still writes is under the version condition of its item.
+ */
+const STOP_MS = 1_500;
 
 /**
  * Keeps a second run of the poller from doing the same work. It saves work only: correctness rests on
@@ -31,17 +37,18 @@ interface Run {
   readonly budget: PollBudget;
   readonly memory: RunMemory;
   readonly rounds: AccountRounds;
+  readonly work: EntryWork;
 }
 
 const firstTurn = (entries: readonly DueEntry[], memory: RunMemory): number =>
   Math.min(...entries.map((entry) => turnOf(entry, memory)));
 
-/** Until the next turn (epoch ms) or the end of an account's round, but not for long. */
-const rest = async ({ deps, budget, rounds }: Run, next: number): Promise<void> => {
+/** Until the next turn (epoch ms), or the end of a round or an entry, but not for long. */
+const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<void> => {
   const durationMs = Math.min(next - deps.clock.now(), MAX_SLEEP_MS);
   const wake = new AbortController();
   const asleep = deps.clock.sleep(durationMs, AbortSignal.any([budget.signal, wake.signal]));
-  await Promise.race([asleep, rounds.nextEnd()]);
+  await Promise.race([asleep, rounds.nextEnd(), work.nextEnd()]);
   wake.abort();
   await asleep;
 };
@@ -51,20 +58,18 @@ const rest = async ({ deps, budget, rounds }: Run, next: number): Promise<void> 
  * @returns whether anything is left for this run
  */
 const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> => {
-  const { deps, budget, memory, rounds } = run;
-  const free = entries.filter(({ key }) => !rounds.isHeld(key));
+  const { deps, budget, memory, rounds, work } = run;
+  const free = entries.filter(
+    ({ key }) => !(isTaskKey(key) ? rounds.isHeld(key) : work.isHeld(key)),
+  );
   const now = deps.clock.now();
   const next = firstTurn(free, memory);
-  if (next >= budget.endsAt && !rounds.areAtWork()) return false;
+  if (next >= budget.endsAt && !rounds.areAtWork() && !work.isUnderWay()) return false;
   if (next > now) await rest(run, next);
   else {
     const due = free.filter((entry) => turnOf(entry, memory) <= now).map(({ key }) => key);
     rounds.begin(due.filter(isTaskKey), entries.length >= MAX_DUE);
-    await workOff(
-      deps,
-      memory,
-      due.filter((key) => !isTaskKey(key)),
-    );
+    await work.workOff(due.filter((key) => !isTaskKey(key)));
   }
   rounds.endLate();
   return true;
@@ -77,19 +82,21 @@ const drain = async (
   memory: RunMemory,
   { first, lease }: { readonly first: readonly DueEntry[]; readonly lease: HeldLease },
 ): Promise<void> => {
+  const hasTime = (): boolean => !budget.signal.aborted && deps.clock.now() < budget.endsAt;
   const rounds = createAccountRounds(deps, memory, budget.signal);
-  const run = { deps, budget, memory, rounds };
+  const work = createEntryWork(deps, memory, hasTime);
+  const run = { deps, budget, memory, rounds, work };
   let entries = first;
   try {
-    while (!budget.signal.aborted && deps.clock.now() < budget.endsAt) {
+    while (hasTime()) {
       if (!(await step(run, entries))) return;
       await lease.renew();
       entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
     }
   } finally {
-    await rounds.stop();
+    await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.ended()]));
   }
-  if (budget.signal.aborted || entries.length === 0) return;
+  if (entries.length === 0) return;
   // Another run takes over from here, without waiting for the schedule.
   await deps.waker.wakeAt(Math.max(deps.clock.now(), firstTurn(entries, memory)));
 };

@@ -1,14 +1,14 @@
-import pLimit from "p-limit";
 import type { CommandDeps } from "../commands/deps.ts";
 import { errorFields, keyFields } from "../commands/log-fields.ts";
 import { commands } from "../ledger/command.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { DueEntry } from "../ports/ledger.ts";
 
 /** An entry that could not be worked off stays due; this run leaves it alone for a while. */
 const PAUSE_AFTER_ERROR_MS = 5_000;
 /** The index may show an entry for a while after it was worked off; nothing is due again so soon. */
-const PAUSE_AFTER_WORK_MS = 1_000;
-const MAX_AT_ONCE = 8;
+export const PAUSE_AFTER_WORK_MS = 1_000;
+export const MAX_AT_ONCE = 8;
 
 /**
  * What one run of the poller remembers: when to look again at what stays due. A look that finds
@@ -49,17 +49,15 @@ export const leaveForNow = (
   deps.metrics.count("DueEntryLeft");
 };
 
-/** Works on every key with bounded concurrency; one that fails stays due and stops no other. */
-export const onEach = async (
-  deps: CommandDeps,
-  memory: RunMemory,
-  keys: readonly string[],
-  work: (key: string) => Promise<void>,
+/** Waits for the work, but no longer than `durationMs`; the work goes on. */
+export const within = async (
+  clock: Clock,
+  durationMs: number,
+  work: Promise<unknown>,
 ): Promise<void> => {
-  const limit = pLimit(MAX_AT_ONCE);
-  const workOn = async (key: string): Promise<void> => {
-    memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
-    await work(key).catch((error) => leaveForNow(deps, memory, key, error));
-  };
-  await Promise.all(keys.map((key) => limit(() => workOn(key))));
+  const done = new AbortController();
+  const asleep = clock.sleep(durationMs, done.signal);
+  await Promise.race([work, asleep]);
+  done.abort();
+  await asleep;
 };
