@@ -4,6 +4,7 @@ import { listAiTasks } from "../contract/ai-tasks.ts";
 import type { Query, Reply } from "../contract/operation.ts";
 import { type AiTaskRun, requireLease } from "./run.ts";
 import type { ShownAiTask } from "./shown-task.ts";
+import { tellListAccepted } from "./tell.ts";
 
 /** As many as one request should bring; the provider may have a lower limit of its own. */
 const PAGE_SIZE = 100;
@@ -19,6 +20,18 @@ interface AiTaskPage {
 const isNotFound = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === "not-found";
 
+/** The provider has no such list for this key: the account has no streaming product, as a rule. */
+export class ListRefusedError extends Error {
+  override readonly name = "ListRefusedError";
+  /** Of the provider's answer. */
+  readonly status: number;
+
+  constructor(status: number, refusal: ProviderError) {
+    super(refusal.message, { cause: refusal });
+    this.status = status;
+  }
+}
+
 const ask = ({ client }: AiTaskRun, query: Query<typeof listAiTasks>): Promise<ListReply> =>
   client.call(listAiTasks, { params: {}, query, body: undefined });
 
@@ -30,6 +43,20 @@ const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | und
   } catch (error) {
     if (page > 1 && isNotFound(error)) return undefined;
     throw error;
+  }
+};
+
+/** A refusal in the middle of the list says nothing about the list as a whole. */
+const askForFirstPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
+  try {
+    const reply = await askForPage(run, page);
+    await tellListAccepted(run);
+    return reply;
+  } catch (error) {
+    const status = error instanceof ProviderError ? error.status : undefined;
+    throw error instanceof ProviderError && (status === 403 || status === 404)
+      ? new ListRefusedError(status, error)
+      : error;
   }
 };
 
@@ -49,13 +76,14 @@ const isLast = ({ next, count }: ListReply, seen: number): boolean =>
 /**
  * The account's tasks page by page, what was started last first. The list is over where the provider
  * says so, or where a page shows nothing that was not seen already.
+ * @throws ListRefusedError when the provider refuses the first page with 403 or 404
  * @throws ProviderError when a page cannot be read, or the time is over before the list
  * @throws Error when the lease is lost
  */
 export async function* aiTaskPages(run: AiTaskRun, from: number): AsyncGenerator<AiTaskPage> {
   const seen = new Set<string>();
   for (let page = from; ; page += 1) {
-    const reply = await askForPage(run, page);
+    const reply = await (page === from ? askForFirstPage : askForPage)(run, page);
     await requireLease(run);
     const tasks = reply ? notYetSeen(run, reply, seen) : [];
     if (tasks.length > 0) yield { page, tasks };

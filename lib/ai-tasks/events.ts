@@ -1,6 +1,8 @@
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import type { AiTaskEnd } from "./shown-task.ts";
 
+const isoText = (at: number): string => new Date(at).toISOString();
+
 interface AboutTask {
   readonly accountName: string;
   readonly taskId: string;
@@ -14,6 +16,39 @@ const about = ({ accountName, taskId, time }: AboutTask) => {
   const subject = `${accountName}/${taskId}`;
   return { subject, time, account: accountName, correlationId: causationId, causationId };
 };
+
+/** All events about one refusal of the list have the refusal as their cause. */
+const aboutList = (accountName: string, time: number, refusedSince: number) => {
+  const causationId = `accounts/${accountName}/ai-task-list-refused/${isoText(refusedSince)}`;
+  const subject = `accounts/${accountName}`;
+  return { subject, time, account: accountName, correlationId: causationId, causationId };
+};
+
+/** The provider refuses the list of AI tasks to this account. Each refusal has one such event. */
+export const aiTaskListRefused = (
+  accountName: string,
+  since: number,
+  refusal: { readonly status: number; readonly problem: string },
+): OutboxEvent =>
+  outboxEvent({
+    ...aboutList(accountName, since, since),
+    detailType: "AiTaskListRefused",
+    identity: [accountName, String(since)],
+    data: { since: isoText(since), ...refusal },
+  });
+
+/** The provider shows the list again. Each refusal has one such event. */
+export const aiTaskListAccepted = (
+  accountName: string,
+  since: number,
+  refusedSince: number,
+): OutboxEvent =>
+  outboxEvent({
+    ...aboutList(accountName, since, refusedSince),
+    detailType: "AiTaskListAccepted",
+    identity: [accountName, String(refusedSince)],
+    data: { since: isoText(since), refusedSince: isoText(refusedSince) },
+  });
 
 /** A task has ended. One task has one such event. */
 export const aiTaskEnded = (accountName: string, end: AiTaskEnd, time: number): OutboxEvent =>
@@ -29,7 +64,7 @@ export const aiTaskVanished = (
   vanished: AboutTask & { readonly taskName: string | undefined; readonly missingSince: number },
 ): OutboxEvent => {
   const { accountName, taskId, taskName } = vanished;
-  const missingSince = new Date(vanished.missingSince).toISOString();
+  const missingSince = isoText(vanished.missingSince);
   return outboxEvent({
     ...about(vanished),
     detailType: "AiTaskVanished",

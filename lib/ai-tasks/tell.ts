@@ -1,3 +1,4 @@
+import { clipped } from "../events/listing.ts";
 import {
   aiTaskKey,
   aiTasks,
@@ -5,9 +6,9 @@ import {
   tellAiTaskEnd,
   vanishAiTask,
 } from "../ledger/ai-task.ts";
-import type { OpenAiTask } from "../ledger/ai-watch.ts";
-import { aiTaskEnded, aiTaskVanished } from "./events.ts";
-import type { AiTaskRun } from "./run.ts";
+import { acceptList, aiWatches, type OpenAiTask, refuseList } from "../ledger/ai-watch.ts";
+import { aiTaskEnded, aiTaskListAccepted, aiTaskListRefused, aiTaskVanished } from "./events.ts";
+import { type AiTaskRun, changeWatch } from "./run.ts";
 import type { AiTaskEnd } from "./shown-task.ts";
 
 /** Records an end of which nobody is told. */
@@ -45,4 +46,40 @@ export const tellVanishing = async (
     vanishAiTask(stored, { ...identity, missingSince, vanishedAt }, event),
   );
   await aiTasks.publishOrLeave(deps, key);
+};
+
+/** Records and publishes that the provider refuses the list, unless an earlier run has done so. */
+export const tellListRefused = async (
+  run: AiTaskRun,
+  { status, problem }: { readonly status: number; readonly problem: string },
+): Promise<void> => {
+  if (run.watch.list?.state === "refused") return;
+  const { deps, accountName: account } = run;
+  const refusal = { status, problem: clipped(problem) };
+  const now = deps.clock.now();
+  await changeWatch(run, (watch) =>
+    refuseList(watch, now, (since) => aiTaskListRefused(account, since, refusal)),
+  );
+  deps.log.warn("list of AI tasks refused, asked for again at each run", {
+    account,
+    status,
+    errorMessage: problem,
+  });
+  await aiWatches.publishOrLeave(deps, account);
+};
+
+/** Records and publishes that the provider shows the list again, if it was refused before. */
+export const tellListAccepted = async (run: AiTaskRun): Promise<void> => {
+  if (run.watch.list?.state !== "refused") return;
+  const { deps, accountName: account } = run;
+  const now = deps.clock.now();
+  let isNew = false;
+  await changeWatch(run, (watch) => {
+    isNew = watch.list?.state === "refused";
+    return acceptList(watch, now, (since, refusedSince) =>
+      aiTaskListAccepted(account, since, refusedSince),
+    );
+  });
+  if (isNew) deps.log.info("list of AI tasks shown again", { account });
+  await aiWatches.publishOrLeave(deps, account);
 };

@@ -3,9 +3,11 @@ import { createRepeatingClient } from "../client/repeating-client.ts";
 import { type AiWatch, aiWatches, applyLooks, watchFor } from "../ledger/ai-watch.ts";
 import { type HeldLease, takeLease } from "../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
+import { ListRefusedError } from "./ask.ts";
 import { lookAtUnseen } from "./look-at-unseen.ts";
 import { readWhole, recordNew } from "./read-list.ts";
 import { type AiTaskRun, type AiTaskWatch, changeWatch, requireLease } from "./run.ts";
+import { tellListRefused } from "./tell.ts";
 
 /** Longer than one request with its pauses mostly takes; a run that died holds nobody up for longer. */
 const LEASE_MS = 60_000;
@@ -57,7 +59,7 @@ const readWholeOrLater = async (run: AiTaskRun): Promise<void> => {
   }
 };
 
-const watchAlone = async (run: AiTaskRun): Promise<void> => {
+const watchShown = async (run: AiTaskRun): Promise<void> => {
   const { watch, deps } = run;
   if (watch.fullReadAt === undefined) return readWhole(run);
   const isUpToDate = await recordNew(run);
@@ -65,6 +67,16 @@ const watchAlone = async (run: AiTaskRun): Promise<void> => {
   await lookAtUnseen(run);
   await requireLease(run);
   await changeWatch(run, (current) => applyLooks(current, run.looks));
+};
+
+/** A refused list is reported once; a failed run each minute would say no more. */
+const watchAlone = async (run: AiTaskRun): Promise<void> => {
+  try {
+    await watchShown(run);
+  } catch (error) {
+    if (!(error instanceof ListRefusedError)) throw error;
+    await tellListRefused(run, { status: error.status, problem: error.message });
+  }
 };
 
 /**
@@ -82,6 +94,7 @@ const watchAlone = async (run: AiTaskRun): Promise<void> => {
  * end. With nothing new, and nothing followed below the newest page, a run is one request, one ledger
  * read for each ended task of that page, and the two writes of its lease. A full read writes once for
  * each page, and once at its end.
+ * A list that the provider refuses with 403 or 404 is published once, as is its return.
  * @throws ProviderError when the list could not be read in time; what is recorded hides nothing
  * @throws Error when it was so slow that another run took over
  */

@@ -97,6 +97,17 @@ export const jobLineOf = (
         subject: account,
         text: pc.green("the provider takes the API key again: commands go on"),
       };
+    case "AiTaskListRefused": {
+      const { status, since } = EVENT_DATA.AiTaskListRefused.parse(data);
+      const text = pc.red(`the provider refuses the list of AI tasks (${status}) since ${since}`);
+      return { job: "account", subject: account, text };
+    }
+    case "AiTaskListAccepted":
+      return {
+        job: "account",
+        subject: account,
+        text: pc.green("the provider shows the list of AI tasks again: they are watched"),
+      };
     case "AiTaskVanished": {
       const { taskId } = EVENT_DATA.AiTaskVanished.parse(data);
       return { job: "ai-task", subject: taskId, text: pc.yellow("vanished: nobody knows its end") };

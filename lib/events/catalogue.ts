@@ -227,6 +227,15 @@ export const EVENT_DATA = {
     taskName: z.string().optional(),
     missingSince: z.iso.datetime().describe("the first look that did not find the task"),
   }),
+  AiTaskListRefused: z.looseObject({
+    since: z.iso.datetime().describe("of the account in the metadata; no AI task is watched"),
+    status: z.int().describe("403 or 404, of the provider's answer"),
+    problem: z.string(),
+  }),
+  AiTaskListAccepted: z.looseObject({
+    since: z.iso.datetime(),
+    refusedSince: z.iso.datetime().describe("as in the AiTaskListRefused that this ends"),
+  }),
   AccountKeyRefused: z.looseObject({
     since: z.iso.datetime().describe("of the account in the metadata; its commands wait"),
   }),

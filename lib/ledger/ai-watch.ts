@@ -1,8 +1,10 @@
 import * as z from "zod";
-import { recordKind } from "./record.ts";
+import { type OutboxEvent, outboxKind, outboxSchema } from "./outbox.ts";
 
 /** Keeps the item below DynamoDB's 400 kB. What finds no room is not known yet. */
 const MAX_OPEN = 2_000;
+/** Of a list that is refused and shown in turn while the bus is away; the newest are kept. */
+const MAX_UNPUBLISHED = 20;
 
 const openSchema = z.object({
   taskId: z.string(),
@@ -20,16 +22,18 @@ const aiWatchSchema = z.object({
   fullReadAt: z.int().optional(),
   /** Tasks at work, followed to their end. */
   open: z.array(openSchema),
+  /** Whether the provider shows the list to this key, and since when, epoch ms; absent: never refused. */
+  list: z.object({ state: z.enum(["accepted", "refused"]), since: z.int() }).optional(),
+  outbox: outboxSchema.default([]),
 });
 
 export type AiWatch = z.output<typeof aiWatchSchema>;
 export type OpenAiTask = z.output<typeof openSchema>;
 
 /** What is known of the AI tasks of one account, by its name, beside those that are over. */
-export const aiWatches = recordKind({
+export const aiWatches = outboxKind({
   kind: "ai-watch",
   schema: aiWatchSchema,
-  dueAt: () => undefined,
   expiresAt: () => undefined,
 });
 
@@ -44,7 +48,55 @@ export type OpenLook =
 export const watchFor = (watch: AiWatch | undefined, taskName: string | undefined): AiWatch =>
   watch && watch.taskName === taskName
     ? watch
-    : { ...(taskName !== undefined && { taskName }), open: watch?.open ?? [] };
+    : {
+        ...(taskName !== undefined && { taskName }),
+        open: watch?.open ?? [],
+        ...(watch?.list && { list: watch.list }),
+        outbox: watch?.outbox ?? [],
+      };
+
+type List = NonNullable<AiWatch["list"]>;
+
+/** Clocks differ, and two changes at one instant would give two events one id. */
+const startAfter = (list: List | undefined, now: number): number =>
+  Math.max(now, (list?.since ?? 0) + 1);
+
+/**
+ * Records that the provider refuses the list, once until it shows the list again.
+ * @param eventOf makes the event from the time of the change, epoch ms
+ */
+export const refuseList = (
+  watch: AiWatch,
+  now: number,
+  eventOf: (since: number) => OutboxEvent,
+): AiWatch => {
+  if (watch.list?.state === "refused") return watch;
+  const since = startAfter(watch.list, now);
+  return {
+    ...watch,
+    list: { state: "refused", since },
+    outbox: [...watch.outbox, eventOf(since)].slice(-MAX_UNPUBLISHED),
+  };
+};
+
+/**
+ * Records that the provider shows a list that it refused before.
+ * @param eventOf makes the event from the time of the change and of the refusal, epoch ms
+ */
+export const acceptList = (
+  watch: AiWatch,
+  now: number,
+  eventOf: (since: number, refusedSince: number) => OutboxEvent,
+): AiWatch => {
+  const { list } = watch;
+  if (list?.state !== "refused") return watch;
+  const since = startAfter(list, now);
+  return {
+    ...watch,
+    list: { state: "accepted", since },
+    outbox: [...watch.outbox, eventOf(since, list.since)].slice(-MAX_UNPUBLISHED),
+  };
+};
 
 /** The whole list is being read, and goes on from this page. */
 export const goOnFrom = (watch: AiWatch, page: number): AiWatch => ({ ...watch, nextPage: page });

@@ -1,6 +1,7 @@
 import type { CommandDeps } from "../commands/deps.ts";
 import { lookAtCommand, lookAtLane } from "../commands/look.ts";
 import { aiTasks } from "../ledger/ai-task.ts";
+import { aiWatches } from "../ledger/ai-watch.ts";
 import { budgets } from "../ledger/budget.ts";
 import { commands } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
@@ -20,7 +21,7 @@ const SLICE_MS = 2_000;
 
 /** Records of the standing jobs, and budgets, are due while an event of theirs is not published. */
 const OUTBOXES = new Map(
-  [thresholdSyncs, priceItems, priceRuns, aiTasks, budgets].map(({ kind, publish }) => [
+  [thresholdSyncs, priceItems, priceRuns, aiTasks, aiWatches, budgets].map(({ kind, publish }) => [
     kind,
     publish,
   ]),

@@ -55,7 +55,16 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
       new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
   };
 
-  const expectDurable = async (detailType: string, taskId: string): Promise<void> => {
+  const expectDurable = async (
+    detailType: string,
+    { taskId, since }: { readonly taskId: string; readonly since?: string },
+  ): Promise<void> => {
+    if (detailType.startsWith("AiTaskList")) {
+      const list = (await aiWatches.read(ledger, ACCOUNT))?.value.list;
+      const isStored = list !== undefined && new Date(list.since).toISOString() === since;
+      if (!isStored) lies.push(`${detailType} since ${since}`);
+      return;
+    }
     const stored = await aiTasks.read(ledger, aiTaskKey({ account: ACCOUNT, taskId }));
     const kind = detailType === "AiTaskEnded" ? "ended" : "vanished";
     if (stored?.value.state.kind !== kind) lies.push(`${detailType} of ${taskId}`);
@@ -85,8 +94,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
         publish: async (entries: Parameters<typeof bus.publish>[0]) => {
           for (const { detailType, detail } of entries) {
             // The recording bus checks the rest of the event against the catalogue.
-            const { taskId } = detail.data as { taskId: string };
-            await expectDurable(detailType, taskId);
+            await expectDurable(detailType, detail.data as Parameters<typeof expectDurable>[1]);
           }
           try {
             return await call("bus.publish", (limit) => bus.publish(entries.slice(0, limit)));
@@ -154,7 +162,9 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     /** Publishes what is due, as the poller does. */
     async poll(): Promise<void> {
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10_000)) {
-        await aiTasks.publish({ ledger, bus, log }, key.slice("ai-task#".length));
+        const [kind, name = ""] = key.split(/#(.*)/s);
+        const { publish } = kind === aiWatches.kind ? aiWatches : aiTasks;
+        await publish({ ledger, bus, log }, name);
       }
     },
     watchRecord: async () => (await aiWatches.read(ledger, ACCOUNT))?.value,

@@ -27,6 +27,7 @@ test("the first run records what is listed and publishes nothing", async () => {
       { taskId: BUILT_IN(8), taskName: "content-moderation" },
       { taskId: BUILT_IN(6), taskName: "content-moderation" },
     ],
+    outbox: [],
   });
 });
 
@@ -74,7 +75,7 @@ test("a first run whose list cannot be read to its end rejects, and the next one
   await world.run();
 
   expect(error).toMatchObject({ name: "ProviderError", code: "forbidden" });
-  expect(cutOff).toEqual({ nextPage: 3, open: [] });
+  expect(cutOff).toEqual({ nextPage: 3, open: [], outbox: [] });
   // It cannot know how many tasks the first one saw, so it looks behind the end.
   expect(provider.takePages()).toEqual([3, 4, 5, 6]);
   expect(await world.watchRecord()).toMatchObject({ fullReadAt: 1_767_225_600_000 });

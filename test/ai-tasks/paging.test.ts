@@ -157,15 +157,6 @@ test("a list is over where the server refuses a page behind its end", async () =
   expect((await world.watchRecord())?.open).toHaveLength(20);
 });
 
-test("a first page that is not found fails the run", async () => {
-  const { world, provider } = await startWatching([]);
-  provider.beforeRequest(() => json(404, {}));
-
-  const error = await world.run();
-
-  expect(error).toMatchObject({ name: "ProviderError", code: "not-found" });
-});
-
 test("a listing that fails behind new tasks records none of them, and the next run finds them", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 30, "SUCCESS"));
   provider.capPages(10);

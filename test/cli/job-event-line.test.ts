@@ -16,6 +16,21 @@ const SYNC = {
 };
 const SYNCED = { ...SYNC, outcome: "complete", counts: COUNTS, changes: [] };
 
+test("an account whose list of AI tasks is refused is named, and when it is shown again", () => {
+  const since = "2026-01-31T12:00:00.000Z";
+
+  expect(lineOf("AiTaskListRefused", { since, status: 403, problem: "no" })).toEqual([
+    "account",
+    "main",
+    `the provider refuses the list of AI tasks (403) since ${since}`,
+  ]);
+  expect(lineOf("AiTaskListAccepted", { since, refusedSince: since })).toEqual([
+    "account",
+    "main",
+    "the provider shows the list of AI tasks again: they are watched",
+  ]);
+});
+
 test("an account whose key is refused is named, and when it is taken again", () => {
   const since = "2026-01-31T12:00:00.000Z";
 

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { aiTaskListRefused } from "../../lib/ai-tasks/events.ts";
+import { aiWatches, refuseList, watchFor } from "../../lib/ledger/ai-watch.ts";
 import { budgets, newBudget, refuseKey } from "../../lib/ledger/budget.ts";
 import { startProvider } from "../support/provider.ts";
 import { createWorld } from "../support/world.ts";
@@ -13,5 +15,19 @@ test("what a process left to be told of an account's key is published by the pol
   await world.poll();
 
   expect(world.told()).toEqual(["AccountKeyRefused"]);
+  expect(await world.dueEntries()).toEqual([]);
+});
+
+test("an unpublished refusal of the AI task list is published by the poller", async () => {
+  const world = await createWorld({ provider: startProvider });
+  const refused = refuseList(watchFor(undefined, undefined), world.clock.now(), (since) =>
+    aiTaskListRefused("local", since, { status: 403, problem: "list-ai-tasks: 403 forbidden" }),
+  );
+  await aiWatches.write(world.ledger, "local", undefined, refused);
+  await world.clock.advance(5_000);
+
+  await world.poll();
+
+  expect(world.told()).toEqual(["AiTaskListRefused"]);
   expect(await world.dueEntries()).toEqual([]);
 });
