@@ -2,6 +2,7 @@ import pc from "picocolors";
 import { COMMANDED } from "../contract/mutations.ts";
 import type { AfterAmbiguousSend, Mutation, Operation } from "../contract/operation.ts";
 import { READS } from "../contract/operations.ts";
+import { followTask } from "../contract/tasks.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { fieldsOf, type OperationField } from "./operation-fields.ts";
 import { printResult } from "./output.ts";
@@ -56,9 +57,13 @@ const namesOf = ({ lane }: Mutation): string => {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 };
 
-const consequences = (operation: Operation): readonly string[] =>
-  operation.kind === "read"
-    ? ["Nothing changes; the provider itself is asked, once."]
+const consequences = (operation: Operation): readonly string[] => {
+  if (operation.kind === "read") return ["Nothing changes; the provider itself is asked, once."];
+  return operation.id === followTask.id
+    ? [
+        "Nothing is sent to the provider but checks of that task, until it ends.",
+        "It waits for no other command, even of the same task.",
+      ]
     : [
         ...(operation.deprecated
           ? [`deprecated by the provider; successor: ${operation.deprecated.successorPath}`]
@@ -69,6 +74,7 @@ const consequences = (operation: Operation): readonly string[] =>
         `Commands with the same ${namesOf(operation)} run one after the other.`,
         `When no reply comes back, ${AFTER_LOST_REPLY[operation.afterAmbiguousSend]}.`,
       ];
+};
 
 const fieldLines = (fields: readonly OperationField[]): readonly string[] => {
   const width = Math.max(...fields.map(({ place, name }) => place.length + name.length + 3));

@@ -49,6 +49,17 @@ describe("skyhook operations", { timeout: 30_000 }, () => {
     });
   });
 
+  it.concurrent("says of follow-task that it sends nothing, and waits for no other command", async () => {
+    const { stdout } = await runSkyhook(["operations", "follow-task"]);
+
+    expect(stdout.split("\n").slice(1, 5)).toEqual([
+      "GET /v1/tasks/{task_id}",
+      "Nothing is sent to the provider but checks of that task, until it ends.",
+      "It waits for no other command, even of the same task.",
+      "",
+    ]);
+  });
+
   it.concurrent("shows the fields of a read, and how it is asked for", async () => {
     const { stdout } = await runSkyhook(["operations", "get-network-tag"]);
 
