@@ -1,4 +1,8 @@
-import type { ProviderError, ProviderErrorCode } from "../client/provider-error.ts";
+import {
+  type ProviderError,
+  type ProviderErrorCode,
+  problemsOfError,
+} from "../client/provider-error.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { problemLines } from "./output.ts";
 import { visibleText } from "./visible-text.ts";
@@ -31,14 +35,12 @@ const hintsFor = (error: ProviderError, baseUrl: string): readonly string[] => {
 };
 
 /** What a read that failed says to a person, and to a script. */
-export const readFailure = (error: ProviderError, baseUrl: string): ExitError =>
-  new ExitError(
+export const readFailure = (error: ProviderError, baseUrl: string): ExitError => {
+  const [message, ...fields] = problemsOfError(error);
+  return new ExitError(
     exitCodeOf(error),
-    [
-      error.message,
-      ...problemLines(error.problems),
-      ...hintsFor(error, baseUrl).map((hint) => `  ${hint}`),
-    ]
+    [message.rule, ...problemLines(fields), ...hintsFor(error, baseUrl).map((hint) => `  ${hint}`)]
       .map(visibleText)
       .join("\n"),
   );
+};

@@ -65,3 +65,20 @@ export class ProviderError extends Error {
     this.problems = options.problems ?? [];
   }
 }
+
+/** The message without the problems that it ends with, in whole or cut off. */
+const withoutProblems = ({ message, problems }: ProviderError): string => {
+  const said = `: ${problems.map(({ path, rule }) => `${path}: ${rule}`).join("; ")}`;
+  const [first] = problems;
+  const at = first ? message.indexOf(`: ${first.path}: ${first.rule}`) : -1;
+  return at >= 0 && said.startsWith(message.slice(at)) ? message.slice(0, at) : message;
+};
+
+/**
+ * An error as a list of problems: its message at `path`, then the fields that the provider names. A
+ * provider may repeat its fields in its message; here each stands once.
+ */
+export const problemsOfError = (
+  error: ProviderError,
+  path = "",
+): readonly [Problem, ...Problem[]] => [{ path, rule: withoutProblems(error) }, ...error.problems];

@@ -15,7 +15,7 @@ import {
 import type { Stored } from "../ledger/record.ts";
 import { taskKey, tasks } from "../ledger/task.ts";
 import type { CommandDeps } from "./deps.ts";
-import { fail } from "./end.ts";
+import { fail, leaveUnknown } from "./end.ts";
 import { heldBack } from "./hold-back.ts";
 import { commandOperation } from "./operations/by-id.ts";
 import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
@@ -177,8 +177,7 @@ const doStep = async (
     case "adopt":
       return record(followTasks(command, step.taskIds));
     case "unknown": {
-      const problems = [{ path: "", rule: step.rule }];
-      return record(fail(command, { now, reason: "unknown-outcome", problems }));
+      return record(leaveUnknown(command, { now, problem: { path: "", rule: step.rule } }));
     }
     default:
       return step satisfies never;
@@ -201,10 +200,14 @@ export const attemptCommand = async (
 
   const account = deps.accountOf(command.account);
   if (!account || !command.request) {
-    const problems = [{ path: "account", rule: "no such account any more" }];
+    const now = deps.clock.now();
+    const problem = { path: "account", rule: "no such account any more" };
     // What was sent to it may have been done.
-    const reason = command.uncertain ? "unknown-outcome" : "refused";
-    return record(fail(command, { now: deps.clock.now(), reason, problems }));
+    return record(
+      command.uncertain
+        ? leaveUnknown(command, { now, problem })
+        : fail(command, { now, reason: "refused", problems: [problem] }),
+    );
   }
   const operation = commandOperation(command.operation);
   const context = { deps, account, request: command.request, operation, signal };

@@ -1,7 +1,7 @@
 import { type Command, commands, isEnded } from "../ledger/command.ts";
 import { breakAttempt, noteCancelRequest } from "../ledger/command-transitions.ts";
 import type { Clock } from "../ports/clock.ts";
-import { cancel, fail } from "./end.ts";
+import { cancel, leaveUnknown } from "./end.ts";
 import { depsFor } from "./log-fields.ts";
 import type { CancelAnswer } from "./person-answers.ts";
 import { changeCommand, type EndDeps } from "./write-command.ts";
@@ -23,13 +23,11 @@ const stopped = (found: Command, now: number): Command => {
   const command = isSenderGone ? breakAttempt(found, now, now) : found;
   if (isEnded(command) || command.state.status === "following" || leaseOf(command)) return found;
   const noted = noteCancelRequest(command, now);
-  if (!command.uncertain) {
-    const problems = [{ path: "", rule: "a person has stopped it" }];
-    return cancel(noted, { now, reason: "requested", problems });
-  }
-  // It may have been done already, so nobody may read that it was not.
-  const rule = "a person has stopped it; an earlier request was sent, and its reply was lost";
-  return fail(noted, { now, reason: "unknown-outcome", problems: [{ path: "", rule }] });
+  const problem = { path: "", rule: "a person has stopped it" };
+  // What was sent may have been done already, so nobody may read that it was not.
+  return command.uncertain
+    ? leaveUnknown(noted, { now, problem })
+    : cancel(noted, { now, reason: "requested", problems: [problem] });
 };
 
 const answerOf = (command: Command, now: number): CancelAnswer => {

@@ -1,3 +1,4 @@
+import type { Problem } from "../contract/problem.ts";
 import { listedProblems } from "../events/listing.ts";
 import type { Command } from "../ledger/command.ts";
 import { endCommand } from "../ledger/command-transitions.ts";
@@ -51,6 +52,33 @@ export const cancel = (command: Command, cancellation: Cancellation): Command =>
     commandCancelled(command, cancellation),
   );
 
+/** The newest request that may have taken effect, for a person who has to look into it. */
+const lostRequest = ({ attempts, attemptCount }: Command): string => {
+  const index = attempts.findLastIndex(
+    ({ disposition }) => disposition === "ambiguous" || disposition === "lost",
+  );
+  const attempt = attempts[index];
+  if (!attempt) return "a request got no clear reply";
+  const number = attemptCount - attempts.length + index + 1;
+  // The sender of a lost one died: there is no code.
+  const cause = attempt.code ?? "its sender was interrupted";
+  return `request ${number} got no clear reply (${cause})`;
+};
+
+/**
+ * Ends a command of which nobody can tell whether it took effect. Says which request got no clear
+ * reply, and why that was not resolved.
+ */
+export const leaveUnknown = (
+  command: Command,
+  end: { readonly now: number; readonly problem: Problem; readonly fields?: readonly Problem[] },
+): Command => {
+  const { now, problem, fields = [] } = end;
+  const rule = `${lostRequest(command)}; ${problem.rule}`;
+  const problems = [{ path: problem.path, rule }, ...fields];
+  return fail(command, { now, reason: "unknown-outcome", problems });
+};
+
 /** Ends a command whose time is over; a send that was never answered makes the outcome unknown. */
 export const expire = (command: Command, now: number): Command => {
   if (command.state.status === "following") {
@@ -63,13 +91,7 @@ export const expire = (command: Command, now: number): Command => {
     });
   }
   return command.uncertain
-    ? fail(command, {
-        now,
-        reason: "unknown-outcome",
-        problems: [
-          { path: "", rule: "a request was sent, its reply was lost, and the deadline passed" },
-        ],
-      })
+    ? leaveUnknown(command, { now, problem: { path: "", rule: "the deadline passed" } })
     : fail(command, {
         now,
         reason: "deadline",

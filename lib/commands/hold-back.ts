@@ -1,12 +1,12 @@
 import type { Account } from "../accounts/account.ts";
 import { pauseAfterWaitMs } from "../client/backoff.ts";
-import type { ProviderError } from "../client/provider-error.ts";
+import { type ProviderError, problemsOfError } from "../client/provider-error.ts";
 import type { Command, CommandRequestBody } from "../ledger/command.ts";
 import { waitBeforeSending } from "../ledger/command-transitions.ts";
 import { checkGuards, type GuardReport } from "./check-guards.ts";
 import type { CommandDeps } from "./deps.ts";
 import { wouldSend } from "./dry-run.ts";
-import { cancel, fail, succeed } from "./end.ts";
+import { cancel, fail, leaveUnknown, succeed } from "./end.ts";
 import type { CommandOperation } from "./operations/operation.ts";
 
 interface HoldContext {
@@ -26,10 +26,11 @@ const afterUnreadable = (
 ): Command => {
   const now = deps.clock.now();
   if (error.disposition === "permanent") {
-    const problems = [{ path: `guards.${index}`, rule: error.message }, ...error.problems];
+    const [problem, ...fields] = problemsOfError(error, `guards.${index}`);
     // Whatever was sent before may have been done.
-    const reason = command.uncertain ? "unknown-outcome" : "refused";
-    return fail(command, { now, reason, problems });
+    return command.uncertain
+      ? leaveUnknown(command, { now, problem, fields })
+      : fail(command, { now, reason: "refused", problems: [problem, ...fields] });
   }
   const pause = error.retryAfterMs || pauseAfterWaitMs(now - command.acceptedAt, deps.random);
   return waitBeforeSending(command, Math.min(now + pause, command.deadline), error.code);
@@ -46,8 +47,7 @@ const afterBroken = (
     return cancel(command, { now, reason: "guard", problems: [{ path, rule }], tag });
   }
   // It may have been done already, so nobody may read that it was not.
-  const problems = [{ path, rule: `${rule}; an earlier request was sent, and its reply was lost` }];
-  return fail(command, { now, reason: "unknown-outcome", problems });
+  return leaveUnknown(command, { now, problem: { path, rule } });
 };
 
 /** How many requests come now: the guards', and that of the command itself. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { backoffMs, pauseAfterWaitMs } from "../client/backoff.ts";
-import type { ProviderError } from "../client/provider-error.ts";
+import { type ProviderError, problemsOfError } from "../client/provider-error.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
 import { clipped } from "../events/listing.ts";
@@ -14,7 +14,7 @@ import {
   waitBeforeSending,
 } from "../ledger/command-transitions.ts";
 import type { Random } from "../ports/random.ts";
-import { fail, succeed } from "./end.ts";
+import { fail, leaveUnknown, succeed } from "./end.ts";
 import type { RefusalMeaning } from "./operations/operation.ts";
 import { redactorOf, redactProblems } from "./redaction.ts";
 
@@ -54,9 +54,9 @@ const afterReply = (command: Command, reply: unknown, { operation, now }: Attemp
 };
 
 const refuse = (command: Command, error: ProviderError, { operation, now }: AttemptContext) => {
-  const problems = [{ path: "", rule: error.message }, ...error.problems];
   const redact = redactorOf(operation, command.request);
-  return fail(command, { now, reason: "refused", problems: redactProblems(problems, redact) });
+  const problems = redactProblems(problemsOfError(error), redact);
+  return fail(command, { now, reason: "refused", problems });
 };
 
 /** Nothing was sent, because there was no turn or no key for it. */
@@ -120,11 +120,7 @@ const afterRefusedAgain = (
     case "refused":
       return refuse(command, error, context);
     case "unknown":
-      return fail(command, {
-        now: context.now,
-        reason: "unknown-outcome",
-        problems: [{ path: "", rule: meaning.rule }],
-      });
+      return leaveUnknown(command, { now: context.now, problem: { path: "", rule: meaning.rule } });
     default:
       return meaning satisfies never;
   }

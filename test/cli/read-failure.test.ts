@@ -70,6 +70,25 @@ describe("a read that failed", () => {
     ]);
   });
 
+  it("names a field once that the provider names in its message too", () => {
+    const error = new ProviderError({
+      disposition: "permanent",
+      code: "refused",
+      status: 400,
+      message: "get-task: 400 refused: status: must be SUSPENDED; flavor: unk",
+      problems: [
+        { path: "status", rule: "must be SUSPENDED" },
+        { path: "flavor", rule: "unknown" },
+      ],
+    });
+
+    expect(readFailure(error, "https://api.example.com").message.split("\n")).toEqual([
+      "get-task: 400 refused",
+      "  status: must be SUSPENDED",
+      "  flavor: unknown",
+    ]);
+  });
+
   it("for its key says where the key comes from", () => {
     expect(failure("key-refused", { status: 401 })).toEqual({
       exitCode: 2,

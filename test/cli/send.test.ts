@@ -135,6 +135,19 @@ describe("skyhook send", { timeout: 30_000 }, () => {
     expect(ended.exitCode).toBe(1);
   });
 
+  it.concurrent("shows each reason of a refusal once", async () => {
+    const instance = ["--instance-id", "6c6aa80f-7836-4dc2-a2ae-125e248be477"];
+    const args = ["--project-id", "1234567", "--region-id", "76", ...instance, "--wait"];
+
+    const ended = await run(["send", "resume-instance", ...args, "--id", "active"]);
+
+    expect(ended.stdout.split("\n").slice(2)).toEqual([
+      "  resume-instance: 400 refused",
+      "  status: must be SUSPENDED to resume, is ACTIVE",
+      "",
+    ]);
+  });
+
   it.concurrent("prints the id without --wait, by which the status is asked for", async () => {
     const sent = await run(["send", "update-policy", ...POLICY, "--status", "active"]);
     const id = sent.stdout.trim();

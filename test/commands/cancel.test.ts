@@ -140,7 +140,7 @@ describe("a command that a person stops", () => {
         lostReplies: 1,
         problems: [
           {
-            rule: "a person has stopped it; an earlier request was sent, and its reply was lost",
+            rule: "request 1 got no clear reply (connection-lost); a person has stopped it",
           },
         ],
       },

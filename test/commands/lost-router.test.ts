@@ -173,7 +173,12 @@ describe("a router whose creation got no reply", () => {
 
     expect(world.bus.published().at(-1)?.data).toMatchObject({
       reason: "unknown-outcome",
-      problems: [{ path: "", rule: "2 routers fit: t1, t2" }],
+      problems: [
+        {
+          path: "",
+          rule: "request 1 got no clear reply (connection-lost); 2 routers fit: t1, t2",
+        },
+      ],
     });
     expect(provider.count(CREATE)).toBe(1);
   });
@@ -184,7 +189,14 @@ describe("a router whose creation got no reply", () => {
 
     await world.untilQuiet();
 
-    expect(world.bus.published().at(-1)?.data.reason).toBe("unknown-outcome");
+    expect(world.bus.published().at(-1)?.data).toMatchObject({
+      reason: "unknown-outcome",
+      problems: [
+        {
+          rule: "request 1 got no clear reply (connection-lost); whether the router was created cannot be looked up: the account's interface lists no tasks",
+        },
+      ],
+    });
     expect(provider.count(CREATE)).toBe(1);
   });
 

@@ -87,8 +87,12 @@ const judge = async (uncertainty: Uncertainty, task: Task): Promise<Candidate> =
 /** Looks for the router of an uncertain send; only a proven absence allows another send. */
 const lookForEffect = async (uncertainty: Uncertainty): Promise<NextStep> => {
   const { account, lastSentAt, now } = uncertainty;
-  if (!account.canList)
-    return { kind: "unknown", rule: "the account's interface has no task list" };
+  if (!account.canList) {
+    return {
+      kind: "unknown",
+      rule: "whether the router was created cannot be looked up: the account's interface lists no tasks",
+    };
+  }
   const ours: string[] = [];
   let pending = 0;
   for (const task of await tasksSince(uncertainty)) {
