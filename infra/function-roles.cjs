@@ -37,9 +37,24 @@ const commandsOf = (keyParameters) => [
   allow(["ssm:GetParameter"], ...keyParameters.map(parameterArn), FINGERPRINT_KEY),
 ];
 
-/** What the standing jobs do, with their one account. */
-const jobOf = (keyParameter) => [
-  LEDGER,
+/**
+ * What scheduled jobs have in common in the ledger: the rate limit and key state of their account. `due`
+ * is the partition key of the ledger's index, should DynamoDB count it as a leading key of a write.
+ */
+const SHARED_ITEMS = ["budget#*", "due"];
+
+/**
+ * What a scheduled job does, with its one account. It reaches its own items only, so it can read no
+ * stored request. Both actions always name a key; "for all values" would be true of none.
+ * @param ownItems patterns of item keys: the kinds of lib/ledger, and the job's own lease
+ */
+const jobOf = (keyParameter, ...ownItems) => [
+  {
+    ...LEDGER,
+    Condition: {
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [...ownItems, ...SHARED_ITEMS] },
+    },
+  },
   PUBLISH,
   allow(["ssm:GetParameter"], parameterArn(keyParameter)),
 ];
@@ -74,7 +89,6 @@ const INTAKE = [
 module.exports = async (osls) => {
   const { keyParameters, jobKeyParameter } = await configured(osls);
   const commands = commandsOf(keyParameters);
-  const job = jobOf(jobKeyParameter);
   return {
     IntakeRole: functionRole(log("IntakeLogGroup"), ...INTAKE, keepFailed("IntakeDeadLetter")),
     RunCommandsRole: functionRole(
@@ -93,15 +107,18 @@ module.exports = async (osls) => {
     SyncThresholdsRole: functionRole(
       log("SyncDashthresholdsLogGroup"),
       ...readConfig("thresholds.yaml"),
-      ...job,
+      ...jobOf(jobKeyParameter, "thresholds#*", "lease#sync-thresholds/*"),
       keepFailed("ScheduleDeadLetter"),
     ),
     SnapshotPricesRole: functionRole(
       log("SnapshotDashpricesLogGroup"),
       ...readConfig("watchlist.yaml"),
-      ...job,
+      ...jobOf(jobKeyParameter, "price#*", "price-reading#*", "price-run#*", "price-names#*"),
       keepFailed("ScheduleDeadLetter"),
     ),
-    WatchAiTasksRole: functionRole(log("WatchDashaiDashtasksLogGroup"), ...job),
+    WatchAiTasksRole: functionRole(
+      log("WatchDashaiDashtasksLogGroup"),
+      ...jobOf(jobKeyParameter, "ai-task#*", "ai-watch#*", "lease#watch-ai-tasks/*"),
+    ),
   };
 };

@@ -10,6 +10,7 @@ import { testAcrossAccounts } from "./package/across-accounts.ts";
 import { testAlarms } from "./package/alarms.ts";
 import { testDashboard } from "./package/dashboard.ts";
 import { COMMAND_FUNCTIONS, FUNCTIONS } from "./package/functions.ts";
+import { testJobKeys } from "./package/job-keys.ts";
 import { testKeptData } from "./package/kept-data.ts";
 import { testKillSwitch } from "./package/kill-switch.ts";
 import { testMetricNames } from "./package/metric-names.ts";
@@ -138,6 +139,7 @@ test("the packaged configs are the files of the stage, as JSON in their own shap
 testTriggers(template, () => packaged);
 testQueues(template);
 testPermissions(template);
+testJobKeys(template);
 testTimeouts(template);
 testKeptData(template);
 testKillSwitch(template, () => packaged);

@@ -15,6 +15,16 @@ const is =
   (value: string): boolean =>
     wanted.includes(value);
 
+const escaped = (text: string): string => text.replaceAll(/[^\w]/g, "\\$&");
+
+/** `*` in a pattern of IAM is any text, also none. */
+const isLike =
+  (wanted: readonly string[]) =>
+  (value: string): boolean =>
+    wanted.some((pattern) =>
+      new RegExp(`^${pattern.split("*").map(escaped).join(".*")}$`, "s").test(value),
+    );
+
 /** Operators of IAM that our policies use, as its user guide defines them. */
 const TESTS: Readonly<Record<string, Test>> = {
   StringEquals: (given, wanted) => given?.some(is(wanted)) ?? false,
@@ -24,6 +34,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   BoolIfExists: (given, wanted) => given?.some(is(wanted)) ?? true,
   // Of every value in the request, and so also when there is none.
   "ForAllValues:StringEquals": (given, wanted) => (given ?? []).every(is(wanted)),
+  "ForAllValues:StringLike": (given, wanted) => (given ?? []).every(isLike(wanted)),
   "ForAllValues:StringNotEquals": (given, wanted) => !(given ?? []).some(is(wanted)),
   Null: (given, wanted) => is(wanted)(String(given === undefined)),
 };

@@ -15,12 +15,15 @@ const logs = (logGroup: string) => ({
   Resource: [arn(logGroup)],
 });
 
-/** What each standing job may do besides reading its config. */
-const JOB = [
+/** What each scheduled job may do besides reading its config. */
+const job = (...ownItems: readonly string[]) => [
   {
     Effect: "Allow",
     Action: ["dynamodb:GetItem", "dynamodb:PutItem"],
     Resource: [arn("LedgerTable")],
+    Condition: {
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [...ownItems, "budget#*", "due"] },
+    },
   },
   { Effect: "Allow", Action: ["events:PutEvents"], Resource: [arn("EventBus")] },
   {
@@ -127,17 +130,20 @@ export const STATEMENTS = {
     logs("SyncDashthresholdsLogGroup"),
     { Effect: "Allow", Action: ["s3:GetObject"], Resource: [object("thresholds.yaml")] },
     { Effect: "Allow", Action: ["s3:ListBucket"], Resource: [arn("ConfigBucket")] },
-    ...JOB,
+    ...job("thresholds#*", "lease#sync-thresholds/*"),
     KEEP_FAILED,
   ],
   SnapshotPricesRole: [
     logs("SnapshotDashpricesLogGroup"),
     { Effect: "Allow", Action: ["s3:GetObject"], Resource: [object("watchlist.yaml")] },
     { Effect: "Allow", Action: ["s3:ListBucket"], Resource: [arn("ConfigBucket")] },
-    ...JOB,
+    ...job("price#*", "price-reading#*", "price-run#*", "price-names#*"),
     KEEP_FAILED,
   ],
-  WatchAiTasksRole: [logs("WatchDashaiDashtasksLogGroup"), ...JOB],
+  WatchAiTasksRole: [
+    logs("WatchDashaiDashtasksLogGroup"),
+    ...job("ai-task#*", "ai-watch#*", "lease#watch-ai-tasks/*"),
+  ],
   PollScheduleRole: calls("PollDashtasksLambdaFunction"),
   DriftScheduleRole: calls("SyncDashthresholdsLambdaFunction"),
   PriceScheduleRole: calls("SnapshotDashpricesLambdaFunction"),
