@@ -52,7 +52,7 @@ const buildBench = async () => {
   const folder = join(DIST, "bench");
   await build({
     ...BASE,
-    entryPoints: ["load", "subjects", "thresholds", "load-times", "load-once"].map(
+    entryPoints: ["load", "subjects", "thresholds", "ledger", "load-times", "load-once"].map(
       (name) => `test/bench/${name}.ts`,
     ),
     outdir: folder,

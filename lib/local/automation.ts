@@ -1,11 +1,9 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
 import { createAccess } from "../accounts/access.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { type AccountsConfig, ownAccount } from "../accounts/config.ts";
 import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
-import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { breakAttempts } from "../commands/break-attempts.ts";
 import type { CommandDeps } from "../commands/deps.ts";
 import { breakLease } from "../ledger/lease.ts";
@@ -28,7 +26,7 @@ import { openLevelStore } from "./level-store.ts";
 import { attemptTimeoutOf, countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { createLocalDeadLetters } from "./local-dead-letters.ts";
-import { openLocalTable } from "./local-table.ts";
+import { openLocalLedger } from "./local-ledger.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
@@ -36,7 +34,6 @@ import { deduplicationIdOf } from "./send-request.ts";
 import { type JobChoice, type StandingJobs, startStandingJobs } from "./standing-jobs.ts";
 import { startTriggers } from "./triggers.ts";
 
-const TABLE_NAME = "skyhook-local";
 /** As in the cloud (infra/queues.cjs): ten tries, then the dead letters. */
 const MAX_RECEIVE_COUNT = 10;
 
@@ -132,19 +129,20 @@ const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
 const openAll = async (options: AutomationOptions) => {
   const { clock, random, log, directory } = options;
   const closing = createClosing();
+  const failing = new AbortController();
   try {
     const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
-    const store = data ? await openLevelStore(data.messages) : createMemoryStore();
+    const store = data
+      ? await openLevelStore({ directory: data.messages, failing })
+      : createMemoryStore();
     closing.add(() => store.close());
     const parts = await openParts(options, store);
-    const table = await openLocalTable({ tableName: TABLE_NAME, directory: data?.ledger, clock });
-    closing.add(() => table.close());
+    // Under the lock that the opened messages are.
+    const { ledger, close } = await openLocalLedger({ data, failing, clock, log });
+    closing.add(close);
     const surroundings = { clock, random, log, data };
     const provider = await openProvider(options.provider, surroundings);
     closing.add(() => provider.close());
-    const dynamodb = new DynamoDBClient(table.clientConfig);
-    closing.add(async () => dynamodb.destroy());
-    const ledger = createDynamodbLedger({ client: dynamodb, tableName: TABLE_NAME });
     // The folder is open in this process only, so whoever held a lease is gone.
     await breakLease(ledger, POLLER_LEASE);
     await breakAttempts(ledger, clock.now());

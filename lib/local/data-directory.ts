@@ -1,11 +1,13 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { Random } from "../ports/random.ts";
 import { StoredStateError } from "../service/records.ts";
 
 /** Grows when an older program could not read what a newer one keeps, or the other way round. */
-const FORMAT = 3;
+const FORMAT = 4;
+/** Its ledger is copied when a run opens it; nothing else of it differs. */
+const COPIED_FORMAT = 3;
 const MARK = "skyhook.json";
 
 /** Where a local run keeps what outlives it. */
@@ -15,6 +17,8 @@ export interface DataDirectory {
   readonly messages: string;
   /** Key of the fingerprints; it must stay the same for as long as the ledger. */
   readonly fingerprintKey: string;
+  /** Marks the folder with the present format, which earlier programs refuse. */
+  raiseFormat(): Promise<void>;
 }
 
 /** A data directory that cannot be used as it is; the message says why. */
@@ -26,7 +30,10 @@ export class DataDirectoryError extends Error {
 }
 
 const markSchema = z.object({ format: z.int() });
-const currentMarkSchema = z.object({ format: z.literal(FORMAT), fingerprintKey: z.string() });
+const knownMarkSchema = z.object({
+  format: z.literal([FORMAT, COPIED_FORMAT]),
+  fingerprintKey: z.string(),
+});
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
@@ -86,24 +93,31 @@ const readMark = async (directory: string): Promise<unknown> => {
   }
 };
 
-const writeMark = async (directory: string, random: Random) => {
-  const mark = { format: FORMAT, fingerprintKey: random.uuid() + random.uuid() } as const;
+const writeMark = async (directory: string, fingerprintKey: string): Promise<void> => {
   const path = join(directory, MARK);
   // Written beside and renamed: a kill leaves the whole mark or none.
-  await writeFile(`${path}.new`, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
+  const file = await open(`${path}.new`, "w", 0o600);
+  await file.writeFile(`${JSON.stringify({ format: FORMAT, fingerprintKey })}\n`);
+  await file.sync();
+  await file.close();
   await rename(`${path}.new`, path);
-  return mark;
 };
 
 const knownMark = (directory: string, mark: unknown) => {
-  const current = currentMarkSchema.safeParse(mark);
-  if (current.success) return current.data;
+  const known = knownMarkSchema.safeParse(mark);
+  if (known.success) return known.data;
   const { format = FORMAT } = markSchema.safeParse(mark).data ?? {};
   const why =
-    format === FORMAT
+    format === FORMAT || format === COPIED_FORMAT
       ? `damaged: ${MARK} is not readable`
-      : `has format ${format}, this version of Skyhook reads format ${FORMAT}`;
+      : `has format ${format}, this version of Skyhook reads formats ${COPIED_FORMAT} and ${FORMAT}`;
   throw new DataDirectoryError(directory, why);
+};
+
+const makeMark = async (directory: string, random: Random) => {
+  const fingerprintKey = random.uuid() + random.uuid();
+  await writeMark(directory, fingerprintKey);
+  return { fingerprintKey };
 };
 
 /**
@@ -116,11 +130,12 @@ export const openDataDirectory = (directory: string, random: Random): Promise<Da
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const found = await readMark(directory);
     const { fingerprintKey } =
-      found === undefined ? await writeMark(directory, random) : knownMark(directory, found);
+      found === undefined ? await makeMark(directory, random) : knownMark(directory, found);
     return {
       service: join(directory, "service"),
       ledger: join(directory, "ledger"),
       messages: join(directory, "messages"),
       fingerprintKey,
+      raiseFormat: () => writeMark(directory, fingerprintKey),
     };
   });

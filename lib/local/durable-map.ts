@@ -9,8 +9,8 @@ export interface DurableMap {
   /** Everything that is stored, in the order of the keys. */
   load(): Promise<readonly (readonly [key: string, value: unknown])[]>;
   /**
-   * All changes or none. Resolves when they outlive the death of this process, by kill -9 too;
-   * a failure of the machine may take the last ones.
+   * All changes or none. Resolves when they outlive the death of this process, by kill -9 too. A power
+   * cut takes back deletions alone: changes that put a value outlive it with all that came before.
    */
   write(changes: readonly MapChange[]): Promise<void>;
 }

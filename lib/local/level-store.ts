@@ -1,36 +1,32 @@
-import { Level } from "level";
 import type { DurableStore } from "./durable-map.ts";
-import { eraseTraces } from "./erase-traces.ts";
+import { type LevelDatabaseOptions, openLevelDatabase } from "./level-database.ts";
 
 /**
- * Maps in one LevelDB folder, which is created when it is missing. LevelDB hands each write to the
- * operating system before it answers, so the death of the process loses nothing. What was deleted is in
- * no file any more after a close, and after the next opening where there was none.
+ * Maps in one LevelDB. What was deleted is in no file any more after a close, and after the next
+ * opening where there was none.
  *
  * @throws Error with code LEVEL_DATABASE_NOT_OPEN when another process has the folder open
  */
-export const openLevelStore = async (directory: string): Promise<DurableStore> => {
-  const level = new Level<string, unknown>(directory, { valueEncoding: "json" });
-  await level.open();
-  await eraseTraces(level);
+export const openLevelStore = async (options: LevelDatabaseOptions): Promise<DurableStore> => {
+  const database = await openLevelDatabase(options);
   return {
-    map(name) {
-      const sublevel = level.sublevel<string, unknown>(name, { valueEncoding: "json" });
-      return {
-        load: () => sublevel.iterator().all(),
-        write: (changes) =>
-          sublevel.batch(
-            changes.map((change) =>
-              change.kind === "put"
-                ? { type: "put", key: change.key, value: change.value }
-                : { type: "del", key: change.key },
-            ),
+    map: (name) => ({
+      async load() {
+        const entries: (readonly [string, unknown])[] = [];
+        for await (const [key, text] of database.entries(name)) {
+          entries.push([key, JSON.parse(text)]);
+        }
+        return entries;
+      },
+      write: (changes) =>
+        database.write(
+          changes.map((change) =>
+            change.kind === "put"
+              ? { type: "put", map: name, key: change.key, value: JSON.stringify(change.value) }
+              : { type: "del", map: name, key: change.key },
           ),
-      };
-    },
-    async close() {
-      await eraseTraces(level);
-      await level.close();
-    },
+        ),
+    }),
+    close: database.close,
   };
 };

@@ -26,7 +26,10 @@ const run = async (...args: readonly string[]) => {
 /** Leaves messages as a run does that failed at each of them ten times. */
 const buryIn = async (folder: string, bodies: readonly string[]): Promise<void> => {
   const random = createSystemRandom();
-  const store = await openLevelStore((await openDataDirectory(folder, random)).messages);
+  const store = await openLevelStore({
+    directory: (await openDataDirectory(folder, random)).messages,
+    failing: new AbortController(),
+  });
   const map = store.map("commands.fifo");
   const queue = await openFifoQueue({
     map,

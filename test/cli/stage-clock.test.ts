@@ -4,12 +4,10 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
 import { type Command, commandKey, commands } from "../../lib/ledger/command.ts";
-import { openLocalTable } from "../../lib/local/local-table.ts";
-import type { TableServer } from "../../lib/local/table-server.ts";
 import type { Ledger } from "../../lib/ports/ledger.ts";
-import { createSystemClock } from "../../lib/system/system-clock.ts";
 import { commandOf } from "../support/commands.ts";
 import { runSkyhook } from "../support/skyhook-process.ts";
+import { openTableServer, type TableServer } from "../support/table-server.ts";
 
 const MINUTE_MS = 60_000;
 /** By so much the person's clock is ahead of that of AWS. */
@@ -45,7 +43,7 @@ const cancel = (id: string) =>
 
 beforeAll(async () => {
   const tableName = "skyhook-test-ledger";
-  table = await openLocalTable({ tableName, clock: createSystemClock() });
+  table = await openTableServer(tableName);
   client = new DynamoDBClient(table.clientConfig);
   ledger = createDynamodbLedger({ client, tableName });
   await new Promise<void>((resolve) => aws.listen(0, "127.0.0.1", resolve));

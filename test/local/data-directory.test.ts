@@ -29,6 +29,7 @@ describe("a data directory", () => {
       ledger: join(directory, "ledger"),
       messages: join(directory, "messages"),
       fingerprintKey: expect.stringMatching(/^[0-9a-f-]{72}$/),
+      raiseFormat: expect.any(Function),
     });
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await stat(join(directory, "skyhook.json"))).mode & 0o777).toBe(0o600);
@@ -61,7 +62,7 @@ describe("a data directory", () => {
   });
 
   it.each([
-    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads format 3"],
+    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads formats 3 and 4"],
     ['{"format":3}', "damaged: skyhook.json is not readable"],
     ['{"for', "damaged: skyhook.json is not readable"],
   ])("of another version or with damage is refused: %s", async (mark, why) => {
@@ -97,21 +98,27 @@ describe("a data directory", () => {
 describe("what LevelDB says of a data directory", () => {
   it("is told as a second run", async () => {
     const { messages } = await open();
-    const first = await openLevelStore(messages);
+    const first = await openLevelStore({ directory: messages, failing: new AbortController() });
 
-    await expect(withDataError(directory, () => openLevelStore(messages))).rejects.toThrow(
-      `data directory ${directory}: in use by another run`,
-    );
+    await expect(
+      withDataError(directory, () =>
+        openLevelStore({ directory: messages, failing: new AbortController() }),
+      ),
+    ).rejects.toThrow(`data directory ${directory}: in use by another run`);
 
     await first.close();
   });
 
   it("is told as damage", async () => {
     const { messages } = await open();
-    await (await openLevelStore(messages)).close();
+    await (await openLevelStore({ directory: messages, failing: new AbortController() })).close();
     await writeFile(join(messages, "CURRENT"), "junk");
 
-    await expect(withDataError(directory, () => openLevelStore(messages))).rejects.toThrow(
+    await expect(
+      withDataError(directory, () =>
+        openLevelStore({ directory: messages, failing: new AbortController() }),
+      ),
+    ).rejects.toThrow(
       `data directory ${directory}: damaged: Corruption: CURRENT file does not end with newline`,
     );
   });

@@ -58,12 +58,14 @@ describe.each(storeKinds)("a durable store $storeName", ({ createStore }) => {
 test("a LevelDB folder opens for one process at a time", async () => {
   const directory = await mkdtemp(join(tmpdir(), "skyhook-store-"));
   onTestFinished(() => rm(directory, { recursive: true }));
-  const store = await openLevelStore(directory);
+  const store = await openLevelStore({ directory, failing: new AbortController() });
 
-  await expect(openLevelStore(directory)).rejects.toMatchObject({
-    code: "LEVEL_DATABASE_NOT_OPEN",
-    cause: { code: "LEVEL_LOCKED" },
-  });
+  await expect(openLevelStore({ directory, failing: new AbortController() })).rejects.toMatchObject(
+    {
+      code: "LEVEL_DATABASE_NOT_OPEN",
+      cause: { code: "LEVEL_LOCKED" },
+    },
+  );
 
   await store.close();
 });

@@ -1,13 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect, onTestFinished, test } from "vitest";
-import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { openLevelStore } from "../../lib/local/level-store.ts";
-import { openLocalTable } from "../../lib/local/local-table.ts";
 import { buildProgram, type Program } from "../support/killable-child.ts";
+import { openLedgerIn } from "../support/local-ledger.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
@@ -39,7 +37,7 @@ test(
       lines.push(...(await program.runUntilKilled([directory, String(round)], 300 + round)));
     }
 
-    const store = await openLevelStore(directory);
+    const store = await openLevelStore({ directory, failing: new AbortController() });
     const queue = await openFifoQueue({
       map: store.map("commands"),
       clock: createVirtualClock(),
@@ -60,9 +58,9 @@ test(
 );
 
 test(
-  "a kill -9 loses no acknowledged write of the local table, and its due index agrees again",
+  "a kill -9 loses no acknowledged write of the local ledger, and its due index agrees",
   async () => {
-    const { directory, program } = await prepare("test/ports/table-writer.ts");
+    const { directory, program } = await prepare("test/ports/ledger-writer.ts");
     const printed = new Map<string, number>();
 
     for (const round of ROUNDS) {
@@ -71,17 +69,10 @@ test(
         printed.set(key, Number(version));
       }
 
-      const table = await openLocalTable({
-        tableName: "ledger",
-        directory,
-        clock: createVirtualClock(),
-      });
-      const client = new DynamoDBClient(table.clientConfig);
-      const ledger = createDynamodbLedger({ client, tableName: "ledger" });
+      const { ledger, close } = await openLedgerIn(directory);
       const items = await Promise.all([...printed.keys()].map((key) => ledger.read(key)));
       const listed = await ledger.listDue(Number.MAX_SAFE_INTEGER, 1000);
-      client.destroy();
-      await table.close();
+      await close();
 
       expect(items).toHaveLength(8);
       for (const item of items) {

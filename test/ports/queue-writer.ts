@@ -6,7 +6,7 @@ import { createSystemRandom } from "../../lib/system/system-random.ts";
 // To be killed: sends for ever and acknowledges every third message, and prints what is done.
 const [, , directory = "", round = ""] = process.argv;
 const queue = await openFifoQueue({
-  map: (await openLevelStore(directory)).map("commands"),
+  map: (await openLevelStore({ directory, failing: new AbortController() })).map("commands"),
   clock: createSystemClock(),
   random: createSystemRandom(),
   maxReceiveCount: 1000,

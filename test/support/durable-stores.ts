@@ -22,7 +22,7 @@ const onLevelDb = async (): Promise<ReopenableStore> => {
   return {
     async open() {
       await opened?.close();
-      opened = await openLevelStore(directory);
+      opened = await openLevelStore({ directory, failing: new AbortController() });
       return opened;
     },
     async remove() {

@@ -9,6 +9,8 @@ import { build } from "esbuild";
 export interface Program {
   /** Starts it and kills it, with SIGKILL, after it has printed so many lines; answers all it printed. */
   runUntilKilled(args: readonly string[], afterLines: number): Promise<readonly string[]>;
+  /** Runs it to its end; answers its exit status, or the signal that ended it. */
+  run(args: readonly string[]): Promise<number | NodeJS.Signals | null>;
   remove(): Promise<void>;
 }
 
@@ -26,13 +28,16 @@ export const buildProgram = async (entry: string): Promise<Program> => {
     logLevel: "error",
   });
 
+  const start = (args: readonly string[]) => {
+    const child = spawn(process.execPath, [outfile, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    return { child, exited: once(child, "exit").then(([code, signal]) => code ?? signal) };
+  };
+
   return {
     async runUntilKilled(args, afterLines) {
-      const child = spawn(process.execPath, [outfile, ...args], {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
-      });
-      const exited = once(child, "exit");
+      const { child, exited } = start(args);
       const lines: string[] = [];
       for await (const line of createInterface({ input: child.stdout })) {
         lines.push(line);
@@ -40,6 +45,11 @@ export const buildProgram = async (entry: string): Promise<Program> => {
       }
       await exited;
       return lines;
+    },
+    async run(args) {
+      const { child, exited } = start(args);
+      child.stdout.resume();
+      return exited;
     },
     remove: () => rm(directory, { recursive: true }),
   };

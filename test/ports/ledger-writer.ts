@@ -1,13 +1,8 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
-import { openLocalTable } from "../../lib/local/local-table.ts";
-import { createSystemClock } from "../../lib/system/system-clock.ts";
+import { openLedgerIn } from "../support/local-ledger.ts";
 
 // To be killed: eight writers change their items for ever, and print each version that is written.
 const [, , directory = ""] = process.argv;
-const table = await openLocalTable({ tableName: "ledger", directory, clock: createSystemClock() });
-const client = new DynamoDBClient(table.clientConfig);
-const ledger = createDynamodbLedger({ client, tableName: "ledger" });
+const { ledger } = await openLedgerIn(directory);
 
 const writeForEver = async (key: string): Promise<never> => {
   for (let version = ((await ledger.read(key))?.version ?? 0) + 1; ; version += 1) {

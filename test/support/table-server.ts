@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+} from "@aws-sdk/client-dynamodb";
+import dynalite from "dynalite";
+import { LEDGER_TABLE } from "../../lib/aws/ledger-table.ts";
+
+/** A DynamoDB server in this process: dynalite, the double that the DynamoDB adapter is tested on. */
+export interface TableServer {
+  /** For any number of DynamoDB clients, each to be destroyed before the server is closed. */
+  readonly clientConfig: DynamoDBClientConfig;
+  close(): Promise<void>;
+}
+
+const startTableServer = async (path: string | undefined): Promise<TableServer> => {
+  const server = dynalite({ createTableMs: 0, ...(path === undefined ? {} : { path }) });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") {
+    throw new Error("the table server listens on no port");
+  }
+  return {
+    clientConfig: {
+      endpoint: `http://127.0.0.1:${address.port}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    },
+    close: () =>
+      new Promise((resolve, reject) => {
+        // Dynalite passes null, where a plain server passes undefined, when all went well.
+        server.close((error) => (error ? reject(error) : resolve()));
+      }),
+  };
+};
+
+const createLedgerTable = async (client: DynamoDBClient, tableName: string): Promise<void> => {
+  await client.send(new CreateTableCommand({ ...LEDGER_TABLE, TableName: tableName }));
+  const describe = new DescribeTableCommand({ TableName: tableName });
+  // Dynalite takes some timer ticks for it, less than one request.
+  for (let request = 1; request <= 100; request += 1) {
+    const { Table } = await client.send(describe);
+    if (Table?.TableStatus === "ACTIVE") return;
+  }
+  throw new Error(`table ${tableName} does not become active`);
+};
+
+/**
+ * Starts a server that has the ledger's table.
+ * @param path folder to keep it in; absent: in memory
+ */
+export const openTableServer = async (tableName: string, path?: string): Promise<TableServer> => {
+  const server = await startTableServer(path);
+  const client = new DynamoDBClient(server.clientConfig);
+  await createLedgerTable(client, tableName);
+  client.destroy();
+  return server;
+};
