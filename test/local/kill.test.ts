@@ -60,7 +60,7 @@ const runToTheEnd = async (directory: string) => {
 describe("a local run with --data that is killed", () => {
   it.concurrent.each(KILLS.map((moments) => [moments]))(
     "ends every command once and creates nothing twice after kills at %j ms",
-    { timeout: 80_000 },
+    { timeout: 600_000 },
     async (moments) => {
       const directory = await mkdtemp(join(tmpdir(), "skyhook-kill-"));
       const told: PublishedEvent[] = [];
