@@ -199,6 +199,13 @@ export const EVENT_DATA = {
       .describe(
         "change of the monthly total, or of the hourly one where there is no monthly, such as -3.10; null where they cannot be compared",
       ),
+    percentNumber: z
+      .number()
+      .nullable()
+      .optional()
+      .describe(
+        "percent as a number, for numeric event patterns; at most 5000000000, at least -5000000000; null where percent is",
+      ),
     categories: z
       .array(
         z.looseObject({

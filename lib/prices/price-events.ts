@@ -17,6 +17,13 @@ const causeOf = (place: RunPlace) => {
   return { correlationId: run, causationId: run, account: place.account };
 };
 
+/** EventBridge matches numbers up to this only; larger changes count as this much. */
+const NUMERIC_LIMIT = 5e9;
+
+/** `percent` as a number, for numeric patterns; null where there is none. */
+const patternNumber = (percent: string | null): number | null =>
+  percent === null ? null : Math.min(NUMERIC_LIMIT, Math.max(-NUMERIC_LIMIT, Number(percent)));
+
 const isoText = (at: number): string => new Date(at).toISOString();
 
 export const priceChanged = (
@@ -37,6 +44,7 @@ export const priceChanged = (
       before: { ...change.before },
       after: { ...change.after },
       percent: change.percent,
+      percentNumber: patternNumber(change.percent),
       categories: listed(change.categories).map((category) => ({ ...category })),
       categoryCount: change.categories.length,
       readAt: isoText(after.readAt),

@@ -183,6 +183,7 @@ describe("a later run", () => {
           before: { currency: "EUR", per_hour: "0.08333333333333333", per_month: "60" },
           after: { currency: "EUR", per_hour: "0.09375", per_month: "67.5" },
           percent: "12.50",
+          percentNumber: 12.5,
           categories: [
             { category: "price_per_hour", before: "0.08333333333333333", after: "0.09375" },
             { category: "price_per_day", before: "2", after: "2.25" },
