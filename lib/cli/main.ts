@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { version } from "../../package.json";
 import { POOL_PATH } from "../contract/load-balancer-pools.ts";
 import { TASK_PATH } from "../contract/tasks.ts";
 import { createSystemClock } from "../system/system-clock.ts";
@@ -66,6 +67,7 @@ const addStart = (program: Command): Command =>
 const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Command => {
   const program = new Command("skyhook")
     .description("Sends commands to a cloud provider's API and follows them to their end.")
+    .version(version, "--version", "print the version")
     .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 100, 110) })
     .addHelpText("after", EXAMPLES)
     .exitOverride();

@@ -37,7 +37,10 @@ const addCommonOptions = (command: Command): Command =>
     .addOption(endpointOption())
     .option("--id <id>", "id of the command; sent twice with one id, it runs once (default: new)")
     .option("--account <name>", "account at the provider (default: the only one you may use)")
-    .option("--deadline <time>", "when to give up, such as 2026-01-31T12:00:00Z (default: in 2 h)")
+    .option(
+      "--deadline <when>",
+      "when to give up: a time span from now such as 30m, or 2026-01-31T12:00:00Z (default: 2h)",
+    )
     .option(
       "--after <id>",
       "run only when this command has succeeded; may be given several times",

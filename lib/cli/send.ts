@@ -1,6 +1,8 @@
 import pc from "picocolors";
+import * as z from "zod";
 import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { readRequest } from "../commands/read-request.ts";
+import { duration } from "../config/duration.ts";
 import type { Mutation } from "../contract/operation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
@@ -20,6 +22,7 @@ export interface SendOptions {
   readonly input: CommandInput;
   readonly id?: string | undefined;
   readonly account?: string | undefined;
+  /** A time span from now, such as `30m`, or a time. */
   readonly deadline?: string | undefined;
   readonly after?: readonly string[] | undefined;
   readonly guards?: unknown;
@@ -75,11 +78,25 @@ const waitForEnd = async (
   }
 };
 
+const deadlineSchema = z.union([duration, z.iso.datetime({ offset: true })]);
+
+/** The deadline as a time. @throws ExitError for neither a time span nor a time */
+const deadlineAt = ({ deadline, clock }: SendOptions): string | undefined => {
+  if (deadline === undefined) return undefined;
+  const read = deadlineSchema.safeParse(deadline).data;
+  if (read === undefined) {
+    const rule = "a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z";
+    throw new ExitError(EXIT.refused, `--deadline: ${rule}`);
+  }
+  return typeof read === "string" ? read : new Date(clock.now() + read).toISOString();
+};
+
 /** What is asked for beside the request itself, as far as it was given. */
-const given = ({ deadline, after, guards, dryRun }: SendOptions) =>
-  Object.fromEntries(
-    Object.entries({ deadline, after, guards, dryRun }).filter(([, value]) => value !== undefined),
-  );
+const given = (options: SendOptions) => {
+  const { after, guards, dryRun } = options;
+  const all = { deadline: deadlineAt(options), after, guards, dryRun };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+};
 
 type Detail = Readonly<Record<"metadata" | "data", Readonly<Record<string, unknown>>>>;
 

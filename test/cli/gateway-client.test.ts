@@ -81,7 +81,14 @@ describe("the address of a running Skyhook", () => {
     expect(checkedEndpoint(address)).toBe(address);
   });
 
-  it.each([undefined, "", "localhost:4000", "127.0.0.1:4000", "ftp://a.example", "http://"])(
+  it.each([
+    ["127.0.0.1:4747", "http://127.0.0.1:4747"],
+    ["localhost:4000", "http://localhost:4000"],
+  ])("may be %s, without a scheme", (address, url) => {
+    expect(checkedEndpoint(address)).toBe(url);
+  });
+
+  it.each([undefined, "", "localhost", "127.0.0.1:port", "ftp://a.example", "http://", "a b:1"])(
     "cannot be %j",
     (address) => {
       expect(() => checkedEndpoint(address)).toThrow(

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { COMMANDED } from "../../lib/contract/mutations.ts";
@@ -11,6 +12,19 @@ const describedSchema = z.array(
     fields: z.array(z.unknown()),
   }),
 );
+
+describe("skyhook --version", { timeout: 60_000 }, () => {
+  it("prints the version of package.json", async () => {
+    const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+    const { version } = z.object({ version: z.string() }).parse(JSON.parse(text));
+
+    expect(await runSkyhook(["--version"])).toEqual({
+      exitCode: 0,
+      stdout: `${version}\n`,
+      stderr: "",
+    });
+  });
+});
 
 describe("skyhook operations", { timeout: 30_000 }, () => {
   it.concurrent("lists what can be sent and what can be read under headings of their own", async () => {

@@ -5,6 +5,7 @@ import { sendCommand } from "../../lib/cli/send.ts";
 import { COMMANDED } from "../../lib/contract/mutations.ts";
 
 const written: string[] = [];
+const posted: unknown[] = [];
 let close = (): void => undefined;
 
 /** A Skyhook that takes the command, and answers each look by the next of these. */
@@ -12,7 +13,7 @@ const skyhookAnswering = async (...answers: readonly (readonly [number, object])
   const left = [...answers];
   const server = createServer((request, response) => {
     const [status, body] = request.method === "POST" ? [202, {}] : (left.shift() ?? [500, {}]);
-    request.resume();
+    request.setEncoding("utf8").on("data", (text) => posted.push(JSON.parse(text)));
     response.writeHead(status).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -35,11 +36,12 @@ const accepted = {
 const operation = COMMANDED.find(({ id }) => id === "follow-task");
 if (!operation) throw new Error("there is no follow-task");
 
-const sendAndWait = (endpoint: string) =>
+const sendAndWait = (endpoint: string, deadline?: string) =>
   sendCommand(operation, {
     endpoint,
     input: { data: '{"params":{"task_id":"t"}}', flags: new Map() },
     id: "c1",
+    deadline,
     wait: true,
     timeoutSeconds: 60,
     json: true,
@@ -49,6 +51,7 @@ const sendAndWait = (endpoint: string) =>
 
 beforeEach(() => {
   written.length = 0;
+  posted.length = 0;
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     written.push(String(text));
     return true;
@@ -78,4 +81,27 @@ test("the progress line is gone before an error is printed", async () => {
 
   expect(written.at(-2)).toContain("following 0 s");
   expect(written.at(-1)).toBe("\r\x1b[K");
+});
+
+test.each([
+  ["30m", "1970-01-01T00:30:00.000Z"],
+  ["7d", "1970-01-08T00:00:00.000Z"],
+  ["2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z"],
+])("a deadline may be %s", async (deadline, sent) => {
+  const endpoint = await skyhookAnswering([200, { ...accepted, endedAt: "2026-01-31T12:00:01Z" }]);
+
+  await sendAndWait(endpoint, deadline);
+
+  expect(posted).toMatchObject([{ data: { deadline: sent } }]);
+});
+
+test("a deadline that is neither a time span nor a time is not sent", async () => {
+  const endpoint = await skyhookAnswering();
+
+  await expect(sendAndWait(endpoint, "30 minutes")).rejects.toMatchObject({
+    exitCode: 2,
+    message:
+      "--deadline: a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z",
+  });
+  expect(posted).toEqual([]);
 });
