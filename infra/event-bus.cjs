@@ -1,5 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
+const functionRoles = require("./function-roles.cjs");
 const { nameOf } = require("./name.cjs");
 
 /**
@@ -12,13 +13,24 @@ const notOurs = (eventSource) => ({
   Null: { "events:source": "false" },
 });
 
-const mayPut = (statementId, principal, condition) => ({
+/**
+ * Whoever puts an event of our own source, but our functions' roles: subscribers and the archive take
+ * such events for what Skyhook has done. No "allow" of a role goes before it. Replays of the archive come
+ * from EventBridge itself, which has no principal's ARN.
+ */
+const oursFromOthers = (eventSource, roles) => ({
+  "ForAnyValue:StringEquals": { "events:source": [eventSource] },
+  ArnNotLike: { "aws:PrincipalArn": roles.map(arnOf) },
+  Null: { "aws:PrincipalArn": "false" },
+});
+
+const putPolicy = (effect, statementId, principal, condition) => ({
   Type: "AWS::Events::EventBusPolicy",
   Properties: {
     EventBusName: { Ref: "EventBus" },
     StatementId: statementId,
     Statement: {
-      Effect: "Allow",
+      Effect: effect,
       Principal: principal,
       Action: "events:PutEvents",
       Resource: arnOf("EventBus"),
@@ -29,7 +41,7 @@ const mayPut = (statementId, principal, condition) => ({
 
 const rootOf = ({ id }) => ({ "Fn::Sub": `arn:\${AWS::Partition}:iam::${id}:root` });
 
-/** The bus, and which other AWS accounts may put events on it; without any, no policy. */
+/** The bus, who alone may put events of ours on it, and which other AWS accounts may put theirs. */
 module.exports = async (osls) => {
   const { accounts, eventSource } = await configured(osls);
   const { awsAccounts, organization } = accounts;
@@ -39,11 +51,22 @@ module.exports = async (osls) => {
       Type: "AWS::Events::EventBus",
       Properties: { Name: nameOf("events") },
     },
+    OnlyOurFunctionsMayPut: putPolicy(
+      "Deny",
+      "own-source",
+      "*",
+      oursFromOthers(eventSource, Object.keys(await functionRoles(osls))),
+    ),
     ...(awsAccounts.length > 0 && {
-      AwsAccountsMayPut: mayPut("aws-accounts", { AWS: awsAccounts.map(rootOf) }, condition),
+      AwsAccountsMayPut: putPolicy(
+        "Allow",
+        "aws-accounts",
+        { AWS: awsAccounts.map(rootOf) },
+        condition,
+      ),
     }),
     ...(organization && {
-      OrganizationMayPut: mayPut("organization", "*", {
+      OrganizationMayPut: putPolicy("Allow", "organization", "*", {
         ...condition,
         StringEquals: { "aws:PrincipalOrgID": organization },
       }),

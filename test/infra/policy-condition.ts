@@ -8,6 +8,14 @@ const valuesSchema = z
   .union([z.string(), z.boolean().transform(String), z.array(z.string())])
   .transform((value) => [value].flat());
 
+/** The name of what a `Ref` or an ARN stands for. */
+const referenceSchema = z.union([
+  z.strictObject({ Ref: z.string() }).transform(({ Ref }) => Ref),
+  z
+    .strictObject({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) })
+    .transform(({ "Fn::GetAtt": path }) => path.join(".")),
+]);
+
 type Test = (given: readonly string[] | undefined, wanted: readonly string[]) => boolean;
 
 const is =
@@ -36,12 +44,15 @@ const TESTS: Readonly<Record<string, Test>> = {
   "ForAllValues:StringEquals": (given, wanted) => (given ?? []).every(is(wanted)),
   "ForAllValues:StringLike": (given, wanted) => (given ?? []).every(isLike(wanted)),
   "ForAllValues:StringNotEquals": (given, wanted) => !(given ?? []).some(is(wanted)),
+  "ForAnyValue:StringEquals": (given, wanted) => (given ?? []).some(is(wanted)),
+  // Negated, so also true when there is no such key.
+  ArnNotLike: (given, wanted) => !given?.some(isLike(wanted)),
   Null: (given, wanted) => is(wanted)(String(given === undefined)),
 };
 
 /**
  * Whether a statement's condition holds for a request: all of its operators do.
- * @param references what stands for a `Ref` of the template
+ * @param references what stands for a `Ref` of the template, and for an ARN by `LOGICAL_ID.Arn`
  */
 export const conditionHolds = (
   condition: unknown,
@@ -49,8 +60,8 @@ export const conditionHolds = (
   references: Readonly<Record<string, string>> = {},
 ): boolean => {
   const resolved: unknown = JSON.parse(JSON.stringify(condition), (_key, value: unknown) => {
-    const reference = z.strictObject({ Ref: z.string() }).safeParse(value).data;
-    return reference ? references[reference.Ref] : value;
+    const { data: reference } = referenceSchema.safeParse(value);
+    return reference === undefined ? value : references[reference];
   });
   return Object.entries(conditionSchema.parse(resolved)).every(([operator, keys]) => {
     const holds = TESTS[operator];

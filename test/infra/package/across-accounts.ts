@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { conditionHolds } from "../policy-condition.ts";
 import { arn, OWN_ACCOUNT, type TemplateReader } from "../template-reader.ts";
+import { FUNCTIONS } from "./functions.ts";
 
 const OTHER_BUS = "arn:aws:events:eu-central-1:111122223333:event-bus/skyhook-events";
 
@@ -26,6 +27,32 @@ const testBusPolicy = ({ resource }: TemplateReader): void => {
     const context = given.sources === undefined ? {} : { "events:source": given.sources };
 
     expect(conditionHolds(Statement.Condition, context)).toBe(given.isAllowed);
+  });
+
+  const role = (name: string) => `arn:aws:iam::444455556666:role/${name}`;
+  const ROLE_ARNS = Object.fromEntries(
+    FUNCTIONS.map((each) => [`${each.role}.Arn`, role(each.role)]),
+  );
+  test.each<[who: string, principal: string | undefined, sources: string[], isDenied: boolean]>([
+    ...FUNCTIONS.map((each): [string, string, string[], boolean] => [
+      `the role of ${each.name}`,
+      role(each.role),
+      ["skyhook"],
+      false,
+    ]),
+    ["a developer of our AWS account", role("developer"), ["skyhook"], true],
+    ["a developer among other events", role("developer"), ["billing", "skyhook"], true],
+    ["a developer with another source", role("developer"), ["billing"], false],
+    ["a role of another AWS account", "arn:aws:iam::111122223333:role/a", ["skyhook"], true],
+    ["EventBridge, which replays the archive as no principal", undefined, ["skyhook"], false],
+  ])("our own source from %s (%j, %j) is denied: %j", (_who, principal, sources, isDenied) => {
+    const { Statement } = policySchema.parse(resource("OnlyOurFunctionsMayPut").Properties);
+    const context = {
+      "events:source": sources,
+      ...(principal !== undefined && { "aws:PrincipalArn": principal }),
+    };
+
+    expect(conditionHolds(Statement.Condition, context, ROLE_ARNS)).toBe(isDenied);
   });
 };
 

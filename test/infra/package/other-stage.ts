@@ -72,6 +72,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
 
     test("lets an organization's AWS accounts put events, none of them with our source", () => {
       expect(ofType("AWS::Events::EventBusPolicy").map(([id]) => id)).toEqual([
+        "OnlyOurFunctionsMayPut",
         "AwsAccountsMayPut",
         "OrganizationMayPut",
       ]);

@@ -35,7 +35,6 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
         "wrong-accounts.yaml:6: accounts.1.base_url: required",
         "wrong-accounts.yaml:6: accounts.1.api_key: required",
         "wrong-accounts.yaml:8: accounts.1.colour: unknown field",
-        "wrong-reactions.yaml:2: reactions.0.account: required",
         "wrong-reactions.yaml:4: reactions.0.then.params.project_id: required",
         "wrong-reactions.yaml:4: reactions.0.then.params.region_id: required",
         "wrong-reactions.yaml:4: reactions.0.then.params.instance_id: required",

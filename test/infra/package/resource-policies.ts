@@ -1,4 +1,5 @@
 import { arn, OWN_ACCOUNT } from "../template-reader.ts";
+import { FUNCTIONS } from "./functions.ts";
 
 /**
  * Every policy that is not a role's, in full: who besides our functions may do something with what
@@ -101,6 +102,21 @@ export const RESOURCE_POLICIES = {
   },
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
+  OnlyOurFunctionsMayPut: {
+    EventBusName: { Ref: "EventBus" },
+    StatementId: "own-source",
+    Statement: {
+      Effect: "Deny",
+      Principal: "*",
+      Action: "events:PutEvents",
+      Resource: arn("EventBus"),
+      Condition: {
+        "ForAnyValue:StringEquals": { "events:source": ["skyhook"] },
+        ArnNotLike: { "aws:PrincipalArn": FUNCTIONS.map(({ role }) => arn(role)) },
+        Null: { "aws:PrincipalArn": "false" },
+      },
+    },
+  },
   AwsAccountsMayPut: {
     EventBusName: { Ref: "EventBus" },
     StatementId: "aws-accounts",
