@@ -78,9 +78,15 @@ const consume = (queue) =>
 /** osls makes the log group; its Arn ends in `:*`, which are its streams. */
 const log = (logGroup) => allow(["logs:CreateLogStream", "logs:PutLogEvents"], arnOf(logGroup));
 
-/** Looks whether an id is taken, and hands commands over; asks the provider nothing. */
+/** Checks whether an id is taken, records rejections, hands commands over; never calls the provider. */
 const INTAKE = [
   allow(["dynamodb:GetItem"], arnOf("LedgerTable")),
+  {
+    ...allow(["dynamodb:PutItem"], arnOf("LedgerTable")),
+    Condition: {
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["rejection#*", "rejection-hour#*"] },
+    },
+  },
   allow(["sqs:SendMessage"], arnOf("CommandQueue")),
   PUBLISH,
   allow(["ssm:GetParameter"], FINGERPRINT_KEY),

@@ -27,11 +27,16 @@ export interface GatewayClient {
   put(event: unknown): Promise<PutAnswer>;
   /**
    * @param of `eventId` tells a rejection of this very request from the command that has the id;
-   * `sender`: AWS account whose command it is, Skyhook's own when absent
+   * `sender`: AWS account whose command it is, Skyhook's own when absent; `signal`: ends the
+   * waiting for the answer
    */
   look(
     commandId: string,
-    of?: { readonly eventId?: string; readonly sender?: string | undefined },
+    of?: {
+      readonly eventId?: string;
+      readonly sender?: string | undefined;
+      readonly signal?: AbortSignal;
+    },
   ): Promise<RequestState | undefined>;
   /** Ends a command where that can be done; undefined when there is none. */
   cancel(commandId: string, sender: string | undefined): Promise<CancelAnswer | undefined>;
@@ -56,8 +61,10 @@ const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "TimeoutError";
 
 const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
+  const late = AbortSignal.timeout(ANSWER_MS);
+  const signal = init?.signal ? AbortSignal.any([late, init.signal]) : late;
   try {
-    return await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
+    return await fetch(url, { ...init, signal });
   } catch (error) {
     if (isTimeout(error)) {
       const limit = `${ANSWER_MS / 1000} seconds`;
@@ -143,10 +150,11 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async put(event) {
     return putAnswerSchema.parse(await post(new URL("/events", endpoint), event));
   },
-  async look(commandId, { eventId, sender } = {}) {
+  async look(commandId, { eventId, sender, signal } = {}) {
     const url = commandUrl(endpoint, commandId, { sender });
     if (eventId !== undefined) url.searchParams.set("event", eventId);
-    return read(url, requestStateSchema, NO_SUCH_COMMAND);
+    const response = await ask(url, signal && { signal });
+    return answerIn(response, url, requestStateSchema, NO_SUCH_COMMAND);
   },
   async cancel(commandId, sender) {
     const url = commandUrl(endpoint, commandId, { act: "cancel", sender });

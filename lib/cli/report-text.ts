@@ -1,4 +1,5 @@
-import type { CommandState, RequestState } from "./request-state.ts";
+import { problemLines } from "./output.ts";
+import type { CommandState, RejectionState, RequestState } from "./request-state.ts";
 import { shellWord } from "./shell-word.ts";
 import { stateText } from "./state-text.ts";
 import { tableText } from "./table-text.ts";
@@ -90,12 +91,46 @@ const nextText = (act: string, state: CommandState, flags: string): string => {
   }
 };
 
+const moreProblems = ({ problems, problemCount = 0 }: RejectionState): readonly string[] =>
+  problemCount > problems.length
+    ? [`and ${problemCount - problems.length} more; the event CommandRejected has all of them`]
+    : [];
+
+/** Which request it was that was rejected. */
+const rejectedLine = ({ commandId, eventId, rejectedAt }: RejectionState): string =>
+  [
+    ...(rejectedAt === undefined ? [] : [`at ${rejectedAt}`]),
+    ...(commandId === undefined ? [] : [`command ${commandId}`]),
+    ...(eventId === undefined ? [] : [`event ${eventId}`]),
+  ].join(", ");
+
+/** Requests under the id of another command, or under one id again. */
+const rejectionLines = ({ rejections = [] }: RequestState): readonly string[] =>
+  rejections.flatMap((rejection) => {
+    const { rejectedAt, reason, eventId } = rejection;
+    const event = eventId === undefined ? "" : `, event ${eventId}`;
+    return [
+      `  another request under this id was rejected at ${rejectedAt} (${reason})${event}`,
+      ...problemLines(rejection.problems).map((line) => `  ${line}`),
+      ...moreProblems(rejection).map((line) => `    ${line}`),
+    ];
+  });
+
+const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): string => {
+  const lines = [
+    ...moreProblems(state).map((line) => `  ${line}`),
+    `  ${rejectedLine(state)}`,
+    ...rejectionLines(state),
+  ];
+  return [stateText(state), ...lines.map(visibleText)].join("\n");
+};
+
 /**
  * Everything that is known of a request, for people.
  * @param flags that lead to the same command, ready to be typed behind others
  */
 export const reportText = (state: RequestState, flags: string): string => {
-  if (state.kind === "rejected") return stateText(state);
+  if (state.kind === "rejected") return rejectionText(state);
   const { acceptedAt, endedAt, history = [], personCan = [] } = state;
   const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
   const lines = [
@@ -103,6 +138,7 @@ export const reportText = (state: RequestState, flags: string): string => {
     ...personLines(state),
     ...waitsForLines(state),
     ...historyLines(history),
+    ...rejectionLines(state),
     ...personCan.map((act) => `  next: ${nextText(act, state, flags)}`),
   ];
   return [stateText(state), ...lines.map(visibleText)].join("\n");

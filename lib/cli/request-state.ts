@@ -31,6 +31,17 @@ const waitsForSchema = z.discriminatedUnion("for", [
   z.looseObject({ for: z.literal("tasks"), taskIds: z.array(z.string()) }),
 ]);
 
+const rejectionSchema = z.looseObject({
+  commandId: z.string().optional(),
+  eventId: z.string().optional(),
+  operation: z.string(),
+  reason: z.string(),
+  problems: z.array(z.object({ path: z.string(), rule: z.string() })),
+  // A rejection that is known from its event only has none of these.
+  problemCount: z.int().optional(),
+  rejectedAt: z.string().optional(),
+});
+
 const viewSchema = z.looseObject({
   commandId: z.string(),
   operation: z.string(),
@@ -62,18 +73,18 @@ const viewSchema = z.looseObject({
     .object({ applied: z.boolean(), resolvedAt: z.string(), note: z.string().optional() })
     .optional(),
   personCan: z.array(z.string()).optional(),
+  rejections: z.array(rejectionSchema).optional(),
 });
 
 /** What became of a request that was sent. */
 export const requestStateSchema = z.discriminatedUnion("kind", [
   viewSchema.extend({ kind: z.literal("command") }),
-  z.looseObject({
+  rejectionSchema.extend({
     kind: z.literal("rejected"),
-    operation: z.string(),
-    reason: z.string(),
-    problems: z.array(z.object({ path: z.string(), rule: z.string() })),
+    rejections: z.array(rejectionSchema).optional(),
   }),
 ]);
 
 export type RequestState = z.output<typeof requestStateSchema>;
+export type RejectionState = z.output<typeof rejectionSchema>;
 export type CommandState = Extract<RequestState, { kind: "command" }>;

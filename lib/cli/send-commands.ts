@@ -51,7 +51,11 @@ const addCommonOptions = (command: Command): Command =>
       'run only if tags are so, such as \'[{"network":{…},"key":"paid","equals":"yes"}]\'',
     )
     .option("--dry-run", "go the whole way, but send nothing: show what would be sent")
-    .option("--wait", "wait for the end of the command")
+    .option(
+      "--wait",
+      "wait for the end of the command (default: until it is accepted, 2 s at most)",
+    )
+    .option("--no-wait", "do not even wait until it is accepted or rejected")
     .option("--wait-seconds <n>", "wait so long at most", DEFAULT_WAIT_SECONDS)
     .option("--json", "print JSON");
 
@@ -83,7 +87,7 @@ export const addSendCommands = (
           after: options.after,
           guards: options.guards === undefined ? undefined : readJson(options.guards, "--guards"),
           dryRun: options.dryRun,
-          wait: options.wait ?? false,
+          waitFor: options.wait ? "end" : options.wait === false ? "nothing" : "answer",
           timeoutSeconds: waitSeconds(options.waitSeconds),
           json: options.json ?? false,
         }),

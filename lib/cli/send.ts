@@ -16,6 +16,9 @@ import { exitCodeOf, stateText, waitsFor } from "./state-text.ts";
 import { jsonLine, visibleText } from "./visible-text.ts";
 
 const LOOK_MS = 300;
+/** How long a request may take to be accepted or rejected before `send` ends without knowing. */
+const ANSWER_MS = 2_000;
+const ANSWER_LOOK_MS = 100;
 
 export interface SendOptions {
   readonly endpoint: string;
@@ -27,7 +30,8 @@ export interface SendOptions {
   readonly after?: readonly string[] | undefined;
   readonly guards?: unknown;
   readonly dryRun?: boolean | undefined;
-  readonly wait: boolean;
+  /** What to wait for: the command's end, whether it is accepted, or nothing. */
+  readonly waitFor: "end" | "answer" | "nothing";
   readonly timeoutSeconds: number;
   readonly json: boolean;
   readonly clock: Clock;
@@ -91,6 +95,48 @@ const deadlineAt = ({ deadline, clock }: SendOptions): string | undefined => {
   return typeof read === "string" ? read : new Date(clock.now() + read).toISOString();
 };
 
+/**
+ * Whether the request was accepted or rejected, as far as that shows in time. The request is durable
+ * already, so a Skyhook that does not answer any more is no failure of the send.
+ */
+const awaitAnswer = async (
+  gateway: GatewayClient,
+  { commandId, eventId }: Sent,
+  clock: Clock,
+): Promise<RequestState | undefined> => {
+  const answered = new AbortController();
+  const over = new AbortController();
+  const { signal } = over;
+  void clock.sleep(ANSWER_MS, answered.signal).then(() => over.abort());
+  try {
+    while (!signal.aborted) {
+      const state = await gateway.look(commandId, { eventId, signal });
+      if (state) return state;
+      await clock.sleep(ANSWER_LOOK_MS, signal);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof ExitError && error.exitCode === EXIT.unreachable) return undefined;
+    throw error;
+  } finally {
+    answered.abort();
+  }
+};
+
+/** Prints what is known of a request that is not followed to its end. */
+const printSent = (sent: Sent, answer: string | undefined, json: boolean): void => {
+  if (json) {
+    printResult(jsonLine({ ...sent, ...(answer !== undefined && { answer }) }));
+    return;
+  }
+  const known =
+    answer === "none"
+      ? `sent, but neither accepted nor rejected within ${ANSWER_MS / 1000} s`
+      : (answer ?? "sent");
+  printResult(sent.commandId);
+  printNote(`${known}; how it goes: skyhook status ${shellWord(sent.commandId)}`);
+};
+
 /** What is asked for beside the request itself, as far as it was given. */
 const given = (options: SendOptions) => {
   const { after, guards, dryRun } = options;
@@ -130,9 +176,12 @@ const refusalOf = (detail: Detail): RequestState | undefined => {
   return { kind: "rejected", operation, reason, problems: [...problems] };
 };
 
-/** Sends a command, and with `wait` follows it to its end. */
+/**
+ * Sends a command and waits for what `waitFor` says. Without the end, only the command's id goes to
+ * stdout, so that a script can keep it; a rejection is a note there.
+ */
 export const sendCommand = async (operation: Mutation, options: SendOptions): Promise<ExitCode> => {
-  const { random, json } = options;
+  const { random, json, waitFor, clock } = options;
   const sent = { commandId: options.id ?? random.uuid(), eventId: random.uuid() };
   const detail = requestDetail(operation, options, sent);
   const refusal = refusalOf(detail);
@@ -143,14 +192,23 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
   }
   const gateway = createGatewayClient(options.endpoint);
   await gateway.send(detail);
-  if (!options.wait) {
-    printResult(json ? jsonLine(sent) : sent.commandId);
-    if (!json) printNote(`sent; how it goes: skyhook status ${shellWord(sent.commandId)}`);
+  if (waitFor === "end") {
+    const id = visibleText(sent.commandId);
+    printNote(`sent as ${id}; waiting for its end (Ctrl-C stops the waiting only)`);
+    const state = await waitForEnd(gateway, sent, options).finally(clearProgress);
+    printResult(json ? jsonLine(state) : stateText(state));
+    return exitCodeOf(state);
+  }
+  if (waitFor === "nothing") {
+    printSent(sent, undefined, json);
     return EXIT.ok;
   }
-  const note = `sent as ${visibleText(sent.commandId)}; waiting for its end (Ctrl-C stops the waiting only)`;
-  printNote(note);
-  const state = await waitForEnd(gateway, sent, options).finally(clearProgress);
-  printResult(json ? jsonLine(state) : stateText(state));
-  return exitCodeOf(state);
+  const state = await awaitAnswer(gateway, sent, clock);
+  if (state?.kind === "rejected") {
+    if (json) printResult(jsonLine(state));
+    else printNote(stateText(state));
+    return exitCodeOf(state);
+  }
+  printSent(sent, state ? "accepted" : "none", json);
+  return EXIT.ok;
 };

@@ -2,7 +2,7 @@ import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createAwsClient } from "../aws/aws-client.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { cancelCommand } from "../commands/cancel-command.ts";
-import { readView } from "../commands/read-view.ts";
+import { readState } from "../commands/read-view.ts";
 import { resolveCommand } from "../commands/resolve-command.ts";
 import { commandKey } from "../ledger/command.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -44,9 +44,13 @@ export const stageCommandDesk = (
     metrics: countedNowhere,
   };
 
-  const about = async <T>(id: string, act: (key: string) => Promise<T>): Promise<T> => {
+  const about = async <T>(
+    id: string,
+    act: (key: string, identity: { readonly sender: string; readonly id: string }) => Promise<T>,
+  ): Promise<T> => {
     try {
-      return await act(commandKey({ sender: sender ?? (await accountOf(client, tableName)), id }));
+      const identity = { sender: sender ?? (await accountOf(client, tableName)), id };
+      return await act(commandKey(identity), identity);
     } catch (error) {
       throw awsTrouble(error, `there is no table ${tableName} in this AWS account and region`);
     }
@@ -54,9 +58,9 @@ export const stageCommandDesk = (
   return {
     followsLater: "its event follows within a minute",
     look: (commandId) =>
-      about(commandId, async (key) => {
-        const view = await readView(ledger, key);
-        return view && requestStateSchema.parse({ kind: "command", ...view });
+      about(commandId, async (_key, identity) => {
+        const state = await readState(ledger, identity);
+        return state && requestStateSchema.parse(state);
       }),
     cancel: (commandId) => about(commandId, (key) => cancelCommand(deps, key)),
     resolve: (commandId, finding) => about(commandId, (key) => resolveCommand(deps, key, finding)),

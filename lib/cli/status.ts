@@ -20,7 +20,12 @@ export const showStatus = async (
 ): Promise<ExitCode> => {
   const desk = await openCommandDesk(flags, clock);
   const state = await desk.look(commandId);
-  if (!state) throw noSuchCommand(commandId);
+  if (!state) {
+    throw new ExitError(
+      EXIT.refused,
+      `no command ${commandId} here, and no rejection in the last 30 days: never sent, or still queued`,
+    );
+  }
   printResult(
     flags.json
       ? jsonLine(state)

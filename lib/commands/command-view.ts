@@ -1,6 +1,7 @@
 import type { Problem } from "../contract/problem.ts";
 import type { NumberedAttempt } from "../ledger/attempts.ts";
 import { type Command, type FollowedTask, isEnded, type SeenTag } from "../ledger/command.ts";
+import type { Rejected } from "../ledger/rejection.ts";
 import type { JsonObject } from "../ports/ledger.ts";
 import { createdBy } from "./command-events.ts";
 
@@ -166,4 +167,22 @@ export const viewOf = (command: Command, { attempts, waitsFor }: Surroundings): 
     ...actsOfPeople(command),
     personCan: actsOn(command),
   };
+};
+
+/** A request that was rejected. */
+export interface RejectionView {
+  /** Absent: the request had none that could be read. */
+  readonly commandId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly operation: string;
+  readonly reason: string;
+  /** The first ones of `problemCount`. */
+  readonly problems: readonly Problem[];
+  readonly problemCount: number;
+  readonly rejectedAt: string;
+}
+
+export const rejectionView = (rejected: Rejected): RejectionView => {
+  const { digest: _, rejectedAt, ...shown } = rejected;
+  return { ...shown, rejectedAt: instant(rejectedAt) };
 };

@@ -8,8 +8,15 @@ import {
   splitCommandKey,
 } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
+import { type Rejected, readRejections } from "../ledger/rejection.ts";
 import type { Ledger } from "../ports/ledger.ts";
-import { type CommandView, viewOf, type WaitsFor } from "./command-view.ts";
+import {
+  type CommandView,
+  type RejectionView,
+  rejectionView,
+  viewOf,
+  type WaitsFor,
+} from "./command-view.ts";
 
 const laneBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
   const lane = (await lanes.read(ledger, command.lane))?.value;
@@ -72,4 +79,44 @@ export const readView = async (ledger: Ledger, key: string): Promise<CommandView
       waitsFor: await waitsFor(ledger, command),
     })
   );
+};
+
+/** What became of requests under an id. */
+export type RequestView =
+  | ({ readonly kind: "command" } & CommandView & Others)
+  | ({ readonly kind: "rejected" } & RejectionView & Others);
+
+/** Other requests under the same id that were rejected, the oldest first; absent: none. */
+interface Others {
+  readonly rejections?: readonly RejectionView[];
+}
+
+const others = (rejected: readonly Rejected[]): Others =>
+  rejected.length > 0 ? { rejections: rejected.map(rejectionView) } : {};
+
+/**
+ * The command of that id with what was rejected under it, or the newest rejection where there is no
+ * command. The id of an event that was rejected leads to its rejection too.
+ * @param eventId names one request: if that was rejected, its rejection
+ * @returns undefined when nothing is recorded
+ */
+export const readState = async (
+  ledger: Ledger,
+  { sender, id }: { readonly sender: string; readonly id: string },
+  eventId?: string,
+): Promise<RequestView | undefined> => {
+  const key = commandKey({ sender, id });
+  const command = (await commands.read(ledger, key))?.value;
+  // A request that was rejected, and accepted when its message came again, is that command.
+  const rejected = (await readRejections(ledger, sender, id)).filter(
+    (rejection) => !command || rejection.eventId !== command.causationId,
+  );
+  const asked = rejected.find(
+    (rejection) => eventId !== undefined && rejection.eventId === eventId,
+  );
+  if (asked) return { kind: "rejected", ...rejectionView(asked) };
+  const view = await readView(ledger, key);
+  if (view) return { kind: "command", ...view, ...others(rejected) };
+  const newest = rejected.at(-1);
+  return newest && { kind: "rejected", ...rejectionView(newest), ...others(rejected.slice(0, -1)) };
 };

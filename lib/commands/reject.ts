@@ -2,6 +2,7 @@ import { eventOf } from "../events/event.ts";
 import { listedProblems } from "../events/listing.ts";
 import { publish } from "../events/publish.ts";
 import { commandKey, commands } from "../ledger/command.ts";
+import { type Rejected, recordRejection } from "../ledger/rejection.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { Rejection } from "./request.ts";
@@ -14,12 +15,33 @@ export type RejectDeps = Pick<
   "bus" | "clock" | "fingerprintKey" | "ledger" | "log" | "metrics"
 >;
 
+/** When the request was rejected first, epoch ms: a repeated delivery finds the first one's record. */
+const recordedAt = async (
+  { ledger, clock, log, fingerprintKey }: RejectDeps,
+  { sender, commandId, eventId, operation, reason, problems }: Rejection,
+  message: string,
+): Promise<number> => {
+  const rejection: Rejected = {
+    digest: fingerprintOf([sender, commandId ?? null, reason, message], fingerprintKey),
+    ...(eventId !== undefined && { eventId }),
+    ...(commandId !== undefined && { commandId }),
+    operation,
+    reason,
+    problems: [...problems],
+    problemCount: problems.length,
+    rejectedAt: clock.now(),
+  };
+  const known = await recordRejection(ledger, sender, rejection);
+  if (!known) log.warn("rejection not recorded, its sender has too many in this hour", { sender });
+  return (known ?? rejection).rejectedAt;
+};
+
 /**
- * Tells that a request does not become a command. Changes nothing. A request without any id can
- * only be logged. It is counted when it is published: again, where a crash before the message was
- * acknowledged brings it again.
+ * Records that a request does not become a command, then publishes it; no command changes. A request
+ * without any id is recorded and logged only. A rejection is counted when it is published: again,
+ * where a crash before the message was acknowledged brings it again.
  * @param message the message as it came: the same message again is the same rejection
- * @throws Error when the bus did not take the event; the message comes again
+ * @throws Error when the ledger fails or the bus did not take the event; the message comes again
  */
 export const rejectRequest = async (
   deps: RejectDeps,
@@ -32,11 +54,13 @@ export const rejectRequest = async (
     correlationId: rejection.correlationId ?? commandId,
     commandId,
   });
+  const problems = listedProblems(rejection.problems);
   const fields = {
     reason,
     sender,
-    problems: listedProblems(rejection.problems).map(({ path, rule }) => `${path}: ${rule}`),
+    problems: problems.map(({ path, rule }) => `${path}: ${rule}`),
   };
+  const time = await recordedAt({ ...deps, log }, rejection, message);
   if (commandId === undefined) {
     log.warn("request rejected, and its sender cannot be told: it has no id", fields);
     return;
@@ -51,7 +75,7 @@ export const rejectRequest = async (
     detailType: "CommandRejected",
     identity: [...identity, ...(isTaken ? ["taken"] : [])],
     subject: key,
-    time: deps.clock.now(),
+    time,
     correlationId: rejection.correlationId ?? commandId,
     causationId: rejection.eventId ?? commandId,
     sender,
@@ -59,7 +83,7 @@ export const rejectRequest = async (
     data: {
       operation: rejection.operation.slice(0, MAX_OPERATION_CHARACTERS),
       reason,
-      problems: listedProblems(rejection.problems),
+      problems,
       ...(isTaken && { requestedCommandId: commandId }),
     },
   });

@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import type { CommandView } from "../commands/command-view.ts";
-import { readView } from "../commands/read-view.ts";
+import { type RequestView, readState } from "../commands/read-view.ts";
 import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
@@ -14,7 +13,7 @@ import { createPersonRoutes } from "./person-routes.ts";
 import { type PutAnswer, readPut } from "./put-request.ts";
 import { sendRequest } from "./send-request.ts";
 
-/** A rejected request has no place in the ledger; the newest are remembered for whoever asks. */
+/** The ledger records only so many rejections an hour; senders that wait are answered beyond that. */
 const MAX_REJECTIONS = 1_000;
 
 const rejectedEventSchema = z.object({
@@ -28,7 +27,7 @@ const rejectedEventSchema = z.object({
 
 /** What became of a request that was sent here. */
 type SentRequest =
-  | ({ readonly kind: "command" } & CommandView)
+  | RequestView
   | ({ readonly kind: "rejected" } & z.output<typeof rejectedEventSchema>["data"]);
 
 const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentRequest> => {
@@ -72,8 +71,7 @@ const lookUp = async (
     const rejection = rejections.get(eventId);
     if (rejection) return rejection;
   }
-  const view = await readView(deps.ledger, key);
-  return view && { kind: "command", ...view };
+  return readState(deps.ledger, { sender, id }, eventId);
 };
 
 const createApp = (automation: Automation): Hono => {

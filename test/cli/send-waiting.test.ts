@@ -42,7 +42,7 @@ const sendAndWait = (endpoint: string, deadline?: string) =>
     input: { data: '{"params":{"task_id":"t"}}', flags: new Map() },
     id: "c1",
     deadline,
-    wait: true,
+    waitFor: "end",
     timeoutSeconds: 60,
     json: true,
     clock: { now: () => 0, sleep: async () => {} },

@@ -157,7 +157,7 @@ describe("skyhook send", { timeout: 30_000 }, () => {
 
     expect(sent.exitCode).toBe(0);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    expect(sent.stderr).toBe(`sent; how it goes: skyhook status ${id}\n`);
+    expect(sent.stderr).toMatch(new RegExp(`; how it goes: skyhook status ${id}\n$`));
     expect(JSON.parse(status.stdout)).toMatchObject({ commandId: id, operation: "update-policy" });
     expect(status.exitCode).toBe(0);
   });
@@ -168,11 +168,17 @@ describe("skyhook send", { timeout: 30_000 }, () => {
 
     const first = await send("paused");
     const [again, other] = await Promise.all([send("paused"), send("active")]);
+    const status = await run(["status", "twice"]);
 
     expect([first.exitCode, again.exitCode, other.exitCode]).toEqual([0, 0, 2]);
     expect(other.stdout).toBe(
       "update-policy rejected (id-reused)\n  metadata.commandId: belongs to a command with another payload\n",
     );
+    expect(status.stdout).toMatch(/^update-policy twice succeeded/);
+    expect(status.stdout).toMatch(
+      /\n {2}another request under this id was rejected at \S+ \(id-reused\), event [0-9a-f-]{36}\n {4}metadata.commandId: belongs to a command with another payload\n/,
+    );
+    expect(status.exitCode).toBe(0);
     expect(eventsOf("twice").map((event) => event["detail-type"])).toEqual([
       "CommandAccepted",
       "CommandSucceeded",
@@ -205,9 +211,32 @@ describe("skyhook status", { timeout: 30_000 }, () => {
     const ended = await run(["status", "no/such?id"]);
 
     expect(ended.stderr).toBe(
-      "no command no/such?id here: never sent, still queued, or rejected\n",
+      "no command no/such?id here, and no rejection in the last 30 days: never sent, or still queued\n",
     );
     expect(ended.exitCode).toBe(2);
+  });
+
+  it.concurrent("shows a request that was rejected, by its command's id and its event's id", async () => {
+    const put = join(directory, "rejected.json");
+    const detail = {
+      metadata: { commandId: "refused", id: "event-of-refused" },
+      data: { operation: "update-policy", params: {}, body: {} },
+    };
+    await writeFile(
+      put,
+      JSON.stringify({ source: "team", "detail-type": "CommandRequested", detail }),
+    );
+    await run(["put-event", put]);
+    await skyhook.printed("event-of-refused");
+
+    const byCommand = await run(["status", "refused"]);
+    const byEvent = await run(["status", "event-of-refused"]);
+
+    expect(byCommand.stdout).toMatch(
+      /^update-policy rejected \(invalid\)\n {2}params\.[\s\S]*\n {2}at \S+, command refused, event event-of-refused\n/,
+    );
+    expect(byEvent.stdout).toBe(byCommand.stdout);
+    expect([byCommand.exitCode, byEvent.exitCode]).toEqual([2, 2]);
   });
 
   it.concurrent("says that nothing answers, with a status of its own", async () => {

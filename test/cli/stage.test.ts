@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
 import { type Command, commandKey, commands } from "../../lib/ledger/command.ts";
+import { recordRejection } from "../../lib/ledger/rejection.ts";
 import type { Ledger } from "../../lib/ports/ledger.ts";
 import { commandOf } from "../support/commands.ts";
 import { runSkyhook } from "../support/skyhook-process.ts";
@@ -112,6 +113,27 @@ describe("a deployed stage", { timeout: 30_000 }, () => {
       outbox: [{ detailType: "CommandResolved" }],
       state: { ...unknownEnd, settled: false },
     });
+  });
+
+  it.concurrent("shows what was rejected under a command's id, and under one of its own", async () => {
+    await put("taken");
+    const rejection = {
+      ...{ digest: "d", operation: "resume-instance", reason: "id-reused" },
+      problems: [{ path: "metadata.commandId", rule: "belongs to a command" }],
+      ...{ problemCount: 1, rejectedAt: Date.UTC(2026, 0, 1) },
+    };
+    await recordRejection(ledger, OWN, { ...rejection, commandId: "taken", eventId: "e1" });
+    await recordRejection(ledger, OWN, { ...rejection, digest: "d2", commandId: "unmade" });
+
+    const taken = await skyhook("status", "taken", "--stage", "test");
+    const unmade = await skyhook("status", "unmade", "--stage", "test", "--json");
+
+    expect(taken.stdout).toContain(
+      "\n  another request under this id was rejected at 2026-01-01T00:00:00.000Z (id-reused), event e1\n    metadata.commandId: belongs to a command\n",
+    );
+    expect(taken.exitCode).toBe(0);
+    expect(JSON.parse(unmade.stdout)).toMatchObject({ kind: "rejected", reason: "id-reused" });
+    expect(unmade.exitCode).toBe(2);
   });
 
   it.concurrent("knows no command that it has not", async () => {

@@ -49,6 +49,14 @@ export const STATEMENTS = {
   IntakeRole: [
     logs("IntakeLogGroup"),
     { Effect: "Allow", Action: ["dynamodb:GetItem"], Resource: [arn("LedgerTable")] },
+    {
+      Effect: "Allow",
+      Action: ["dynamodb:PutItem"],
+      Resource: [arn("LedgerTable")],
+      Condition: {
+        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["rejection#*", "rejection-hour#*"] },
+      },
+    },
     { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("CommandQueue")] },
     { Effect: "Allow", Action: ["events:PutEvents"], Resource: [arn("EventBus")] },
     {

@@ -12,6 +12,7 @@ import { checkLanes, watchLanes } from "./lanes.ts";
 import { checkNumbers } from "./numbers.ts";
 import { checkProgress } from "./progress.ts";
 import { checkPromptness } from "./promptness.ts";
+import { checkRejections } from "./rejections.ts";
 import { checkRest } from "./rest.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
 import { checkTasks } from "./tasks.ts";
@@ -26,6 +27,7 @@ const CHECKS: readonly Check[] = [
   checkTruth,
   checkLanes,
   checkRest,
+  checkRejections,
   checkConditions,
   checkProgress,
   checkPromptness,
