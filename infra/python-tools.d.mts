@@ -1,3 +1,3 @@
-export const PINNED: Readonly<Record<"ministack" | "cfn-lint", string>>;
+export const PINNED: Readonly<Record<"ministack" | "moto" | "cfn-lint", string>>;
 export const findPython: () => string | undefined;
-export const pythonProgram: (name: "ministack" | "cfn-lint") => string;
+export const pythonProgram: (name: "ministack" | "moto_server" | "cfn-lint") => string;

@@ -29,7 +29,7 @@ export const PINNED = Object.fromEntries(
   readFileSync(REQUIREMENTS, "utf8")
     .split("\n")
     .filter((line) => line.includes("=="))
-    .map((line) => line.split("==")),
+    .map((line) => line.replace(/\[.*\]/, "").split("==")),
 );
 
 /** The name of a Python that fits, or undefined where there is none. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { PINNED, pythonProgram } from "../../../infra/python-tools.mjs";
 import type { Emulator } from "./emulator.ts";
-import { startMinistack } from "./ministack-process.ts";
+import { startMinistack } from "./ministack.ts";
 
 /** MiniStack from its Python package, with a folder of its own that goes when it does. */
 export const startFromPython = async (): Promise<Emulator> => {

@@ -1,5 +1,5 @@
 import type { Emulator } from "./emulator.ts";
-import { startMinistack } from "./ministack-process.ts";
+import { startMinistack } from "./ministack.ts";
 
 /**
  * MiniStack from its Docker image, on the network of this machine: the functions that it runs have to

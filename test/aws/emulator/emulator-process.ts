@@ -19,22 +19,6 @@ const freePort = async (): Promise<number> => {
   return address.port;
 };
 
-/**
- * What it is set to. It listens on 127.0.0.1 only, and names itself so: "localhost" may be another
- * address for the functions that it runs. With AUTH it evaluates IAM policies as AWS does, for the
- * functions' roles too.
- */
-const settingsOf = (port: number) => ({
-  BIND_HOST: "127.0.0.1",
-  MINISTACK_HOST: "127.0.0.1",
-  GATEWAY_PORT: String(port),
-  AUTH: "true",
-  AWS_ACCESS_KEY_ID: "test",
-  AWS_SECRET_ACCESS_KEY: "test",
-  // The SDK's advice to upgrade Node would stand in the output of each function.
-  AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
-});
-
 /** Where what it writes is to be found; git and the checks leave such files aside. */
 const LOG_FILE = "emulator.log";
 
@@ -50,29 +34,38 @@ const stop = async (child: ChildProcess): Promise<void> => {
   if (!ended(child)) child.kill("SIGKILL");
 };
 
-const answers = async (endpoint: string): Promise<boolean> => {
+const answers = async (url: string): Promise<boolean> => {
   try {
-    return (await fetch(`${endpoint}/_ministack/health`)).ok;
+    return (await fetch(url)).ok;
   } catch {
     return false;
   }
 };
 
-/**
- * Starts MiniStack and waits until it answers.
- * @param launch the command that runs it with those settings
- * @throws Error with its output when it does not answer in time
- */
-export const startMinistack = async (
-  what: string,
-  launch: (settings: Readonly<Record<string, string>>) => {
+/** How an emulator is run, so that it listens on this port of 127.0.0.1. */
+export interface EmulatorProgram {
+  /** Name and version, for the person who reads the output. */
+  readonly what: string;
+  /** Path that answers 200 when the emulator is ready. */
+  readonly healthPath: string;
+  readonly launch: (port: number) => {
     readonly command: string;
     readonly args: readonly string[];
     readonly env: NodeJS.ProcessEnv;
-  },
-): Promise<Emulator> => {
+  };
+}
+
+/**
+ * Starts an emulator and waits until it answers.
+ * @throws Error with its output when it does not answer in time
+ */
+export const startProcess = async ({
+  what,
+  healthPath,
+  launch,
+}: EmulatorProgram): Promise<Emulator> => {
   const port = await freePort();
-  const { command, args, env } = launch(settingsOf(port));
+  const { command, args, env } = launch(port);
   const log = openSync(LOG_FILE, "w");
   const child = spawn(command, args, { env, stdio: ["ignore", log, log] });
   closeSync(log);
@@ -87,7 +80,7 @@ export const startMinistack = async (
   process.once("SIGTERM", exit);
   const endpoint = `http://127.0.0.1:${port}`;
   const endsAt = performance.now() + START_LIMIT_MS;
-  while (!(await answers(endpoint))) {
+  while (!(await answers(`${endpoint}${healthPath}`))) {
     if (failure !== "" || ended(child) || performance.now() > endsAt) {
       await stop(child);
       const written = readFileSync(LOG_FILE, "utf8");
