@@ -5,6 +5,8 @@ const { pollerAlarms } = require("./alarms/poller.cjs");
 const { queueAlarms } = require("./alarms/queues.cjs");
 const { configured } = require("./configured.cjs");
 
+const AI_TASKS = "watch-ai-tasks";
+
 /** @param actions what each alarm does, by the name that CloudFormation has for it */
 const acting = (alarms, actions) =>
   Object.fromEntries(
@@ -16,15 +18,17 @@ const acting = (alarms, actions) =>
 
 /** Every alarm says in its description what it means and where in README.md to go on. */
 module.exports = async (osls) => {
-  const { accounts } = await configured(osls);
-  const functions = await osls.resolveVariable("self:functions");
+  const { accounts, aiTaskName } = await configured(osls);
+  const functions = Object.keys(await osls.resolveVariable("self:functions"));
+  // Nothing calls it: an alarm could only tell of a person's own trial.
+  const called = functions.filter((name) => name !== AI_TASKS || aiTaskName !== undefined);
   const topicArn = String((await osls.resolveVariable("param:alarmTopicArn")) ?? "");
   const states = {
     ...accountAlarms(accounts.accounts),
     ...pollerAlarms,
     ...commandAlarms,
     ...queueAlarms,
-    ...functionAlarms(Object.keys(functions)),
+    ...functionAlarms(called),
   };
   if (topicArn === "") return { ...states, ...happeningAlarms };
   const told = [topicArn];

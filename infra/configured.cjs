@@ -16,6 +16,7 @@ const VARIABLES = [
   "param:accountsFile",
   "param:reactionsFile",
   "param:jobAccount",
+  "param:aiTaskName",
   "param:eventSource",
   "param:fingerprintKeyParameter",
   "sls:stage",
@@ -47,8 +48,15 @@ const write = (file, text) => {
 };
 
 const read = async (values) => {
-  const [accountsFile, reactionsFile, jobAccount, eventSource, fingerprintKeyParameter, stage] =
-    values;
+  const [
+    accountsFile,
+    reactionsFile,
+    jobAccount,
+    aiTaskName,
+    eventSource,
+    fingerprintKeyParameter,
+    stage,
+  ] = values;
   const { readConfigFiles } = await import(pathToFileURL(READER).href).catch(() =>
     end(["the functions are not built; run: npm run package"]),
   );
@@ -56,6 +64,7 @@ const read = async (values) => {
     accounts: configFile(accountsFile, "infra/accounts.example.yaml"),
     reactions: configFile(reactionsFile, "infra/reactions.example.yaml"),
     jobAccount,
+    aiTaskName,
     eventSource,
     fingerprintKeyParameter,
     stage,
@@ -70,6 +79,8 @@ const read = async (values) => {
     accounts: reading.accounts,
     rules: reading.rules,
     jobAccount: reading.jobAccount,
+    /** Undefined: AI tasks are not watched; empty: all are. */
+    aiTaskName: aiTaskName === "none" ? undefined : aiTaskName,
     eventSource,
     /** Names of SSM parameters, once each. */
     keyParameters: [...new Set(keyOf.values())],

@@ -52,6 +52,7 @@ exports.prices = async (osls) => ({
 
 exports.aiTasks = async (osls) => ({
   ...(await jobOf(osls)),
-  AI_TASK_NAME: "${param:aiTaskName}",
+  // Without a schedule only people call it, and mean all tasks.
+  AI_TASK_NAME: (await configured(osls)).aiTaskName ?? "",
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above

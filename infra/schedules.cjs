@@ -1,4 +1,5 @@
 const { arnOf } = require("./arn.cjs");
+const { configured } = require("./configured.cjs");
 const { STATE } = require("./kill-switch.cjs");
 const { nameOf, STAGE } = require("./name.cjs");
 const { serviceRole } = require("./service-role.cjs");
@@ -46,7 +47,15 @@ const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
   ),
 });
 
-module.exports = {
+const AI_TASKS = schedule({
+  id: "AiTaskSchedule",
+  thing: "ai-tasks",
+  target: "WatchDashaiDashtasksLambdaFunction",
+  expression: "rate(1 minute)",
+  maxAgeSeconds: 60,
+});
+
+module.exports = async (osls) => ({
   /** Of this stage alone: for its roles' trust, and because Scheduler counts by group. */
   ScheduleGroup: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: STAGE } },
   /** The safety net under the wake queue: whatever is due is seen within a minute. */
@@ -74,11 +83,5 @@ module.exports = {
     expression: "cron(30 * * * ? *)",
     maxAgeSeconds: 1_200,
   }),
-  ...schedule({
-    id: "AiTaskSchedule",
-    thing: "ai-tasks",
-    target: "WatchDashaiDashtasksLambdaFunction",
-    expression: "rate(1 minute)",
-    maxAgeSeconds: 60,
-  }),
-};
+  ...((await configured(osls)).aiTaskName !== undefined && AI_TASKS),
+});

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { AccountsConfig } from "../accounts/config.ts";
 import { readDeployedAccounts } from "../accounts/deployed-accounts.ts";
 import { type ConfigProblem, readConfig } from "../config/config-file.ts";
+import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import { readReactions } from "../reactions/reactions-file.ts";
 
 /** A file as it was found. */
@@ -23,6 +24,8 @@ export interface DeploymentInput {
   readonly reactions: ConfigFile;
   /** Name of the account that the standing jobs use; empty: the first of the file. */
   readonly jobAccount: string;
+  /** Which AI tasks are watched: a method of `AI_TASK_NAMES`, all when empty, or `none`. */
+  readonly aiTaskName: string;
   /** `source` of our own events. */
   readonly eventSource: string;
   readonly stage: string;
@@ -71,10 +74,15 @@ const toJson = (content: unknown): string =>
 
 /** What stage parameters have to be, so that what is made of them can be deployed. */
 const PARAMETER_RULES: readonly {
-  readonly name: "eventSource" | "fingerprintKeyParameter" | "stage";
+  readonly name: "aiTaskName" | "eventSource" | "fingerprintKeyParameter" | "stage";
   readonly pattern: RegExp;
   readonly rule: string;
 }[] = [
+  {
+    name: "aiTaskName",
+    pattern: new RegExp(`^(${["", "none", ...AI_TASK_NAMES].join("|")})$`),
+    rule: `one of ${AI_TASK_NAMES.join(", ")}, none; or empty for all`,
+  },
   {
     name: "eventSource",
     pattern: /^(?!aws\.)[\w./-]{1,256}$/,

@@ -26,6 +26,7 @@ const input = (given: {
     example: { name: "r.example.yaml", text: undefined },
   },
   jobAccount: given.jobAccount ?? "",
+  aiTaskName: "",
   eventSource: "skyhook",
   stage: given.stage ?? "dev",
   fingerprintKeyParameter: "/skyhook/dev/fingerprint-key",
@@ -55,6 +56,7 @@ test("mistakes of both files are told at once, as file, line, place and rule", (
 });
 
 test.each([
+  ["aiTaskName", "nonne", "one of transcription, content-moderation, none; or empty for all"],
   ["eventSource", "aws.skyhook", "a name such as skyhook, which does not begin with aws."],
   ["eventSource", "sky hook", "a name such as skyhook, which does not begin with aws."],
   [

@@ -36,6 +36,7 @@ const PROD: Stage = {
     accountsFile: "accounts.yaml",
     reactionsFile: "reactions.yaml",
     jobAccount: "second",
+    aiTaskName: "none",
     eventSource: "hook",
     alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
     intakeConcurrency: "none",
@@ -134,6 +135,13 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(functionOf("SyncDashthresholdsLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
       expect(functionOf("SnapshotDashpricesLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
       expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+    });
+
+    test("neither schedules the function of AI tasks nor watches it, if they are not watched", () => {
+      const ids = Object.keys(template.resources).filter((id) => /AiTask|Aidashtask/i.test(id));
+
+      expect(ids.filter((id) => /Schedule|Fails|Throttled|Rule/.test(id))).toEqual([]);
+      expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.AI_TASK_NAME).toBe("");
     });
 
     test("has the alarms of each account", () => {
