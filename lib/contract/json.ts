@@ -14,16 +14,37 @@ const notTooDeep = (value: unknown): unknown => {
   return value;
 };
 
-const isWholeNumber = /^-?\d+$/;
-
 /** Nothing counts or costs so much, and to keep a million digits takes seconds. */
 const MAX_KEPT_DIGITS = 100;
 
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
+
+/**
+ * The integer that a number's text states, as `1e3` and `1.0` do; undefined for none. The exponent is
+ * looked at before it is expanded, so that `1e999999999` costs nothing: no text or integer has more
+ * than `MAX_KEPT_DIGITS` digits.
+ */
+const integerOf = (text: string): bigint | undefined => {
+  if (text.length > MAX_KEPT_DIGITS) return undefined;
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = NUMBER.exec(text) ?? [];
+  const digits = `${whole}${fraction}`.replace(/0+$/, "");
+  if (digits === "") return 0n;
+  const zeros = Number(exponent) + whole.length - digits.length;
+  const isKept = zeros >= 0 && digits.length + zeros <= MAX_KEPT_DIGITS;
+  return isKept ? BigInt(`${sign}${digits}${"0".repeat(zeros)}`) : undefined;
+};
+
 /** An integer outside the safe range becomes a bigint; everything else is what JSON.parse gives. */
-const parseNumber = (digits: string): number | bigint => {
-  const value = Number(digits);
-  if (digits.length > MAX_KEPT_DIGITS) return value;
-  return isWholeNumber.test(digits) && !Number.isSafeInteger(value) ? BigInt(digits) : value;
+const parseNumber = (text: string): number | bigint => {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
+  return integerOf(text) ?? value;
+};
+
+/** As `parseNumber`, but a number that only rounding makes an integer is NaN, which no schema takes. */
+const parseExactNumber = (text: string): number | bigint => {
+  const value = parseNumber(text);
+  return Number.isSafeInteger(value) && integerOf(text) === undefined ? Number.NaN : value;
 };
 
 /**
@@ -32,6 +53,12 @@ const parseNumber = (digits: string): number | bigint => {
  */
 export const parseWireJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseNumber));
+
+/**
+ * As `parseWireJson`, for requests, whose numbers are all integers: none is taken for another one.
+ */
+export const parseRequestJson = (text: string): unknown =>
+  notTooDeep(parse(text, undefined, parseExactNumber));
 
 /** Equal for two texts of nearly the same number only if they say the very same. */
 const significantDigits = (digits: string): string =>

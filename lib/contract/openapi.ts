@@ -153,7 +153,7 @@ export const createOpenApi = () =>
       },
     },
     {
-      override: ({ jsonSchema, zodSchema }) => {
+      override: ({ jsonSchema, zodSchema, io }) => {
         // zod writes the ways of holding a number; the wire has one, which the schema names itself.
         if (jsonSchema.type !== undefined) Reflect.deleteProperty(jsonSchema, "anyOf");
         if (zodSchema === uint64) {
@@ -164,8 +164,13 @@ export const createOpenApi = () =>
         if (jsonSchema.format !== undefined) Reflect.deleteProperty(jsonSchema, "pattern");
         const rules = rulesInWords(zodSchema);
         if (rules !== "" && !saysItself(jsonSchema)) jsonSchema.description ??= rules;
-        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        // Of an answer this says nothing; a request with a larger number is refused.
+        if (io === "output" && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
+          delete jsonSchema.minimum;
+        }
+        if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) {
+          delete jsonSchema.maximum;
+        }
       },
     },
   );

@@ -23,8 +23,12 @@ export const isOwnText = (message: string): boolean =>
 const ruleOfType = (expected: string, message: string): string => {
   // What was received is not in the issue, only in its text.
   if (message.endsWith("received undefined")) return "required";
-  // An integer beyond the safe range comes from our JSON reader as a bigint.
-  if (expected === "number" && message.endsWith("received bigint")) {
+  // A number that is an integer by rounding only comes from our JSON reader as NaN.
+  if (expected === "number" && message.endsWith("received NaN")) {
+    return "a number that is exact without rounding";
+  }
+  // An integer beyond the safe range comes as a bigint, or as Infinity.
+  if (expected === "number" && /received (bigint|-?Infinity)$/.test(message)) {
     return "a number from -9007199254740991 to 9007199254740991";
   }
   const rule = TYPE_NAMES[expected] ?? message;

@@ -1,4 +1,4 @@
-import { parseWireJson } from "../contract/json.ts";
+import { parseRequestJson } from "../contract/json.ts";
 import { invalid, RefusedError } from "./errors.ts";
 
 /** Our own limit: no documented body comes near it, and a laptop should not be filled by one. */
@@ -38,7 +38,7 @@ const isJson = (contentType: string | null): boolean =>
 
 const parseBody = (bytes: Uint8Array): unknown => {
   try {
-    return parseWireJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseRequestJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     // The parser's own message quotes the body, which may hold a variable's value.
     throw invalid({ body: ["must be readable JSON in UTF-8"] });

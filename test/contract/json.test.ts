@@ -1,7 +1,12 @@
 import Big from "big.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatWireJson, parseMoneyJson, parseWireJson } from "../../lib/contract/json.ts";
+import {
+  formatWireJson,
+  parseMoneyJson,
+  parseRequestJson,
+  parseWireJson,
+} from "../../lib/contract/json.ts";
 
 const uint64 = fc.bigInt({ min: 0n, max: 18446744073709551615n });
 
@@ -27,8 +32,8 @@ test("what is written is read back the same, whatever it holds", () => {
     fc.property(wireValue, (value) => {
       // A float above the safe range has no fraction; the digits it prints are read as they are.
       const expected = mapNumbers(value, (number) =>
-        Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21
-          ? BigInt(String(number))
+        Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e100
+          ? BigInt(Big(String(number)).toFixed())
           : number,
       );
 
@@ -66,9 +71,42 @@ test.each([
   ["-9007199254740992", -9007199254740992n],
   ["18446744073709551616", 18446744073709551616n],
   ["1e400", Number.POSITIVE_INFINITY],
+  ["1.0", 1],
+  ["1e19", 10_000_000_000_000_000_000n],
+  ["-1.0E+19", -10_000_000_000_000_000_000n],
+  ["18446744073709551615.000", 18446744073709551615n],
+  ["1844674407370955161.5e1", 18446744073709551615n],
+  ["1.8446744073709551615e19", 18446744073709551615n],
+  ["18446744073709551615000e-3", 18446744073709551615n],
+  ["0e999999999", 0],
+  ["1e99", 10n ** 99n],
+  ["1e999999999", Number.POSITIVE_INFINITY],
   [' "text" ', "text"],
 ])("%s is read as %s", (json, value) => {
   expect(parseWireJson(json)).toBe(value);
+  expect(parseRequestJson(json)).toBe(value);
+});
+
+test("an integer is read with all its digits, however JSON writes it", () => {
+  fc.assert(
+    fc.property(uint64, fc.integer({ min: -30, max: 30 }), (integer, exponent) => {
+      const shifted = Big(`${integer}e${-exponent}`).toFixed();
+
+      const read = parseRequestJson(`${shifted}e${exponent}`);
+
+      expect(formatWireJson(read)).toBe(String(integer));
+    }),
+  );
+});
+
+test.each([
+  "0.99999999999999999999",
+  "1.00000000000000000001",
+  "1e-999999999",
+  "18446744073709551615e-30",
+  `1.${"0".repeat(200)}1`,
+])("a request's number %s, which only rounding makes an integer, is none", (json) => {
+  expect(parseRequestJson(json)).not.toSatisfy(Number.isInteger);
 });
 
 describe("a reply that tells of money", () => {

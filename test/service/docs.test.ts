@@ -94,7 +94,7 @@ test("rules across fields are told in words, in the document and on the page", a
   expect(text).toContain("min: must not exceed max");
   expect(text).toContain("network_id: required with type manual");
   expect(text).toMatch(
-    /<code>page<\/code>\s*<span class="note">query, integer, at least 1, default 1</,
+    /<code>page<\/code>\s*<span class="note">query, integer, 1 to 9007199254740991, default 1</,
   );
 });
 
@@ -106,3 +106,49 @@ test("the documents are there to be read only", async () => {
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
   }
 });
+
+test("every whole number of a request has its bounds in the OpenAPI document", async () => {
+  const { send } = await startService();
+
+  const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
+
+  interface Described {
+    readonly parameters?: unknown;
+    readonly requestBody?: unknown;
+  }
+  const unbounded: string[] = [];
+  const look = (node: unknown, place: string): void => {
+    if (typeof node !== "object" || node === null) return;
+    const isWhole = "type" in node && [node.type].flat().includes("integer");
+    // These two name 64 bits.
+    const hasFormat = "format" in node && ["int64", "uint64"].includes(String(node.format));
+    if (isWhole && !hasFormat && !("minimum" in node && "maximum" in node)) unbounded.push(place);
+    for (const [key, inner] of Object.entries(node)) look(inner, `${place}.${key}`);
+  };
+  for (const [path, methods] of Object.entries<Record<string, Described>>(paths)) {
+    for (const [method, { parameters, requestBody }] of Object.entries(methods)) {
+      look({ parameters, requestBody }, `${method} ${path}`);
+    }
+  }
+  expect(unbounded).toEqual([]);
+});
+
+test.each([
+  ["GET", "/cloud/v1/tasks?offset=9007199254740991", 200],
+  ["GET", "/cloud/v1/tasks?offset=9007199254740992", 400],
+  ["GET", "/cloud/v1/tasks?project_id=9007199254740991", 200],
+  ["GET", "/cloud/v1/tasks?project_id=9007199254740992", 400],
+  ["GET", "/streaming/ai/tasks?page=9007199254740991", 200],
+  ["GET", "/streaming/ai/tasks?page=9007199254740992", 400],
+  ["GET", "/streaming/ai/tasks?limit=9007199254740991&page=9007199254740991", 200],
+  ["GET", "/cloud/v1/lifecycle_policy/9007199254740991/1/1", 404],
+  ["GET", "/cloud/v1/lifecycle_policy/9007199254740992/1/1", 400],
+  ["GET", "/cloud/v1/lifecycle_policy/1/1/-9007199254740992", 400],
+])(
+  "the bounds of the document are those of the service: %s %s is %i",
+  async (method, path, status) => {
+    const { send } = await startService();
+
+    expect((await send(method, path)).status).toBe(status);
+  },
+);

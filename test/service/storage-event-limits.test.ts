@@ -49,7 +49,12 @@ test("the answer's text carries the number itself, not a rounded or quoted one",
 test.each([
   ["one more than the maximum", "18446744073709551616"],
   ["minus one", "-1"],
+  ["one more than the maximum, with an exponent", "1.8446744073709551616e19"],
+  ["what no computer could write out", "1e999999999"],
+  ["minus that", "-1e999999999"],
   ["a fraction", "1.5"],
+  ["what rounding would make 1", "0.99999999999999999999"],
+  ["what rounding would make 0", "1e-999999999"],
   ["a decimal string", '"500"'],
   ["null", "null"],
 ])("a limit of %s is refused and changes nothing", async (_, bytes) => {
@@ -63,6 +68,29 @@ test.each([
   expect(refused.body.error).toMatch(/^bytes: .*a whole number from 0 to 18446744073709551615$/);
   expect(await stored()).toEqual(before);
 });
+
+test.each([
+  ["1e19", "10000000000000000000"],
+  ["1.0", "1"],
+  ["18446744073709551615.0", "18446744073709551615"],
+  ["1.8446744073709551615e19", "18446744073709551615"],
+  ["0e999999999", "0"],
+])(
+  "a limit written as %s is the integer %s, and is read back as its digits",
+  async (bytes, digits) => {
+    const { send, service } = await startService();
+    const event = `{"name":"reaching_used_space","storage_name":"big","bytes":${bytes}}`;
+
+    const created = await send("POST", EVENT, { text: event });
+    const headers = { authorization: `apikey ${BUILT_IN_API_KEYS.first}` };
+    const listed = await service.fetch(new Request(`http://service.test${EVENTS}`, { headers }));
+
+    expect([created.status, String(created.body.bytes)]).toEqual([200, digits]);
+    expect(await listed.text()).toMatch(
+      new RegExp(`"storage_name":"big",[^{]*"bytes":${digits}[,}]`),
+    );
+  },
+);
 
 test("the limit 0 is a limit", async () => {
   const { send } = await startService();
