@@ -2,7 +2,7 @@ import * as z from "zod";
 import { read } from "./operation.ts";
 import { noBody, projectAndRegion, unlimitedText, uuid } from "./values.ts";
 
-/** The document's 1 to 255 characters. What else a key may hold is for the provider to say. */
+/** The document's 1 to 255 characters; its keys may hold whitespace and `=`, the published ones not. */
 const tagKey = unlimitedText
   .refine((key) => key.length > 0 && [...key].length <= 255, { error: "1 to 255 characters" })
   .meta({ minLength: 1, maxLength: 255 });

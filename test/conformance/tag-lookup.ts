@@ -50,6 +50,9 @@ export const testTagLookup = (
     ["254 characters", "k".repeat(254)],
     ["255 characters", "k".repeat(255)],
     ["255 characters, counted as people count them", "😀".repeat(255)],
+    ["words with a space", "my tag"],
+    ["two lines", "my\ntag"],
+    ["an equals sign", "my=tag"],
   ])("a key of %s may be asked for; this one is not there", async (_, wanted) => {
     expect((await get(wanted)).status).toBe(404);
   });
@@ -57,9 +60,6 @@ export const testTagLookup = (
   test.each([
     ["empty", ""],
     ["256 characters long", "k".repeat(256)],
-    ["with a space", "my tag"],
-    ["with a line break", "my\ntag"],
-    ["with an equals sign", "my=tag"],
   ])("a key %s is refused", async (_, wanted) => {
     expect(refusedFields(await get(wanted))).toEqual(["key"]);
   });
