@@ -23,6 +23,14 @@ const aiTaskSchema = z
     progress: ifUsable(z.int().nullable()),
     task_name: ifUsable(openWord(AI_TASK_NAMES)),
     task_data: ifUsable(z.looseObject({})),
+    // Of the interface as published in August 2026; the document has none.
+    processing_time: ifUsable(
+      z.looseObject({
+        started_at: ifUsable(timestamp.nullable()),
+        completed_at: ifUsable(timestamp.nullable()),
+        total_time_sec: ifUsable(z.number().nullable()),
+      }),
+    ),
   })
   .meta({ id: "AiTask" });
 

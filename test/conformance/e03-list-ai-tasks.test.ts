@@ -20,7 +20,13 @@ test("the list has all AI tasks of the client, each with its documented fields",
   expect(all).toMatchObject({ count: known.length, next: null, previous: null });
   expect(idsOf(all).sort()).toEqual(allIds);
   const { task_id, status, progress, task_name, task_data } = settled;
-  expect(all.results).toContainEqual({ task_id, status, progress, task_name, task_data });
+  const { started_at, completed_at = null } = settled;
+  const isTimed = started_at !== null && completed_at !== null;
+  const seconds = isTimed ? (Date.parse(completed_at) - Date.parse(started_at)) / 1000 : null;
+  expect(all.results).toContainEqual({
+    ...{ task_id, status, progress, task_name, task_data },
+    processing_time: { ...(started_at && { started_at }), completed_at, total_time_sec: seconds },
+  });
 });
 
 test("without parameters it is the first ten, the last started first", async () => {

@@ -99,6 +99,11 @@ test("the list shows the documented fields of a task and nothing of the service'
           url: "https://demo-files.gvideo.io/ai_demo_subtitles_nudity_detection.mp4",
           category: "nsfw",
         },
+        processing_time: {
+          started_at: "2025-11-12T10:00:30Z",
+          completed_at: null,
+          total_time_sec: null,
+        },
       },
       expect.objectContaining({
         task_id: "aafe70c6-0000-4000-8000-327b65f76711",
@@ -243,4 +248,61 @@ test.each([
 
   expect(refused.status).toBe(400);
   expect(refused.body).toEqual({ error });
+});
+
+const timesOf = async (
+  send: Awaited<ReturnType<typeof startService>>["send"],
+  taskId: string,
+): Promise<unknown> => {
+  const { body } = await send("GET", `/streaming/ai/tasks?task_id=${taskId}`);
+  return body.results[0].processing_time;
+};
+
+test("a task shows since when it is processed, and at its end how long that took", async () => {
+  const { send, clock } = await startService();
+  const ended = "aafe70c6-0000-4000-8000-327b65f76701";
+  const atWork = "aafe70c6-0000-4000-8000-327b65f76711";
+  const startedAt = "2025-11-11T10:00:30Z";
+
+  const before = await timesOf(send, atWork);
+  await clock.advance(130_000);
+  const again = await timesOf(send, atWork);
+  await clock.advance(110_000);
+  const after = await timesOf(send, atWork);
+
+  expect(await timesOf(send, ended)).toEqual({
+    started_at: "2025-11-01T10:00:30Z",
+    completed_at: "2025-11-01T10:05:00Z",
+    total_time_sec: 270,
+  });
+  const underWay = { started_at: startedAt, completed_at: null, total_time_sec: null };
+  expect([before, again]).toEqual([underWay, underWay]);
+  const completedAt = clock.now();
+  expect(after).toEqual({
+    started_at: startedAt,
+    completed_at: new Date(completedAt).toISOString(),
+    total_time_sec: (completedAt - Date.parse(startedAt)) / 1000,
+  });
+});
+
+test("a task that has not begun, or of which nobody noted the end, has no times", async () => {
+  const waiting = { status: "PENDING", progress: 0, started_at: null } as const;
+  const { send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      ai_tasks: builtIn.ai_tasks.map((task, at) =>
+        at === 0 ? { ...task, ...waiting } : { ...task, completed_at: null },
+      ),
+    }),
+  });
+
+  expect(await timesOf(send, "aafe70c6-0000-4000-8000-327b65f76701")).toEqual({
+    completed_at: null,
+    total_time_sec: null,
+  });
+  expect(await timesOf(send, "aafe70c6-0000-4000-8000-327b65f76702")).toEqual({
+    started_at: "2025-11-02T10:00:30Z",
+    completed_at: null,
+    total_time_sec: null,
+  });
 });

@@ -2,12 +2,13 @@ import type { AiTaskRecord, State } from "../state/state.ts";
 
 const VIDEO = "https://demo-files.gvideo.io/ai_demo_subtitles_nudity_detection.mp4";
 
-/** Task number n of the built-in client, created on its own day and started 30 s later. */
+/** Task number n of the built-in client, created on its own day, started 30 s later and ended at 10:05. */
 const aiTask = (
   n: number,
   own: Pick<AiTaskRecord, "status" | "progress"> & Partial<AiTaskRecord>,
 ): AiTaskRecord => {
   const day = String(n).padStart(2, "0");
+  const hasEnded = own.status === "SUCCESS" || own.status === "FAILURE" || own.status === "REVOKED";
   const task_name = own.task_name ?? "transcription";
   return {
     client_id: 1,
@@ -15,6 +16,7 @@ const aiTask = (
     task_name,
     date_created: `2025-11-${day}T10:00:00Z`,
     started_at: `2025-11-${day}T10:00:30Z`,
+    completed_at: hasEnded ? `2025-11-${day}T10:05:00Z` : null,
     plan: [],
     plan_from: null,
     task_data:

@@ -17,32 +17,49 @@ export const startAiTaskPlans = (state: State, at: number): State => ({
 
 /** An AI task as it is at one instant. */
 interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_at"> {
+  readonly completed_at: string | null;
   readonly record: AiTaskRecord;
 }
+
+const hasEnded = (status: AiTaskRecord["status"]): boolean =>
+  status === "SUCCESS" || status === "FAILURE" || status === "REVOKED";
 
 /** Time is all that moves an AI task, so where it is can be told from the clock and need not be kept. */
 const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
   const from = record.plan_from === null ? at : epochMsOf(record.plan_from);
   const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
   const past = record.plan.filter(({ after_seconds }) => instantOf(after_seconds) <= at);
-  const started = past.find(({ status }) => status === "STARTED");
+  const timeOf = (step: (typeof past)[number] | undefined): string | null =>
+    step === undefined ? null : new Date(instantOf(step.after_seconds)).toISOString();
   const { status, progress } = past.at(-1) ?? record;
   return {
     record,
     status,
     progress,
-    started_at:
-      record.started_at ??
-      (started === undefined ? null : new Date(instantOf(started.after_seconds)).toISOString()),
+    started_at: record.started_at ?? timeOf(past.find((step) => step.status === "STARTED")),
+    completed_at: hasEnded(status)
+      ? (timeOf(past.find((step) => hasEnded(step.status))) ?? record.completed_at ?? null)
+      : null,
   };
 };
 
-const show = ({ record, status, progress }: AiTaskNow) => ({
+/** Without `started_at` before it is processed: the published field is no null. */
+const processingTime = ({ started_at, completed_at }: AiTaskNow) => ({
+  ...(started_at !== null && { started_at }),
+  completed_at,
+  total_time_sec:
+    started_at === null || completed_at === null
+      ? null
+      : (epochMsOf(completed_at) - epochMsOf(started_at)) / 1000,
+});
+
+const show = ({ record, ...now }: AiTaskNow) => ({
   task_id: record.task_id,
-  status,
-  progress,
+  status: now.status,
+  progress: now.progress,
   task_name: record.task_name,
   task_data: record.task_data,
+  processing_time: processingTime({ record, ...now }),
 });
 
 type ListQuery = Query<typeof listAiTasks>;

@@ -24,6 +24,8 @@ export const aiTaskRecord = z.strictObject({
   progress,
   date_created: timestamp,
   started_at: timestamp.nullable(),
+  /** When it ended, if it had before its plan begins. */
+  completed_at: timestamp.nullable().optional(),
   /** What becomes of it, in the order of time. */
   plan: z
     .array(step)
