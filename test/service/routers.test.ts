@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { stateSchema } from "../../lib/service/state/state.ts";
 import { ROUTERS, startService } from "./harness.ts";
 
 const FREE_1 = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d01";
@@ -6,6 +7,8 @@ const FREE_2 = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d02";
 const FREE_IN_OTHER_PROJECT = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03";
 const EXTERNAL_NETWORK = "e0a9d8c7-b6a5-4433-8221-100f0e0d0c76";
 const INTERNAL_NETWORK = "b39792c3-3160-4356-912e-ba396c95cdcf";
+/** As the published samples have it. */
+const MAC_ADDRESS = /^[\da-f]{2}(:[\da-f]{2}){5}$/;
 
 test("a router comes into being when its task has finished, with the id that the task names", async () => {
   const { send, runTask } = await startService();
@@ -33,11 +36,13 @@ test("a router comes into being when its task has finished, with the id that the
     interfaces: [
       {
         port_id: expect.any(String),
+        mac_address: expect.stringMatching(MAC_ADDRESS),
         network_id: INTERNAL_NETWORK,
         ip_assignments: [{ ip_address: "10.0.0.1", subnet_id: FREE_1 }],
       },
       {
         port_id: expect.any(String),
+        mac_address: expect.stringMatching(MAC_ADDRESS),
         network_id: INTERNAL_NETWORK,
         ip_assignments: [{ ip_address: "10.0.1.1", subnet_id: FREE_2 }],
       },
@@ -217,4 +222,34 @@ test("ids in a body are found in any letter case, as those in a path are", async
   });
 
   expect(task).toMatchObject({ state: "FINISHED", error: null });
+});
+
+test("every interface has a MAC address of its own, one of an earlier version's state too", async () => {
+  const { send, runTask } = await startService({
+    state: (builtIn) =>
+      stateSchema.parse(
+        JSON.parse(
+          JSON.stringify(builtIn, (name, value) => (name === "mac_address" ? undefined : value)),
+        ),
+      ),
+  });
+  const builtIn = `${ROUTERS}/da5b9588-cecc-4111-a318-3ad04da05900`;
+  const made = await runTask("POST", ROUTERS, {
+    name: "edge",
+    interfaces: [{ subnet_id: FREE_1 }, { subnet_id: FREE_2 }],
+  });
+
+  const bodies = [
+    (await send("GET", builtIn)).body,
+    (await send("GET", `${ROUTERS}/${made.created_resources.routers[0]}`)).body,
+  ];
+  const again = (await send("GET", builtIn)).body;
+
+  const addresses = bodies.flatMap(({ interfaces }) =>
+    interfaces.map(({ mac_address }: { mac_address: unknown }) => mac_address),
+  );
+  expect(addresses).toHaveLength(3);
+  for (const address of addresses) expect(address).toMatch(MAC_ADDRESS);
+  expect(new Set(addresses).size).toBe(3);
+  expect(again).toEqual(bodies[0]);
 });

@@ -14,6 +14,7 @@ export const builtInRouters = (): State["routers"] => [
         port_id: "1f0e2d3c-4b5a-4968-8776-655443322110",
         network_id: "b39792c3-3160-4356-912e-ba396c95cdcf",
         ip_assignments: [{ ip_address: "192.168.40.1", subnet_id: SUBNET_OF_ROUTER }],
+        mac_address: "fa:16:3e:32:21:10",
       },
     ],
     routes: [{ destination: "10.0.3.0/24", nexthop: "192.168.40.13" }],

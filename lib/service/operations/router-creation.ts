@@ -2,6 +2,7 @@ import type { Body } from "../../contract/operation.ts";
 import type { createRouter } from "../../contract/routers.ts";
 import { epochMsOf } from "../../contract/timestamp.ts";
 import type { Draft } from "../records.ts";
+import { macAddressOf } from "../state/routers.ts";
 import type { NetworkRecord, RouterRecord, TaskRecord } from "../state/state.ts";
 import type { Work } from "../state/tasks.ts";
 import type { TaskEnd, WorkContext } from "../task-engine.ts";
@@ -37,7 +38,13 @@ const attach = (
   const ip_address = routerAddress(subnet, records);
   if (ip_address === undefined) throw new Obstacle(`subnet ${subnetId} has no free address`);
   const ip_assignments = [{ ip_address, subnet_id: subnetId }];
-  return { port_id: newId(), network_id: network.id, ip_assignments };
+  const port_id = newId();
+  return {
+    port_id,
+    network_id: network.id,
+    ip_assignments,
+    mac_address: macAddressOf(port_id),
+  };
 };
 
 /** @throws Obstacle also when a subnet is given twice: a router has one interface in each */
