@@ -63,16 +63,30 @@ export const scaleSchema = z
 
 const hasNoProto = (value: unknown): boolean =>
   typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__");
-const protoRule = { path: ["__proto__"], error: "cannot be a variable's name" };
+const protoRule = { path: ["__proto__"], error: "no variable may have this name" };
+
+/** Names and values as the published record has them; its update is a free map, the document's too. */
+const variableName = /^[a-zA-Z_][a-zA-Z0-9_]{0,254}$/;
+const variables = z.record(
+  z.string().regex(variableName, {
+    error:
+      "a variable's name has letters, digits and underscores, does not start with a digit, and has at most 255 characters",
+  }),
+  text(255),
+);
 
 /**
  * Variables by name. zod drops a key named `__proto__` while it reads an object, so it is looked for
- * before reading and, on the way out, before writing: nobody finds a variable silently gone.
+ * before reading and, on the way out, before writing: no variable is silently gone.
  */
 const environment = z
   .custom<Record<string, string>>(hasNoProto, protoRule)
-  .meta({ type: "object", additionalProperties: { type: "string" } })
-  .pipe(z.record(unlimitedText, unlimitedText).refine(hasNoProto, protoRule));
+  .meta({
+    type: "object",
+    propertyNames: { type: "string", pattern: variableName.source },
+    additionalProperties: { type: "string", maxLength: 255 },
+  })
+  .pipe(variables.refine(hasNoProto, protoRule));
 
 /** What has a limit, in the update as in the record. */
 export const containerLimits = {

@@ -25,6 +25,23 @@ const HTTP_FIELDS = [
 ] as const;
 const isHttp = (type: string | null | undefined): boolean => !type || /^HTTPS?$/.test(type);
 
+const CODE = "[1-5]\\d\\d";
+const CODES = new RegExp(`^${CODE}(-${CODE})?(,${CODE}(-${CODE})?)*$`);
+
+const codesRule = { error: "codes and ranges of them, 100 to 599, such as 200,202,300-302" };
+
+const areRangesUpward = (text: string): boolean =>
+  text.split(",").every((part) => {
+    const [first = "", last = first] = part.split("-");
+    return first <= last;
+  });
+
+/** As the published text describes them. */
+const statusCodes = z
+  .string()
+  .regex(CODES, codesRule)
+  .refine((text) => !CODES.test(text) || areRangesUpward(text), codesRule);
+
 /** Nested object of the update: given completely, it replaces the whole monitor. */
 export const healthMonitorSchema = z
   .strictObject({
@@ -46,13 +63,17 @@ export const healthMonitorSchema = z
       .regex(/^\/([^/?#%][^?#%]*)?$/, { error: "a path such as /health, without ?, # or %" })
       .nullable()
       .optional(),
-    expected_codes: unlimitedText.nullable().optional(),
+    expected_codes: statusCodes.nullable().optional(),
     domain_name: z
       .string()
       .regex(/^[A-Za-z0-9._-]{1,253}$/, { error: "a host name" })
       .nullable()
       .optional(),
     admin_state_up: z.boolean().optional(),
+    // Read-only at the provider: accepted, so that a monitor can be sent as it was read, without effect.
+    id: uuid.optional(),
+    operating_status: unlimitedText.optional(),
+    provisioning_status: unlimitedText.optional(),
   })
   .refine((monitor) => monitor.timeout < monitor.delay, {
     path: ["timeout"],

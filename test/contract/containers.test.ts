@@ -20,7 +20,7 @@ describe("the body of a container update takes", () => {
     { flavor: "1000mCPU-2048MB" },
     { flavor: "mCPU-MB" },
     { envs: {} },
-    { envs: { PATH: "/bin", "": "an empty name", toString: "x", isLosslessNumber: "yes" } },
+    { envs: { PATH: "/bin", A: "", toString: "x", isLosslessNumber: "yes" } },
     { is_api_key_auth: false },
     { is_disabled: true, timeout: 5 },
     { logging: {} },
@@ -145,7 +145,7 @@ test("a sender learns that a variable cannot be named __proto__", () => {
   const body: unknown = JSON.parse('{"envs":{"__proto__":"x","A":"1"}}');
 
   expect(written(containerUpdateSchema, body)).toEqual([
-    "envs.__proto__: cannot be a variable's name",
+    "envs.__proto__: no variable may have this name",
   ]);
 });
 
@@ -193,4 +193,32 @@ test("the answer to a container update is its task ids, and whatever else the pr
   expect(received(updateContainer.response, '{"tasks":[]}')).toEqual({ tasks: [] });
   expect(received(updateContainer.response, '{"tasks":null}')).toEqual(["tasks: a list, not null"]);
   expect(received(updateContainer.response, '{"tasks":[5]}')).toEqual(["tasks.0: a string"]);
+});
+
+const NAME_RULE =
+  "a variable's name has letters, digits and underscores, does not start with a digit, and has at most 255 characters";
+
+test.each([
+  ["_", ""],
+  ["A1_b", "v".repeat(255)],
+  ["N".repeat(255), "😀".repeat(255)],
+])("a variable may be named %s", (name, value) => {
+  const body = { envs: { [name]: value } };
+
+  expect(bothWays(updateContainer.body, body)).toEqual(taken(body));
+});
+
+test.each(["", "1A", "A-B", "A B", "ä", "N".repeat(256), "A\n"])(
+  "a variable cannot be named %j",
+  (name) => {
+    expect(bothWays(updateContainer.body, { envs: { [name]: "v" } })).toEqual(
+      refused(`envs.${name}: ${NAME_RULE}`),
+    );
+  },
+);
+
+test("a variable's value has at most 255 characters", () => {
+  expect(bothWays(updateContainer.body, { envs: { A: "v".repeat(256) } })).toEqual(
+    refused("envs.A: at most 255 characters"),
+  );
 });

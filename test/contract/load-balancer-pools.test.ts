@@ -43,6 +43,9 @@ describe("the body of a pool update takes", () => {
     monitor({ delay: 2_147_483_647, timeout: 2_147_483, max_retries: 10, max_retries_down: 10 }),
     monitor({ type: "HTTPS", http_method: "TRACE", http_version: "1.1", url_path: "/" }),
     monitor({ type: null, http_method: "GET" }),
+    monitor({ expected_codes: "200" }),
+    monitor({ expected_codes: "200,202,300-302,401,403,404,500-504" }),
+    monitor({ id: ID, operating_status: "ONLINE", provisioning_status: "ACTIVE" }),
     monitor({ type: "TLS-HELLO", http_method: null, url_path: null }),
     monitor({ url_path: "/a//b", domain_name: "d".repeat(253), expected_codes: "200,300-302" }),
     session(),
@@ -116,6 +119,12 @@ describe("the body of a pool update refuses", () => {
     ["healthmonitor.timeout: must be below delay", monitor({ delay: 5, timeout: 6 })],
     ["healthmonitor.max_retries: at least 1", monitor({ max_retries: 0 })],
     ["healthmonitor.max_retries: at most 10", monitor({ max_retries: 11 })],
+    ...["", "any", "20", "99", "600", "200-", "200,", "302-300", "200;201"].map(
+      (expected_codes): [string, object] => [
+        "healthmonitor.expected_codes: codes and ranges of them, 100 to 599, such as 200,202,300-302",
+        monitor({ expected_codes }),
+      ],
+    ),
     ["healthmonitor.max_retries_down: at least 1", monitor({ max_retries_down: 0 })],
     ["healthmonitor.max_retries_down: at most 10", monitor({ max_retries_down: 11 })],
     ["healthmonitor.http_version: one of 1.0, 1.1", monitor({ http_version: "2" })],

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { poolRecord } from "../../lib/service/state/load-balancer-pools.ts";
 import { POOL, startService } from "./harness.ts";
 
 const MEMBER = {
@@ -77,12 +78,13 @@ test("a health monitor and session persistence are replaced whole and cleared by
   await runTask("PATCH", POOL, { healthmonitor: null, session_persistence: null });
   const cleared = (await send("GET", POOL)).body;
 
-  expect(replaced.healthmonitor).toEqual({
+  expect(replaced.healthmonitor).toMatchObject({
     delay: 20,
     timeout: 6,
     max_retries: 3,
     max_retries_down: 3,
     admin_state_up: true,
+    url_path: null,
   });
   expect(replaced.session_persistence).toEqual({ type: "SOURCE_IP" });
   expect(replaced.members[0].operating_status).toBe("ONLINE");
@@ -210,14 +212,16 @@ test("an update of nothing changes nothing, however the pool came to be as it is
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
-      load_balancer_pools: builtIn.load_balancer_pools.map((pool) => ({
-        ...pool,
-        healthmonitor: { delay: 10, timeout: 5, max_retries: 2 },
-        members: pool.members.map(({ weight, ...member }) => ({
-          ...member,
-          operating_status: "OFFLINE",
-        })),
-      })),
+      load_balancer_pools: builtIn.load_balancer_pools.map((pool) =>
+        poolRecord.parse({
+          ...pool,
+          healthmonitor: { delay: 10, timeout: 5, max_retries: 2 },
+          members: pool.members.map(({ weight, ...member }) => ({
+            ...member,
+            operating_status: "OFFLINE",
+          })),
+        }),
+      ),
     }),
   });
 

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { getPool, updatePool } from "../../contract/load-balancer-pools.ts";
+import { getPool, poolUpdateSchema, updatePool } from "../../contract/load-balancer-pools.ts";
+import { problemsOf } from "../../contract/problem.ts";
 import { conflict, invalid } from "../errors.ts";
 import { requireOwned } from "../ownership.ts";
 import { mutationRoute, readRoute } from "../routing.ts";
+import type { PoolRecord } from "../state/state.ts";
 import type { Work } from "../state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 import { applyPoolUpdate, memberAddress, type PoolUpdate } from "./pool-update.ts";
@@ -25,6 +27,14 @@ const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
   }
 };
 
+/** The type that a monitor keeps may not take what the update gives. */
+const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
+  const { error } = poolUpdateSchema.safeParse({ healthmonitor });
+  const problems = problemsOf(error?.issues ?? []);
+  if (problems.length === 0) return;
+  throw invalid(Object.fromEntries(problems.map(({ path, rule }) => [path, [rule]])));
+};
+
 /**
  * Accepts the change and locks the pool; its settings change only when the task has finished. A lock
  * is answered before anything else about the pool's state: what would be equal now may differ then.
@@ -35,7 +45,9 @@ export const updatePoolRoute = mutationRoute(updatePool, (call) => {
   const found = records.get("load_balancer_pools", params.pool_id);
   const pool = requireOwned(found, params, caller, "pool");
   if (pool.task_id !== null) throw conflict("a running task holds the pool");
-  if (isDeepStrictEqual(applyPoolUpdate(pool, body, newId), pool)) return { tasks: [] };
+  const updated = applyPoolUpdate(pool, body, newId);
+  if (body.healthmonitor) refuseMonitorOfOtherType(updated);
+  if (isDeepStrictEqual(updated, pool)) return { tasks: [] };
 
   const taskId = startTask(call, {
     taskType: "patch_lbpool",

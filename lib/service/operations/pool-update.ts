@@ -1,5 +1,6 @@
 import type { updatePool } from "../../contract/load-balancer-pools.ts";
 import type { Body } from "../../contract/operation.ts";
+import { toMonitorRecord } from "../state/load-balancer-pools.ts";
 import type { MemberRecord, PoolRecord } from "../state/state.ts";
 
 export type PoolUpdate = Body<typeof updatePool>;
@@ -9,9 +10,25 @@ type MemberInput = NonNullable<PoolUpdate["members"]>[number];
 /** Null is a value here: it clears. Only what is left out is kept. */
 const kept = <T>(given: T | undefined, current: T): T => (given === undefined ? current : given);
 
-/** What the provider fills in where a monitor is given without them. */
-const withMonitorDefaults = (monitor: Monitor): Monitor =>
-  monitor && { max_retries_down: 3, admin_state_up: true, ...monitor };
+/**
+ * The monitor that an update leaves. It is replaced whole, but it stays the pool's one monitor: its id
+ * stays, and its type where the update names none, because the published type cannot be changed.
+ */
+const monitorAfter = (
+  given: PoolUpdate["healthmonitor"],
+  current: Monitor,
+  newId: () => string,
+): Monitor => {
+  if (given === undefined) return current;
+  return (
+    given &&
+    toMonitorRecord({
+      ...given,
+      id: current?.id ?? newId(),
+      type: given.type ?? current?.type,
+    })
+  );
+};
 
 const NOT_MONITORED = "NO_MONITOR";
 
@@ -84,10 +101,7 @@ export const applyPoolUpdate = (
   update: PoolUpdate,
   newId: () => string,
 ): PoolRecord => {
-  const healthmonitor =
-    update.healthmonitor === undefined
-      ? pool.healthmonitor
-      : withMonitorDefaults(update.healthmonitor);
+  const healthmonitor = monitorAfter(update.healthmonitor, pool.healthmonitor, newId);
   return {
     ...pool,
     name: kept(update.name, pool.name),

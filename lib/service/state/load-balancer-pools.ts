@@ -1,3 +1,4 @@
+import { v5 } from "uuid";
 import * as z from "zod";
 import {
   healthMonitorSchema,
@@ -14,6 +15,34 @@ const memberRecord = poolMemberSchema.safeExtend({
   operating_status: z.string(),
   provisioning_status: z.string(),
 });
+
+/** As it is stored; an earlier version stored what the update gave, and any text for codes. */
+export const storedMonitor = healthMonitorSchema.safeExtend({
+  expected_codes: z.string().nullable().optional(),
+});
+
+/** The published record, with the provider's defaults for what is not given. */
+export const toMonitorRecord = (
+  given: z.output<typeof storedMonitor> & { readonly id: string },
+) => ({
+  id: given.id,
+  type: given.type ?? "HTTP",
+  delay: given.delay,
+  timeout: given.timeout,
+  max_retries: given.max_retries,
+  max_retries_down: given.max_retries_down ?? 3,
+  admin_state_up: given.admin_state_up ?? true,
+  http_method: given.http_method ?? null,
+  http_version: given.http_version ?? null,
+  url_path: given.url_path ?? null,
+  expected_codes: given.expected_codes ?? null,
+  domain_name: given.domain_name ?? null,
+  operating_status: (given.admin_state_up ?? true) ? "ONLINE" : "OFFLINE",
+  provisioning_status: "ACTIVE",
+});
+
+/** Names the ids of monitors that were stored without one. */
+const MONITOR_NAMESPACE = "5b1e6a4e-7d0c-4b38-9f0a-3c6d2f7e8a91";
 
 const reference = z.strictObject({ id: z.string() });
 const settings = poolUpdateSchema
@@ -35,7 +64,7 @@ export const poolRecord = poolSchema
     ...projectAndRegion,
     id: uuid,
     ...settings,
-    healthmonitor: healthMonitorSchema.nullable(),
+    healthmonitor: storedMonitor.nullable(),
     session_persistence: sessionPersistenceSchema.nullable(),
     members: z.array(memberRecord),
     listeners: z.array(reference),
@@ -45,4 +74,10 @@ export const poolRecord = poolSchema
     operating_status: z.string(),
     provisioning_status: z.string(),
   })
-  .strict();
+  .strict()
+  .transform(({ healthmonitor, ...pool }) => ({
+    ...pool,
+    healthmonitor:
+      healthmonitor &&
+      toMonitorRecord({ ...healthmonitor, id: healthmonitor.id ?? v5(pool.id, MONITOR_NAMESPACE) }),
+  }));

@@ -6,18 +6,22 @@ import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/
 import { timestamp } from "../../contract/timestamp.ts";
 import { projectAndRegion, textId } from "../../contract/values.ts";
 import { clientId } from "./fields.ts";
+import { storedMonitor } from "./load-balancer-pools.ts";
 
 /** What a task does when it ends; gone once it has ended, so no variable or secret name outlives it. */
 const workSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("update-container"),
     container_name: z.string(),
-    update: containerUpdateSchema,
+    // As an earlier version took it: any names, any values.
+    update: containerUpdateSchema.extend({
+      envs: z.record(z.string(), z.string()).nullable().optional(),
+    }),
   }),
   z.strictObject({
     kind: z.literal("update-pool"),
     pool_id: z.string(),
-    update: poolUpdateSchema,
+    update: poolUpdateSchema.extend({ healthmonitor: storedMonitor.nullable().optional() }),
   }),
   z.strictObject({ kind: z.literal("create-router"), router: routerCreateSchema }),
 ]);
