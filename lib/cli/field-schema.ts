@@ -16,6 +16,7 @@ export interface SchemaNode {
   readonly oneOf?: readonly SchemaNode[] | undefined;
   readonly properties?: Readonly<Record<string, SchemaNode>> | undefined;
   readonly required?: readonly string[] | undefined;
+  readonly propertyNames?: SchemaNode | undefined;
   readonly additionalProperties?: SchemaNode | false | undefined;
   readonly ownRules?: readonly OwnRule[] | undefined;
 }
@@ -34,6 +35,7 @@ const nodeSchema: z.ZodType<SchemaNode> = z.lazy(() =>
     oneOf: z.array(nodeSchema).optional(),
     properties: z.record(z.string(), nodeSchema).optional(),
     required: z.array(z.string()).optional(),
+    propertyNames: nodeSchema.optional(),
     additionalProperties: z.union([nodeSchema, z.literal(false)]).optional(),
     ownRules: z
       .array(z.object({ field: z.string().optional(), text: z.string(), isWhole: z.boolean() }))

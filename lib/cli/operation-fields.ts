@@ -35,6 +35,12 @@ const variantsOf = (node: SchemaNode): readonly SchemaNode[] => node.anyOf ?? no
 const choice = (values: readonly unknown[]): string =>
   values.length === 1 ? `always ${values[0]}` : `one of ${values.join(", ")}`;
 
+const mapRule = (names: SchemaNode | undefined, values: SchemaNode): string => {
+  const name = names === undefined ? "text" : ruleOf(names);
+  const named = name === "text" ? "" : `each name: ${name}; `;
+  return `object; ${named}each value: ${ruleOf(values)}`;
+};
+
 const plainRule = (node: SchemaNode): string => {
   if (node.format === "uint64") return "whole number 0 to 18446744073709551615";
   if (node.enum) return choice(node.enum);
@@ -43,7 +49,7 @@ const plainRule = (node: SchemaNode): string => {
   if (node.format === "uuid" || node.format === "guid") return "a UUID";
   if (node.type === "array") return `list of ${node.items ? ruleOf(node.items) : "values"}`;
   if (node.type === "object" && node.additionalProperties) {
-    return `object of ${ruleOf(node.additionalProperties)} values`;
+    return mapRule(node.propertyNames, node.additionalProperties);
   }
   const word = TYPE_WORDS[String(node.type)] ?? String(node.type ?? "any JSON");
   return word + rangeOf(node.minimum, node.maximum) + (node.minLength === 1 ? ", not empty" : "");

@@ -69,8 +69,7 @@ const protoRule = { path: ["__proto__"], error: "no variable may have this name"
 const variableName = /^[a-zA-Z_][a-zA-Z0-9_]{0,254}$/;
 const variables = z.record(
   z.string().regex(variableName, {
-    error:
-      "a variable's name has letters, digits and underscores, does not start with a digit, and has at most 255 characters",
+    error: "letters, digits and underscores, no digit first, at most 255 characters",
   }),
   text(255),
 );
@@ -82,6 +81,7 @@ const variables = z.record(
 const environment = z
   .custom<Record<string, string>>(hasNoProto, protoRule)
   .meta({
+    description: "Variables by name; no variable may be named __proto__",
     type: "object",
     propertyNames: { type: "string", pattern: variableName.source },
     additionalProperties: { type: "string", maxLength: 255 },

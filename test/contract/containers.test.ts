@@ -195,8 +195,7 @@ test("the answer to a container update is its task ids, and whatever else the pr
   expect(received(updateContainer.response, '{"tasks":[5]}')).toEqual(["tasks.0: a string"]);
 });
 
-const NAME_RULE =
-  "a variable's name has letters, digits and underscores, does not start with a digit, and has at most 255 characters";
+const NAME_RULE = "letters, digits and underscores, no digit first, at most 255 characters";
 
 test.each([
   ["_", ""],

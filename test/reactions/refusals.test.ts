@@ -96,7 +96,7 @@ describe("of a rule's request is refused", () => {
       "a variable named __proto__",
       oneRule(`{ ${CONTAINER}, body: { envs: { __proto__: x } } }`),
       [
-        "5 reactions.0.then.body.envs.__proto__: cannot be a variable's name",
+        "5 reactions.0.then.body.envs.__proto__: no variable may have this name",
         "5 reactions.0.then.body.envs.__proto__: a secret: map it from the event",
       ],
     ],
