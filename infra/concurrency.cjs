@@ -1,10 +1,22 @@
 const { end } = require("./configured.cjs");
 
-/** `reservedConcurrency` of intake. */
+const LEAST = 2;
+const MOST = 1_000;
+
+/**
+ * `maximumConcurrency` of intake's mapping: how many batches of events are accepted side by side. A
+ * limit that reserves nothing, because Lambda refuses a reservation that leaves less than 100 of an
+ * AWS account's quota to its other functions, and the whole quota of a new one may be 10.
+ */
 exports.intake = async ({ resolveVariable }) => {
-  const text = String(await resolveVariable("param:intakeConcurrency"));
-  if (text === "none") return { Ref: "AWS::NoValue" };
-  return /^[1-9]\d{0,3}$/.test(text)
-    ? Number(text)
-    : end(["intakeConcurrency: a whole number from 1 to 9999, or none"]);
+  if ((await resolveVariable("param:intakeConcurrency, null")) !== null) {
+    end([
+      `intakeConcurrency: replaced by intakeMaximumConcurrency (${LEAST} to ${MOST}), which reserves nothing`,
+    ]);
+  }
+  const text = String(await resolveVariable("param:intakeMaximumConcurrency"));
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return number >= LEAST && number <= MOST
+    ? number
+    : end([`intakeMaximumConcurrency: a whole number from ${LEAST} to ${MOST}`]);
 };

@@ -1,7 +1,7 @@
 const { arnOf } = require("./arn.cjs");
-const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { STATE } = require("./kill-switch.cjs");
 const { nameOf } = require("./name.cjs");
+const { deadLetterPolicy } = require("./queue-policies.cjs");
 
 /** Where people put the configs: thresholds.yaml and watchlist.yaml. */
 module.exports = {

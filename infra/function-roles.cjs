@@ -96,7 +96,12 @@ module.exports = async (osls) => {
   const { keyParameters, jobKeyParameter } = await configured(osls);
   const commands = commandsOf(keyParameters);
   return {
-    IntakeRole: functionRole(log("IntakeLogGroup"), ...INTAKE, keepFailed("IntakeDeadLetter")),
+    IntakeRole: functionRole(
+      log("IntakeLogGroup"),
+      consume("RequestQueue"),
+      ...INTAKE,
+      keepFailed("IntakeDeadLetter"),
+    ),
     RunCommandsRole: functionRole(
       log("RunDashcommandsLogGroup"),
       consume("CommandQueue"),

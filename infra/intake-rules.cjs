@@ -1,7 +1,7 @@
 const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
-const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { hashOf, logicalIdOf, nameOf } = require("./name.cjs");
+const { deadLetterPolicy, sentByRulesOnly } = require("./queue-policies.cjs");
 
 const INTAKE = "IntakeLambdaFunction";
 
@@ -36,19 +36,34 @@ const patternOf = (when, eventSource) =>
     : textOf(when);
 
 const target = (more = {}) => ({
+  // The id that the target had when it was the function: a target of the same id is replaced at once.
   Id: "intake",
-  Arn: arnOf(INTAKE),
+  Arn: arnOf("RequestQueue"),
   // A day, as is EventBridge's own limit; what comes later than that is for a person.
   RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
   DeadLetterConfig: { Arn: arnOf("IntakeDeadLetter") },
   ...more,
 });
 
+/**
+ * A rule sends to the queue from the moment in which it is made or updated, so everything behind it has
+ * to be there. EventBridge does not try again what a policy denies; and the queue is removed with what
+ * is in it when a deployment fails and is rolled back, so that it has to be read by then.
+ */
+const WHEN_QUEUE_IS_READ = {
+  DependsOn: [
+    "RequestQueuePolicy",
+    "IntakeDeadLetterPolicy",
+    "IntakeEventSourceMappingSQSRequestQueue",
+  ],
+};
+
 const ON_OUR_BUS = { EventBusName: { Ref: "EventBus" } };
 
 const reactionRule = ({ name, when, bus }, eventSource) => ({
   [logicalIdOf("Reaction", name)]: {
     Type: "AWS::Events::Rule",
+    ...WHEN_QUEUE_IS_READ,
     Properties: {
       Name: nameOf(`reaction-${shortened(name)}`),
       Description: `The reaction ${name}`,
@@ -65,6 +80,10 @@ const reactionRule = ({ name, when, bus }, eventSource) => ({
   },
 });
 
+/**
+ * Rules of stages deployed before this queue call the function itself. While a deployment updates them,
+ * and for as long as EventBridge still uses the target that a rule had, such a call has to be allowed.
+ */
 const mayCall = (sourceArn) => ({
   Type: "AWS::Lambda::Permission",
   Properties: {
@@ -75,15 +94,17 @@ const mayCall = (sourceArn) => ({
   },
 });
 
-/** What leads to intake: requests on our bus, and a rule for each reaction. */
+/** What fills the queue of intake: requests on our bus, and a rule for each reaction. */
 module.exports = async (osls) => {
   const { rules, eventSource } = await configured(osls);
   const ours = ruleArn(`${nameOf("events")}/${nameOf("*")}`);
   const onDefault = ruleArn(nameOf("reaction-*"));
   const hasDefault = rules.some(({ bus }) => bus === "default");
+  const ruleArns = hasDefault ? [ours, onDefault] : [ours];
   return {
     CommandsRequested: {
       Type: "AWS::Events::Rule",
+      ...WHEN_QUEUE_IS_READ,
       Properties: {
         Name: nameOf("commands-requested"),
         ...ON_OUR_BUS,
@@ -97,10 +118,11 @@ module.exports = async (osls) => {
     },
     ...Object.assign({}, ...rules.map((rule) => reactionRule(rule, eventSource))),
 
+    RequestQueuePolicy: sentByRulesOnly("RequestQueue", ruleArns),
     RulesMayCallIntake: mayCall(ours),
     ...(hasDefault && { DefaultRulesMayCallIntake: mayCall(onDefault) }),
     IntakeDeadLetterPolicy: deadLetterPolicy("IntakeDeadLetter", {
-      ArnLike: { "aws:SourceArn": hasDefault ? [ours, onDefault] : [ours] },
+      ArnLike: { "aws:SourceArn": ruleArns },
     }),
   };
 };

@@ -1,8 +1,8 @@
 const { end } = require("./configured.cjs");
 
 /**
- * Stops what works off queues and the clock, without packaging or deploying: README, "Stop everything".
- * Intake goes on: it asks the provider nothing, and what it hands over waits in the command queue.
+ * Stops every function, without packaging or deploying: README, "Stop everything". Rules go on filling
+ * the queue of intake, which keeps their events for 4 days.
  */
 const whileRunning = (yes, no) => ({ "Fn::If": ["IsRunning", yes, no] });
 exports.whileRunning = whileRunning;
@@ -16,7 +16,7 @@ exports.parameters = async ({ resolveVariable }) => {
   return {
     Running: {
       Type: "String",
-      Description: "no stops everything but intake",
+      Description: "no stops everything",
       AllowedValues: ["yes", "no"],
       // A deployment names no value, and so sets what its stage says. Named by osls's
       // `stackParameters`, the very first one would fail: its template has the bucket and nothing else.
@@ -43,6 +43,7 @@ const REPEAT_NOTHING = {
 
 /** Of what osls makes, where a condition has no place. */
 exports.extensions = {
+  IntakeEventSourceMappingSQSRequestQueue: READ_NO_QUEUE,
   RunDashcommandsEventSourceMappingSQSCommandQueue: READ_NO_QUEUE,
   PollDashtasksEventSourceMappingSQSWakeQueue: READ_NO_QUEUE,
   SyncDashthresholdsLambdaFunction: REPEAT_NOTHING,

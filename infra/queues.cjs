@@ -1,50 +1,11 @@
 const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
+const { sentByUsOnly } = require("./queue-policies.cjs");
 
 const DAY_SECONDS = 24 * 60 * 60;
 
 /** The longest that SQS keeps a message: two weeks for somebody to look. */
 const DEAD_LETTER_RETENTION_SECONDS = 14 * DAY_SECONDS;
-
-/**
- * Only our own AWS account sends what functions read: a command on the direct queue has our own
- * rights. Without any policy it would be so too, but an "allow" that somebody adds would change it,
- * and no "allow" goes before a "deny". The first statement is about roles and users, the second
- * about AWS services, which have no account of their own and say for whose resource they act.
- */
-const sentByUsOnly = (queue) => ({
-  Type: "AWS::SQS::QueuePolicy",
-  Properties: {
-    Queues: [{ Ref: queue }],
-    PolicyDocument: {
-      Version: "2012-10-17",
-      Statement: [
-        {
-          Sid: "NoOtherAwsAccount",
-          Effect: "Deny",
-          Principal: "*",
-          Action: "sqs:SendMessage",
-          Resource: arnOf(queue),
-          Condition: {
-            StringNotEqualsIfExists: { "aws:PrincipalAccount": { Ref: "AWS::AccountId" } },
-            BoolIfExists: { "aws:PrincipalIsAWSService": "false" },
-          },
-        },
-        {
-          Sid: "NoServiceForAnotherAwsAccount",
-          Effect: "Deny",
-          Principal: "*",
-          Action: "sqs:SendMessage",
-          Resource: arnOf(queue),
-          Condition: {
-            StringNotEqualsIfExists: { "aws:SourceAccount": { Ref: "AWS::AccountId" } },
-            Bool: { "aws:PrincipalIsAWSService": "true" },
-          },
-        },
-      ],
-    },
-  },
-});
 
 /** @param holds what its messages are, for the alarm that each dead-letter queue has */
 const deadLetter = (thing, holds, more = {}) => ({
@@ -106,12 +67,32 @@ module.exports = {
     "Wakes of poll-tasks that it failed at three times",
   ),
 
+  /** What rules of both buses send to intake. Its policy is in intake-rules.cjs. */
+  RequestQueue: {
+    Type: "AWS::SQS::Queue",
+    Properties: {
+      QueueName: nameOf("requests"),
+      // 6 x the timeout of intake (30 s), as AWS asks for.
+      VisibilityTimeout: 180,
+      MessageRetentionPeriod: 4 * DAY_SECONDS,
+      RedrivePolicy: {
+        deadLetterTargetArn: arnOf("RequestDeadLetter"),
+        // 10 x 3 min outlast half an hour in which ledger, command queue or bus do not answer.
+        maxReceiveCount: 10,
+      },
+      // Not SQS's key in KMS: EventBridge cannot write to a queue that the AWS-managed key encrypts.
+      SqsManagedSseEnabled: true,
+    },
+  },
+  // Of its own, and nothing else gets into it: StartMessageMoveTask moves only what SQS itself put there.
+  RequestDeadLetter: deadLetter("requests-dead-letter", "Events that intake failed at ten times"),
+
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
 
   IntakeDeadLetter: deadLetter(
     "intake-dead-letter",
-    "Events that could not be handed to intake, or that it failed at",
+    "Events that a rule could not put into the queue of intake",
   ),
   SubscriberDeadLetter: deadLetter(
     "subscriber-dead-letter",

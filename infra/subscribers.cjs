@@ -1,7 +1,7 @@
 const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
-const { deadLetterPolicy } = require("./dead-letter-policy.cjs");
 const { nameOf } = require("./name.cjs");
+const { deadLetterPolicy } = require("./queue-policies.cjs");
 const { serviceRole } = require("./service-role.cjs");
 
 /**

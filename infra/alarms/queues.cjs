@@ -20,6 +20,16 @@ const deadLetterAlarm = ([id, { Properties, Metadata }]) => [
   }),
 ];
 
+const waitingAlarm = ({ queue, ...said }) =>
+  alarm({
+    ...said,
+    ...ofQueue(queue, "ApproximateAgeOfOldestMessage"),
+    // A crashed run delays a message by 3 min. SQS no longer counts the age of a message from its third
+    // receive on, which is at 6 min where each fails; its dead letter comes at 30.
+    Threshold: 300,
+    ComparisonOperator: "GreaterThanThreshold",
+  });
+
 exports.queueAlarms = {
   ...Object.fromEntries(
     Object.entries(queues)
@@ -27,14 +37,17 @@ exports.queueAlarms = {
       .map(deadLetterAlarm),
   ),
 
-  CommandsWaiting: alarm({
+  CommandsWaiting: waitingAlarm({
     name: "commands-waiting",
     description: "A command has been in the queue for more than 5 minutes: it is not being run",
     runbook: "Commands are waiting",
-    ...ofQueue("CommandQueue", "ApproximateAgeOfOldestMessage"),
-    // A crashed run delays a command by 3 min. SQS no longer counts the age of a message from its third
-    // receive on, which is at 6 min where each fails; a dead letter, which tells of those, comes at 30.
-    Threshold: 300,
-    ComparisonOperator: "GreaterThanThreshold",
+    queue: "CommandQueue",
+  }),
+  RequestsWaiting: waitingAlarm({
+    name: "requests-waiting",
+    description:
+      "An event has been in the queue of intake for more than 5 minutes, and SQS drops it after 4 days",
+    runbook: "Requests are waiting",
+    queue: "RequestQueue",
   }),
 };

@@ -22,7 +22,7 @@ const eventSchema = z
 
 export type BusEvent = z.output<typeof eventSchema>;
 
-/** How a rule calls intake: with the event, or with the event and the reaction that the rule is of. */
+/** What a rule sends to intake: the event, or the event and the name of the reaction that the rule is of. */
 const callSchema = z.union([
   z.strictObject({ reaction: z.string(), event: eventSchema }),
   eventSchema.transform((event) => ({ reaction: undefined, event })),
@@ -32,6 +32,20 @@ export type IntakeCall = z.output<typeof callSchema>;
 
 /** Undefined for what no rule of ours can have sent. */
 export const readCall = (raw: unknown): IntakeCall | undefined => callSchema.safeParse(raw).data;
+
+const batchSchema = z.object({
+  Records: z.array(z.object({ messageId: z.string(), body: z.string() })),
+});
+
+/** A message of the queue of intake. */
+export type QueuedCall = z.output<typeof batchSchema>["Records"][number];
+
+/**
+ * Reads the messages that Lambda hands over from SQS. Undefined for anything else: a stage of before
+ * had rules that called intake with one event, and such calls may still wait in Lambda.
+ */
+export const readBatch = (raw: unknown): readonly QueuedCall[] | undefined =>
+  batchSchema.safeParse(raw).data?.Records;
 
 /** Whose the lines about an event are. */
 export const eventFields = ({ id, account }: BusEvent): LogFields => ({

@@ -12,9 +12,13 @@ import {
   type Target,
   TestEventPatternCommand,
 } from "@aws-sdk/client-eventbridge";
-import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { DeleteBucketPolicyCommand } from "@aws-sdk/client-s3";
-import { type SQSClient, SQSServiceException } from "@aws-sdk/client-sqs";
+import {
+  GetQueueUrlCommand,
+  SendMessageCommand,
+  type SQSClient,
+  SQSServiceException,
+} from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { refusalOfSize } from "../support/put-events.ts";
 import { AWS_ACCOUNT, type AwsClients, REGION } from "./aws-clients.ts";
@@ -120,11 +124,11 @@ const payloadFor = ({ InputTransformer }: Target, event: string): string =>
 
 /**
  * Defect: an event does not get from one AWS account's bus to another's, neither by a rule nor by
- * PutEvents. So the deployed rules of our bus are asked for it one by one, and the functions that are
- * their targets are called as EventBridge calls them.
+ * PutEvents. So the deployed rules of our bus are asked for it one by one, and what EventBridge would
+ * send is sent to the queues that are their targets.
  */
 export const putFromOtherAccount = async (
-  { eventBridge, lambda }: AwsClients,
+  { eventBridge, sqs }: AwsClients,
   busName: string,
   event: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
@@ -138,14 +142,10 @@ export const putFromOtherAccount = async (
     if (!Result) continue;
     const rule = { Rule: Name, EventBusName: busName };
     const { Targets = [] } = await eventBridge.send(new ListTargetsByRuleCommand(rule));
-    for (const target of Targets.filter(({ Arn }) => Arn?.includes(":lambda:"))) {
-      await lambda.send(
-        new InvokeCommand({
-          FunctionName: target.Arn,
-          InvocationType: "Event",
-          Payload: payloadFor(target, text),
-        }),
-      );
+    for (const target of Targets.filter(({ Arn }) => Arn?.includes(":sqs:"))) {
+      const QueueName = target.Arn?.split(":").at(-1);
+      const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: payloadFor(target, text) }));
     }
   }
 };

@@ -2,15 +2,22 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { DescribeTableCommand, ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
-import { GetFunctionConfigurationCommand } from "@aws-sdk/client-lambda";
+import {
+  CreateArchiveCommand,
+  DeleteArchiveCommand,
+  DescribeReplayCommand,
+  StartReplayCommand,
+} from "@aws-sdk/client-eventbridge";
+import { GetFunctionConfigurationCommand, InvokeCommand } from "@aws-sdk/client-lambda";
+import { GetQueueUrlCommand, PurgeQueueCommand } from "@aws-sdk/client-sqs";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { DEMO_EVENT, DEMO_REACTION, DEMO_TEAM } from "../../lib/local/demo-teams.ts";
 import { sendCommand, successOf } from "../scenarios/asking.ts";
-import { AWS_ACCOUNT } from "./aws-clients.ts";
+import { AWS_ACCOUNT, REGION } from "./aws-clients.ts";
 import { type DeployedStage, openDeployedStage } from "./deployed-stage.ts";
 import { checkStage } from "./smoke/check-stage.ts";
-import { setRunning, triggerStates, waitingCommands } from "./stage/kill-switch.ts";
+import { messagesIn, setRunning, triggerStates } from "./stage/kill-switch.ts";
 
 /*
  * What README's "Deploy" tells people to do with a stage, done to one in that order.
@@ -33,6 +40,19 @@ const send = (commandId: string, eventId = commandId) =>
     { operation: "update-container", params: CONTAINER, body: { description: commandId } },
     eventId,
   );
+/** The event that asks for it. */
+const requestOf = (commandId: string) => ({
+  source: "billing",
+  detailType: "CommandRequested",
+  detail: {
+    metadata: { commandId },
+    data: {
+      operation: "update-container",
+      params: CONTAINER,
+      body: { description: commandId },
+    },
+  },
+});
 const succeeded = (commandId: string) => successOf(stage, commandId);
 
 describe("a deployed stage, by the smoke test", () => {
@@ -57,25 +77,97 @@ describe("a deployed stage", () => {
     await send("while-stopped");
     const { source, "detail-type": detailType, detail } = DEMO_EVENT;
     const eventId = await stage.putFrom(DEMO_TEAM, { source, detailType, detail });
-    // Intake goes on.
-    await expect.poll(() => waitingCommands(stage.stack)).toBe("2");
+    await expect.poll(() => messagesIn(stage.stack, "requests")).toBe("1");
     await sleep(QUIET_MS);
+    const waiting = [
+      await messagesIn(stage.stack, "requests"),
+      await messagesIn(stage.stack, "commands.fifo"),
+    ];
     const told = stage.events.all(({ detail: { metadata } }) =>
       ["while-stopped", `${eventId}:${DEMO_REACTION}`].includes(metadata.commandId ?? ""),
     );
     await setRunning(stage.stack, "yes");
 
     expect(told).toEqual([]);
+    expect(waiting).toEqual(["1", "1"]);
     expect(stopped).toEqual({
-      mappings: ["Disabled", "Disabled"],
+      mappings: ["Disabled", "Disabled", "Disabled"],
       schedules: Array(4).fill("DISABLED"),
     });
     expect(await triggerStates(stage.stack)).toEqual({
-      mappings: ["Enabled", "Enabled"],
+      mappings: ["Enabled", "Enabled", "Enabled"],
       schedules: Array(4).fill("ENABLED"),
     });
     await succeeded("while-stopped");
     await succeeded(`${eventId}:${DEMO_REACTION}`);
+  });
+
+  test("stopped for longer than SQS keeps events, runs what an archive replays", async () => {
+    const { aws, nameOf } = stage.stack;
+    const archive = nameOf("incoming");
+    const arnOf = (resource: string) => `arn:aws:events:${REGION}:${AWS_ACCOUNT}:${resource}`;
+    const busArn = arnOf(`event-bus/${nameOf("events")}`);
+    onTestFinished(() => setRunning(stage.stack, "yes"));
+    await setRunning(stage.stack, "no");
+    const stoppedAt = new Date(Date.now());
+    await aws.eventBridge.send(
+      new CreateArchiveCommand({
+        ArchiveName: archive,
+        EventSourceArn: busArn,
+        EventPattern: '{"source": [{"anything-but": ["skyhook"]}]}',
+        RetentionDays: 30,
+      }),
+    );
+    await stage.putFrom(AWS_ACCOUNT, requestOf("replayed"));
+    await expect.poll(() => messagesIn(stage.stack, "requests")).toBe("1");
+    // As SQS does after four days.
+    const { QueueUrl } = await aws.sqs.send(
+      new GetQueueUrlCommand({ QueueName: nameOf("requests") }),
+    );
+    await aws.sqs.send(new PurgeQueueCommand({ QueueUrl }));
+
+    const ReplayName = nameOf("after-the-stop");
+    await aws.eventBridge.send(
+      new StartReplayCommand({
+        ReplayName,
+        EventSourceArn: arnOf(`archive/${archive}`),
+        EventStartTime: stoppedAt,
+        EventEndTime: new Date(Date.now() + 1_000),
+        Destination: { Arn: busArn },
+      }),
+    );
+    const replay = new DescribeReplayCommand({ ReplayName });
+    await expect.poll(async () => (await aws.eventBridge.send(replay)).State).toBe("COMPLETED");
+    await aws.eventBridge.send(new DeleteArchiveCommand({ ArchiveName: archive }));
+    await setRunning(stage.stack, "yes");
+
+    await succeeded("replayed");
+  });
+
+  test("accepts an event that still waited in Lambda at the update from rules that call intake", async () => {
+    const { aws, nameOf } = stage.stack;
+    const { source, detailType, detail } = requestOf("from-lambda-itself");
+    const event = {
+      version: "0",
+      id: randomUUID(),
+      account: AWS_ACCOUNT,
+      source,
+      "detail-type": detailType,
+      time: new Date(Date.now()).toISOString(),
+      region: REGION,
+      resources: [],
+      detail,
+    };
+
+    await aws.lambda.send(
+      new InvokeCommand({
+        FunctionName: nameOf("intake"),
+        InvocationType: "Event",
+        Payload: JSON.stringify(event),
+      }),
+    );
+
+    await succeeded("from-lambda-itself");
   });
 
   test("goes on with a key that was rotated, and nothing fails or is deployed", async () => {

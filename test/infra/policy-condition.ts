@@ -16,6 +16,11 @@ const referenceSchema = z.union([
     .transform(({ "Fn::GetAtt": path }) => path.join(".")),
 ]);
 
+/** A text with `${NAME}` for what its name stands for. */
+const textSchema = z
+  .strictObject({ "Fn::Sub": z.string() })
+  .transform(({ "Fn::Sub": text }) => text);
+
 type Test = (given: readonly string[] | undefined, wanted: readonly string[]) => boolean;
 
 const is =
@@ -38,6 +43,10 @@ const TESTS: Readonly<Record<string, Test>> = {
   StringEquals: (given, wanted) => given?.some(is(wanted)) ?? false,
   // "If the key is not present, the condition evaluates to true."
   StringNotEqualsIfExists: (given, wanted) => !given?.some(is(wanted)),
+  // Of several patterns one suffices; * stands for any characters, ":" and "/" included.
+  ArnLike: (given, wanted) => given?.some(isLike(wanted)) ?? false,
+  // "If the key that you specify is not present, the negated condition is true."
+  ArnNotLike: (given, wanted) => !given?.some(isLike(wanted)),
   Bool: (given, wanted) => given?.some(is(wanted)) ?? false,
   BoolIfExists: (given, wanted) => given?.some(is(wanted)) ?? true,
   // Of every value in the request, and so also when there is none.
@@ -45,8 +54,6 @@ const TESTS: Readonly<Record<string, Test>> = {
   "ForAllValues:StringLike": (given, wanted) => (given ?? []).every(isLike(wanted)),
   "ForAllValues:StringNotEquals": (given, wanted) => !(given ?? []).some(is(wanted)),
   "ForAnyValue:StringEquals": (given, wanted) => (given ?? []).some(is(wanted)),
-  // Negated, so also true when there is no such key.
-  ArnNotLike: (given, wanted) => !given?.some(isLike(wanted)),
   Null: (given, wanted) => is(wanted)(String(given === undefined)),
 };
 
@@ -60,6 +67,10 @@ export const conditionHolds = (
   references: Readonly<Record<string, string>> = {},
 ): boolean => {
   const resolved: unknown = JSON.parse(JSON.stringify(condition), (_key, value: unknown) => {
+    const { data: template } = textSchema.safeParse(value);
+    if (template !== undefined) {
+      return template.replaceAll(/\$\{([^}]+)\}/g, (_, name: string) => references[name] ?? "");
+    }
     const { data: reference } = referenceSchema.safeParse(value);
     return reference === undefined ? value : references[reference];
   });

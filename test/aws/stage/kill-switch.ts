@@ -33,7 +33,7 @@ export const setRunning = async (
 /** Of everything that runs functions off queues and the clock. */
 export const triggerStates = async ({ aws, name, nameOf }: DeployedStack) => {
   const mappings: unknown[] = [];
-  for (const thing of ["run-commands", "poll-tasks"]) {
+  for (const thing of ["intake", "run-commands", "poll-tasks"]) {
     const { EventSourceMappings = [] } = await aws.lambda.send(
       new ListEventSourceMappingsCommand({ FunctionName: nameOf(thing) }),
     );
@@ -49,12 +49,12 @@ export const triggerStates = async ({ aws, name, nameOf }: DeployedStack) => {
   return { mappings, schedules };
 };
 
-/** How many messages are in the command queue, as SQS says it. */
-export const waitingCommands = async ({
-  aws,
-  nameOf,
-}: DeployedStack): Promise<string | undefined> => {
-  const QueueName = nameOf("commands.fifo");
+/** How many messages are in a queue, as SQS says it. */
+export const messagesIn = async (
+  { aws, nameOf }: DeployedStack,
+  queue: "commands.fifo" | "requests",
+): Promise<string | undefined> => {
+  const QueueName = nameOf(queue);
   const { QueueUrl } = await aws.sqs.send(new GetQueueUrlCommand({ QueueName }));
   const { Attributes } = await aws.sqs.send(
     new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] }),

@@ -7,8 +7,9 @@ import { FUNCTIONS } from "./functions.ts";
 const OTHER_BUS = "arn:aws:events:eu-central-1:111122223333:event-bus/skyhook-events";
 
 const INTAKE_TARGET = {
+  // Of the target that it replaces: another id would leave the old target beside it until it is removed.
   Id: "intake",
-  Arn: arn("IntakeLambdaFunction"),
+  Arn: arn("RequestQueue"),
   RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
   DeadLetterConfig: { Arn: arn("IntakeDeadLetter") },
 };
@@ -56,14 +57,26 @@ const testBusPolicy = ({ resource }: TemplateReader): void => {
   });
 };
 
-const testIntakeRules = ({ resource }: TemplateReader): void => {
+const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
   test("what it lets in is known to those who run it before it lets it in", () => {
     expect(resource("IntakeLambdaFunction").DependsOn).toEqual(
       expect.arrayContaining(["RunDashcommandsLambdaFunction", "PollDashtasksLambdaFunction"]),
     );
   });
 
-  test("a request on our bus comes to intake whole, unless it calls itself ours", () => {
+  test("rules send to the queue when it may be sent to, is read, and keeps what fails", () => {
+    for (const [id, rule] of ofType("AWS::Events::Rule")) {
+      if (!JSON.stringify(rule.Properties.Targets).includes("RequestQueue")) continue;
+
+      expect(rule.DependsOn, id).toEqual([
+        "RequestQueuePolicy",
+        "IntakeDeadLetterPolicy",
+        "IntakeEventSourceMappingSQSRequestQueue",
+      ]);
+    }
+  });
+
+  test("a request on our bus comes to the queue whole, unless it calls itself ours", () => {
     expect(resource("CommandsRequested").Properties).toEqual({
       Name: "skyhook-dev-commands-requested",
       EventBusName: { Ref: "EventBus" },
@@ -102,12 +115,10 @@ const testIntakeRules = ({ resource }: TemplateReader): void => {
     );
   });
 
-  test("an event that intake fails at is tried twice more, and kept after six hours at most", () => {
-    expect(resource("IntakeLambdaEvConf").Properties).toMatchObject({
-      MaximumRetryAttempts: 2,
-      MaximumEventAgeInSeconds: 21_600,
-      DestinationConfig: { OnFailure: { Destination: arn("IntakeDeadLetter") } },
-    });
+  test("no rule calls a function of intake itself, which a failure of three minutes would exhaust", () => {
+    for (const [id, { Properties }] of ofType("AWS::Events::Rule")) {
+      expect(JSON.stringify(Properties.Targets), id).not.toContain("IntakeLambdaFunction");
+    }
   });
 };
 
@@ -136,9 +147,35 @@ const testSubscribers = ({ resource }: TemplateReader): void => {
   });
 };
 
+/**
+ * A stage from before has rules that call intake. An update changes them last; what they have called by
+ * then waits in Lambda for six hours at most, and has to find everything that it found before.
+ */
+const testRollOver = ({ resource }: TemplateReader): void => {
+  test("an event that still waits in Lambda is tried twice more, and is kept when it fails", () => {
+    expect(resource("IntakeLambdaEvConf").Properties).toMatchObject({
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 21_600,
+      DestinationConfig: { OnFailure: { Destination: arn("IntakeDeadLetter") } },
+    });
+  });
+
+  test("a rule that still calls intake may do so until EventBridge knows its new target", () => {
+    expect(resource("RulesMayCallIntake").Type).toBe("AWS::Lambda::Permission");
+    expect(resource("DefaultRulesMayCallIntake").Type).toBe("AWS::Lambda::Permission");
+  });
+
+  test("the queue of what could not be handed to intake stays, with what is in it", () => {
+    expect(resource("IntakeDeadLetter").Properties.QueueName).toBe(
+      "skyhook-dev-intake-dead-letter",
+    );
+  });
+};
+
 /** What leads in, from other AWS accounts too, and what leads out to them. */
 export const testAcrossAccounts = (template: TemplateReader): void => {
   describe("the bus's policy", () => testBusPolicy(template));
   describe("what leads to intake", () => testIntakeRules(template));
+  describe("an update of a stage whose rules call intake", () => testRollOver(template));
   describe("subscribers", () => testSubscribers(template));
 };

@@ -54,7 +54,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       const queues = ofType("AWS::SQS::Queue").filter(([id]) => id.endsWith("DeadLetter"));
       const metric = { Namespace: "AWS/SQS", MetricName: "ApproximateNumberOfMessagesVisible" };
 
-      expect(queues).toHaveLength(5);
+      expect(queues).toHaveLength(6);
       expect(dimensionsOf(metric)).toEqual(
         queues.map(([id]) => [{ Name: "QueueName", Value: { "Fn::GetAtt": [id, "QueueName"] } }]),
       );
@@ -69,29 +69,51 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
           TreatMissingData: "notBreaching",
         },
       ]);
+      expect(resource("RequestDeadLetterNotEmpty").Properties).toMatchObject({
+        AlarmName: "skyhook-dev-requests-dead-letter",
+        AlarmDescription:
+          'Events that intake failed at ten times are kept, for 14 days. README: "Redrive dead letters"',
+      });
       expect(resource("IntakeDeadLetterNotEmpty").Properties).toMatchObject({
         AlarmName: "skyhook-dev-intake-dead-letter",
         AlarmDescription:
-          'Events that could not be handed to intake, or that it failed at are kept, for 14 days. README: "Redrive dead letters"',
+          'Events that a rule could not put into the queue of intake are kept, for 14 days. README: "Redrive dead letters"',
       });
     });
 
-    test("come when a command is older than 5 minutes, before SQS leaves it out", () => {
-      expect(resource("CommandsWaiting").Properties).toEqual({
-        AlarmName: "skyhook-dev-commands-waiting",
-        AlarmDescription:
-          'A command has been in the queue for more than 5 minutes: it is not being run. README: "Commands are waiting"',
-        Namespace: "AWS/SQS",
-        MetricName: "ApproximateAgeOfOldestMessage",
-        Dimensions: [{ Name: "QueueName", Value: { "Fn::GetAtt": ["CommandQueue", "QueueName"] } }],
-        Statistic: "Maximum",
-        Period: 300,
-        EvaluationPeriods: 1,
-        Threshold: 300,
-        ComparisonOperator: "GreaterThanThreshold",
-        TreatMissingData: "notBreaching",
-      });
-    });
+    test.each([
+      [
+        "CommandsWaiting",
+        "commands-waiting",
+        "CommandQueue",
+        'A command has been in the queue for more than 5 minutes: it is not being run. README: "Commands are waiting"',
+      ],
+      [
+        "RequestsWaiting",
+        "requests-waiting",
+        "RequestQueue",
+        'An event has been in the queue of intake for more than 5 minutes, and SQS drops it after 4 days. README: "Requests are waiting"',
+      ],
+    ])(
+      "%s comes at a message older than 5 minutes, before SQS leaves it out",
+      (id, ...expected) => {
+        const [name, queue, AlarmDescription] = expected;
+
+        expect(resource(id).Properties).toEqual({
+          AlarmName: `skyhook-dev-${name}`,
+          AlarmDescription,
+          Namespace: "AWS/SQS",
+          MetricName: "ApproximateAgeOfOldestMessage",
+          Dimensions: [{ Name: "QueueName", Value: { "Fn::GetAtt": [queue, "QueueName"] } }],
+          Statistic: "Maximum",
+          Period: 300,
+          EvaluationPeriods: 1,
+          Threshold: 300,
+          ComparisonOperator: "GreaterThanThreshold",
+          TreatMissingData: "notBreaching",
+        });
+      },
+    );
 
     test.each([
       ["Errors", "the third failed run in 15 minutes", 900, 1, 3],

@@ -79,6 +79,15 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       );
     });
 
+    test("shows how many messages wait in each queue that a function reads, and for how long", () => {
+      const queues = ["CommandQueue", "WakeQueue", "RequestQueue"].map(
+        (id) => `\${${id}.QueueName}`,
+      );
+
+      expect(metricsOf("Messages waiting")?.map((metric) => metric[3])).toEqual(queues);
+      expect(metricsOf("Age of the oldest message, s")?.map((metric) => metric[3])).toEqual(queues);
+    });
+
     test("shows of every rule, function and schedule what could not even become a dead letter", () => {
       const lost = metricsOf("Dead letters lost")?.map((metric) => metric.join(" "));
       const rules = ofType("AWS::Events::Rule").map(([, { Properties }]) => {

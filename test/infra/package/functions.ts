@@ -53,6 +53,7 @@ export const FUNCTIONS = [
     id: "IntakeLambdaFunction",
     settings: intakeSettingsSchema,
     role: "IntakeRole",
+    queue: "RequestQueue",
   },
   ...ASKING_FUNCTIONS,
 ] as const;

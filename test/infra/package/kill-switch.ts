@@ -4,7 +4,7 @@ import { arn, type TemplateReader } from "../template-reader.ts";
 
 const STATE = { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] };
 
-/** The stack's parameter that stops everything but intake. */
+/** The stack's parameter that stops everything. */
 export const testKillSwitch = (
   { ofType }: TemplateReader,
   packaged: () => PackagedService,
@@ -14,7 +14,7 @@ export const testKillSwitch = (
       expect(packaged().parameters).toEqual({
         Running: {
           Type: "String",
-          Description: "no stops everything but intake",
+          Description: "no stops everything",
           AllowedValues: ["yes", "no"],
           Default: "yes",
         },
@@ -24,8 +24,15 @@ export const testKillSwitch = (
       });
     });
 
-    test("stops every function from reading its queue", () => {
-      for (const [id, { Properties }] of ofType("AWS::Lambda::EventSourceMapping")) {
+    test("stops every function from reading its queue, intake too", () => {
+      const mappings = ofType("AWS::Lambda::EventSourceMapping");
+
+      expect(mappings.map(([, { Properties }]) => Properties.FunctionName)).toEqual([
+        arn("IntakeLambdaFunction"),
+        arn("RunDashcommandsLambdaFunction"),
+        arn("PollDashtasksLambdaFunction"),
+      ]);
+      for (const [id, { Properties }] of mappings) {
         expect(Properties.Enabled, id).toEqual({ "Fn::If": ["IsRunning", true, false] });
       }
     });
@@ -36,7 +43,7 @@ export const testKillSwitch = (
       }
     });
 
-    test("stops every rule that calls a function, but for those of intake", () => {
+    test("stops every rule that calls a function; those that fill the queue of intake go on", () => {
       const callsAnother = JSON.stringify(arn("SyncDashthresholdsLambdaFunction"));
       const stopped = ofType("AWS::Events::Rule").filter(([, { Properties }]) => Properties.State);
 

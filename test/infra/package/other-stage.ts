@@ -39,7 +39,7 @@ const PROD: Stage = {
     aiTaskName: "none",
     eventSource: "hook",
     alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
-    intakeConcurrency: "none",
+    intakeMaximumConcurrency: "1000",
     running: "no",
   },
 };
@@ -114,10 +114,13 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       });
     });
 
-    test("lets nothing of the default bus call intake where no reaction is on it", () => {
+    test("lets no rule of the default bus send to intake where no reaction is on it", () => {
       const ids = ofType("AWS::Lambda::Permission").map(([id]) => id);
 
       expect(ids).toEqual(["RulesMayCallIntake", "ThresholdsWrittenPermission"]);
+      expect(JSON.stringify(resource("RequestQueuePolicy").Properties)).not.toContain(
+        "rule/skyhook-prod-reaction-",
+      );
     });
 
     test("gives the keys of all accounts to commands, of one to the jobs, of none to intake", () => {
@@ -174,10 +177,10 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(template.parameters.Running?.Default).toBe("no");
     });
 
-    test("keeps no runs free for intake, if it says so", () => {
-      const { ReservedConcurrentExecutions } = resource("IntakeLambdaFunction").Properties;
-
-      expect(ReservedConcurrentExecutions).toEqual({ Ref: "AWS::NoValue" });
+    test("lets as many intakes run side by side as it says", () => {
+      expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toMatchObject({
+        ScalingConfig: { MaximumConcurrency: 1_000 },
+      });
     });
   });
 };

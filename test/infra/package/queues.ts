@@ -5,8 +5,16 @@ import { arn, type TemplateReader } from "../template-reader.ts";
 
 const OURS = "444455556666";
 const OTHER = "111122223333";
+const RULES = "arn:aws:events:eu-central-1:444455556666:rule";
 const SERVICE = { "aws:PrincipalIsAWSService": "true" };
 const NO_SERVICE = { "aws:PrincipalIsAWSService": "false" };
+
+/** What the template's references and pseudo parameters stand for. */
+const REFERENCES = {
+  "AWS::AccountId": OURS,
+  "AWS::Partition": "aws",
+  "AWS::Region": "eu-central-1",
+};
 
 const policySchema = z.object({
   PolicyDocument: z.object({ Statement: z.array(z.looseObject({ Condition: z.unknown() })) }),
@@ -18,12 +26,14 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
     policySchema.parse(resource(policy).Properties).PolicyDocument.Statement;
 
   describe("queues", () => {
-    test("are two with a dead-letter queue each, and one for each that hands events on", () => {
+    test("are three with a dead-letter queue each, and one for each that hands events on", () => {
       expect(ofType("AWS::SQS::Queue").map(([id]) => id)).toEqual([
         "CommandQueue",
         "CommandDeadLetter",
         "WakeQueue",
         "WakeDeadLetter",
+        "RequestQueue",
+        "RequestDeadLetter",
         "IntakeDeadLetter",
         "SubscriberDeadLetter",
         "ScheduleDeadLetter",
@@ -53,9 +63,39 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       });
     });
 
+    test("hold events for intake for 4 days, hide one for 3 minutes, and give it up after ten times", () => {
+      expect(resource("RequestQueue").Properties).toEqual({
+        QueueName: "skyhook-dev-requests",
+        VisibilityTimeout: 180,
+        MessageRetentionPeriod: 345_600,
+        RedrivePolicy: { deadLetterTargetArn: arn("RequestDeadLetter"), maxReceiveCount: 10 },
+        // EventBridge cannot write to a queue that the AWS-managed KMS key encrypts.
+        SqsManagedSseEnabled: true,
+      });
+    });
+
+    test("outlast an outage of half an hour of what intake needs", () => {
+      const { VisibilityTimeout, RedrivePolicy } = z
+        .object({
+          VisibilityTimeout: z.number(),
+          RedrivePolicy: z.object({ maxReceiveCount: z.number() }),
+        })
+        .parse(resource("RequestQueue").Properties);
+
+      expect(VisibilityTimeout * RedrivePolicy.maxReceiveCount).toBe(30 * 60);
+    });
+
+    test("no queue takes its key from KMS: EventBridge could not write to it", () => {
+      for (const [id, { Properties }] of ofType("AWS::SQS::Queue")) {
+        expect(Properties, id).not.toHaveProperty("KmsMasterKeyId");
+        expect(Properties.SqsManagedSseEnabled, id).toBe(true);
+      }
+    });
+
     test.each([
       ["CommandDeadLetter", "commands-dead-letter.fifo", { FifoQueue: true }],
       ["WakeDeadLetter", "wake-dead-letter", {}],
+      ["RequestDeadLetter", "requests-dead-letter", {}],
       ["IntakeDeadLetter", "intake-dead-letter", {}],
       ["SubscriberDeadLetter", "subscriber-dead-letter", {}],
       ["ScheduleDeadLetter", "schedule-dead-letter", {}],
@@ -89,6 +129,73 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       },
     );
 
+    test.each<[who: string, context: RequestContext, mayRulesSend: boolean, isDenied: boolean]>([
+      [
+        "a rule of our bus",
+        {
+          "aws:SourceArn": `${RULES}/skyhook-dev-events/skyhook-dev-commands-requested`,
+          ...SERVICE,
+        },
+        true,
+        false,
+      ],
+      [
+        "a reaction on the default bus",
+        { "aws:SourceArn": `${RULES}/skyhook-dev-reaction-paid`, ...SERVICE },
+        true,
+        false,
+      ],
+      [
+        "a rule on the default bus that is no reaction",
+        { "aws:SourceArn": `${RULES}/skyhook-dev-thresholds-written`, ...SERVICE },
+        false,
+        true,
+      ],
+      [
+        "a rule of another stage",
+        { "aws:SourceArn": `${RULES}/skyhook-prod-events/skyhook-prod-reaction-paid`, ...SERVICE },
+        false,
+        true,
+      ],
+      [
+        "a rule of another AWS account",
+        {
+          "aws:SourceArn": `${RULES.replace(OURS, OTHER)}/skyhook-dev-events/skyhook-dev-reaction-paid`,
+          ...SERVICE,
+        },
+        false,
+        true,
+      ],
+      ["a service that names no source", SERVICE, false, true],
+      ["a person or a role of ours", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false, false],
+      [
+        "a role of another AWS account",
+        { "aws:PrincipalAccount": OTHER, ...NO_SERVICE },
+        false,
+        true,
+      ],
+    ])("RequestQueue and %s (%j): allowed by its policy %j, denied %j", (_who, ...expected) => {
+      const [context, mayRulesSend, isDenied] = expected;
+      const holding = statementsOf("RequestQueuePolicy").filter(({ Condition }) =>
+        conditionHolds(Condition, context, REFERENCES),
+      );
+
+      expect(resource("RequestQueuePolicy").Properties.Queues).toEqual([{ Ref: "RequestQueue" }]);
+      expect(holding.some(({ Effect }) => Effect === "Allow")).toBe(mayRulesSend);
+      expect(holding.some(({ Effect }) => Effect === "Deny")).toBe(isDenied);
+    });
+
+    test("RequestQueue's policy does not grow with the number of rules", () => {
+      const statements = statementsOf("RequestQueuePolicy");
+
+      expect(statements.map(({ Effect, Principal }) => [Effect, Principal])).toEqual([
+        ["Allow", { Service: "events.amazonaws.com" }],
+        ["Deny", "*"],
+        ["Deny", "*"],
+      ]);
+      expect(JSON.stringify(statements)).not.toMatch(/resume-paid-instance|pause-policy/);
+    });
+
     test.each<[who: string, context: RequestContext, isRefused: boolean]>([
       ["a function of ours", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false],
       ["a role of another AWS account", { "aws:PrincipalAccount": OTHER, ...NO_SERVICE }, true],
@@ -99,7 +206,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
     ])("%s, refused by both policies (%j): %j", (_who, context, isRefused) => {
       for (const queue of ["CommandQueue", "WakeQueue"]) {
         const denials = statementsOf(`${queue}Policy`).filter(({ Condition }) =>
-          conditionHolds(Condition, context, { "AWS::AccountId": OURS }),
+          conditionHolds(Condition, context, REFERENCES),
         );
 
         expect(denials.length > 0).toBe(isRefused);

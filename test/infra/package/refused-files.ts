@@ -78,10 +78,24 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("are told of with a concurrency that is no number", async () => {
-      const { stderr } = await packaged().refusalOf({ params: { intakeConcurrency: "ten" } });
+    test.each(["1", "1001"])(
+      "are refused with intakeMaximumConcurrency %j, in one line",
+      async (intakeMaximumConcurrency) => {
+        const { stderr } = await packaged().refusalOf({ params: { intakeMaximumConcurrency } });
 
-      expect(stderr).toBe("intakeConcurrency: a whole number from 1 to 9999, or none\n");
+        expect(stderr).toBe("intakeMaximumConcurrency: a whole number from 2 to 1000\n");
+      },
+    );
+
+    test("are refused with the former intakeConcurrency, in one line that names the new parameter", async () => {
+      const { stdout, stderr } = await packaged().refusalOf({
+        params: { intakeConcurrency: "none" },
+      });
+
+      expect(stdout).toBe("");
+      expect(stderr).toBe(
+        "intakeConcurrency: replaced by intakeMaximumConcurrency (2 to 1000), which reserves nothing\n",
+      );
     });
 
     test.each(["true", "No"])("are told of with a kill switch that is %s", async (running) => {

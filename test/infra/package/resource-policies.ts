@@ -100,6 +100,46 @@ export const RESOURCE_POLICIES = {
       ],
     },
   },
+  RequestQueuePolicy: {
+    Queues: [{ Ref: "RequestQueue" }],
+    PolicyDocument: {
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Sid: "RulesOfThisStage",
+          Effect: "Allow",
+          Principal: { Service: "events.amazonaws.com" },
+          Action: "sqs:SendMessage",
+          Resource: arn("RequestQueue"),
+          Condition: {
+            ArnLike: { "aws:SourceArn": [RULES_ON_OUR_BUS, REACTIONS_ON_THE_DEFAULT_BUS] },
+          },
+        },
+        {
+          Sid: "NoOtherService",
+          Effect: "Deny",
+          Principal: "*",
+          Action: "sqs:SendMessage",
+          Resource: arn("RequestQueue"),
+          Condition: {
+            ArnNotLike: { "aws:SourceArn": [RULES_ON_OUR_BUS, REACTIONS_ON_THE_DEFAULT_BUS] },
+            Bool: { "aws:PrincipalIsAWSService": "true" },
+          },
+        },
+        {
+          Sid: "NoOtherAwsAccount",
+          Effect: "Deny",
+          Principal: "*",
+          Action: "sqs:SendMessage",
+          Resource: arn("RequestQueue"),
+          Condition: {
+            StringNotEqualsIfExists: { "aws:PrincipalAccount": OWN_ACCOUNT },
+            BoolIfExists: { "aws:PrincipalIsAWSService": "false" },
+          },
+        },
+      ],
+    },
+  },
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
   OnlyOurFunctionsMayPut: {

@@ -48,6 +48,11 @@ const calls = (functionId: string) => [
 export const STATEMENTS = {
   IntakeRole: [
     logs("IntakeLogGroup"),
+    {
+      Effect: "Allow",
+      Action: ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"],
+      Resource: [arn("RequestQueue")],
+    },
     { Effect: "Allow", Action: ["dynamodb:GetItem"], Resource: [arn("LedgerTable")] },
     {
       Effect: "Allow",
@@ -64,6 +69,7 @@ export const STATEMENTS = {
       Action: ["ssm:GetParameter"],
       Resource: [parameter("/skyhook/dev/fingerprint-key")],
     },
+    // What a call that was under way at an update has failed at; see across-accounts.ts.
     { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("IntakeDeadLetter")] },
   ],
   Subscriber111122223333Role: [

@@ -81,7 +81,11 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
         function: idOf(Properties.FunctionName),
       }));
 
-      expect(mappings.map(({ queue }) => queue)).toEqual(["CommandQueue", "WakeQueue"]);
+      expect(mappings.map(({ queue }) => queue)).toEqual([
+        "RequestQueue",
+        "CommandQueue",
+        "WakeQueue",
+      ]);
       for (const mapping of mappings) {
         const { VisibilityTimeout } = queueSchema.parse(resource(mapping.queue).Properties);
         const { timeoutMs } = functionOf(mapping.function);
@@ -93,7 +97,7 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
     test("a message does not expire before all of its receives are used up", () => {
       const read = ofType("AWS::SQS::Queue").filter(([, each]) => each.Properties.RedrivePolicy);
 
-      expect(read.map(([id]) => id)).toEqual(["CommandQueue", "WakeQueue"]);
+      expect(read.map(([id]) => id)).toEqual(["CommandQueue", "WakeQueue", "RequestQueue"]);
       for (const [id, { Properties }] of read) {
         const { MessageRetentionPeriod, VisibilityTimeout, RedrivePolicy } =
           queueSchema.parse(Properties);

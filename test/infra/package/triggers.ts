@@ -103,6 +103,17 @@ export const testTriggers = (
       });
     });
 
+    test("gives intake ten events at once, ten batches side by side, and is told each failed one", () => {
+      expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toEqual({
+        EventSourceArn: arn("RequestQueue"),
+        FunctionName: arn("IntakeLambdaFunction"),
+        Enabled: { "Fn::If": ["IsRunning", true, false] },
+        BatchSize: 10,
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: 10 },
+      });
+    });
+
     test("runs poll-tasks at most twice side by side, whatever the burst of wakes", () => {
       expect(resource("PollDashtasksEventSourceMappingSQSWakeQueue").Properties).toEqual({
         EventSourceArn: arn("WakeQueue"),
