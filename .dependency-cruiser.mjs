@@ -37,7 +37,7 @@ export default {
     only("lib/reactions", [...STANDING_JOB_BASE, "lib/commands", "lib/event-patterns"]),
     only("lib/intake", [...FEATURE_BASE, "lib/commands", "lib/reactions"]),
     only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
-    only("lib/recovery", [...FEATURE_BASE, "lib/commands"]),
+    only("lib/recovery", [...FEATURE_BASE, "lib/commands", "lib/intake"]),
     only("lib/aws", ["lib/ports"]),
     only("lib/system", ["lib/ports"]),
     only("lib/lambda", BASE),

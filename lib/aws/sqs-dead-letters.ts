@@ -7,7 +7,7 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import type { DeadLetters, HeldLetter } from "../ports/dead-letters.ts";
+import type { DeadLetter, DeadLetters, HeldLetter } from "../ports/dead-letters.ts";
 import type { Random } from "../ports/random.ts";
 import { longPoll } from "./aws-client.ts";
 
@@ -20,26 +20,37 @@ const MOST_AT_ONCE = 10;
 export interface SqsDeadLettersOptions {
   readonly client: SQSClient;
   readonly random: Random;
-  /** Of the dead letters, a FIFO queue. */
+  /** Of the dead letters. */
   readonly deadLetterUrl: string;
-  /** Where they came from. */
-  readonly commandQueueUrl: string;
+  /** Where they are sent back to: that of commands is a FIFO queue, that of requests is not. */
+  readonly queue: DeadLetter["queue"];
+  readonly queueUrl: string;
+  /** Turns an event that no queue took into what intake reads; absent: the body is that already. */
+  readonly undelivered?: {
+    readonly attribute: string;
+    readonly toBody: (body: string, attribute: string | undefined) => string;
+  };
 }
-
-const toHeld = ({ MessageId, ReceiptHandle, Body, Attributes = {} }: Message): HeldLetter => ({
-  messageId: MessageId ?? "",
-  hold: ReceiptHandle ?? "",
-  body: Body ?? "",
-  groupId: Attributes.MessageGroupId ?? "",
-  cameAt: Number(Attributes.SentTimestamp),
-  receiveCount: Number(Attributes.ApproximateReceiveCount),
-});
 
 const COUNTED = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
 
-/** The dead letters on SQS FIFO, in a queue of their own. */
+/** The dead letters on SQS, in a queue of their own. */
 export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetters => {
-  const { client, random, deadLetterUrl: QueueUrl, commandQueueUrl } = options;
+  const { client, random, deadLetterUrl: QueueUrl, queue, queueUrl, undelivered } = options;
+
+  const toHeld = ({ Attributes = {}, ...message }: Message): HeldLetter => {
+    const { Body = "", MessageAttributes = {} } = message;
+    const attribute = undelivered && MessageAttributes[undelivered.attribute]?.StringValue;
+    return {
+      messageId: message.MessageId ?? "",
+      queue,
+      hold: message.ReceiptHandle ?? "",
+      body: undelivered?.toBody(Body, attribute) ?? Body,
+      groupId: Attributes.MessageGroupId,
+      cameAt: Number(Attributes.SentTimestamp),
+      receiveCount: Number(Attributes.ApproximateReceiveCount),
+    };
+  };
 
   const remove = async ({ hold: ReceiptHandle }: HeldLetter): Promise<void> => {
     await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
@@ -58,6 +69,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
             "SentTimestamp",
             "ApproximateReceiveCount",
           ],
+          ...(undelivered && { MessageAttributeNames: [undelivered.attribute] }),
         }),
         longPoll(WAIT_SECONDS * 1000),
       );
@@ -82,11 +94,13 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
     async sendBack(letter) {
       await client.send(
         new SendMessageCommand({
-          QueueUrl: commandQueueUrl,
+          QueueUrl: queueUrl,
           MessageBody: letter.body,
-          MessageGroupId: letter.groupId,
-          // A FIFO queue drops an id that it saw in the last 5 minutes.
-          MessageDeduplicationId: random.uuid(),
+          ...(letter.groupId !== undefined && {
+            MessageGroupId: letter.groupId,
+            // A FIFO queue drops an id that it saw in the last 5 minutes.
+            MessageDeduplicationId: random.uuid(),
+          }),
         }),
       );
       try {

@@ -56,7 +56,7 @@ export const addDeadLetterCommands = (
       ),
     );
   withDesk(program.command("redrive"))
-    .description("send dead letters back into the command queue")
+    .description("send dead letters back into their queues")
     .argument("[id...]", "as `skyhook dead-letters` shows them")
     .option("--all", "every one for which that makes sense")
     .action((ids: string[], flags: DeadLetterDeskFlags & { readonly all?: boolean }) =>

@@ -26,9 +26,10 @@ const refusalLines = ({ reason, problems = [] }: Explanation): readonly string[]
 
 const explanationText = (letter: Explanation): string => {
   const { messageId, cameAt, receiveCount, bytes, content } = letter;
+  const groupText = letter.groupId === undefined ? "" : `, group ${letter.groupId}`;
   const lines = [
     `what: ${letter.what}`,
-    `came: ${cameAt}, received ${receiveCount} times, ${bytes} bytes, group ${letter.groupId}`,
+    `came: ${cameAt}, received ${receiveCount} times, ${bytes} bytes${groupText}`,
     ...commandLine(letter),
     `now: ${letter.standing}`,
     ...refusalLines(letter),

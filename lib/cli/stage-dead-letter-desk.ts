@@ -7,8 +7,10 @@ import { createAwsClient } from "../aws/aws-client.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { createSqsDeadLetters } from "../aws/sqs-dead-letters.ts";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
+import { RULE_ATTRIBUTE, undeliveredCall } from "../aws/undelivered-events.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
+import { joinDeadLetters } from "../recovery/join-dead-letters.ts";
 import {
   deleteDeadLetters,
   listDeadLetters,
@@ -28,24 +30,40 @@ export interface StageOptions {
   readonly random: Random;
 }
 
-interface Stage {
-  readonly sqs: SQSClient;
-  readonly commandQueueUrl: string;
-  readonly deadLetterUrl: string;
-}
-
-const openQueues = async (stage: string): Promise<Stage> => {
-  const sqs = createAwsClient(SQSClient);
+/** The dead letters of run-commands, of intake, and what rules could not put into the queue of intake. */
+const openQueues = async (stage: string, sqs: SQSClient, random: Random) => {
   const urlOf = async (thing: string): Promise<string> => {
     const QueueName = stageResource(stage, thing);
     const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
     return QueueUrl ?? "";
   };
-  return {
-    sqs,
-    commandQueueUrl: await urlOf("commands.fifo"),
-    deadLetterUrl: await urlOf("commands-dead-letter.fifo"),
+  const [commandQueueUrl, requestQueueUrl, ...deadLetterUrls] = await Promise.all([
+    urlOf("commands.fifo"),
+    urlOf("requests"),
+    urlOf("commands-dead-letter.fifo"),
+    urlOf("requests-dead-letter"),
+    urlOf("intake-dead-letter"),
+  ]);
+  const [ofCommands, ofRequests, ofIntake] = deadLetterUrls;
+  const requests = { client: sqs, random, queue: "requests", queueUrl: requestQueueUrl } as const;
+  const reactionRules = stageResource(stage, "reaction-");
+  const undelivered = {
+    attribute: RULE_ATTRIBUTE,
+    toBody: (body: string, ruleArn: string | undefined) =>
+      undeliveredCall(reactionRules, body, ruleArn),
   };
+  const deadLetters = joinDeadLetters([
+    createSqsDeadLetters({
+      client: sqs,
+      random,
+      deadLetterUrl: ofCommands,
+      queue: "commands",
+      queueUrl: commandQueueUrl,
+    }),
+    createSqsDeadLetters({ ...requests, deadLetterUrl: ofRequests }),
+    createSqsDeadLetters({ ...requests, deadLetterUrl: ofIntake, undelivered }),
+  ]);
+  return { commandQueueUrl, deadLetters };
 };
 
 /** `https://sqs.REGION.amazonaws.com/ACCOUNT/NAME` */
@@ -59,8 +77,9 @@ const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
 
 const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
   const { stage, accounts, clock, random } = options;
-  const { sqs, ...urls } = await openQueues(stage);
-  const ownSender = awsAccountOf(urls.commandQueueUrl);
+  const sqs = createAwsClient(SQSClient);
+  const { commandQueueUrl, deadLetters } = await openQueues(stage, sqs, random);
+  const ownSender = awsAccountOf(commandQueueUrl);
   const time = awsClock(clock, sqs);
   const ledger = createDynamodbLedger({
     client: createAwsClient(DynamoDBClient),
@@ -69,7 +88,7 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
   const fingerprintKey = await fingerprintKeyOf(stage);
   const access = accounts && createAccess(accounts, ownSender);
   return {
-    deadLetters: createSqsDeadLetters({ client: sqs, random, ...urls }),
+    deadLetters,
     context: () => ({ ledger, access, ownSender, fingerprintKey, now: time.now() }),
   };
 };

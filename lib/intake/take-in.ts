@@ -6,7 +6,7 @@ import { type RejectDeps, rejectRequest } from "../commands/reject.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../commands/request.ts";
 import { sealRequest } from "../commands/sealed-request.ts";
 import { commandOf } from "../reactions/react.ts";
-import type { Reaction } from "../reactions/reaction.ts";
+import { type Reaction, ruleNameOf } from "../reactions/reaction.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { readTaskFollow } from "./task-follow.ts";
 
@@ -65,7 +65,10 @@ const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestCo
  * has to come again
  */
 const reactionOf = ({ reactions }: Pick<IntakeDeps, "reactions">, name: string): Reaction => {
-  const found = reactions.find((reaction) => reaction.name === name);
+  const found =
+    reactions.find((reaction) => reaction.name === name) ??
+    // A dead letter of a rule names the rule only.
+    reactions.find((reaction) => ruleNameOf(reaction.name) === name);
   if (!found) throw new Error("the rule of an unknown reaction has called");
   return found;
 };

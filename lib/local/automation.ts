@@ -223,7 +223,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     accounts,
     jobAccount,
     provider,
-    deadLetters: createLocalDeadLetters({ clock, queue: parts.commandQueue }),
+    deadLetters: createLocalDeadLetters({ clock, queue: parts.commandQueue, name: "commands" }),
     isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       routes.connect();

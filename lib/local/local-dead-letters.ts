@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
-import type { DeadLetters } from "../ports/dead-letters.ts";
+import type { DeadLetter, DeadLetters } from "../ports/dead-letters.ts";
 import type { FifoQueue } from "./fifo-queue.ts";
 
 const HOLD_MS = 60_000;
@@ -7,6 +7,7 @@ const MOST_AT_ONCE = 10;
 
 export interface LocalDeadLettersOptions {
   readonly queue: FifoQueue;
+  readonly name: DeadLetter["queue"];
   readonly clock: Clock;
 }
 
@@ -14,7 +15,8 @@ export interface LocalDeadLettersOptions {
  * The dead letters of the queue in this process. To send one back is one write, so it is never in
  * both places. Who holds which is forgotten with the process.
  */
-export const createLocalDeadLetters = ({ queue, clock }: LocalDeadLettersOptions): DeadLetters => {
+export const createLocalDeadLetters = (options: LocalDeadLettersOptions): DeadLetters => {
+  const { queue, name, clock } = options;
   const heldUntil = new Map<string, number>();
 
   return {
@@ -26,7 +28,16 @@ export const createLocalDeadLetters = ({ queue, clock }: LocalDeadLettersOptions
         .slice(0, MOST_AT_ONCE)
         .map(({ messageId, body, groupId, sentAt, receiveCount }) => {
           heldUntil.set(messageId, now + HOLD_MS);
-          return { messageId, body, groupId, cameAt: sentAt, receiveCount, hold: messageId };
+          return {
+            messageId,
+            queue: name,
+            body,
+            // Each event is a group of its own, which says nothing.
+            groupId: name === "requests" ? undefined : groupId,
+            cameAt: sentAt,
+            receiveCount,
+            hold: messageId,
+          };
         });
     },
     async letGo(letters) {

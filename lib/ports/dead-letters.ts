@@ -1,12 +1,16 @@
-/** A message of the command queue that was received too often without being settled. */
+/** A message that was received too often without being settled, or an event that no queue took. */
 export interface DeadLetter {
   /** Of this stay in the dead letters; a message that was sent back has another one. */
   readonly messageId: string;
+  /** Where it goes back to: commands to run-commands, or events to intake. */
+  readonly queue: "commands" | "requests";
+  /** What is sent back. */
   readonly body: string;
-  readonly groupId: string;
+  /** Undefined for an event: `requests` has no groups. */
+  readonly groupId: string | undefined;
   /**
-   * Epoch ms. On one machine when it was sent; in SQS, which counts anew, when it became a dead
-   * letter.
+   * Epoch ms. On one machine and in a standard queue of SQS when it was sent; in a FIFO queue of SQS,
+   * which counts anew, when it became a dead letter.
    */
   readonly cameAt: number;
   /** By those that failed at it, and in SQS also by those that have looked at it since. */
@@ -23,10 +27,10 @@ type SendingBack =
   | { readonly kind: "sent-back" }
   /** Somebody else has taken it away meanwhile. */
   | { readonly kind: "gone" }
-  /** It is in the command queue, and still among the dead letters: an error's name says why. */
+  /** It is in its queue, and still among the dead letters: an error's name says why. */
   | { readonly kind: "in-both"; readonly why: string };
 
-/** The dead letters of the command queue. Rejects when the queue does not answer, or refuses. */
+/** The dead letters of one queue or of several. Rejects when the queue does not answer, or refuses. */
 export interface DeadLetters {
   /**
    * Some that nobody holds, at most ten, and holds them. Of one group those that came first; while
@@ -38,7 +42,7 @@ export interface DeadLetters {
   /** How many there are about, held ones included. */
   count(): Promise<number>;
   /**
-   * Puts it into the command queue under a new id and in its group, and takes it from the dead
+   * Puts it into its queue under a new id and in its group, and takes it from the dead
    * letters only when that is durable. A rejection or a crash may leave it in both: that is
    * harmless, because a command is known by its sender and id, and to go on twice is to go on once.
    */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Mutation } from "../contract/operation.ts";
 import type { EventPattern } from "../event-patterns/pattern.ts";
 import type { Template } from "./mapping.ts";
@@ -21,3 +22,13 @@ export interface Reaction {
   /** How long after the event the command may still run, ms. */
   readonly deadlineMs: number | undefined;
 }
+
+/** Longer names are cut, so that the rule's name has at most the 64 characters of EventBridge. */
+const MAX_RULE_NAME_LENGTH = 34;
+
+/** How infra/intake-rules.cjs calls a reaction's rule, behind the prefix of its stage. */
+export const ruleNameOf = (name: string): string => {
+  if (name.length <= MAX_RULE_NAME_LENGTH) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return `${name.slice(0, MAX_RULE_NAME_LENGTH - hash.length - 1)}-${hash}`;
+};

@@ -29,7 +29,7 @@ const identityFields = (letter: Letter): Partial<Explanation> => {
     const { sender, id } = splitCommandKey(letter.command);
     return { sender: clipped(sender), commandId: clipped(id) };
   }
-  if (letter.kind !== "request") return {};
+  if (letter.kind !== "request" && letter.kind !== "reaction") return {};
   const { source, commandId } = letter;
   return { sender: clipped(source.sender), ...(commandId !== undefined && { commandId }) };
 };
@@ -59,12 +59,12 @@ export const explain = async (
   letter: DeadLetter,
   context: FindingContext,
 ): Promise<Explanation> => {
-  const read = readLetter(letter.body, context);
+  const read = readLetter(letter, context);
   const finding = await findOut(read, letter, context);
   const isTold = read.kind === "request" && read.commandId !== undefined;
   return {
     messageId: letter.messageId,
-    groupId: letter.groupId,
+    ...(letter.groupId !== undefined && { groupId: letter.groupId }),
     cameAt: instant(letter.cameAt),
     receiveCount: letter.receiveCount,
     bytes: Buffer.byteLength(letter.body),

@@ -23,6 +23,9 @@ type RequestLetter = Extract<Letter, { kind: "request" }>;
 export type Finding =
   | { readonly kind: "unreadable"; readonly why: string }
   | { readonly kind: "forged" }
+  | { readonly kind: "ignored" }
+  /** Its command is not in the ledger, under the id that a reaction gives it unless it says otherwise. */
+  | { readonly kind: "reacting" }
   /** Its command's ledger item cannot be read: every receive fails. */
   | { readonly kind: "stuck" }
   /** To go on with a command that is not in the ledger. */
@@ -129,6 +132,14 @@ export const findOut = async (
     }
     case "request":
       return findRequest(read, letter, context);
+    case "ignored":
+      return { kind: "ignored" };
+    case "reaction": {
+      const key = commandKey({ sender: read.source.sender, id: read.commandId });
+      const command = await lookUp(context.ledger, key);
+      if (command === "unreadable") return { kind: "stuck" };
+      return command ? { kind: "known", command, isCompared: false } : { kind: "reacting" };
+    }
     default:
       return read satisfies never;
   }

@@ -4,11 +4,14 @@ import { identityOf } from "../commands/read-request.ts";
 import type { RequestContext } from "../commands/request.ts";
 import { resumeSchema } from "../commands/resume-message.ts";
 import { claimedSealed, openSealed, type SealedRequest } from "../commands/sealed-request.ts";
+import { readCall, sentAtOf } from "../intake/bus-event.ts";
+import { readTaskFollow } from "../intake/task-follow.ts";
+import type { DeadLetter } from "../ports/dead-letters.ts";
 
 /** How a request got into the queue, as far as that can be told. */
-type Origin = "direct" | "intake" | "intake-unchecked";
+type Origin = "direct" | "event" | "intake" | "intake-unchecked";
 
-/** A message of the command queue by what it shows of itself, whatever anybody may do. */
+/** A message of the command queue, or of that of intake, by what it shows of itself, whatever anybody may do. */
 export type Letter =
   | { readonly kind: "resume"; readonly command: string }
   | {
@@ -19,6 +22,15 @@ export type Letter =
       readonly commandId: string | undefined;
       readonly detail: Readonly<Record<string, unknown>>;
     }
+  /** An event that a reaction turns into a command. */
+  | {
+      readonly kind: "reaction";
+      readonly reaction: string;
+      readonly source: Omit<RequestContext, "access">;
+      readonly commandId: string;
+    }
+  /** Nothing that intake makes anything of. */
+  | { readonly kind: "ignored"; readonly why: string }
   /** Says that intake has sealed it, and our key has not. */
   | { readonly kind: "forged"; readonly sender: string }
   | { readonly kind: "unreadable"; readonly why: string };
@@ -52,8 +64,35 @@ const sealedLetter = (sealed: SealedRequest, json: unknown, key: string | undefi
   return requestOf(parseJson(detail), origin, { sender, eventId, sentAt });
 };
 
-/** Reads a message body as run-commands does. Pure. */
-export const readLetter = (body: string, { ownSender, fingerprintKey }: LetterContext): Letter => {
+/** Reads a message body as intake does, but for the reaction, which only the stage knows. */
+const eventLetter = (body: string): Letter => {
+  const call = readCall(parseJson(body));
+  if (!call) return { kind: "ignored", why: "not an event that a rule sends" };
+  const { event, reaction } = call;
+  const source = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event) };
+  if (reaction !== undefined) {
+    return { kind: "reaction", reaction, source, commandId: `${event.id}:${reaction}` };
+  }
+  switch (event["detail-type"]) {
+    case "CommandRequested":
+      return requestOf(event.detail, "event", source);
+    case "TaskFollowRequested":
+      return requestOf(
+        readTaskFollow(event.detail, { ...source, access: NOBODY }).detail,
+        "event",
+        source,
+      );
+    default:
+      return { kind: "ignored", why: `an event that asks for nothing: ${event["detail-type"]}` };
+  }
+};
+
+/** Reads a message body as the function that failed at it does. Pure. */
+export const readLetter = (
+  { queue, body }: Pick<DeadLetter, "queue" | "body">,
+  { ownSender, fingerprintKey }: LetterContext,
+): Letter => {
+  if (queue === "requests") return eventLetter(body);
   const json = parseJson(body);
   const resume = resumeSchema.safeParse(json);
   if (resume.success) return { kind: "resume", command: resume.data.resume.command };

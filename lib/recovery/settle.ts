@@ -112,7 +112,7 @@ const sendBack = async (
   }
 };
 
-/** Sends dead letters back into the command queue. Of all, those for which that makes sense. */
+/** Sends dead letters back into their queues. Of all, those for which that makes sense. */
 export const redriveDeadLetters = (
   deps: RecoveryDeps,
   selection: Selection,

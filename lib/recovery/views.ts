@@ -4,12 +4,13 @@ import type { JsonValue } from "../ports/ledger.ts";
 /** A dead letter as people and scripts look at it. Instants are ISO 8601. */
 const explanationSchema = z.object({
   messageId: z.string(),
-  groupId: z.string(),
-  /** On one machine when it was sent; in SQS when it became a dead letter. */
+  /** Absent for an event, whose queue has no groups. */
+  groupId: z.string().optional(),
+  /** When it was sent; for commands in SQS when it became a dead letter. */
   cameAt: z.string(),
   receiveCount: z.int(),
   bytes: z.int(),
-  kind: z.enum(["forged", "request", "resume", "unreadable"]),
+  kind: z.enum(["forged", "ignored", "reaction", "request", "resume", "unreadable"]),
   /** What it is, in words. */
   what: z.string(),
   /** The command that it is, or would be; as far as it shows. */

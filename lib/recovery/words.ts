@@ -19,9 +19,16 @@ export const whatText = (letter: Letter): string => {
       return `a request that says intake has sealed it for AWS account ${clipped(letter.sender)}, and its seal is not ours`;
     case "unreadable":
       return `nothing that Skyhook understands: ${letter.why}`;
+    case "ignored":
+      return `nothing that intake understands: ${clipped(letter.why)}`;
+    case "reaction":
+      return `an event of AWS account ${clipped(letter.source.sender)} for the reaction ${clipped(letter.reaction)}, not accepted by intake`;
     case "request": {
       const { sender } = letter.source;
       if (letter.origin === "direct") return "a request that was sent to the queue directly";
+      if (letter.origin === "event") {
+        return `an event of AWS account ${clipped(sender)} that asks for a command and was not accepted by intake`;
+      }
       const seal =
         letter.origin === "intake" ? "" : " (seal not checked: its key is not known here)";
       return `a request of AWS account ${clipped(sender)}, sealed by intake${seal}`;
@@ -86,6 +93,20 @@ export const wordsOf = (finding: Finding, isTold: boolean): Words => {
         redrive: "rejects it; nobody can be told, because nobody knows whose it is",
         advice: "delete",
         deletingLoses: "nothing",
+      };
+    case "ignored":
+      return {
+        standing: "no command",
+        redrive: "changes nothing: intake ignores it",
+        advice: "delete",
+        deletingLoses: "nothing",
+      };
+    case "reacting":
+      return {
+        standing: "not in the ledger under this id",
+        redrive: "gives it to intake again, which applies the reaction",
+        advice: "redrive",
+        deletingLoses: "command",
       };
     case "stuck":
       return {

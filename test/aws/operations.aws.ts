@@ -26,6 +26,7 @@ import { messagesIn, setRunning, triggerStates } from "./stage/kill-switch.ts";
 const CONTAINER = { project_id: 1234567, region_id: 76, container_name: "my-container" };
 /** A message in the queue is taken within a second. */
 const QUIET_MS = 5_000;
+const HOUR_MS = 3_600_000;
 
 let stage: DeployedStage;
 beforeAll(async () => {
@@ -109,7 +110,6 @@ describe("a deployed stage", () => {
     const busArn = arnOf(`event-bus/${nameOf("events")}`);
     onTestFinished(() => setRunning(stage.stack, "yes"));
     await setRunning(stage.stack, "no");
-    const stoppedAt = new Date(Date.now());
     await aws.eventBridge.send(
       new CreateArchiveCommand({
         ArchiveName: archive,
@@ -131,8 +131,8 @@ describe("a deployed stage", () => {
       new StartReplayCommand({
         ReplayName,
         EventSourceArn: arnOf(`archive/${archive}`),
-        EventStartTime: stoppedAt,
-        EventEndTime: new Date(Date.now() + 1_000),
+        EventStartTime: new Date(Date.now() - HOUR_MS),
+        EventEndTime: new Date(Date.now() + HOUR_MS),
         Destination: { Arn: busArn },
       }),
     );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ruleNameOf } from "../../lib/reactions/reaction.ts";
 import { PLACE, shared } from "../support/requests.ts";
 import { createIntakeWorld, EVENT_SOURCE, eventOf } from "./intake-world.ts";
 
@@ -107,5 +108,15 @@ describe("an event with a reaction", () => {
     const current = await withReaction();
 
     await expect(current.putFor("newer", paid(INSTANCE))).rejects.toThrow("unknown reaction");
+  });
+
+  test("is the reaction's too by the name of its rule, which a dead letter of the rule has", async () => {
+    const name = "resume.again_when-invoices-were-paid-and-booked";
+    const current = await withReaction({ ...RESUME_WHEN_PAID, name });
+
+    await current.putFor(ruleNameOf(name), paid(INSTANCE));
+    await current.untilQuiet();
+
+    expect(current.told(`${EVENT_ID}:${name}`)).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 });

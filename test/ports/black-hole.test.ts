@@ -13,6 +13,7 @@ import { createSqsCommandQueue } from "../../lib/aws/sqs-command-queue.ts";
 import { createSqsDeadLetters } from "../../lib/aws/sqs-dead-letters.ts";
 import { createSqsWaker } from "../../lib/aws/sqs-waker.ts";
 import { createSsmSecrets } from "../../lib/aws/ssm-secrets.ts";
+import type { HeldLetter } from "../../lib/ports/dead-letters.ts";
 import { endlessBody, halfABody, noAnswer, openBlackHole } from "../support/black-hole.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
@@ -32,10 +33,18 @@ const ledger = () =>
   createDynamodbLedger({ client: createAwsClient(DynamoDBClient), tableName: "ledger" });
 const deadLetters = (endpoint: string) => {
   const { client, queueUrl } = queueOf(endpoint);
-  const urls = { deadLetterUrl: queueUrl, commandQueueUrl: queueUrl };
-  return createSqsDeadLetters({ client, random: createSeededRandom(), ...urls });
+  const queues = { deadLetterUrl: queueUrl, queue: "commands", queueUrl } as const;
+  return createSqsDeadLetters({ client, random: createSeededRandom(), ...queues });
 };
-const held = { messageId: "m", hold: "h", body: "b", groupId: "g", cameAt: 0, receiveCount: 1 };
+const held: HeldLetter = {
+  messageId: "m",
+  queue: "commands",
+  hold: "h",
+  body: "b",
+  groupId: "g",
+  cameAt: 0,
+  receiveCount: 1,
+};
 const message = { body: "b", groupId: "g", deduplicationId: "d" };
 
 /** Every call of an adapter that rejects when AWS does not answer. */

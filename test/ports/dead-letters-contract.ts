@@ -40,6 +40,7 @@ export const describeDeadLettersContract = (
       expect(await letters.hold()).toEqual([
         {
           messageId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+          queue: "commands",
           body,
           groupId: "pool/1",
           cameAt: expect.any(Number),

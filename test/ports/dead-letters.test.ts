@@ -17,7 +17,7 @@ const createHarness = async (createStore: () => Promise<ReopenableStore>) => {
   const open = async () => {
     const map = (await store.open()).map("commands");
     const queue = await openFifoQueue({ map, clock, random, maxReceiveCount: 1 });
-    return { queue, deadLetters: createLocalDeadLetters({ queue, clock }) };
+    return { queue, deadLetters: createLocalDeadLetters({ queue, clock, name: "commands" }) };
   };
   const opened = await open();
   return {

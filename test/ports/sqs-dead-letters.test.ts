@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
-import { createSqsDeadLetters } from "../../lib/aws/sqs-dead-letters.ts";
+import {
+  createSqsDeadLetters,
+  type SqsDeadLettersOptions,
+} from "../../lib/aws/sqs-dead-letters.ts";
+import { RULE_ATTRIBUTE, undeliveredCall } from "../../lib/aws/undelivered-events.ts";
 import type { HeldLetter } from "../../lib/ports/dead-letters.ts";
 import { createSeededRandom } from "../support/seeded-random.ts";
 import { createStubAws, type SentRequest, type StubReply } from "../support/stub-aws.ts";
 
 const QUEUES = "https://sqs.eu-central-1.amazonaws.com/111122223333";
 const deadLetterUrl = `${QUEUES}/commands-dead-letter.fifo`;
-const commandQueueUrl = `${QUEUES}/commands.fifo`;
+const queueUrl = `${QUEUES}/commands.fifo`;
 
 const md5 = (text: string): string => createHash("md5").update(text).digest("hex");
 const denied: StubReply = {
@@ -20,6 +24,7 @@ const sent: StubReply = { status: 200, body: { MessageId: "m2", MD5OfMessageBody
 
 const letter: HeldLetter = {
   messageId: "m1",
+  queue: "commands",
   body: "{}",
   groupId: "g1",
   cameAt: 1,
@@ -27,11 +32,15 @@ const letter: HeldLetter = {
   hold: "handle-1",
 };
 
-const open = (replies: Readonly<Record<string, StubReply>>) => {
+const open = (
+  replies: Readonly<Record<string, StubReply>>,
+  more: Partial<SqsDeadLettersOptions> = {},
+) => {
   const aws = createStubAws(({ operation }: SentRequest) => replies[operation] ?? denied);
   const client = new SQSClient(aws.clientConfig);
   const random = createSeededRandom();
-  return { aws, letters: createSqsDeadLetters({ client, random, deadLetterUrl, commandQueueUrl }) };
+  const options = { client, random, deadLetterUrl, queue: "commands", queueUrl } as const;
+  return { aws, letters: createSqsDeadLetters({ ...options, ...more }) };
 };
 
 describe("the dead letters on SQS", () => {
@@ -86,7 +95,7 @@ describe("the dead letters on SQS", () => {
       {
         operation: "SendMessage",
         body: {
-          QueueUrl: commandQueueUrl,
+          QueueUrl: queueUrl,
           MessageBody: "{}",
           MessageGroupId: "g1",
           MessageDeduplicationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -108,6 +117,43 @@ describe("the dead letters on SQS", () => {
     const { letters } = open({ SendMessage: sent });
 
     expect(await letters.sendBack(letter)).toEqual({ kind: "in-both", why: "AccessDenied" });
+  });
+
+  test("of events go back to the queue of intake, which has no groups", async () => {
+    const requests = { queue: "requests", queueUrl: `${QUEUES}/requests` } as const;
+    const { aws, letters } = open({ SendMessage: sent, DeleteMessage: done }, requests);
+
+    const event: HeldLetter = { ...letter, queue: "requests", groupId: undefined };
+    expect(await letters.sendBack(event)).toEqual({ kind: "sent-back" });
+
+    expect(aws.requests[0]).toEqual({
+      operation: "SendMessage",
+      body: { QueueUrl: `${QUEUES}/requests`, MessageBody: "{}" },
+    });
+  });
+
+  test("that a rule could not deliver are held as what their rule would have sent", async () => {
+    const Attributes = { SentTimestamp: "1", ApproximateReceiveCount: "1" };
+    const MessageAttributes = {
+      RULE_ARN: { DataType: "String", StringValue: "arn:aws:events:r:1:rule/b/s-reaction-paid" },
+    };
+    const message = { MessageId: "m1", ReceiptHandle: "handle-1", Body: "{}", Attributes };
+    const Messages = [{ ...message, MessageAttributes, MD5OfBody: md5("{}") }];
+    const { aws, letters } = open(
+      { ReceiveMessage: { status: 200, body: { Messages } } },
+      {
+        queue: "requests",
+        undelivered: {
+          attribute: RULE_ATTRIBUTE,
+          toBody: (body, ruleArn) => undeliveredCall("s-reaction-", body, ruleArn),
+        },
+      },
+    );
+
+    expect(await letters.hold()).toMatchObject([
+      { queue: "requests", body: '{"reaction":"paid","event":{}}', groupId: undefined },
+    ]);
+    expect(aws.requests[0]?.body).toMatchObject({ MessageAttributeNames: ["RULE_ARN"] });
   });
 
   test("are counted with those that are hidden", async () => {

@@ -20,6 +20,7 @@ export const OTHER_TEAM = "111122223333";
 /** A dead letter of a minute ago; text is taken as it is. */
 const letterOf = (body: unknown, fields: Partial<DeadLetter> = {}): DeadLetter => ({
   messageId: "m1",
+  queue: "commands",
   body: typeof body === "string" ? body : JSON.stringify(body),
   groupId: "g1",
   cameAt: NOW - 60_000,

@@ -21,7 +21,7 @@ export const openRecovery = async () => {
     },
   });
   const { queue, clock } = world;
-  const deadLetters = createLocalDeadLetters({ queue, clock });
+  const deadLetters = createLocalDeadLetters({ queue, clock, name: "commands" });
   const deps: RecoveryDeps = {
     deadLetters,
     context: () => {

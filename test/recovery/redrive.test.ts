@@ -13,7 +13,7 @@ const random = createSeededRandom(3);
 /** Sends back as SQS does for a program that is killed before it could delete. */
 const killedBetween = (world: World, deadLetters: DeadLetters): DeadLetters => ({
   ...deadLetters,
-  async sendBack({ body, groupId }) {
+  async sendBack({ body, groupId = "" }) {
     await world.queue.send({ body, groupId, deduplicationId: random.uuid() });
     throw new Error("killed");
   },

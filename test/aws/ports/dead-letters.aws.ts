@@ -40,9 +40,9 @@ describeDeadLettersContract("SQS FIFO, on an emulator", async () => {
   const name = `skyhook-test-${randomUUID()}`;
   const commandQueueUrl = await createQueue(name);
   const deadLetterUrl = await createQueue(`${name}-dead-letter`);
-  const urls = { deadLetterUrl, commandQueueUrl };
+  const queues = { deadLetterUrl, queue: "commands", queueUrl: commandQueueUrl } as const;
   return {
-    deadLetters: createSqsDeadLetters({ client, random: createSystemRandom(), ...urls }),
+    deadLetters: createSqsDeadLetters({ client, random: createSystemRandom(), ...queues }),
     // That SQS moves a message there after so many receives is the command queue's contract.
     async bury(body, groupId) {
       const deduplicationId = randomUUID();

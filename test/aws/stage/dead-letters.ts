@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
 import {
   GetQueueAttributesCommand,
   GetQueueUrlCommand,
+  SendMessageCommand,
   SetQueueAttributesCommand,
 } from "@aws-sdk/client-sqs";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
@@ -9,8 +12,9 @@ import { stageDeadLetterDesk } from "../../../lib/cli/stage-dead-letter-desk.ts"
 import { createSystemClock } from "../../../lib/system/system-clock.ts";
 import { createSystemRandom } from "../../../lib/system/system-random.ts";
 import { sendCommand, successOf } from "../../scenarios/asking.ts";
-import { awsEnvironment } from "../aws-clients.ts";
+import { awsEnvironment, REGION } from "../aws-clients.ts";
 import type { DeployedStage } from "../deployed-stage.ts";
+import { policySchema } from "./permissions.ts";
 
 const POLICY = { project_id: 1234567, region_id: 76, policy_id: 1 };
 const LIMIT_MS = 100_000;
@@ -26,9 +30,9 @@ const attributesOf = async ({ stack }: DeployedStage, queue: string) => {
 };
 
 /** Ten receives would take half an hour; and nothing here is worked on for longer than a second. */
-const receiveEverySecond = async (stage: DeployedStage): Promise<void> => {
+const receiveEverySecond = async (stage: DeployedStage, queue: string): Promise<void> => {
   const { sqs } = stage.stack.aws;
-  const { QueueUrl, VisibilityTimeout = "" } = await attributesOf(stage, "commands.fifo");
+  const { QueueUrl, VisibilityTimeout = "" } = await attributesOf(stage, queue);
   const visibleAfter = (seconds: string) =>
     sqs.send(
       new SetQueueAttributesCommand({ QueueUrl, Attributes: { VisibilityTimeout: seconds } }),
@@ -52,6 +56,52 @@ const breakRecord = async ({ stack, ownSender }: DeployedStage, commandId: strin
   return () => dynamoDb.send(new DeleteItemCommand({ TableName, Key: { pk } }));
 };
 
+const requestOf = (commandId: string) => ({
+  source: "billing",
+  detailType: "CommandRequested",
+  detail: {
+    metadata: { commandId },
+    data: { operation: "update-policy", params: POLICY, body: { name: commandId } },
+  },
+});
+
+/** The event as a rule hands it on. */
+const eventOf = (
+  { ownSender }: DeployedStage,
+  { source, detailType, detail }: ReturnType<typeof requestOf>,
+) => ({
+  version: "0",
+  id: randomUUID(),
+  account: ownSender,
+  source,
+  "detail-type": detailType,
+  time: new Date(Date.now()).toISOString(),
+  region: REGION,
+  resources: [],
+  detail,
+});
+
+/** Takes away what intake needs for every event. @returns what gives it back */
+const takeRightsFromIntake = async (stage: DeployedStage) => {
+  const { iam } = stage.stack.aws;
+  const RoleName = await stage.stack.physicalIdOf("IntakeRole");
+  const policy = { RoleName, PolicyName: "function" };
+  const { PolicyDocument = "" } = await iam.send(new GetRolePolicyCommand(policy));
+  const document = policySchema.parse(JSON.parse(decodeURIComponent(PolicyDocument)));
+  const commandQueue = stage.stack.nameOf("commands.fifo");
+  const Statement = document.Statement.filter(
+    (statement) => !JSON.stringify(statement).includes(commandQueue),
+  );
+  const allow = async (allowed: unknown) => {
+    const PolicyDocument = JSON.stringify(allowed);
+    await iam.send(new PutRolePolicyCommand({ ...policy, PolicyDocument }));
+  };
+  const giveBack = () => allow(document);
+  onTestFinished(giveBack);
+  await allow({ ...document, Statement });
+  return giveBack;
+};
+
 /** What `skyhook dead-letters --stage` does, in this process. */
 const openDesk = ({ stack }: DeployedStage) => {
   for (const [name, value] of Object.entries(awsEnvironment(inject("awsEndpoint")))) {
@@ -73,7 +123,7 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
   describe("a message that cannot be handled", () => {
     test("ends as a dead letter that is explained, holds up no other, and runs when it is sent back", async () => {
       const stage = stageOf();
-      await receiveEverySecond(stage);
+      await receiveEverySecond(stage, "commands.fifo");
       const mendRecord = await breakRecord(stage, "unreadable");
 
       await sendCommand(stage, "unreadable", {
@@ -106,6 +156,41 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
       expect(await desk.redrive({ kind: "all" })).toMatchObject([{ outcome: "sent-back" }]);
 
       expect((await successOf(stage, "unreadable")).detail.data).toMatchObject({ attempts: 1 });
+    });
+
+    test("is an event that intake fails at ten times, and one of before its queue: both run when they are sent back", async () => {
+      const stage = stageOf();
+      const { sqs } = stage.stack.aws;
+      await receiveEverySecond(stage, "requests");
+      const mendRole = await takeRightsFromIntake(stage);
+
+      await stage.putFrom(stage.ownSender, requestOf("failed-in-intake"));
+      await expect
+        .poll(
+          async () =>
+            (await attributesOf(stage, "requests-dead-letter")).ApproximateNumberOfMessages,
+          { timeout: LIMIT_MS },
+        )
+        .toBe("1");
+      await mendRole();
+      const { QueueUrl } = await attributesOf(stage, "intake-dead-letter");
+      const requestPayload = eventOf(stage, requestOf("failed-before-the-queue"));
+      const record = { requestContext: { functionArn: "arn" }, requestPayload };
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: JSON.stringify(record) }));
+
+      const desk = openDesk(stage);
+      const { deadLetters } = await desk.list();
+      expect(deadLetters.map(({ commandId, advice }) => [commandId, advice]).toSorted()).toEqual([
+        ["failed-before-the-queue", "redrive"],
+        ["failed-in-intake", "redrive"],
+      ]);
+      expect(await desk.redrive({ kind: "all" })).toMatchObject([
+        { outcome: "sent-back" },
+        { outcome: "sent-back" },
+      ]);
+
+      await successOf(stage, "failed-in-intake");
+      await successOf(stage, "failed-before-the-queue");
     });
   });
 };

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
 import { writeWatchlist } from "./watchlist.ts";
 
-const policySchema = z.object({
+export const policySchema = z.object({
   Version: z.string(),
   Statement: z.array(z.looseObject({ Action: z.array(z.string()) })),
 });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { ruleNameOf } from "../../../lib/reactions/reaction.ts";
 import type { PackagedService, Stage, Template } from "../packaged-service.ts";
 import { arn, createTemplateReader, OWN_ACCOUNT } from "../template-reader.ts";
 
@@ -18,9 +19,11 @@ aws_accounts:
 organization: o-abcde12345
 `;
 
+const LONG_NAME = "pull.again_when-thresholds-were-synced-and-changed";
+
 const REACTIONS = `
 reactions:
-  - name: pull.again_when-thresholds-were-synced-and-changed
+  - name: ${LONG_NAME}
     when: { source: [hook], detail-type: [ThresholdsSynced], detail: { data: { cause: [null, "$\{x}"] } } }
     account: second
     then:
@@ -101,6 +104,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       const { Properties } = reaction![1]; // the file has one
 
       expect(Properties.Name).toBe("skyhook-prod-reaction-pull.again_when-threshold-45b179ac");
+      expect(Properties.Name).toBe(`skyhook-prod-reaction-${ruleNameOf(LONG_NAME)}`);
       expect(Properties.EventPattern).toEqual({
         "Fn::Join": [
           "",
