@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { commandKey, commands } from "../../lib/ledger/command.ts";
 import { lanes } from "../../lib/ledger/lane.ts";
+import type { Clock } from "../../lib/ports/clock.ts";
 import { pollDue } from "../../lib/tasks/poll.ts";
 import { commandOf } from "../support/commands.ts";
 import type { Around } from "../support/faults.ts";
@@ -16,17 +17,32 @@ const finishing = () =>
     "GET /v1/tasks/": () => json(200, { id: "t1", state: "FINISHED" }),
   });
 
-/** A run of the poller that does not move the time: the test does, until the run is over. */
-const runFor = async (world: World, durationMs: number): Promise<void> => {
+/**
+ * A run of the poller that does not move the time: the test does, until the run is over.
+ * @param stopAfterMs when the process of the run stops, which ends the run and all its sleeps
+ */
+const runFor = async (
+  world: World,
+  durationMs: number,
+  stopAfterMs = durationMs,
+): Promise<void> => {
   const over = new AbortController();
-  const budget = { endsAt: world.clock.now() + durationMs, signal: over.signal };
+  const stopping = new AbortController();
+  const start = world.clock.now();
+  const budget = { endsAt: start + durationMs, signal: over.signal };
+  const clock: Clock = {
+    now: world.clock.now,
+    sleep: (ms, signal = over.signal) =>
+      world.clock.sleep(ms, AbortSignal.any([signal, stopping.signal])),
+  };
   let isOver = false;
-  const run = pollDue({ ...world.newInvocation().deps, clock: world.clock }, budget).finally(() => {
+  const run = pollDue({ ...world.newInvocation().deps, clock }, budget).finally(() => {
     isOver = true;
   });
   while (!isOver) {
     await world.clock.advance(STEP_MS);
-    if (world.clock.now() >= budget.endsAt) over.abort();
+    if (world.clock.now() >= start + stopAfterMs) over.abort();
+    if (over.signal.aborted && stopAfterMs < durationMs) stopping.abort();
   }
   await run;
 };
@@ -93,6 +109,37 @@ test("a read without an answer keeps no run from its end, and from being counted
 
   expect(world.clock.now() - start).toBeLessThanOrEqual(8_000);
   expect(world.measured.map(({ name }) => name)).toEqual(["LedgerLag"]);
+});
+
+test("a run whose process stops waits for what is under way, which may write yet", async () => {
+  const world = await hangingWorld();
+  const start = world.clock.now();
+
+  await runFor(world, 60_000, 1_000);
+
+  expect(world.clock.now() - start).toBeGreaterThanOrEqual(12_000);
+  expect(world.clock.now() - start).toBeLessThanOrEqual(12_500);
+});
+
+test("a task's record that AWS does not answer about delays no task of another account", async () => {
+  const world = await createWorld({
+    provider: finishing,
+    accounts: { local: {}, slow: {} },
+    around: async (call, effect) => {
+      if (call.name !== "ledger.read task#slow/t1") return effect();
+      await world.clock.sleep(12_000);
+      throw new Error("no answer");
+    },
+  });
+  await world.handle(updateContainer("slow", {}, { account: "slow" }));
+
+  const run = runFor(world, 20_000);
+  await world.handle(updateContainer("c1", {}, { account: "local" }));
+  await run;
+
+  const end = world.bus.published().find(({ detailType }) => detailType === "CommandSucceeded");
+  expect(end?.metadata.commandId).toBe("c1");
+  expect(end?.data.durationMs).toBeLessThanOrEqual(4_000);
 });
 
 test("reads without an answer in every place end one by one, and the run does not spin", async () => {
