@@ -185,6 +185,21 @@ describe("the creation of a storage event that already exists", () => {
     expect(endOf(world).data.reason).toBe(reason);
   });
 
+  test.each([
+    ["equal", "12", "CommandSucceeded"],
+    ["different", "13", "CommandFailed"],
+  ])("is judged by its count too: %s", async (_what, count, end) => {
+    const name = "reaching_files_quantity";
+    const listed = { storage_name: "s", bucket_name: "b", count: 12 };
+    const provider = conflict(true, { [name]: [listed] });
+    const world = await createWorld({ provider: () => provider });
+
+    await world.send(requests.createEvent("c1", { name, bytes: undefined, count }));
+    await world.untilQuiet();
+
+    expect(endOf(world).detailType).toBe(end);
+  });
+
   test("has failed when no send was lost, equal or not", async () => {
     const provider = conflict(false, existing("700"));
     const world = await createWorld({ provider: () => provider });

@@ -69,6 +69,25 @@ test("a lost lease that ends at the deadline says that the outcome is unknown", 
   expect(world.bus.published().at(-1)?.data).toMatchObject({ lostReplies: 1 });
 });
 
+test("a sender that may still be sending is left alone until the end of its lease", async () => {
+  const gate = createGate();
+  const provider = running();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  gate.hold("fetch POST");
+  void world.handle(createRouter("c1"));
+  await world.clock.advance(LEASE_MS - 1);
+  const whileSending = await world.command("c1");
+
+  // The message comes again, and the poller looks, before the lease is over.
+  await world.handle(createRouter("c1"));
+  const budget = { endsAt: world.clock.now(), signal: new AbortController().signal };
+  await pollDue(world.newInvocation().deps, budget);
+
+  expect(await world.command("c1")).toEqual(whileSending);
+  expect(whileSending?.state).toMatchObject({ status: "running", lease: {} });
+  expect(whileSending?.lostReplies).toBe(0);
+});
+
 test("a lane that a late delivery gives to an ended command is freed for the next one", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, around: gate.around });

@@ -77,6 +77,27 @@ describe("a request that comes again", () => {
     expect(world.told()).toContain("CommandRejected");
   });
 
+  const network = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
+  const guards = [{ network, key: "cost-center", equals: "platform" }];
+  const other = { network, key: "owner", absent: true };
+  test.each([
+    ["other guards", { guards }, { guards: [{ ...guards[0], equals: "games" }] }],
+    ["guards, after one without", {}, { guards }],
+    ["no guards, after one with some", { guards }, {}],
+    ["guards in another order", { guards: [guards[0], other] }, { guards: [other, guards[0]] }],
+    ["another command to wait for", { after: ["c0"] }, { after: ["c9"] }],
+    ["a dry run, after the command itself", {}, { dryRun: true }],
+  ])("with %s is another payload", async (_what, first, second) => {
+    const world = await createWorld({ provider: startProvider });
+    await world.send(requests.resumeInstance("c1", first));
+
+    await world.send(requests.resumeInstance("c1", second));
+    await world.deliver();
+
+    const rejection = world.bus.published().find(({ data }) => data.reason === "id-reused");
+    expect(rejection?.data).toMatchObject({ requestedCommandId: "c1" });
+  });
+
   test("broken, under the id of a command, does not end that command", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updatePolicy("c1"));

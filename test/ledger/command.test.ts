@@ -119,6 +119,14 @@ test("a command is looked at no later than its deadline, unless somebody is send
   );
 });
 
+test("while an attempt runs, a command is due when its lease ends, even after its deadline", () => {
+  const command = commandOf({ deadline: 40_000 });
+
+  const sending = machine.startAttempt(command, { by: "me", now: 39_000, leaseUntil: 84_000 });
+
+  expect(machine.commands.dueAt(sending)).toBe(84_000);
+});
+
 test("only an ended command with everything published settles, and it always can", () => {
   void fc.assert(
     fc.property(course, (steps) => {

@@ -94,6 +94,19 @@ describe("a task", () => {
     ]);
   });
 
+  test("that is FINISHED with an error text has failed although it created resources", async () => {
+    const created_resources = { routers: ["r1"] };
+    const { world } = await follow({ t1: { ...FINISHED, error: "half of it", created_resources } });
+
+    await world.untilQuiet();
+
+    expect(world.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
+    expect(world.bus.published().at(-1)?.data).toMatchObject({
+      reason: "task-failed",
+      problems: [{ path: "tasks.t1", rule: "half of it" }],
+    });
+  });
+
   test.each([["NEW"], ["RUNNING"], ["PAUSED_BY_ALIENS"], ["finished"], [""]])(
     "in the state %j still runs",
     async (state) => {
