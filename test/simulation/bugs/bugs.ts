@@ -1,5 +1,6 @@
 import type { LedgerItem } from "../../../lib/ports/ledger.ts";
 import { connectionLost } from "../../support/provider.ts";
+import { SETTLE_MS } from "../cloud/cloud.ts";
 import type { Tampering } from "../cloud/tampering.ts";
 
 /** A deliberate bug, and the invariant that it breaks. */
@@ -67,6 +68,11 @@ export const BUGS: readonly Bug[] = [
     tamper: () => ({ settleMs: 0 }),
   },
   {
+    name: "absence counts 30 s too early",
+    invariant: 0,
+    tamper: () => ({ settleMs: SETTLE_MS - 30_000 }),
+  },
+  {
     name: "a connection that was lost is taken for one that never was",
     invariant: 2,
     tamper: () => ({
@@ -102,6 +108,18 @@ export const BUGS: readonly Bug[] = [
     name: "a task that has not begun is taken for one that has finished",
     invariant: 4,
     tamper: () => ({ fetch: rereading((text) => text.replaceAll('"NEW"', '"FINISHED"')) }),
+  },
+  {
+    name: "no more than two of a command's tasks are followed",
+    invariant: 4,
+    tamper: () => ({
+      ledger: rewriting((item) => {
+        const state = stateOf(item.value);
+        return isOf("command", item) && Array.isArray(state.tasks) && state.tasks.length > 2
+          ? withValue(item, { state: { ...state, tasks: state.tasks.slice(0, 2) } })
+          : item;
+      }),
+    }),
   },
   {
     name: "lost replies are not counted",

@@ -1,6 +1,7 @@
+import { createRouter } from "../../../lib/contract/routers.ts";
 import { type NumberedAttempt, readAttempts } from "../../../lib/ledger/attempts.ts";
 import type { Violation } from "../cloud/chronicle.ts";
-import type { Cloud } from "../cloud/cloud.ts";
+import { type Cloud, SETTLE_MS } from "../cloud/cloud.ts";
 import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 
 /** How far clocks may be from each other. */
@@ -26,8 +27,20 @@ const isAnswered = ({ disposition, status }: NumberedAttempt): boolean =>
 const isTooSoon = ({ code, endedAt }: NumberedAttempt, { startedAt }: NumberedAttempt): boolean =>
   code === "locked" && endedAt !== undefined && startedAt < endedAt + 5_000;
 
+/**
+ * Absence of a router counts only after the settle time since the last send that may have left: at the
+ * latest when the lease of its sender ended, however late that was noticed.
+ */
+const isBeforeSettled = (
+  { disposition = "", startedAt, endedAt }: NumberedAttempt,
+  next: NumberedAttempt,
+): boolean =>
+  UNKNOWN.has(disposition) &&
+  endedAt !== undefined &&
+  next.startedAt < Math.min(endedAt, startedAt + LEASE_MS) + SETTLE_MS - SKEW_MS;
+
 const untruths = (
-  { attemptCount, lostReplies }: Ended,
+  { attemptCount, lostReplies, operation }: Ended,
   attempts: readonly NumberedAttempt[],
   sent: readonly number[],
   hasJumped: boolean,
@@ -53,6 +66,15 @@ const untruths = (
       .slice(1)
       .filter((next, index) => !hasJumped && isTooSoon(attempts[index] ?? next, next))
       .map(({ number }) => `attempt ${number} came too soon after a lock`),
+    ...attempts
+      .slice(1)
+      .filter(
+        (next, index) =>
+          !hasJumped &&
+          operation === createRouter.id &&
+          isBeforeSettled(attempts[index] ?? next, next),
+      )
+      .map(({ number }) => `attempt ${number} came before the ambiguity window was over`),
     ...(unknown.length === lostReplies
       ? []
       : [`has ${unknown.length} attempts without a reply, and says ${lostReplies}`]),

@@ -34,7 +34,7 @@ import type { Tampering } from "./tampering.ts";
 import { createTriggers } from "./triggers.ts";
 
 /** Short, so that a run does not last for hours; as long as the request budget's clocks allow. */
-const SETTLE_MS = 90_000;
+export const SETTLE_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
 /** As in infra/queues.cjs, or so few that some messages become dead letters. */
 const MAX_RECEIVE_COUNTS = [10, 10, 2];
