@@ -42,6 +42,10 @@ const cancelWhenPossible = async (
 const sentence = (commandId: string, answer: CancelAnswer, flags: string): string => {
   switch (answer.kind) {
     case "stopped":
+      if (answer.unfollowed) {
+        const tasks = visibleText(answer.unfollowed.join(", "));
+        return `${commandId} is cancelled: ${tasks} is not followed any more; what the provider does for it goes on`;
+      }
       return answer.status === "cancelled"
         ? `${commandId} is cancelled; nothing of it took effect`
         : [

@@ -56,7 +56,13 @@ const waitsForLines = ({ waitsFor }: CommandState): readonly string[] => {
     case "next-attempt":
       return [`  waits for its next attempt at ${waitsFor.until}`];
     case "tasks":
-      return [`  waits for ${waitsFor.taskIds.join(", ")}`];
+      return [
+        `  waits for ${waitsFor.taskIds.join(", ")}`,
+        ...(waitsFor.unknown ?? []).map(
+          ({ taskId, since, until }) =>
+            `  the provider has not known task ${taskId} since ${since}; given up at ${until}`,
+        ),
+      ];
     default:
       return waitsFor satisfies never;
   }
@@ -82,6 +88,8 @@ const nextText = (act: string, state: CommandState, flags: string): string => {
       const open = (state.tasks ?? []).filter(({ end }) => !end).map((task) => task.id);
       return `follow what is still at work, by follow-task: ${open.join(", ")}`;
     }
+    case "check-task-id":
+      return "check the task's id, and that this sender may see its project; then follow it again under a new command id";
     case "check-effect":
       return "look at the provider, and send it again, under a new id, only if it did not take effect";
     case "send-again":

@@ -28,7 +28,13 @@ const waitsForSchema = z.discriminatedUnion("for", [
     until: z.string(),
     because: z.string().optional(),
   }),
-  z.looseObject({ for: z.literal("tasks"), taskIds: z.array(z.string()) }),
+  z.looseObject({
+    for: z.literal("tasks"),
+    taskIds: z.array(z.string()),
+    unknown: z
+      .array(z.object({ taskId: z.string(), since: z.string(), until: z.string() }))
+      .optional(),
+  }),
 ]);
 
 const rejectionSchema = z.looseObject({

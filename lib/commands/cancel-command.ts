@@ -1,3 +1,4 @@
+import { followTask } from "../contract/tasks.ts";
 import { type Command, commands, isEnded } from "../ledger/command.ts";
 import { breakAttempt, noteCancelRequest } from "../ledger/command-transitions.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -16,8 +17,17 @@ const SHORTEST_WAIT_MS = 1_000;
 
 const leaseOf = ({ state }: Command) => (state.status === "running" ? state.lease : undefined);
 
+/** Whether it follows a task that it has not started, so that an end of it changes nothing there. */
+const onlyFollows = ({ operation, state }: Command): boolean =>
+  operation === followTask.id && state.status === "following";
+
 /** The command as ended by a person, or unchanged when nobody may end it now. */
 const stopped = (found: Command, now: number): Command => {
+  if (onlyFollows(found)) {
+    const rule = "a person has stopped it; the task itself goes on";
+    const noted = { ...found, cancelRequestedAt: now };
+    return cancel(noted, { now, reason: "requested", problems: [{ path: "", rule }] });
+  }
   const lease = leaseOf(found);
   const isSenderGone = lease !== undefined && lease.until + CLOCK_DIFFERENCE_MS <= now;
   const command = isSenderGone ? breakAttempt(found, now, now) : found;
@@ -32,13 +42,15 @@ const stopped = (found: Command, now: number): Command => {
 
 const answerOf = (command: Command, now: number): CancelAnswer => {
   if (isEnded(command)) {
-    const { status, reason, endedAt } = command.state;
-    return {
-      kind: command.cancelRequestedAt === undefined ? "ended" : "stopped",
+    const { status, reason, endedAt, tasks } = command.state;
+    const ended = {
       status,
       ...(reason !== undefined && { reason }),
       endedAt: new Date(endedAt).toISOString(),
     };
+    if (command.cancelRequestedAt === undefined) return { kind: "ended", ...ended };
+    const unfollowed = tasks.map(({ id }) => id);
+    return { kind: "stopped", ...ended, ...(unfollowed.length > 0 && { unfollowed }) };
   }
   if (command.state.status === "following") {
     const open = command.state.tasks.filter(({ end }) => !end);

@@ -162,7 +162,11 @@ export const commandCancelled = (command: Command, cancellation: Cancellation): 
     detailType: "CommandCancelled",
     time: cancellation.now,
     data: {
-      ...endData(command, cancellation.now, []),
+      ...endData(
+        command,
+        cancellation.now,
+        command.state.status === "following" ? command.state.tasks : [],
+      ),
       reason: cancellation.reason,
       problems: listedProblems(cancellation.problems),
       ...(cancellation.tag !== undefined && { tag: cancellation.tag }),

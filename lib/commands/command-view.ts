@@ -1,4 +1,5 @@
 import type { Problem } from "../contract/problem.ts";
+import { followTask } from "../contract/tasks.ts";
 import type { NumberedAttempt } from "../ledger/attempts.ts";
 import { type Command, type FollowedTask, isEnded, type SeenTag } from "../ledger/command.ts";
 import type { Rejected } from "../ledger/rejection.ts";
@@ -19,10 +20,25 @@ export type WaitsFor =
   | { readonly for: "reply"; readonly until: string }
   /** The next attempt; `because` says why not now, if not for what the last one says. */
   | { readonly for: "next-attempt"; readonly until: string; readonly because?: string }
-  | { readonly for: "tasks"; readonly taskIds: readonly string[] };
+  | {
+      readonly for: "tasks";
+      readonly taskIds: readonly string[];
+      /** Those that the provider does not know: since when, and when they are given up. */
+      readonly unknown?: readonly {
+        readonly taskId: string;
+        readonly since: string;
+        readonly until: string;
+      }[];
+    };
 
 /** What a person can do about a command as it stands. */
-type PersonAct = "cancel" | "resolve" | "follow-task" | "check-effect" | "send-again";
+type PersonAct =
+  | "cancel"
+  | "resolve"
+  | "follow-task"
+  | "check-task-id"
+  | "check-effect"
+  | "send-again";
 
 /** A request that was sent, or is on its way. */
 interface AttemptView {
@@ -95,8 +111,17 @@ const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptV
   ...(endedAt !== undefined && { endedAt: instant(endedAt) }),
 });
 
+/** After the end of a follow-task: sending it again is of use only if the task may be found then. */
+const actsAfterFollowing = (tasks: readonly FollowedTask[]): readonly PersonAct[] => {
+  if (tasks.length === 0) return ["send-again"];
+  const ends = tasks.map(({ end }) => end?.kind);
+  if (ends.includes(undefined)) return ["follow-task"];
+  return ends.includes("unknown") ? ["check-task-id"] : [];
+};
+
 const actsOn = (command: Command): readonly PersonAct[] => {
-  const { state, resolution } = command;
+  const { state, resolution, operation } = command;
+  if (state.status === "following" && operation === followTask.id) return ["cancel"];
   if (state.status === "following" || state.status === "succeeded") return [];
   if (!isEnded(command)) return ["cancel"];
   if (command.state.reason === "unknown-outcome") {
@@ -104,6 +129,7 @@ const actsOn = (command: Command): readonly PersonAct[] => {
     return resolution.applied ? [] : ["send-again"];
   }
   if (command.state.reason === "requested") return [];
+  if (operation === followTask.id) return actsAfterFollowing(command.state.tasks);
   const ends = tasksOf(command).map(({ end }) => end?.kind);
   // Whether a task that has vanished did its work nobody can tell: a create could happen twice.
   const left: readonly PersonAct[] = [

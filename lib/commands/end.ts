@@ -38,7 +38,7 @@ export const fail = (command: Command, failure: Failure): Command =>
     commandFailed(command, failure),
   );
 
-/** Ends a command that was never sent, with the event that says why. Ended already: unchanged. */
+/** Ends a command of which nothing took effect, with the event that says why. Ended already: unchanged. */
 export const cancel = (command: Command, cancellation: Cancellation): Command =>
   endCommand(
     command,

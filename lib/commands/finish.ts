@@ -2,6 +2,7 @@ import { publish } from "../events/publish.ts";
 import { type Command, commandKey, commands } from "../ledger/command.ts";
 import { markPublished, settle } from "../ledger/command-transitions.ts";
 import { lanes, leaveLane } from "../ledger/lane.ts";
+import { abandonTask, taskKey, tasks } from "../ledger/task.ts";
 import type { CommandDeps } from "./deps.ts";
 import { resumeMessage } from "./resume-message.ts";
 
@@ -17,13 +18,30 @@ export const handOver = async (deps: CommandDeps, lane: string, key: string): Pr
   }
 };
 
+/** Stops the checks of tasks whose follow-task a person has ended. Repeatable. */
+export const leaveTasks = async (
+  { ledger, clock }: Pick<CommandDeps, "ledger" | "clock">,
+  { account, sender, id, state }: Command,
+): Promise<void> => {
+  if (state.status !== "cancelled") return;
+  const command = commandKey({ sender, id });
+  for (const task of state.tasks) {
+    const key = taskKey({ account, id: task.id, command, followedBy: sender });
+    if (await tasks.read(ledger, key)) {
+      await tasks.update(ledger, key, (current) => abandonTask(current, clock.now()));
+    }
+  }
+};
+
 /**
- * Everything after the end is recorded: pass the lane on, publish, and forget the due time. Each
+ * Everything after the end is recorded: pass the lane on, publish, leave tasks that are not followed
+ * to their end, and forget the due time. Each
  * step may be repeated; what does not succeed is done again by the poller.
  */
 export const finishCommand = async (deps: CommandDeps, command: Command): Promise<void> => {
   const key = commandKey(command);
   await handOver(deps, command.lane, key);
   const published = await publish(deps, command.outbox);
+  await leaveTasks(deps, command);
   await commands.update(deps.ledger, key, (current) => settle(markPublished(current, published)));
 };

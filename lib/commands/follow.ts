@@ -5,7 +5,7 @@ import { markShared, type Task, taskKey, tasks } from "../ledger/task.ts";
 import { isSmall } from "./command-events.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail, succeed } from "./end.ts";
-import { finishCommand } from "./finish.ts";
+import { finishCommand, leaveTasks } from "./finish.ts";
 import { changeCommand } from "./write-command.ts";
 
 type TaskEnd = NonNullable<FollowedTask["end"]>;
@@ -47,7 +47,9 @@ export const recordTasks = async (deps: CommandDeps, command: Command): Promise<
     };
     await recordTask(deps, task);
   }
-  await commands.update(deps.ledger, key, tasksRecorded);
+  const { value } = await commands.update(deps.ledger, key, tasksRecorded);
+  // A person may have ended a follow-task meanwhile, before its task had an item.
+  await leaveTasks(deps, value);
   await deps.waker.wakeAt(now + FIRST_LOOK_MS);
 };
 

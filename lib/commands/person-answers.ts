@@ -11,7 +11,12 @@ const howItEnded = {
 /** What became of a person's wish that a command ends. */
 export const cancelAnswerSchema = z.discriminatedUnion("kind", [
   /** It has ended by it: as `cancelled`, or as `failed` where an earlier request may have taken effect. */
-  z.object({ kind: z.literal("stopped"), ...howItEnded }),
+  z.object({
+    kind: z.literal("stopped"),
+    ...howItEnded,
+    /** Tasks that it had followed and not started; they go on at the provider. */
+    unfollowed: z.array(z.string()).optional(),
+  }),
   /** A request is on its way; what comes of it is known after this time at the latest. */
   z.object({ kind: z.literal("under-way"), waitMs: z.int() }),
   /** The provider is at work on these tasks. */

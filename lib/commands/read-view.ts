@@ -9,6 +9,7 @@ import {
 } from "../ledger/command.ts";
 import { lanes } from "../ledger/lane.ts";
 import { type Rejected, readRejections } from "../ledger/rejection.ts";
+import { type Task, taskKey, tasks, UNKNOWN_FOR_MS } from "../ledger/task.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import {
   type CommandView,
@@ -41,6 +42,36 @@ const othersBefore = async (
   return commandIds.length > 0 ? { for: "others", commandIds } : undefined;
 };
 
+/** The command's own item of a task, which is beside that of another command where it follows that. */
+const readTask = async (
+  ledger: Ledger,
+  command: Command,
+  id: string,
+): Promise<Task | undefined> => {
+  const { account, sender } = command;
+  const key = commandKey(command);
+  const beside = { account, id, command: key, followedBy: sender };
+  for (const place of [{ account, id }, beside]) {
+    const task = (await tasks.read(ledger, taskKey(place)))?.value;
+    if (task?.command === key && task.id === id) return task;
+  }
+  return undefined;
+};
+
+const tasksBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor> => {
+  const followed = command.state.status === "following" ? command.state.tasks : [];
+  const taskIds = followed.filter(({ end }) => !end).map(({ id }) => id);
+  const found = await Promise.all(taskIds.map((id) => readTask(ledger, command, id)));
+  const unknown = found.flatMap((task) => {
+    if (task?.state.status !== "open" || task.state.missingSince === undefined) return [];
+    const { missingSince } = task.state;
+    const until = Math.min(missingSince + UNKNOWN_FOR_MS, command.deadline);
+    const since = new Date(missingSince).toISOString();
+    return [{ taskId: task.id, since, until: new Date(until).toISOString() }];
+  });
+  return { for: "tasks", taskIds, ...(unknown.length > 0 && { unknown }) };
+};
+
 const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
   const { state } = command;
   switch (state.status) {
@@ -56,10 +87,8 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
         ...(state.because !== undefined && { because: state.because }),
       };
     }
-    case "following": {
-      const open = state.tasks.filter(({ end }) => !end);
-      return { for: "tasks", taskIds: open.map(({ id }) => id) };
-    }
+    case "following":
+      return tasksBefore(ledger, command);
     case "succeeded":
     case "failed":
     case "cancelled":

@@ -98,6 +98,9 @@ export const markTold = (task: Task): Task =>
 export const abandonTask = (task: Task, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { status: "abandoned", endedAt: now } } : task;
 
+/** The provider may show a new task late; one that it has not known for so long is given up. */
+export const UNKNOWN_FOR_MS = 5 * 60 * 1000;
+
 /** Looks that told nothing may lie between two that did not find the task, but not for longer. */
 const MAX_MISSING_GAP_MS = 2 * 60 * 1000;
 

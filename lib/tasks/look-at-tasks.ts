@@ -11,6 +11,7 @@ import {
   type Task,
   taskKey,
   tasks,
+  UNKNOWN_FOR_MS,
 } from "../ledger/task.ts";
 import { MAX_PAUSE_MS, pauseBeforeLook } from "./look-schedule.ts";
 import { type ManyReports, readTasks } from "./read-many.ts";
@@ -18,8 +19,6 @@ import { settleTask } from "./settle.ts";
 import { depsOfTask } from "./task-log.ts";
 import type { TaskReport } from "./task-report.ts";
 
-/** The provider may show a new task late; one that it has not known for so long is gone. */
-const MISSING_FOR_MS = 5 * 60 * 1000;
 const MAX_AT_ONCE = 8;
 /** Of tasks that nobody was asked for because the account was in trouble before their turn came. */
 const UNASKED_PAUSE_MS = 2_000;
@@ -27,7 +26,7 @@ const NOTHING_SEEN: ManyReports = { reports: new Map(), isListed: false };
 
 const lookMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
   const now = deps.clock.now();
-  if (now - missingSince(task, now) >= MISSING_FOR_MS) {
+  if (now - missingSince(task, now) >= UNKNOWN_FOR_MS) {
     const message = "the provider does not know the task";
     return settleTask(deps, task, { status: "unknown", message });
   }
