@@ -18,6 +18,7 @@ const detailSchema = z.object({
     lane: z.string().optional(),
     taskId: z.string().optional(),
     outcome: z.string().optional(),
+    lostReplies: z.number().optional(),
     reason: z.string().optional(),
     durationMs: z.number().optional(),
     tag: z.object({ value: z.string() }).nullable().optional(),
@@ -78,6 +79,11 @@ const SUCCESS = new Map([
   ["dry-run", "dry run: it would be sent"],
 ]);
 
+const lostText = ({ lostReplies = 0 }: Data): string =>
+  lostReplies > 0
+    ? "; a reply was lost, so an earlier request or somebody else may have done it"
+    : "";
+
 /** What a guard has seen. */
 const tagText = ({ tag }: Data): string => {
   if (tag === undefined) return "";
@@ -102,7 +108,8 @@ const happened = (detailType: string, data: Data): string => {
       return pc.red(shortened(visibleText(`task ${data.taskId} failed: ${problemText(data)}`)));
     case "CommandSucceeded":
       return pc.green(
-        SUCCESS.get(data.outcome ?? "") ?? shortened(`succeeded${createdText(data)}`),
+        (SUCCESS.get(data.outcome ?? "") ?? shortened(`succeeded${createdText(data)}`)) +
+          lostText(data),
       );
     case "CommandFailed":
       return pc.red(failureText(data));

@@ -54,6 +54,7 @@ const viewSchema = z.looseObject({
   status: z.string(),
   lane: z.string(),
   attempts: z.int(),
+  lostReplies: z.int().optional(),
   lastError: z.string().optional(),
   outcome: z.string().optional(),
   reason: z.string().optional(),

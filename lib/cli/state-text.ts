@@ -85,6 +85,18 @@ const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
     return end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`;
   });
 
+/** Nothing tells the effect of a request without a reply from that of somebody else's request. */
+const lostReplyLines = ({ status, lostReplies = 0, history = [] }: CommandState) => {
+  if (status !== "succeeded" || lostReplies === 0) return [];
+  return history.at(-1)?.disposition === "permanent"
+    ? [
+        "  found done after a request without a reply: this command may have done it, or somebody else",
+      ]
+    : [
+        `  ${lostReplies} request${lostReplies === 1 ? "" : "s"} got no reply: the effect may be an earlier request's, or somebody else's`,
+      ];
+};
+
 /** A request's state in a few lines for people. */
 export const stateText = (state: RequestState): string => {
   const details =
@@ -92,6 +104,7 @@ export const stateText = (state: RequestState): string => {
       ? []
       : [
           `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
+          ...lostReplyLines(state),
           ...taskLines(state),
           ...Object.entries(state.createdResources ?? {}).map(
             ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,

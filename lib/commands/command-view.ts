@@ -69,6 +69,8 @@ export interface CommandView {
   readonly problems?: readonly Problem[];
   /** Requests sent to the provider so far. */
   readonly attempts: number;
+  /** Those that got no reply. */
+  readonly lostReplies: number;
   /** Why a command that goes on does not send now, or how its last attempt ended. */
   readonly lastError?: string;
   readonly after?: readonly string[];
@@ -182,6 +184,7 @@ export const viewOf = (command: Command, { attempts, waitsFor }: Surroundings): 
     ...(command.after && { after: command.after }),
     ...(command.dryRun && { dryRun: command.dryRun }),
     attempts: command.attemptCount,
+    lostReplies: command.lostReplies,
     taskIds: tasksOf(command).map(({ id }) => id),
     tasks: tasksOf(command),
     ...(created && { createdResources: created }),

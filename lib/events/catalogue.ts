@@ -25,7 +25,9 @@ const endFacts = {
   lostReplies: z
     .int()
     .nonnegative()
-    .describe("sends whose reply never came; above 0, an effect may stem from an earlier send"),
+    .describe(
+      "sends whose reply never came; above 0, an effect may stem from an earlier send, or from somebody else where the provider then refused as done already",
+    ),
   taskIds: z.array(z.string()),
   durationMs: z.int().nonnegative(),
 };
@@ -92,7 +94,11 @@ export const EVENT_DATA = {
   }),
   CommandSucceeded: z.looseObject({
     ...endFacts,
-    outcome: z.enum(["done", "no-op", "dry-run"]),
+    outcome: z
+      .enum(["done", "no-op", "dry-run"])
+      .describe(
+        "done: also what was found done after a lost reply, which somebody else may have done",
+      ),
     createdResources: createdResources.optional(),
     result: z.json().optional().describe("the provider's answer, when it is small"),
     wouldSend: z

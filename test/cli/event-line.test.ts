@@ -48,6 +48,13 @@ describe("the line of an event", () => {
     );
   });
 
+  it("says that another may have done it when a reply was lost", () => {
+    expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 1 })).toBe(
+      "succeeded; a reply was lost, so an earlier request or somebody else may have done it",
+    );
+    expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 0 })).toBe("succeeded");
+  });
+
   it.each([
     [{ applied: true }, "resolved: it took effect"],
     [

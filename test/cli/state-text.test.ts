@@ -47,6 +47,26 @@ describe("the status of a request in words", () => {
     );
   });
 
+  it("says plainly that another may have done what was found done after a lost reply", () => {
+    const attempt = { number: 2, startedAt: "2026-01-31T12:00:01.000Z" };
+    const found = { outcome: "done", lostReplies: 1, attempts: 2 };
+    const refused = { ...attempt, disposition: "permanent", status: 400 };
+    const answered = { ...attempt, disposition: "answered" };
+
+    expect(textOf(ended({ ...found, history: [refused] }))).toBe(
+      [
+        "update-container c1 succeeded after 2.5 s",
+        "  lane local/container/1/2/web, 2 requests sent",
+        "  found done after a request without a reply: this command may have done it, or somebody else",
+      ].join("\n"),
+    );
+    expect(textOf(ended({ ...found, lostReplies: 2, history: [answered] }))).toContain(
+      "\n  2 requests got no reply: the effect may be an earlier request's, or somebody else's",
+    );
+    expect(textOf(ended({ ...found, lostReplies: 0 }))).not.toContain("reply");
+    expect(textOf(ended({ ...found, status: "failed" }))).not.toContain("somebody");
+  });
+
   it("says that there was nothing to do", () => {
     expect(textOf(ended({ outcome: "no-op" }))).toContain("succeeded (nothing to do) after 2.5 s");
   });
