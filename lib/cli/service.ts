@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { readSettings, wholeNumber } from "../lambda/settings.ts";
+import { quietAfter } from "../local/closing.ts";
 import { openDataDirectory, withDataError } from "../local/data-directory.ts";
 import { openProvider, type Provider } from "../local/provider.ts";
 import { builtInState } from "../service/built-in/built-in-state.ts";
@@ -16,7 +17,7 @@ import {
   portSetting,
   taskSecondsSetting,
 } from "./setting-values.ts";
-import { stopSignal, untilAborted } from "./stop-signal.ts";
+import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
 
 export interface ServiceFlags {
   readonly port?: string;
@@ -85,6 +86,8 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
   const clock = createSystemClock();
   const signal = stopSignal(clock);
   const random = createSystemRandom();
+  const failing = new AbortController();
+  const log = quietAfter(terminalLog, failing.signal);
   const provider = await withDataError(directory, async () => {
     const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
     const taskDurationMs = Math.round(settings["--task-seconds"] * 1000);
@@ -99,13 +102,19 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
         requestsPerSecond,
         allowedHosts: settings["--allow-host"],
       },
-      { clock, random, log: terminalLog, data },
+      { clock, random, log, data, failing },
     );
   });
   printResult(provider.baseUrl);
   printNote(howToAsk(provider, apiKey === undefined));
-  await untilAborted(signal);
-  await provider.close();
+  try {
+    await Promise.race([
+      untilAborted(signal),
+      withDataError(directory, () => failedBy(failing.signal)),
+    ]);
+  } finally {
+    await provider.close();
+  }
   return EXIT.ok;
 };
 

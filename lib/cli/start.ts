@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import { type Automation, type AutomationOptions, openAutomation } from "../local/automation.ts";
 import { createClosing } from "../local/closing.ts";
+import { withDataError } from "../local/data-directory.ts";
 import { demoState } from "../local/demo-jobs.ts";
 import { openGateway } from "../local/gateway.ts";
 import type { Provider } from "../local/provider.ts";
@@ -13,7 +14,7 @@ import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { printLine, printNote, terminalLog } from "./output.ts";
 import { readStartSettings, type StartFlags, type StartSettings } from "./start-settings.ts";
-import { stopSignal, untilAborted } from "./stop-signal.ts";
+import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
 import { isElsewhere, readTeamConfig } from "./team-config.ts";
 import { forwardedLine, incomingLine } from "./team-event-line.ts";
 import { jsonLine } from "./visible-text.ts";
@@ -184,7 +185,10 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
     closing.add(() => automation.stop());
     const gateway = await openGateway(automation, settings.gatewayPort);
     closing.add(() => gateway.close());
-    return await run(plan, flags, automation, gateway.url, signal);
+    return await Promise.race([
+      run(plan, flags, automation, gateway.url, signal),
+      withDataError(settings.directory, () => failedBy(automation.failed)),
+    ]);
   } finally {
     await closing.close();
   }

@@ -22,6 +22,12 @@ export const stopSignal = (clock: Clock): AbortSignal => {
   return stopping.signal;
 };
 
+/** Rejects with the signal's reason when it aborts. */
+export const failedBy = async (signal: AbortSignal): Promise<never> => {
+  await untilAborted(signal);
+  throw signal.reason;
+};
+
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

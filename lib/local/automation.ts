@@ -14,7 +14,7 @@ import type { Random } from "../ports/random.ts";
 import type { Reaction } from "../reactions/reaction.ts";
 import { POLLER_LEASE } from "../tasks/poll.ts";
 import { thresholdsLease } from "../thresholds/sync.ts";
-import { createClosing } from "./closing.ts";
+import { createClosing, quietAfter } from "./closing.ts";
 import { openDataDirectory, withDataError } from "./data-directory.ts";
 import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
 import { createDoorbell, type Doorbell } from "./doorbell.ts";
@@ -76,6 +76,11 @@ export interface Automation {
   start(): void;
   /** Takes a snapshot of prices now, as the schedule does. */
   snapshotPrices(): Promise<void>;
+  /**
+   * Aborts with the error of the first write to the data directory that failed. Nothing is written or
+   * logged from then on; what is left is to stop.
+   */
+  readonly failed: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -126,10 +131,9 @@ const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
 });
 
 /** Everything that has to be open before a function can run, and how it is closed again. */
-const openAll = async (options: AutomationOptions) => {
+const openAll = async (options: AutomationOptions, failing: AbortController) => {
   const { clock, random, log, directory } = options;
   const closing = createClosing();
-  const failing = new AbortController();
   try {
     const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
     const store = data
@@ -140,7 +144,7 @@ const openAll = async (options: AutomationOptions) => {
     // Under the lock that the opened messages are.
     const { ledger, close } = await openLocalLedger({ data, failing, clock, log });
     closing.add(close);
-    const surroundings = { clock, random, log, data };
+    const surroundings = { clock, random, log, data, failing };
     const provider = await openProvider(options.provider, surroundings);
     closing.add(() => provider.close());
     // The folder is open in this process only, so whoever held a lease is gone.
@@ -168,11 +172,13 @@ const firstOf = (
  * @throws DataDirectoryError when the data directory cannot be used, for instance by a second run
  * @throws Error with code EADDRINUSE when a port is taken
  */
-export const openAutomation = async (options: AutomationOptions): Promise<Automation> => {
+export const openAutomation = async (given: AutomationOptions): Promise<Automation> => {
+  const failing = new AbortController();
+  const options = { ...given, log: quietAfter(given.log, failing.signal) };
   const { clock, random, log } = options;
   const { parts, provider, ledger, closing, fingerprintKey } = await withDataError(
     options.directory,
-    () => openAll(options),
+    () => openAll(options, failing),
   );
   const doorbell = createDoorbell();
   const { accounts = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond) } = options;
@@ -224,6 +230,7 @@ export const openAutomation = async (options: AutomationOptions): Promise<Automa
     jobAccount,
     provider,
     deadLetters: createLocalDeadLetters({ clock, queue: parts.commandQueue, name: "commands" }),
+    failed: failing.signal,
     isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       routes.connect();

@@ -1,3 +1,13 @@
+import type { Log, LogFields } from "../ports/log.ts";
+
+/** A log that says nothing any more when the signal has aborted: what breaks off at the end is no news. */
+export const quietAfter = <L extends Log>(log: L, signal: AbortSignal): L => ({
+  ...log,
+  warn: (message: string, fields?: LogFields) => signal.aborted || log.warn(message, fields),
+  error: (message: string, fields?: LogFields) => signal.aborted || log.error(message, fields),
+  with: (fields: LogFields) => quietAfter(log.with(fields), signal),
+});
+
 /** Closes what was opened, the last first; what cannot be closed keeps nothing else open. */
 export interface Closing {
   add(close: () => Promise<void>): void;

@@ -38,9 +38,26 @@ const knownMarkSchema = z.object({
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
+const NO_SPACE = "has no space left; make room and start again: what was acknowledged is kept";
+const READ_ONLY = "cannot be written to";
+
+/** What LevelDB reports of the system, in words alone. */
+const SYSTEM_TROUBLE: readonly (readonly [words: RegExp, reason: string])[] = [
+  [/No space left on device|Disk quota exceeded|File too large/, NO_SPACE],
+  [/Permission denied|Operation not permitted|Read-only file system/, READ_ONLY],
+];
+
+const levelReason = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : "LevelDB cannot open it";
+  const known = SYSTEM_TROUBLE.find(([words]) => words.test(message));
+  return known ? known[1] : `damaged: ${message}`;
+};
+
 /** Why a step on the way into the folder failed, as far as its owner can do something about it. */
 const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof StoredStateError) return `damaged: ${error.message}`;
+  // The error of a port has the codes of a folder's.
+  if (error instanceof Error && "port" in error) return undefined;
   switch (codeOf(error)) {
     case "EEXIST":
     case "ENOTDIR":
@@ -48,13 +65,18 @@ const reasonOf = (error: unknown): string | undefined => {
     case "EACCES":
     case "EPERM":
     case "EROFS":
-      return "cannot be written to";
+      return READ_ONLY;
+    case "EDQUOT":
+    case "EFBIG":
     case "ENOSPC":
-      return "has no space left";
+      return NO_SPACE;
+    case "LEVEL_IO_ERROR":
+    case "LEVEL_CORRUPTION":
+      return levelReason(error);
     case "LEVEL_DATABASE_NOT_OPEN": {
       const cause = error instanceof Error ? error.cause : undefined;
       if (codeOf(cause) === "LEVEL_LOCKED") return "in use by another run";
-      return `damaged: ${cause instanceof Error ? cause.message : "LevelDB cannot open it"}`;
+      return reasonOf(cause) ?? levelReason(cause);
     }
     default:
       return undefined;
@@ -62,7 +84,7 @@ const reasonOf = (error: unknown): string | undefined => {
 };
 
 /**
- * Runs the work that opens a data directory.
+ * Runs work on a data directory.
  * @throws DataDirectoryError instead of what the file system, LevelDB and the service say
  */
 export const withDataError = async <T>(

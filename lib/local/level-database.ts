@@ -76,9 +76,24 @@ const createGroupCommit = (
 };
 
 /**
- * After a write has failed, for instance on a full disk, LevelDB's log may end in half a record. A
- * later write would seem to succeed behind it, and the next start would read neither. So none is tried.
- *
+ * Runs the write, unless one has failed before. After a write has failed, for instance on a full disk,
+ * LevelDB's log may end in half a record. A later write would seem to succeed behind it, and the next
+ * start would read neither.
+ */
+export const writeUnlessFailed = async (
+  failing: AbortController,
+  write: () => Promise<void>,
+): Promise<void> => {
+  failing.signal.throwIfAborted();
+  try {
+    await write();
+  } catch (error) {
+    failing.abort(error);
+    throw error;
+  }
+};
+
+/**
  * @throws Error with code LEVEL_DATABASE_NOT_OPEN when the folder cannot be opened, or is open already
  */
 export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<LevelDatabase> => {
@@ -92,18 +107,13 @@ export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<
 
   const toBatch = (operations: readonly LevelOperation[]) =>
     operations.map(({ map, key, ...operation }) => ({ ...operation, key: fullKey(map, key) }));
-  const commit = async (operations: readonly LevelOperation[]): Promise<void> => {
-    failing.signal.throwIfAborted();
-    const batch = toBatch(operations);
-    // A deletion acknowledges work that is done. After a power cut the work may come again.
-    const sync = operations.some(({ type }) => type === "put");
-    try {
-      await (level instanceof Level ? level.batch(batch, { sync }) : level.batch(batch));
-    } catch (error) {
-      failing.abort(error);
-      throw error;
-    }
-  };
+  const commit = (operations: readonly LevelOperation[]): Promise<void> =>
+    writeUnlessFailed(failing, () => {
+      const batch = toBatch(operations);
+      // A deletion acknowledges work that is done. After a power cut the work may come again.
+      const sync = operations.some(({ type }) => type === "put");
+      return level instanceof Level ? level.batch(batch, { sync }) : level.batch(batch);
+    });
   return {
     get: (map, key) => level.get(fullKey(map, key)),
     async *entries(map, { before, limit = -1 } = {}) {

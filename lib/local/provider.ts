@@ -15,6 +15,7 @@ import type { State } from "../service/state/state.ts";
 import { createMemoryStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
 import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
+import { writeUnlessFailed } from "./level-database.ts";
 import type { JobTimes } from "./standing-jobs.ts";
 
 /** Which provider the account `local` belongs to. */
@@ -62,6 +63,8 @@ interface Surroundings {
   readonly log: Log;
   /** Where the embedded service keeps its state, and what its keys are made of; absent: in memory. */
   readonly data: Pick<DataDirectory, "service" | "fingerprintKey"> | undefined;
+  /** Aborted with the error of the first write to the data directory that fails. */
+  readonly failing: AbortController;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -83,7 +86,7 @@ const REMOTE_TIMES = {
 
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
-  { clock, random, log, data }: Surroundings,
+  { clock, random, log, data, failing }: Surroundings,
 ): Promise<Provider> => {
   const closing = createClosing();
   try {
@@ -100,7 +103,10 @@ const openEmbedded = async (
     const service = await createService({
       clock,
       random,
-      store,
+      store: {
+        ...store,
+        commit: (entries) => writeUnlessFailed(failing, () => store.commit(entries)),
+      },
       initialState: choice.seed ?? choice.firstState ?? builtInState(),
       apiKey,
       keyInUse: (stored) => replaceBuiltInKey(stored, keys),

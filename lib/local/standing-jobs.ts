@@ -4,9 +4,9 @@ import { createHandler as createSyncThresholds } from "../../functions/sync-thre
 import { createHandler as createWatchAiTasks } from "../../functions/watch-ai-tasks/handler.ts";
 import type { Account } from "../accounts/account.ts";
 import type { InvocationLog } from "../lambda/invocation-log.ts";
-import type { Log, LogFields } from "../ports/log.ts";
 import type { SyncDeps } from "../thresholds/sync-request.ts";
 import { objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
+import { quietAfter } from "./closing.ts";
 import { createFileConfigSource } from "./file-config-source.ts";
 import { createSteadySource, watchFile } from "./file-watch.ts";
 import { lambdaContext } from "./lambda-context.ts";
@@ -45,21 +45,13 @@ export interface StandingJobs {
 /** As in serverless.yml. */
 const TIMEOUT_MS = 300_000;
 
-/** What breaks off because the program ends is no news. */
-const untilAborted = <L extends Log>(log: L, signal: AbortSignal): L => ({
-  ...log,
-  warn: (message: string, fields?: LogFields) => signal.aborted || log.warn(message, fields),
-  error: (message: string, fields?: LogFields) => signal.aborted || log.error(message, fields),
-  with: (fields: LogFields) => untilAborted(log.with(fields), signal),
-});
-
 /** Does for the standing jobs what S3's events and the scheduler do in the cloud. */
 export const startStandingJobs = (options: StandingJobsOptions): StandingJobs => {
   const { account, choice, times } = options;
   const { clock, random } = options.deps;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const log = untilAborted(options.deps.log, signal);
+  const log = quietAfter(options.deps.log, signal);
   const deps = { ...options.deps, log };
   const contextOf = (name: string) => lambdaContext(name, TIMEOUT_MS, { clock, random });
   const tick = (name: string): ScheduledEvent => ({

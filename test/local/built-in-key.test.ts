@@ -23,7 +23,7 @@ const openOn = async (folder: string | undefined, seed?: State): Promise<Provide
   const data = folder && (await openDataDirectory(join(parent, folder), random));
   return openProvider(
     { kind: "embedded", port: 0, taskDurationMs: 10, seed },
-    { clock, random, log: silentLog, data: data || undefined },
+    { clock, random, log: silentLog, data: data || undefined, failing: new AbortController() },
   );
 };
 

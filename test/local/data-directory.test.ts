@@ -131,6 +131,52 @@ describe("what LevelDB says of a data directory", () => {
     );
   });
 
+  const notOpen = (message: string): Error =>
+    Object.assign(
+      new Error("Database failed to open", {
+        cause: Object.assign(new Error(message), { code: "LEVEL_IO_ERROR" }),
+      }),
+      { code: "LEVEL_DATABASE_NOT_OPEN" },
+    );
+  const failedWrite = (message: string): Error =>
+    Object.assign(new Error(message), { code: "LEVEL_IO_ERROR" });
+
+  it.each([
+    ["a folder of another user", notOpen("IO error: /data/messages/LOCK: Permission denied")],
+    ["a read-only disk", notOpen("IO error: /data/messages/LOCK: Read-only file system")],
+    ["a file of another user", failedWrite("IO error: /data/messages/5.log: Permission denied")],
+  ])("is told as a folder that cannot be written to: %s", async (_what, failure) => {
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      new RegExp(`^data directory ${directory}: cannot be written to$`),
+    );
+  });
+
+  it.each([
+    ["a full disk", failedWrite("IO error: /data/messages/5.log: No space left on device")],
+    ["a full disk at the start", notOpen("IO error: /data/items/5.log: No space left on device")],
+    ["a quota", failedWrite("IO error: /data/messages/5.log: Disk quota exceeded")],
+    ["a limit of files", failedWrite("IO error: /data/messages/5.log: File too large")],
+    ["a full disk outside of LevelDB", Object.assign(new Error("no"), { code: "ENOSPC" })],
+  ])("is told as a disk that is full: %s", async (_what, failure) => {
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      `data directory ${directory}: has no space left; make room and start again`,
+    );
+  });
+
+  it("is told as damage when the disk fails otherwise", async () => {
+    const failure = failedWrite("IO error: /data/messages/5.log: Input/output error");
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      `data directory ${directory}: damaged: IO error: /data/messages/5.log: Input/output error`,
+    );
+  });
+
+  it("leaves the error of a port as it is", async () => {
+    const failure = Object.assign(new Error("listen"), { code: "EACCES", port: 80 });
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+
   it("leaves every other error as it is", async () => {
     const failure = new Error("something else");
 

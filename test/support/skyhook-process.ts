@@ -30,14 +30,19 @@ export interface SkyhookProcess {
   ended(): Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts the built program, as its `bin` does. */
+/**
+ * Starts the built program, as its `bin` does.
+ * @param launcher a command that runs the command behind it
+ */
 export const startSkyhook = (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   input = "",
+  launcher: readonly string[] = [],
 ): SkyhookProcess => {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const [file = process.execPath, ...rest] = [...launcher, process.execPath, PROGRAM, ...args];
+  const child = spawn(file, rest, {
     env: { PATH, NO_COLOR: "1", ...environment },
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -74,8 +79,9 @@ export const runSkyhook = async (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   input = "",
+  launcher: readonly string[] = [],
 ) => {
-  const program = startSkyhook(args, environment, input);
+  const program = startSkyhook(args, environment, input, launcher);
   const exitCode = await program.ended();
   return { exitCode, stdout: program.stdout(), stderr: program.stderr() };
 };
