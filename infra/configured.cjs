@@ -82,6 +82,7 @@ const read = async (values) => {
     /** Undefined: AI tasks are not watched; empty: all are. */
     aiTaskName: aiTaskName === "none" ? undefined : aiTaskName,
     eventSource,
+    fingerprintKeyParameter,
     /** Names of SSM parameters, once each. */
     keyParameters: [...new Set(keyOf.values())],
     jobKeyParameter: keyOf.get(reading.jobAccount),

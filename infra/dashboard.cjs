@@ -5,6 +5,7 @@ const intakeRules = require("./intake-rules.cjs");
 const { nameOf, STAGE } = require("./name.cjs");
 const queues = require("./queues.cjs");
 const subscribers = require("./subscribers.cjs");
+const { MAX_ALARMS_PER_WIDGET } = require("./template-limits.cjs");
 
 /** Of a dashboard's grid, which is 24 wide. */
 const WIDTH = 8;
@@ -86,13 +87,28 @@ const graphsOf = ({ functions, accounts, rules }) => {
   ];
 };
 
-const placed = (widget, index) => ({
+/** @param row of the first of them */
+const placed = (row) => (widget, index) => ({
   ...widget,
   x: (index % 3) * WIDTH,
-  y: HEIGHT + Math.floor(index / 3) * HEIGHT,
+  y: (row + Math.floor(index / 3)) * HEIGHT,
   width: WIDTH,
   height: HEIGHT,
 });
+
+/** As many widgets, one below the other, as the alarms need. */
+const alarmWidgets = (alarms) =>
+  Array.from({ length: Math.ceil(alarms.length / MAX_ALARMS_PER_WIDGET) }, (_, index) => ({
+    type: "alarm",
+    x: 0,
+    y: index * HEIGHT,
+    width: 3 * WIDTH,
+    height: HEIGHT,
+    properties: {
+      title: index === 0 ? "Alarms" : `Alarms, ${index + 1}`,
+      alarms: alarms.slice(index * MAX_ALARMS_PER_WIDGET, (index + 1) * MAX_ALARMS_PER_WIDGET),
+    },
+  }));
 
 /** What is wrong, and below it why: what came to an end, what waits, what runs. */
 module.exports = async (osls) => {
@@ -100,17 +116,9 @@ module.exports = async (osls) => {
   const functions = Object.keys(await osls.resolveVariable("self:functions"));
   const rules = await rulesOf(osls);
   const alarms = Object.keys(await alarmsOf(osls)).map((id) => `\${${id}.Arn}`);
-  const widgets = [
-    {
-      type: "alarm",
-      x: 0,
-      y: 0,
-      width: 24,
-      height: HEIGHT,
-      properties: { title: "Alarms", alarms },
-    },
-    ...graphsOf({ functions, rules, accounts: accounts.accounts }).map(placed),
-  ];
+  const shown = alarmWidgets(alarms);
+  const graphs = graphsOf({ functions, rules, accounts: accounts.accounts });
+  const widgets = [...shown, ...graphs.map(placed(shown.length))];
   return {
     Dashboard: {
       Type: "AWS::CloudWatch::Dashboard",

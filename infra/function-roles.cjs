@@ -28,13 +28,23 @@ const FINGERPRINT_KEY = parameterArn("${param:fingerprintKeyParameter}");
 const LEDGER = allow(["dynamodb:GetItem", "dynamodb:PutItem"], arnOf("LedgerTable"));
 const PUBLISH = allow(["events:PutEvents"], arnOf("EventBus"));
 
+/**
+ * All of the stage's own parameters by one grant, so that a role's policy does not grow with every
+ * account; each one with a name elsewhere by its own.
+ */
+const grantsFor = (keyParameters, stage) => {
+  const own = `/skyhook/${stage}/`;
+  const others = keyParameters.filter((parameter) => !parameter.startsWith(own));
+  return [parameterArn(`${own}*`), ...others.map(parameterArn)];
+};
+
 /** What run-commands and poll-tasks do, because both advance commands, of any account. */
-const commandsOf = (keyParameters) => [
+const commandsOf = (keyParameters, stage) => [
   LEDGER,
   // run-commands hands a lane over, poll-tasks sends commands back.
   allow(["sqs:SendMessage"], arnOf("CommandQueue"), arnOf("WakeQueue")),
   PUBLISH,
-  allow(["ssm:GetParameter"], ...keyParameters.map(parameterArn), FINGERPRINT_KEY),
+  allow(["ssm:GetParameter"], ...grantsFor(keyParameters, stage)),
 ];
 
 /**
@@ -93,8 +103,9 @@ const INTAKE = [
 ];
 
 module.exports = async (osls) => {
-  const { keyParameters, jobKeyParameter } = await configured(osls);
-  const commands = commandsOf(keyParameters);
+  const { keyParameters, jobKeyParameter, fingerprintKeyParameter } = await configured(osls);
+  const stage = await osls.resolveVariable("sls:stage");
+  const commands = commandsOf([...keyParameters, fingerprintKeyParameter], stage);
   return {
     IntakeRole: functionRole(
       log("IntakeLogGroup"),

@@ -13,6 +13,7 @@ import { COMMAND_FUNCTIONS, FUNCTIONS } from "./package/functions.ts";
 import { testJobKeys } from "./package/job-keys.ts";
 import { testKeptData } from "./package/kept-data.ts";
 import { testKillSwitch } from "./package/kill-switch.ts";
+import { testLimits } from "./package/limits.ts";
 import { testMetricNames } from "./package/metric-names.ts";
 import { testOtherStage } from "./package/other-stage.ts";
 import { testPermissions } from "./package/permissions.ts";
@@ -147,6 +148,7 @@ testDashboard(template);
 testMetricNames(template);
 testAcrossAccounts(template);
 testOtherStage(() => packaged);
+testLimits(() => packaged);
 testRefusedFiles(() => packaged);
 
 test("the ledger's table is the one that the ledger's adapter describes, encrypted and restorable", () => {

@@ -104,7 +104,7 @@ export const STATEMENTS = {
     {
       Effect: "Allow",
       Action: ["ssm:GetParameter"],
-      Resource: [parameter("/skyhook/dev/api-key"), parameter("/skyhook/dev/fingerprint-key")],
+      Resource: [parameter("/skyhook/dev/*")],
     },
   ],
   PollTasksRole: [
@@ -137,7 +137,7 @@ export const STATEMENTS = {
     {
       Effect: "Allow",
       Action: ["ssm:GetParameter"],
-      Resource: [parameter("/skyhook/dev/api-key"), parameter("/skyhook/dev/fingerprint-key")],
+      Resource: [parameter("/skyhook/dev/*")],
     },
   ],
   SyncThresholdsRole: [

@@ -1,0 +1,130 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import type { PackagedService, Stage, Template } from "../packaged-service.ts";
+
+/** @param parameter of each account's API key */
+const accountsFile = (count: number, parameter: (index: number) => string, more = ""): string =>
+  `accounts:\n${Array.from(
+    { length: count },
+    (_, index) =>
+      `  - { name: a${index}, base_url: https://api.example.com, api_key: { parameter: ${parameter(index)} }, senders: [own] }\n`,
+  ).join("")}${more}`;
+
+const stageOf = (accounts: string, reactions = "reactions: []"): Stage => ({
+  name: "prod",
+  files: { "accounts.yaml": accounts, "reactions.yaml": reactions },
+  params: { accountsFile: "accounts.yaml", reactionsFile: "reactions.yaml" },
+});
+
+const ownParameter = (index: number): string => `/skyhook/prod/accounts/${index}/api-key`;
+
+const reaction = (name: string, type: string): string =>
+  `  - { name: ${name}, when: { source: [billing], detail-type: [${type}] }, account: a0, then: { operation: update-policy, params: { project_id: 1, region_id: 2, policy_id: 3 }, body: { status: paused } } }\n`;
+
+const bodySchema = z.object({ DashboardBody: z.object({ "Fn::Sub": z.string() }) });
+const widgetsSchema = z.object({
+  widgets: z.array(
+    z.object({
+      type: z.string(),
+      y: z.number(),
+      properties: z.object({ alarms: z.array(z.string()).optional() }),
+    }),
+  ),
+});
+
+/** What AWS would refuse halfway through a deployment. */
+export const testLimits = (packaged: () => PackagedService): void => {
+  describe("a stage with 120 accounts", () => {
+    let template: Template;
+    beforeAll(async () => {
+      template = await packaged().packageStage(stageOf(accountsFile(120, ownParameter)));
+    }, 90_000);
+
+    test("is packaged: one grant covers the parameters of all keys", () => {
+      const policy = JSON.stringify(template.resources.RunCommandsRole?.Properties.Policies);
+
+      expect(policy).toContain("parameter/skyhook/prod/*");
+      expect(policy).not.toContain("accounts/119");
+    });
+
+    test("shows its alarms in widgets of at most 100, and the graphs below them", () => {
+      const { DashboardBody } = bodySchema.parse(template.resources.Dashboard?.Properties);
+      const { widgets } = widgetsSchema.parse(JSON.parse(DashboardBody["Fn::Sub"]));
+      const alarms = widgets.filter(({ type }) => type === "alarm");
+      const graphs = widgets.filter(({ type }) => type === "metric");
+      const ids = Object.entries(template.resources)
+        .filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm")
+        .map(([id]) => `\${${id}.Arn}`);
+
+      expect(ids.length).toBeGreaterThan(240);
+      expect(alarms.flatMap(({ properties }) => properties.alarms)).toEqual(ids);
+      expect(alarms.map(({ properties }) => properties.alarms?.length)).toEqual([
+        100,
+        100,
+        ids.length - 200,
+      ]);
+      expect(alarms.map(({ y }) => y)).toEqual([0, 6, 12]);
+      expect(Math.min(...graphs.map(({ y }) => y))).toBe(18);
+    });
+  });
+
+  describe("a stage that exceeds every limit of AWS is refused, with each limit and what to do", () => {
+    let lines: readonly string[] = [];
+    beforeAll(async () => {
+      const awsAccounts = Array.from(
+        { length: 300 },
+        (_, index) => `  - id: "${100_000_000_000 + index}"\n`,
+      );
+      const accounts = accountsFile(
+        220,
+        (index) => `/keys/of/a/provider/${index}`,
+        `aws_accounts:\n${awsAccounts.join("")}`,
+      );
+      const types = Array.from({ length: 200 }, (_, index) => `InvoicePaid${index}`).join(", ");
+      const rules = Array.from({ length: 300 }, (_, index) => reaction(`r${index}`, "Paid"));
+      const reactions = `reactions:\n${rules.join("")}${reaction("long", types)}`;
+      const { stdout, stderr } = await packaged().refusalOf(stageOf(accounts, reactions));
+      expect(stdout).toBe("");
+      lines = stderr.trimEnd().split("\n");
+    }, 90_000);
+
+    test.each([
+      [
+        "resources",
+        /^resources in the template: \d{3}, and AWS takes 500; each account makes two alarms, .*: make a second stage for some$/,
+      ],
+      [
+        "a role's policy, where keys have parameters of other names",
+        /^characters in the policy of RunCommandsRole: \d{5}, and AWS takes 10240; name the parameters of the API keys \/skyhook\/STAGE\/…, which one grant covers$/,
+      ],
+      [
+        "the bus's policy",
+        /^characters in the policy of the bus: 1\d{4}, and AWS takes 10240; list fewer aws_accounts, or name their organization instead$/,
+      ],
+      [
+        "the rules of a bus",
+        /^rules on our bus: 30\d, and AWS takes 300; join reactions by longer lists under `when`, or make a second stage for some$/,
+      ],
+      [
+        "an event pattern",
+        /^characters in the event pattern of The reaction long: 3\d{3}, and AWS takes 2048; shorten the lists under `when`, or split it into two reactions$/,
+      ],
+    ])("%s", (_limit, line) => {
+      expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(line)]));
+    });
+
+    test("in one line for each, behind those in which osls says what it packages", () => {
+      const [, packaging, ...problems] = lines;
+
+      expect(packaging).toMatch(/^Packaging skyhook for stage prod/);
+      expect(problems.map((line) => line.replace(/:.*/, ""))).toEqual([
+        "resources in the template",
+        "characters in the policy of RunCommandsRole",
+        "characters in the policy of PollTasksRole",
+        "characters in the policy of the bus",
+        "rules on our bus",
+        "characters in the event pattern of The reaction long",
+      ]);
+    });
+  });
+};
