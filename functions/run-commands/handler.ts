@@ -1,28 +1,28 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
+import type { AttemptTime } from "../../lib/commands/advance.ts";
 import type { CommandDeps } from "../../lib/commands/deps.ts";
 import { errorFields } from "../../lib/commands/log-fields.ts";
-import { deferMessage, handleMessage, readMessage } from "../../lib/commands/message.ts";
+import { handleMessage, readMessage } from "../../lib/commands/message.ts";
 import { type BatchItem, runBatch } from "../../lib/lambda/batch.ts";
 import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
 
 /** Several times what the ledger and the bus need to record a command that has to wait. */
-const DEFER_MS = 1_000;
+const RECORD_MS = 1_000;
 
 /** A message that cannot be read fails by itself, and no other of its batch with it. */
 const itemOf = (
   deps: CommandDeps,
   { messageId, body }: SQSRecord,
-  signal: AbortSignal,
+  time: AttemptTime,
 ): BatchItem => {
   const own = { ...deps, log: deps.log.with({ messageId }) };
   try {
     const message = readMessage(body, own);
-    const run = () => handleMessage(own, message, body, signal);
-    const defer = () => deferMessage(own, message, body);
-    return { id: messageId, lane: message.lane, run, defer };
+    const run = () => handleMessage(own, message, body, time);
+    return { id: messageId, lane: message.lane, run };
   } catch (error) {
     own.log.error("message not readable, it comes again", errorFields(error));
     return { id: messageId, lane: undefined, run: () => Promise.reject(error) };
@@ -37,9 +37,9 @@ export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
       const { commands, log, attemptTimeoutMs } = await deps();
       log.bind(context);
       const budget = startTimeBudget(context, commands.clock);
-      const items = event.Records.map((record) => itemOf(commands, record, budget.signal));
-      const neededMs = { run: attemptTimeoutMs, defer: DEFER_MS };
-      const { failedIds, errors } = await runBatch(items, (work) => budget.has(neededMs[work]));
+      const time = { signal: budget.signal, has: () => budget.has(attemptTimeoutMs) };
+      const items = event.Records.map((record) => itemOf(commands, record, time));
+      const { failedIds, errors } = await runBatch(items, () => budget.has(RECORD_MS));
       budget.stop();
       // So that it also shows as a failed invocation; SQS brings the whole batch again either way.
       if (errors.length > 0 && failedIds.length === items.length) {

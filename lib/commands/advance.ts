@@ -118,6 +118,24 @@ const leaveIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> =>
   return true;
 };
 
+/** The time of an invocation, as far as an attempt at the provider needs it. */
+export interface AttemptTime {
+  /** Whether what is left suffices for an attempt. */
+  has(): boolean;
+  /** Aborts an attempt that would outlive the invocation. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a command that there is no time for back to the queue. If that message is lost, the poller
+ * sends another: the command, or its lane's grant, stays due.
+ */
+const callAgain = async (deps: CommandDeps, command: Command): Promise<void> => {
+  const key = commandKey(command);
+  if (await leaveIfEnded(deps, key)) return;
+  await deps.queue.send(resumeMessage(key, command.lane, deps.random));
+};
+
 /**
  * Takes a command as far as it can go now: into its lane, through an attempt, to its end.
  * Safe to call at any time and any number of times.
@@ -125,24 +143,12 @@ const leaveIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> =>
 export const advanceCommand = async (
   deps: CommandDeps,
   found: Stored<Command>,
-  signal: AbortSignal,
+  time: AttemptTime,
 ): Promise<void> => {
   const ready = await prepareAttempt(deps, found);
   if (!ready) return;
-  const attempted = await attemptCommand(deps, ready, signal);
+  if (!time.has()) return callAgain(deps, ready.value);
+  const attempted = await attemptCommand(deps, ready, time.signal);
   if (attempted) await carryOn(deps, attempted);
   else await leaveIfEnded(deps, commandKey(ready.value));
-};
-
-/**
- * As `advanceCommand`, for an invocation without time for an attempt: a command that is ready for one
- * goes back to the queue. If that message is lost, the poller sends another: the command, or its
- * lane's grant, stays due.
- */
-export const deferCommand = async (deps: CommandDeps, found: Stored<Command>): Promise<void> => {
-  const ready = await prepareAttempt(deps, found);
-  if (!ready) return;
-  const key = commandKey(ready.value);
-  if (await leaveIfEnded(deps, key)) return;
-  await deps.queue.send(resumeMessage(key, ready.value.lane, deps.random));
 };

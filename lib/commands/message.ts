@@ -1,8 +1,7 @@
-import { type Command, commands } from "../ledger/command.ts";
-import type { Stored } from "../ledger/record.ts";
+import { commands } from "../ledger/command.ts";
 import type { LogFields } from "../ports/log.ts";
 import { acceptRequest } from "./accept.ts";
-import { advanceCommand, deferCommand } from "./advance.ts";
+import { type AttemptTime, advanceCommand } from "./advance.ts";
 import type { CommandDeps } from "./deps.ts";
 import { depsFor, errorFields, keyFields } from "./log-fields.ts";
 import { parseJson } from "./parse-json.ts";
@@ -64,28 +63,31 @@ const working = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise
   }
 };
 
-/** How far a command of the ledger is taken. */
-type Advance = (deps: CommandDeps, stored: Stored<Command>) => Promise<void>;
-
 const takeUp = async (
   deps: CommandDeps,
   request: CommandRequest,
   body: string,
-  advance: Advance,
+  time: AttemptTime,
 ): Promise<void> => {
   const acceptance = await acceptRequest(deps, request);
-  if (acceptance.kind === "accepted") return advance(deps, acceptance.stored);
+  if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, time);
   const { sender, commandId, eventId, correlationId } = request;
   const operation = request.operation.id;
   const identity = { sender, operation, commandId, eventId, correlationId };
   return rejectRequest(deps, { ...acceptance, ...identity }, body);
 };
 
-const handleBy = async (
+/**
+ * Handles one message. When it resolves, everything that the message caused is durable and it may
+ * be acknowledged; when it rejects, which is logged, the message must come again. Without time for an
+ * attempt the command is accepted and enters its lane, and a new message brings it back.
+ * @param body the message as it came
+ */
+export const handleMessage = async (
   deps: CommandDeps,
   message: Message,
   body: string,
-  advance: Advance,
+  time: AttemptTime,
 ): Promise<void> => {
   const own = { ...deps, log: deps.log.with(fieldsOf(message)) };
   switch (message.kind) {
@@ -95,31 +97,11 @@ const handleBy = async (
       const stored = await working(own, () => commands.read(deps.ledger, message.command));
       if (!stored) return;
       const its = depsFor(deps, stored.value);
-      return working(its, () => advance(its, stored));
+      return working(its, () => advanceCommand(its, stored, time));
     }
     case "request":
-      return working(own, () => takeUp(own, message.request, body, advance));
+      return working(own, () => takeUp(own, message.request, body, time));
     default:
       return message satisfies never;
   }
 };
-
-/**
- * Handles one message. When it resolves, everything that the message caused is durable and it may
- * be acknowledged; when it rejects, which is logged, the message must come again.
- * @param body the message as it came
- */
-export const handleMessage = (
-  deps: CommandDeps,
-  message: Message,
-  body: string,
-  signal: AbortSignal,
-): Promise<void> =>
-  handleBy(deps, message, body, (own, stored) => advanceCommand(own, stored, signal));
-
-/**
- * As `handleMessage`, without time for an attempt at the provider: accepts the command and lets it
- * enter its lane. A later invocation makes the attempt.
- */
-export const deferMessage = (deps: CommandDeps, message: Message, body: string): Promise<void> =>
-  handleBy(deps, message, body, deferCommand);

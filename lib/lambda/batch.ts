@@ -5,15 +5,7 @@ export interface BatchItem {
   readonly lane: string | undefined;
   /** When it resolves, the record is done; when it rejects, the record must come again. */
   readonly run: () => Promise<void>;
-  /**
-   * Replaces `run` when time is short: makes the record durable, so that it is done too. Without it
-   * the record comes again.
-   */
-  readonly defer?: () => Promise<void>;
 }
-
-/** Whether what is left of the invocation suffices for one more of these. */
-export type HasTime = (work: "run" | "defer") => boolean;
 
 export interface BatchOutcome {
   /** Ids of the records that must come again. */
@@ -26,19 +18,15 @@ interface LaneOutcome {
   readonly error?: unknown;
 }
 
-/** What to do about the item now; undefined when time suffices for nothing that it offers. */
-const nextWork = ({ run, defer }: BatchItem, hasTime: HasTime): BatchItem["defer"] => {
-  if (hasTime("run")) return run;
-  return defer && hasTime("defer") ? defer : undefined;
-};
-
 /** In order, up to the first failure or until no time is left; the rest must come again. */
-const runLane = async (items: readonly BatchItem[], hasTime: HasTime): Promise<LaneOutcome> => {
+const runLane = async (
+  items: readonly BatchItem[],
+  hasTime: () => boolean,
+): Promise<LaneOutcome> => {
   for (const [index, item] of items.entries()) {
-    const work = nextWork(item, hasTime);
-    if (!work) return { unfinished: items.slice(index) };
+    if (!hasTime()) return { unfinished: items.slice(index) };
     try {
-      await work();
+      await item.run();
     } catch (error) {
       return { unfinished: items.slice(index), error };
     }
@@ -48,12 +36,14 @@ const runLane = async (items: readonly BatchItem[], hasTime: HasTime): Promise<L
 
 /**
  * Works through a batch: lanes side by side, in order inside a lane. A lane stops at its first
- * failure, so that no item overtakes another. When time is short, items are deferred: a record that
- * comes again costs a receive, and shuts its group of a FIFO queue for the visibility timeout.
+ * failure, so that no item overtakes another, and no item starts without time. A record that comes
+ * again costs a receive, and shuts its group of a FIFO queue for the visibility timeout: an item that
+ * has little time is to record what it can rather than to be left.
+ * @param hasTime whether what is left of the invocation suffices to record one more item
  */
 export const runBatch = async (
   items: readonly BatchItem[],
-  hasTime: HasTime,
+  hasTime: () => boolean,
 ): Promise<BatchOutcome> => {
   const lanes = new Map<string, BatchItem[]>();
   for (const item of items) {

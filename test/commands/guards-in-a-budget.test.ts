@@ -56,19 +56,19 @@ const createBudgetWorld = async () => {
 test("many guarded commands share a small budget without reading their guards in vain", async () => {
   const { world, provider } = await createBudgetWorld();
   const startedAt = world.clock.now();
-  const { signal } = new AbortController();
+  const time = { signal: new AbortController().signal, has: () => true };
   const runOne = async (id: string, policy: number): Promise<void> => {
     const deps = { ...world.newInvocation().deps, clock: world.clock };
     const params = { ...PLACE, policy_id: policy };
     const data = { operation: "update-policy", params, body: { status: "paused" }, guards };
     const body = JSON.stringify(requestOf(id, data));
-    await handleMessage(deps, readMessage(body, deps), body, signal);
+    await handleMessage(deps, readMessage(body, deps), body, time);
     for (;;) {
       const stored = (await commands.read(world.ledger, commandKey({ sender: SENDER, id })))!;
       const { state } = stored.value;
       if (state.status !== "running") return;
       await world.clock.sleep(Math.max(STEP_MS, state.notBefore - world.clock.now()));
-      await advanceCommand(deps, stored, signal);
+      await advanceCommand(deps, stored, time);
     }
   };
 

@@ -164,6 +164,24 @@ describe("run-commands", () => {
     expect(world.errors).toEqual([]);
   });
 
+  it("begins no attempt that a slow ledger has left no time for, and makes it later", async () => {
+    const slow: Around = async (call, effect) => {
+      if (call.name === "ledger.read command#own/p1") await world.clock.advance(9_000);
+      return effect();
+    };
+    const world = await createFunctionWorld(slow);
+    const context = world.contextOf(15_000);
+
+    const answer = await createHandler(world.deps)(eventOf(updatePolicy("p1")), context);
+    const sent = world.calls.filter((name) => name.startsWith("fetch "));
+    await world.deliver();
+
+    expect(answer).toEqual(failures());
+    expect(sent).toEqual([]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect((await world.command("p1"))?.lostReplies).toBe(0);
+  });
+
   it("lets the poller start a deferred command whose message to the queue was lost", async () => {
     const world = await createFunctionWorld();
     const context = world.contextOf(12_999);

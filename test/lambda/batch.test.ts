@@ -86,45 +86,6 @@ describe("a batch", () => {
     expect(started).toEqual(["a1", "b1"]);
   });
 
-  it("defers what it does not begin when time is short, in order, and returns none of it", async () => {
-    const { started, item, end } = createItems();
-    let hasTimeToRun = true;
-    const deferrable = (id: string, lane: string): BatchItem => ({
-      ...item(id, lane),
-      defer: item(`${id} deferred`, lane).run,
-    });
-    const batch = runBatch(
-      [deferrable("a1", "a"), deferrable("a2", "a"), deferrable("a3", "a"), item("b1", "b")],
-      (work) => work === "defer" || hasTimeToRun,
-    );
-
-    hasTimeToRun = false;
-    await end("a1");
-    const afterTheFirst = [...started];
-    await end("a2 deferred");
-    await end("a3 deferred");
-    await end("b1");
-
-    expect(await batch).toEqual({ failedIds: [], errors: [] });
-    expect(afterTheFirst).toEqual(["a1", "b1", "a2 deferred"]);
-    expect(started).toEqual(["a1", "b1", "a2 deferred", "a3 deferred"]);
-  });
-
-  it("returns an item that could not be deferred, and what is behind it in its lane", async () => {
-    const failure = new Error("the ledger is away");
-    const broken: BatchItem = {
-      id: "a1",
-      lane: "a",
-      run: async () => {},
-      defer: () => Promise.reject(failure),
-    };
-    const behind: BatchItem = { ...broken, id: "a2", defer: async () => {} };
-
-    const outcome = await runBatch([broken, behind], (work) => work === "defer");
-
-    expect(outcome).toEqual({ failedIds: ["a1", "a2"], errors: [failure] });
-  });
-
   it("takes a run that throws at once for a failure like any other", async () => {
     const failure = new Error("not even started");
     const broken: BatchItem = {

@@ -132,7 +132,8 @@ export const createWorld = async (options: WorldOptions) => {
 
   const handle = async (body: string, invocation = newInvocation()): Promise<void> => {
     const message = readMessage(body, invocation.deps);
-    await handleMessage(invocation.deps, message, body, new AbortController().signal);
+    const time = { signal: new AbortController().signal, has: () => true };
+    await handleMessage(invocation.deps, message, body, time);
   };
 
   /** Handles one visible message as the command function does; false when there is none. */
