@@ -81,7 +81,7 @@ const variables = z.record(
 const environment = z
   .custom<Record<string, string>>(hasNoProto, protoRule)
   .meta({
-    description: "Variables by name; no variable may be named __proto__",
+    description: "variables by name; no variable may be named __proto__",
     type: "object",
     propertyNames: { type: "string", pattern: variableName.source },
     additionalProperties: { type: "string", maxLength: 255 },

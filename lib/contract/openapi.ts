@@ -112,9 +112,13 @@ const pathsOf = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
 
 /** Rules that JSON Schema has no words for, such as those across fields. */
 const rulesInWords = (schema: z.core.$ZodType): string =>
-  ownRulesOf(schema)
-    .map(({ field, text }) => (field === undefined ? text : `${field}: ${text}`))
-    .join("; ");
+  [
+    ...new Set(
+      ownRulesOf(schema).map(({ field, text }) =>
+        field === undefined ? text : `${field}: ${text}`,
+      ),
+    ),
+  ].join("; ");
 
 /** A list of words, or a length, says all that our own text about it does. */
 const saysItself = ({ enum: words, const: word, maxLength }: z.core.JSONSchema.BaseSchema) =>
@@ -125,7 +129,7 @@ const UINT64 = {
   format: "uint64",
   minimum: 0,
   // As a JSON number in `maximum`, JavaScript itself would round it.
-  description: "Up to 18446744073709551615: JSON readers that use floating point lose digits",
+  description: "at most 18446744073709551615; JSON readers that use floating point lose digits",
 };
 
 /** The whole interface as an OpenAPI 3.1 document, made of nothing but the contract. */

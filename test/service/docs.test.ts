@@ -94,7 +94,7 @@ test("rules across fields are told in words, in the document and on the page", a
   expect(text).toContain("min: must not exceed max");
   expect(text).toContain("network_id: required with type manual");
   expect(text).toMatch(
-    /<code>page<\/code>\s*<span class="note">query, integer, 1 to 9007199254740991, default 1</,
+    /<code>page<\/code>\s*<span class="note">query; integer; 1 to 9007199254740991; default 1</,
   );
 });
 
@@ -152,3 +152,55 @@ test.each([
     expect((await send(method, path)).status).toBe(status);
   },
 );
+
+/** The rules that the page gives to a field of that name, each once. */
+const rulesOn = (page: string, field: string): readonly string[] => {
+  const item = new RegExp(
+    `<code>${field}</code>(?: \\(required\\))? <span class="note">([^<]*)</span>`,
+    "g",
+  );
+  return [...new Set([...page.matchAll(item)].map(([, rule = ""]) => rule))];
+};
+
+test("the page says whether null is allowed before the rules, which it would reverse at their end", async () => {
+  const { text } = await textOf("/docs");
+
+  expect(rulesOn(text, "envs")[0]).toBe(
+    "object or null; variables by name; no variable may be named __proto__; each name: string; matching ^[a-zA-Z_][a-zA-Z0-9_]{0,254}$; each value: string; at most 255 characters",
+  );
+  expect(rulesOn(text, "is_api_key_auth")).toContain(
+    "boolean or null; enabling key authentication is temporarily unavailable",
+  );
+  expect(rulesOn(text, "scale")).toContain("object or null; min: must not exceed max");
+  expect(rulesOn(text, "ip_family")).toEqual(["one of ipv4, ipv6, dual, or null"]);
+  expect(rulesOn(text, "name_templates")).toEqual(["list of (string or null)"]);
+  expect(rulesOn(text, "address")).toContain(
+    "string (ipv4) or string (ipv6); an IPv4 or IPv6 address",
+  );
+  expect(rulesOn(text, "routes")).toContain("list of object, or null");
+  expect(rulesOn(text, "key")).toContain("query; string; 1 to 255 characters");
+  expect(text).not.toMatch(/(characters|\d|\$|name|max|unavailable) or null/);
+});
+
+test("the page names the errors of every operation and what they mean", async () => {
+  const { text } = await textOf("/docs");
+
+  for (const { id, family } of OPERATIONS) {
+    const section = text.slice(text.indexOf(`<section id="${id}">`)).split("</section>")[0];
+    const record = `${family.slice(0, 1).toUpperCase()}${family.slice(1)}Error`;
+    expect(section).toContain(
+      `<a href="#errors">400, 401, 403, 404, 409, 413, 415, 429</a>: <a href="#${record}">${record}</a>`,
+    );
+  }
+  expect(text).toMatch(/<section id="errors">[\s\S]*<b>409<\/b> A running task holds the resource/);
+  for (const [, target] of text.matchAll(/href="#([\w-]+)"/g)) {
+    expect(text).toContain(`<section id="${target}">`);
+  }
+});
+
+test("on a narrow screen the page has one column, and long words are broken", async () => {
+  const { text } = await textOf("/docs");
+
+  expect(text).toMatch(/nav \{ columns: 24rem 2 \}/);
+  expect(text).toMatch(/body \{[^}]*overflow-wrap: anywhere/);
+});

@@ -32,19 +32,24 @@ const operationSchema = z.object({
 const documentSchema = z.object({
   info: z.object({ title: z.string(), description: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
-  components: z.object({ schemas: z.record(z.string(), nodeSchema) }),
+  components: z.object({
+    schemas: z.record(z.string(), nodeSchema),
+    responses: z.record(z.string(), z.object({ content, description: z.string() })),
+  }),
 });
 
 type Described = z.output<typeof operationSchema>;
+type Responses = z.output<typeof documentSchema>["components"]["responses"];
 
 const STYLE = `
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24 }
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; overflow-wrap: anywhere }
   code { font: .9em ui-monospace, monospace }
   section { border-top: 1px solid #d0d7de; padding: .5rem 0 1rem }
   h3 { font-size: 1rem; margin: .75rem 0 0 }
   ul { margin: .25rem 0; padding-left: 1.25rem }
   .note { color: #57606a }
-  nav { columns: 2 }
+  nav { columns: 24rem 2 }
+  nav div { break-inside: avoid }
   @media (prefers-color-scheme: dark) {
     body { background: #0d1117; color: #e6edf3 }
     a { color: #58a6ff }
@@ -61,10 +66,13 @@ const outline = (fields: readonly OutlineField[]): Html =>
         ${inside.length > 0 ? outline(inside) : ""}</li>`,
   )}</ul>`;
 
+const nameOf = (reference: string | undefined): string | undefined =>
+  reference?.slice(reference.lastIndexOf("/") + 1);
+
 /** What a request or an answer holds: its fields, or the name of the record that is described below. */
 const body = (title: string, schema: SchemaNode | undefined): Html | string => {
   if (schema === undefined) return "";
-  const record = schema.$ref?.slice(schema.$ref.lastIndexOf("/") + 1);
+  const record = nameOf(schema.$ref);
   return html`<h3>${title}</h3>${
     record === undefined
       ? html`${schema.description ? html`<p>${schema.description}</p>` : ""}${outline(fieldsOf(schema))}`
@@ -80,13 +88,35 @@ const parameters = ({ parameters: all }: Described): Html | string =>
           name,
           required,
           rule: [place, ...fieldsOf({ properties: { name: schema } }).map(({ rule }) => rule)].join(
-            ", ",
+            "; ",
           ),
           fields: [],
         })),
       )}`;
 
-const operation = (method: string, path: string, described: Described): Html => {
+/** The statuses of an operation's refusals, and the record that their bodies are. */
+const errors = ({ responses }: Described, shared: Responses): Html => {
+  const refusals = Object.entries(responses).filter(([status]) => status >= "400");
+  const [first] = refusals.map(([, { $ref }]) => shared[nameOf($ref) ?? ""]);
+  const record = nameOf(first?.content?.["application/json"]?.schema?.$ref);
+  return html`<h3>Errors</h3>
+    <p><a href="#errors">${refusals.map(([status]) => status).join(", ")}</a>: <a href="#${record}">${record}</a></p>`;
+};
+
+/** What each status means; it is the same for all operations. */
+const errorList = (responses: Responses): Html => {
+  const meanings = new Map(
+    Object.entries(responses).map(([id, { description }]) => [
+      id.replace(/^\w+-/, ""),
+      description,
+    ]),
+  );
+  return html`<section id="errors"><h2>Errors</h2>
+<p>The text of an error names each field and the rule that it breaks. A path that takes other methods only answers 405 and names them in <code>Allow</code>.</p>
+<ul>${[...meanings].sort().map(([status, text]) => html`<li><b>${status}</b> ${text}</li>`)}</ul></section>`;
+};
+
+const operation = (method: string, path: string, described: Described, shared: Responses): Html => {
   const { operationId, summary, description, deprecated, requestBody, responses } = described;
   const [success] = Object.entries(responses);
   return html`<section id="${operationId}">
@@ -96,6 +126,7 @@ const operation = (method: string, path: string, described: Described): Html => 
     ${parameters(described)}
     ${body("Body", requestBody?.content?.["application/json"]?.schema)}
     ${body(`Answer ${success?.[0]}`, success?.[1].content?.["application/json"]?.schema)}
+    ${errors(described, shared)}
   </section>`;
 };
 
@@ -116,7 +147,8 @@ export const docsPage = (openApi: OpenApiDocument): Html => {
     ({ described: { operationId, description } }) =>
       html`<div><a href="#${operationId}">${operationId}</a> <span class="note">${description}</span></div>`,
   )}</nav>
-${all.map(({ method, path, described }) => operation(method, path, described))}
+${all.map(({ method, path, described }) => operation(method, path, described, components.responses))}
+${errorList(components.responses)}
 ${Object.entries(components.schemas).map(
   ([name, schema]) =>
     html`<section id="${name}"><h2>${name}</h2>${outline(fieldsOf(schema))}</section>`,

@@ -16,6 +16,8 @@ export interface SchemaNode {
   readonly pattern?: string | undefined;
   readonly default?: unknown;
   readonly items?: SchemaNode | undefined;
+  readonly propertyNames?: SchemaNode | undefined;
+  readonly additionalProperties?: SchemaNode | boolean | undefined;
   readonly anyOf?: readonly SchemaNode[] | undefined;
   readonly oneOf?: readonly SchemaNode[] | undefined;
   readonly properties?: Readonly<Record<string, SchemaNode>> | undefined;
@@ -38,6 +40,8 @@ export const nodeSchema: z.ZodType<SchemaNode> = z.lazy(() =>
     pattern: z.string().optional(),
     default: z.unknown().optional(),
     items: nodeSchema.optional(),
+    propertyNames: nodeSchema.optional(),
+    additionalProperties: z.union([z.boolean(), nodeSchema]).optional(),
     anyOf: z.array(nodeSchema).optional(),
     oneOf: z.array(nodeSchema).optional(),
     properties: z.record(z.string(), nodeSchema).optional(),
@@ -53,46 +57,98 @@ export interface OutlineField {
   readonly fields: readonly OutlineField[];
 }
 
-const range = ({ minimum, maximum, minLength, maxLength }: SchemaNode): readonly string[] => [
-  ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : []),
-  ...(minimum !== undefined && maximum === undefined ? [`at least ${minimum}`] : []),
-  ...(minimum === undefined && maximum !== undefined ? [`at most ${maximum}`] : []),
-  ...(minLength !== undefined ? [`at least ${minLength} characters`] : []),
-  ...(maxLength !== undefined ? [`at most ${maxLength} characters`] : []),
-];
-
-const ownRule = (node: SchemaNode): string => {
-  const { type, format, const: constant, description, pattern } = node;
-  const words = node.enum ?? (constant === undefined ? undefined : [constant]);
-  const examples = node.examples && `such as ${node.examples.join(", ")}`;
-  const kind = words === undefined ? [type].flat().filter((one) => one !== undefined) : [];
-  return [
-    [...kind, ...(words ? [`one of ${words.join(", ")}`] : [])].join(" or "),
-    ...(format ? [format] : []),
-    ...range(node),
-    ...(pattern ? [`matching ${pattern}`] : []),
-    ...(node.default === undefined ? [] : [`default ${node.default}`]),
-    ...(examples ? [examples] : []),
-    ...(description ? [description] : []),
-  ]
-    .filter((part) => part !== "")
-    .join(", ");
-};
-
 const variantsOf = (node: SchemaNode): readonly SchemaNode[] => node.anyOf ?? node.oneOf ?? [];
 
-const ruleOf = (node: SchemaNode): string => {
-  if (node.$ref) return node.$ref.slice(node.$ref.lastIndexOf("/") + 1);
-  if (node.items) return `list of: ${ruleOf(node.items)}`;
-  const variants = variantsOf(node).map(ruleOf);
-  return variants.length > 0 ? [...new Set(variants)].join(" or ") : ownRule(node) || "anything";
+const MAX_SAFE = Number.MAX_SAFE_INTEGER;
+
+const numberRange = ({ minimum: low, maximum: high }: SchemaNode): string | undefined => {
+  if (low === -MAX_SAFE && high === MAX_SAFE) return `at most ±${MAX_SAFE}`;
+  if (low !== undefined && high !== undefined) return `${low} to ${high}`;
+  if (low !== undefined) return `at least ${low}`;
+  return high === undefined ? undefined : `at most ${high}`;
 };
+
+const lengthRange = ({ minLength: low, maxLength: high }: SchemaNode): string | undefined => {
+  if (low !== undefined && high !== undefined) return `${low} to ${high} characters`;
+  if (low === 1) return "not empty";
+  if (low !== undefined) return `at least ${low} characters`;
+  return high === undefined ? undefined : `at most ${high} characters`;
+};
+
+/** What a value is, in a word or two with null among them, and after that what it has to keep to. */
+interface Rule {
+  readonly kind: string;
+  readonly details: readonly string[];
+}
+
+const given = (...parts: readonly (string | undefined)[]): readonly string[] =>
+  parts.filter((part) => part !== undefined);
+
+/** With a comma where null could be taken for one of the words, or for an entry of the list. */
+const orNull = (kind: string): string =>
+  kind.includes(", ") || kind.startsWith("list of ") ? `${kind}, or null` : `${kind} or null`;
+
+const kindOf = ({ type, format, enum: words, const: constant }: SchemaNode): string => {
+  if (words !== undefined) return `one of ${words.join(", ")}`;
+  if (constant !== undefined) return `always ${constant}`;
+  const types = [type].flat().filter((one) => one !== undefined && one !== "null");
+  const kind = types.join(" or ") || "anything";
+  const named = format === undefined ? kind : `${kind} (${format})`;
+  return [type].flat().includes("null") ? orNull(named) : named;
+};
+
+/** An object that may hold more than its fields has a schema for the rest that says nothing. */
+const isRule = (values: SchemaNode["additionalProperties"]): values is SchemaNode =>
+  typeof values === "object" && Object.keys(values).length > 0;
+
+const detailsOf = (node: SchemaNode): readonly string[] => {
+  const { default: preset, examples, description, pattern, additionalProperties: values } = node;
+  return [
+    ...given(
+      numberRange(node),
+      lengthRange(node),
+      preset === undefined ? undefined : `default ${preset}`,
+      examples && `such as ${examples.join(", ")}`,
+      description,
+      pattern && `matching ${pattern}`,
+    ),
+    ...(node.propertyNames?.pattern ? [`each name: ${inWords(ruleOf(node.propertyNames))}`] : []),
+    ...(isRule(values) ? [`each value: ${inWords(ruleOf(values))}`] : []),
+  ];
+};
+
+const ruleOfList = (items: SchemaNode): Rule => {
+  const { kind, details } = ruleOf(items);
+  const isOne = !kind.includes(" or ") && !kind.includes(", ");
+  return { kind: isOne ? `list of ${kind}` : `list of (${kind})`, details };
+};
+
+const ruleOfVariants = (variants: readonly SchemaNode[]): Rule => {
+  const isNull = ({ type }: SchemaNode): boolean => type === "null";
+  const rules = variants.filter((variant) => !isNull(variant)).map(ruleOf);
+  const kind = [...new Set(rules.map((rule) => rule.kind))].join(" or ");
+  const details = [...new Set(rules.flatMap((rule) => rule.details))];
+  return { kind: variants.some(isNull) ? orNull(kind) : kind, details };
+};
+
+const ruleOf = (node: SchemaNode): Rule => {
+  if (node.$ref) return { kind: node.$ref.slice(node.$ref.lastIndexOf("/") + 1), details: [] };
+  const variants = variantsOf(node);
+  const own = detailsOf(node);
+  if (variants.length === 0 && !node.items) return { kind: kindOf(node), details: own };
+  const { kind, details } = node.items ? ruleOfList(node.items) : ruleOfVariants(variants);
+  // Words about the whole say what each of its variants would say of itself.
+  const isSaid = node.description !== undefined && kind.includes(" or ");
+  return { kind, details: isSaid ? own : [...details, ...own] };
+};
+
+const inWords = ({ kind, details }: Rule): string => [kind, ...details].join("; ");
 
 const ownFields = ({ properties = {}, required = [] }: SchemaNode): readonly OutlineField[] =>
   Object.entries(properties).map(([name, node]) => ({
     name,
     required: required.includes(name),
-    rule: ruleOf(node),
+    rule: inWords(ruleOf(node)),
     fields: fieldsOf(node),
   }));
 
