@@ -42,7 +42,7 @@ const looseSchema = z
   .catch({ metadata: {}, data: { operation: "" } });
 
 /** Problems of everything around params, query and body; paths are relative to the data. */
-const shapeProblems = (raw: unknown): readonly Problem[] => {
+export const shapeProblems = (raw: unknown): readonly Problem[] => {
   const strict = commandRequestedSchema.safeParse(raw);
   return strict.success
     ? []

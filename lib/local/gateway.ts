@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { type RequestView, readState } from "../commands/read-view.ts";
+import type { Problem } from "../contract/problem.ts";
 import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
 import { type ServedService, serve } from "../service/serve.ts";
@@ -74,6 +75,9 @@ const lookUp = async (
   return readState(deps.ledger, { sender, id }, eventId);
 };
 
+const problemsText = (problems: readonly Problem[]): string =>
+  problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; ");
+
 const createApp = (automation: Automation): Hono => {
   const { deps, jobAccount } = automation;
   const rejections = rememberRejections(automation);
@@ -81,16 +85,17 @@ const createApp = (automation: Automation): Hono => {
   app.post("/commands", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
-    const sent = await sendRequest(deps, body);
-    return sent ? context.json(sent, 202) : refuse(context, 400, "not a request");
+    const outcome = await sendRequest(deps, body);
+    if (outcome.kind === "refused") return refuse(context, 400, problemsText(outcome.problems));
+    const { commandId, eventId } = outcome;
+    return context.json({ commandId, eventId }, 202);
   });
   app.post("/events", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
     const put = readPut(body);
     if (put.kind === "invalid") {
-      const rules = put.problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`));
-      return refuse(context, 400, rules.join("; "));
+      return refuse(context, 400, problemsText(put.problems));
     }
     try {
       const { routes } = automation;

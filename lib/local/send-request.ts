@@ -3,6 +3,9 @@ import type { CommandDeps } from "../commands/deps.ts";
 import { groupIdOf } from "../commands/lane-id.ts";
 import { readMessage } from "../commands/message.ts";
 import { messageText } from "../commands/message-text.ts";
+import { parseJson } from "../commands/parse-json.ts";
+import { shapeProblems } from "../commands/read-request.ts";
+import type { Problem } from "../contract/problem.ts";
 
 /** Requests that are no command wait in a group of their own, so that they hold nobody up. */
 const REJECTED_GROUP = "rejected";
@@ -10,10 +13,14 @@ const REJECTED_GROUP = "rejected";
 /** What SQS takes as a deduplication id. */
 const DEDUPLICATION_ID = /^[!-~]{1,128}$/;
 
-export interface SentIdentity {
-  readonly commandId: string | undefined;
-  readonly eventId: string | undefined;
-}
+/** What becomes of a text that is sent as a request. */
+export type SendOutcome =
+  | {
+      readonly kind: "sent";
+      readonly commandId: string | undefined;
+      readonly eventId: string | undefined;
+    }
+  | { readonly kind: "refused"; readonly problems: readonly Problem[] };
 
 /** The event's own id where the queue takes it, else a name that stands for it. */
 export const deduplicationIdOf = (eventId: string): string =>
@@ -21,21 +28,20 @@ export const deduplicationIdOf = (eventId: string): string =>
 
 /**
  * Puts a request on the command queue as a sender in the cloud does: in the group of its lane, with
- * its event's id for deduplication. Whether it is a command is decided by whoever takes it.
- * @param body the detail of a `CommandRequested`, as JSON text
- * @returns undefined for one of our own messages, which nobody else may send
+ * its event's id for deduplication. Its operation and fields are checked by the worker that takes it.
+ * @param body the detail of a `CommandRequested`, as JSON text; anything else is refused
  */
-export const sendRequest = async (
-  deps: CommandDeps,
-  body: string,
-): Promise<SentIdentity | undefined> => {
+export const sendRequest = async (deps: CommandDeps, body: string): Promise<SendOutcome> => {
+  const json = parseJson(body);
+  const problems =
+    json === undefined ? [{ path: "", rule: "not readable as JSON" }] : shapeProblems(json);
   const message = readMessage(body, deps);
-  if (message.kind === "resume") return undefined;
+  if (problems.length > 0 || message.kind === "resume") return { kind: "refused", problems };
   const { commandId, eventId } = message.kind === "request" ? message.request : message.rejection;
   await deps.queue.send({
     body: messageText(body),
     groupId: message.lane === undefined ? REJECTED_GROUP : groupIdOf(message.lane),
     deduplicationId: deduplicationIdOf(eventId ?? deps.random.uuid()),
   });
-  return { commandId, eventId };
+  return { kind: "sent", commandId, eventId };
 };

@@ -219,6 +219,27 @@ describe("the gateway of a local run", () => {
     expect((await act(path, body, contentType)).status).toBe(status);
   });
 
+  it.each([
+    ["garbage", "garbage", "not readable as JSON"],
+    [
+      "an object that is no request",
+      '{"foo":1}',
+      "metadata: required; data: required; foo: unknown field",
+    ],
+    ["a request without an operation", '{"metadata":{},"data":{}}', "operation: required"],
+    [
+      "an empty id",
+      '{"metadata":{"id":""},"data":{"operation":"x"}}',
+      "metadata.id: must not be empty",
+    ],
+  ])("answers %s with what is wrong, and queues nothing", async (_what, body, error) => {
+    const answer = await post(body);
+
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error });
+    expect(automation.isQueued("")).toBe(false);
+  });
+
   it("reads no body to its end that does not say how long it is", async () => {
     const endless = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(10_000).fill(32)),
