@@ -6,6 +6,8 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage, wrong settings, or a request that was rejected: the same again fails again. */
   refused: 2,
+  /** Of `thresholds plan --detailed-exitcode`: something would change. Every error is 1 there. */
+  changes: 2,
   /** Nothing answers at the given address: no running Skyhook, no provider. */
   unreachable: 3,
   /** Waiting took longer than `--wait-seconds`; the command goes on. */

@@ -147,7 +147,10 @@ const main = async (): Promise<void> => {
   try {
     await program.parseAsync();
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    const exitCode = exitCodeOf(error);
+    // Status 2 means changes there, so that no error may end with it.
+    const isDetailed = process.argv.includes("--detailed-exitcode");
+    process.exitCode = isDetailed && exitCode !== EXIT.ok ? EXIT.failed : exitCode;
   }
 };
 

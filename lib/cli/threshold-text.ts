@@ -4,8 +4,9 @@ import { STORAGE_EVENT_LIMITS } from "../contract/storage-events.ts";
 import type { AppliedChange } from "../thresholds/apply.ts";
 import { formatByteSize } from "../thresholds/byte-size.ts";
 import type { Change, Plan } from "../thresholds/plan.ts";
+import { changeView } from "../thresholds/sync-events.ts";
 import type { Target } from "../thresholds/threshold.ts";
-import { visibleText } from "./visible-text.ts";
+import { jsonLine, visibleText } from "./visible-text.ts";
 
 const NAME_COLUMNS = 24;
 
@@ -56,6 +57,22 @@ export const planText = ({ changes, unchangedCount }: Plan): string =>
       `${unchangedCount} unchanged`,
     ].join(", "),
   ].join("\n");
+
+/** A plan as JSON; limits are decimal texts, as in events. */
+export const planJson = (
+  { changes, unchangedCount }: Plan,
+  about: { readonly actualFrom: "list" | "none"; readonly prune: boolean },
+): string =>
+  jsonLine({
+    ...about,
+    counts: {
+      create: countOf(changes, "create"),
+      update: countOf(changes, "update"),
+      delete: countOf(changes, "delete"),
+      unchanged: unchangedCount,
+    },
+    changes: changes.map(changeView),
+  });
 
 const outcomeText = (applied: AppliedChange): string => {
   switch (applied.outcome) {

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
 import { createClient } from "../client/client.ts";
 import { createPacedClient } from "../client/paced-client.ts";
 import { ProviderError } from "../client/provider-error.ts";
@@ -15,15 +16,28 @@ import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printNote, printResult } from "./output.ts";
 import { type ProviderFlags, readProviderSettings } from "./provider-settings.ts";
 import { readFailure } from "./read-failure.ts";
-import { appliedText, fileProblemText, planText } from "./threshold-text.ts";
+import { appliedText, fileProblemText, planJson, planText } from "./threshold-text.ts";
 
 export interface ThresholdFlags extends ProviderFlags {
   /** Whether the provider's interface can list thresholds. */
   readonly lists: boolean;
 }
 
-export interface ThresholdOptions {
-  readonly flags: ThresholdFlags;
+/** Options of `thresholds plan`. */
+export interface PlanFlags extends ThresholdFlags {
+  readonly json?: boolean;
+  /** Status 2 for changes; main turns the status of every error into 1. */
+  readonly detailedExitcode?: boolean;
+}
+
+/** Options of `thresholds apply`. */
+export interface ApplyFlags extends ThresholdFlags {
+  /** Deletes without asking. */
+  readonly yes?: boolean;
+}
+
+export interface ThresholdOptions<F extends ThresholdFlags = ThresholdFlags> {
+  readonly flags: F;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly random: Random;
@@ -85,13 +99,16 @@ const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
   throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
 };
 
+const canCompare = (config: ThresholdConfig, { lists }: ThresholdFlags): boolean =>
+  lists && config.clientId === undefined;
+
 /** Against what is there; where that cannot be seen, every threshold is sent and nothing deleted. */
 const planFor = async (
   config: ThresholdConfig,
   connection: Connection,
-  { lists }: ThresholdFlags,
+  flags: ThresholdFlags,
 ): Promise<Plan> => {
-  if (lists && config.clientId === undefined) {
+  if (canCompare(config, flags)) {
     return planChanges(config.thresholds, await listActual(connection), config.prune);
   }
   printNote(
@@ -102,15 +119,42 @@ const planFor = async (
 
 /**
  * Shows what a config would change.
+ * @returns with `detailedExitcode` 0 for no change and 2 for changes
  * @throws SettingsError, ExitError
  */
 export const planThresholds = async (
   file: string,
-  options: ThresholdOptions,
+  options: ThresholdOptions<PlanFlags>,
 ): Promise<ExitCode> => {
+  const { flags } = options;
   const config = await readFileConfig(file);
-  printResult(planText(await planFor(config, connect(options), options.flags)));
-  return EXIT.ok;
+  const plan = await planFor(config, connect(options), flags);
+  const actualFrom = canCompare(config, flags) ? "list" : "none";
+  printResult(flags.json ? planJson(plan, { actualFrom, prune: config.prune }) : planText(plan));
+  return flags.detailedExitcode && plan.changes.length > 0 ? EXIT.changes : EXIT.ok;
+};
+
+/** Asks a person at a terminal; a pipe gets no question. */
+const mayDelete = async (count: number): Promise<boolean> => {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (
+      (await terminal.question(`Delete ${count} and make the other changes? (yes/no) `)) === "yes"
+    );
+  } finally {
+    terminal.close();
+  }
+};
+
+/** @throws ExitError when the plan deletes thresholds and nobody has agreed */
+const agreeToDelete = async (plan: Plan, { yes }: ApplyFlags): Promise<void> => {
+  const count = plan.changes.filter(({ action }) => action === "delete").length;
+  if (count === 0 || yes) return;
+  printNote(planText(plan));
+  if (await mayDelete(count)) return;
+  const why = `nothing is changed: ${count} to delete; --yes deletes without asking`;
+  throw new ExitError(EXIT.refused, why);
 };
 
 /**
@@ -119,11 +163,13 @@ export const planThresholds = async (
  */
 export const applyThresholds = async (
   file: string,
-  options: ThresholdOptions,
+  options: ThresholdOptions<ApplyFlags>,
 ): Promise<ExitCode> => {
   const config = await readFileConfig(file);
   const connection = connect(options);
-  const { changes, unchangedCount } = await planFor(config, connection, options.flags);
+  const plan = await planFor(config, connection, options.flags);
+  await agreeToDelete(plan, options.flags);
+  const { changes, unchangedCount } = plan;
   const { pacedClient: client, pace } = connection;
   const applied = await applyChanges(changes, {
     ...pace,

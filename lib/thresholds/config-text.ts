@@ -35,6 +35,7 @@ export const writeThresholdConfig = (actual: readonly ActualThreshold[], from: s
     }),
   });
   document.commentBefore = [
+    " yaml-language-server: $schema=lib/thresholds/thresholds.schema.json",
     ` Notification thresholds as they are at ${from}`,
     ...withoutLimit.map(
       ({ name, storage_name, bucket_name }) =>

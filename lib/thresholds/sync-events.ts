@@ -36,8 +36,8 @@ export interface SyncFacts {
 const limitOf = (target: Target, limit: string | undefined) =>
   limit === undefined ? {} : limitField(target, limit);
 
-/** A change as events show it: `before` and `after` hold the limit, with the field's name. */
-const shown = (change: Change) => {
+/** A change as events and `plan --json` show it: `before` and `after` hold the limit under its field. */
+export const changeView = (change: Change) => {
   const target = targetOf(change.action === "delete" ? change.from : change.threshold);
   return {
     action: change.action,
@@ -84,7 +84,7 @@ export const thresholdsDrifted = (facts: SyncFacts, plan: Plan, run: number): Ou
         different: countOf(changes, "update"),
         unwanted: countOf(changes, "delete"),
       },
-      differences: listed(changes.map(shown)),
+      differences: listed(changes.map(changeView)),
     },
   });
 };
@@ -104,7 +104,7 @@ export const thresholdsSynced = (
   const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
   const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
   const changes = FIRST_TO_KNOW.flatMap(withOutcome).map((each) => ({
-    ...shown(each.change),
+    ...changeView(each.change),
     ...(each.outcome === "done" && { action: each.action }),
     outcome: each.outcome,
     ...("problem" in each && { problem: clipped(each.problem) }),

@@ -51,7 +51,7 @@ describe("skyhook thresholds", { timeout: 30_000 }, () => {
 
     expect(pulled.exitCode).toBe(0);
     expect(pulled.stdout).toBe(
-      `# Notification thresholds as they are at ${environment.SKYHOOK_BASE_URL}\n\n${BUILT_IN}`,
+      `# yaml-language-server: $schema=lib/thresholds/thresholds.schema.json\n# Notification thresholds as they are at ${environment.SKYHOOK_BASE_URL}\n\n${BUILT_IN}`,
     );
     expect(planned).toEqual({
       exitCode: 0,
@@ -88,14 +88,56 @@ thresholds:
 
     const planned = await thresholds("plan", path);
     const plannedAgain = await thresholds("plan", path);
-    const applied = await thresholds("apply", path);
+    const detailed = await thresholds("plan", path, "--detailed-exitcode");
+    const asJson = await thresholds("plan", path, "--json", "--detailed-exitcode");
+    const asked = await thresholds("apply", path);
+    const stillPlanned = await thresholds("plan", path);
+    const applied = await thresholds("apply", path, "--yes");
     const then = await thresholds("plan", path);
+    const nothing = await thresholds("plan", path, "--json", "--detailed-exitcode");
 
     expect(planned.stdout.trimEnd().split("\n")).toEqual([
       ...diff,
       "1 to create, 1 to update, 1 to delete, 0 unchanged",
     ]);
     expect(plannedAgain.stdout).toBe(planned.stdout);
+    expect([planned.exitCode, detailed.exitCode, asJson.exitCode]).toEqual([0, 2, 2]);
+    expect(detailed.stdout).toBe(planned.stdout);
+    expect(JSON.parse(asJson.stdout)).toEqual({
+      actualFrom: "list",
+      prune: true,
+      counts: { create: 1, update: 1, delete: 1, unchanged: 0 },
+      changes: [
+        {
+          action: "update",
+          name: "reaching_used_space",
+          storage_name: "my-storage-prod",
+          bucket_name: "my-bucket",
+          before: { bytes: "500" },
+          after: { bytes: "1649267441664" },
+        },
+        {
+          action: "create",
+          name: "reaching_used_requests",
+          after: { count: "18446744073709551615" },
+        },
+        {
+          action: "delete",
+          name: "reaching_files_quantity",
+          storage_name: "my-storage-prod",
+          bucket_name: "my-bucket",
+          before: { count: "5" },
+        },
+      ],
+    });
+    expect(asked).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `${planned.stdout}nothing is changed: 1 to delete; --yes deletes without asking\n`,
+    });
+    expect(stillPlanned.stdout).toBe(planned.stdout);
+    expect(nothing.exitCode).toBe(0);
+    expect(JSON.parse(nothing.stdout)).toMatchObject({ counts: { unchanged: 2 }, changes: [] });
     expect(applied.stdout.trimEnd().split("\n")).toEqual([
       ...diff,
       "1 created, 1 updated, 1 deleted, 0 unchanged, 0 not done",
@@ -117,6 +159,24 @@ thresholds:
       stdout: "",
       stderr: `${path}:1: prune: true or false\n${path}:4: thresholds.0.count: reaching_used_space is limited by bytes\n`,
     });
+  });
+
+  it("plan --detailed-exitcode ends with status 1 for every error, a refused file included", async () => {
+    const wrong = await write("wrong-plan.yaml", "prune: maybe\nthresholds: []\n");
+    const right = await write("right.yaml", "thresholds: []\n");
+    const flags = ["--detailed-exitcode", "--json"];
+
+    const ended = [
+      await thresholds("plan", wrong, ...flags),
+      await thresholds("plan", join(folder, "none.yaml"), ...flags),
+      await thresholds("plan", right, ...flags, "--base-url", "http://127.0.0.1:1"),
+      await thresholds("plan", right, ...flags, "--base-url", "no-address"),
+      await thresholds("plan", right, "--detailed-exitcode", "--no-such-flag"),
+    ];
+
+    expect(ended.map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1, 1]);
+    expect(ended.map(({ stdout }) => stdout)).toEqual(["", "", "", "", ""]);
+    expect(ended[0]?.stderr).toBe(`${wrong}:1: prune: true or false\n`);
   });
 
   it("says that a file is not there, that a key is wrong, and that nothing answers", async () => {
