@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { createClient } from "../client/client.ts";
@@ -138,13 +139,12 @@ export const planThresholds = async (
 const mayDelete = async (count: number): Promise<boolean> => {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return (
-      (await terminal.question(`Delete ${count} and make the other changes? (yes/no) `)) === "yes"
-    );
-  } finally {
-    terminal.close();
-  }
+  const question = `Delete ${count} and make the other changes? (yes/no) `;
+  // The end of the input and Ctrl-C are a no; without this the question would never be answered.
+  const ended = once(terminal, "close").then(() => "no");
+  const answer = await Promise.race([terminal.question(question), ended]);
+  terminal.close();
+  return answer === "yes";
 };
 
 /** @throws ExitError when the plan deletes thresholds and nobody has agreed */
