@@ -42,7 +42,8 @@ test("an event without a limit is left out, and a comment names it", () => {
     "https://api.example.com",
   );
 
-  expect(text).toBe(`# yaml-language-server: $schema=lib/thresholds/thresholds.schema.json\n# Notification thresholds as they are at https://api.example.com
+  expect(text).toBe(`# yaml-language-server: $schema=lib/thresholds/thresholds.schema.json
+# Notification thresholds as they are at https://api.example.com
 # left out, it has no limit: {"name":"reaching_used_space","bucket_name":"a\\nb"}
 
 prune: false
