@@ -82,7 +82,9 @@ const graphsOf = ({ functions, accounts, rules }) => {
     ),
     graph(
       "For a person",
-      ["UnknownOutcome", "TaskPastDeadline", "ThresholdsRejected"].map((metric) => ours(metric)),
+      ["UnknownOutcome", "TaskPastDeadline", "ThresholdsRejected", "WatchlistRejected"].map(
+        (metric) => ours(metric),
+      ),
     ),
   ];
 };

@@ -12,6 +12,16 @@ exports.commandAlarms = {
     EvaluationPeriods: 2,
     DatapointsToAlarm: 1,
   }),
+  WatchlistRejected: alarm({
+    name: "watchlist-rejected",
+    description: "watchlist.yaml is invalid: no price is captured until it is right",
+    runbook: "The watchlist is rejected",
+    ...ours("WatchlistRejected"),
+    // One run an hour counts it, as with the thresholds.
+    Period: 3_600,
+    EvaluationPeriods: 2,
+    DatapointsToAlarm: 1,
+  }),
 };
 
 /** Of what has happened, once and for all. */

@@ -31,7 +31,10 @@ const syncedText = ({ counts, outcome }: DataOf<"ThresholdsSynced">): string => 
   return outcome === "complete" ? pc.green(`synced: ${text}`) : pc.red(`not all synced: ${text}`);
 };
 
-const rejectedText = ({ problems, problemCount }: DataOf<"ThresholdsRejected">): string => {
+const rejectedText = ({
+  problems,
+  problemCount,
+}: Pick<DataOf<"ThresholdsRejected">, "problems" | "problemCount">): string => {
   const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map(configProblemText);
   const more = problemCount - shown.length;
   const all = [...shown, ...(more > 0 ? [`${more} more`] : [])];
@@ -69,6 +72,11 @@ export const jobLineOf = (
       const rejected = EVENT_DATA.ThresholdsRejected.parse(data);
       const text = rejectedText(rejected);
       return { job: "thresholds", subject: basename(rejected.source.name), text };
+    }
+    case "WatchlistRejected": {
+      const rejected = EVENT_DATA.WatchlistRejected.parse(data);
+      const text = rejectedText(rejected);
+      return { job: "prices", subject: basename(rejected.source.name), text };
     }
     case "PricesCaptured": {
       const captured = EVENT_DATA.PricesCaptured.parse(data);

@@ -50,6 +50,12 @@ const configSource = z.looseObject({
   version: z.string().optional().describe("absent when there is no such object"),
 });
 
+const configProblem = z.looseObject({
+  path: z.string(),
+  rule: z.string(),
+  line: z.int().positive().optional(),
+});
+
 const syncFacts = {
   cause: z.enum(["object-created", "schedule"]),
   source: configSource.describe("what is wanted in full is there, in this version"),
@@ -171,15 +177,13 @@ export const EVENT_DATA = {
     source: configSource,
     reason: z.enum(["missing", "invalid"]),
     problemCount: counter,
-    problems: z
-      .array(
-        z.looseObject({
-          path: z.string(),
-          rule: z.string(),
-          line: z.int().positive().optional(),
-        }),
-      )
-      .describe("what is wrong and where; the first 100"),
+    problems: z.array(configProblem).describe("what is wrong and where; the first 100"),
+  }),
+  WatchlistRejected: z.looseObject({
+    bucket: z.iso.datetime().describe("the period of the run that found it"),
+    source: configSource,
+    problemCount: counter,
+    problems: z.array(configProblem).describe("what is wrong and where; the first 100"),
   }),
   PricesCaptured: z.looseObject({
     bucket: z.iso.datetime().describe("start of the time that the run stands for"),

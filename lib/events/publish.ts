@@ -25,3 +25,15 @@ export const publish = async (
   }
   return published;
 };
+
+/**
+ * Publishes an event that no record holds.
+ * @throws Error when the bus has not taken it: the caller has to run again
+ */
+export const publishNow = async (
+  deps: { readonly bus: EventBus; readonly log: Log },
+  event: BusEntry,
+): Promise<void> => {
+  const published = await publish(deps, [event]);
+  if (published.size === 0) throw new Error(`${event.detailType} could not be published`);
+};

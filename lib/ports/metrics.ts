@@ -14,7 +14,8 @@ export type CountName =
   | "PollerRan"
   | "TaskPastDeadline"
   | "ThresholdsRejected"
-  | "UnknownOutcome";
+  | "UnknownOutcome"
+  | "WatchlistRejected";
 
 /**
  * What is measured, always in one unit.

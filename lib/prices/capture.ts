@@ -1,17 +1,20 @@
 import pLimit from "p-limit";
 import type { Account } from "../accounts/account.ts";
 import { createRepeatingClient } from "../client/repeating-client.ts";
-import { type ConfigProblem, configProblemText } from "../config/config-file.ts";
+import { configProblemText } from "../config/config-file.ts";
+import { publishNow } from "../events/publish.ts";
 import { type PriceItem, priceNames, priceRunKey, priceRuns } from "../ledger/price.ts";
 import type { ConfigSource } from "../ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
 import type { LogFields } from "../ports/log.ts";
+import type { Metrics } from "../ports/metrics.ts";
 import { captureItem, type ItemCapture } from "./capture-item.ts";
-import { pricesCaptured, runIdOf } from "./price-events.ts";
+import { pricesCaptured, runIdOf, watchlistRejected } from "./price-events.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
 
 const MAX_AT_ONCE = 4;
-const MAX_PROBLEMS_TOLD = 5;
+/** The event has a hundred of them. */
+const MAX_LOGGED = 10;
 /** As many as one record holds; names that are watched no more go first, the oldest of them before others. */
 const MAX_NAMES = 4_000;
 
@@ -22,17 +25,6 @@ export interface PriceRun {
   readonly scheduledAt: number;
   /** How often the schedule calls: one run counts for each period. */
   readonly periodMs: number;
-}
-
-/** A watchlist that cannot be read as one; nothing was priced. Its message quotes no value. */
-export class WatchlistError extends Error {
-  override readonly name = "WatchlistError";
-
-  constructor(source: string, problems: readonly ConfigProblem[]) {
-    const told = problems.slice(0, MAX_PROBLEMS_TOLD).map(configProblemText).join("; ");
-    const more = problems.length - MAX_PROBLEMS_TOLD;
-    super(`watchlist ${source}: ${told}${more > 0 ? `; and ${more} more` : ""}`);
-  }
 }
 
 const bucketOf = ({ scheduledAt, periodMs }: PriceRun): string =>
@@ -94,11 +86,11 @@ const captureItems = async (
 /**
  * One run: prices every item of the watchlist, remembers what is new and tells of what changed. A run
  * is known by its period: the same one again publishes and stores nothing, or goes on where it stopped.
- * @throws WatchlistError when the watchlist is wrong
+ * A wrong watchlist prices nothing and is published as `WatchlistRejected`.
  * @throws Error when the time was too short, or a port failed: the same run has to be tried again
  */
 export const capturePrices = async (
-  jobDeps: JobDeps,
+  jobDeps: JobDeps & { readonly metrics: Metrics },
   run: PriceRun,
   budget: JobBudget,
 ): Promise<void> => {
@@ -114,7 +106,20 @@ export const capturePrices = async (
     return;
   }
   const watchlist = readWatchlist(object.text);
-  if (watchlist.kind === "invalid") throw new WatchlistError(run.source.name, watchlist.problems);
+  if (watchlist.kind === "invalid") {
+    const { problems } = watchlist;
+    const source = { name: run.source.name, version: object.version };
+    deps.log.warn("watchlist rejected, nothing is priced", {
+      source: source.name,
+      problems: problems.slice(0, MAX_LOGGED).map(configProblemText),
+    });
+    const rejected = watchlistRejected(
+      { account, bucket, at: deps.clock.now() },
+      { source, problems },
+    );
+    await publishNow(deps, rejected);
+    return deps.metrics.count("WatchlistRejected");
+  }
   const items = watchlist.value;
   const names = items.map(({ name }) => name);
   await rememberNames(deps, account, names);

@@ -1,4 +1,5 @@
-import { listed } from "../events/listing.ts";
+import type { ConfigProblem } from "../config/config-file.ts";
+import { clipped, listed } from "../events/listing.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import type { PriceItem } from "../ledger/price.ts";
 import type { AskedItem, ChangedPrice } from "./item-transitions.ts";
@@ -25,6 +26,35 @@ const patternNumber = (percent: string | null): number | null =>
   percent === null ? null : Math.min(NUMERIC_LIMIT, Math.max(-NUMERIC_LIMIT, Number(percent)));
 
 const isoText = (at: number): string => new Date(at).toISOString();
+
+/** @param rejection the watchlist as it was read, and everything that is wrong with it */
+export const watchlistRejected = (
+  run: RunPlace & { readonly at: number },
+  rejection: {
+    readonly source: { readonly name: string; readonly version: string };
+    readonly problems: readonly ConfigProblem[];
+  },
+): OutboxEvent => {
+  const { source, problems } = rejection;
+  const shown = problems.map(({ path, rule, line }) => ({
+    path: clipped(path),
+    rule: clipped(rule),
+    ...(line !== undefined && { line }),
+  }));
+  return outboxEvent({
+    ...causeOf(run),
+    detailType: "WatchlistRejected",
+    identity: [run.account, run.bucket, source.version],
+    subject: `prices/${run.account}`,
+    time: run.at,
+    data: {
+      bucket: run.bucket,
+      source: { ...source },
+      problemCount: problems.length,
+      problems: listed(shown),
+    },
+  });
+};
 
 export const priceChanged = (
   asked: AskedItem,

@@ -1,5 +1,4 @@
-import { publish } from "../events/publish.ts";
-import type { OutboxEvent } from "../ledger/outbox.ts";
+import { publishNow } from "../events/publish.ts";
 import type { Stored } from "../ledger/record.ts";
 import { type ThresholdSync, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobDeps } from "../ports/job.ts";
@@ -31,12 +30,6 @@ export interface Sync {
   /** Epoch ms; no request leaves from then on. */
   readonly endsAt: number;
 }
-
-/** For events of what no record holds: when they are not taken, the whole sync comes again. */
-export const publishNow = async (deps: JobDeps, event: OutboxEvent): Promise<void> => {
-  const published = await publish(deps, [event]);
-  if (published.size === 0) throw new Error(`${event.detailType} could not be published`);
-};
 
 const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
   stored?.value ?? { account: facts.account, run: 0, outbox: [] };

@@ -1,6 +1,7 @@
 import { type Client, notSent } from "../client/client.ts";
 import { createRepeatingClient } from "../client/repeating-client.ts";
 import { configProblemText } from "../config/config-file.ts";
+import { publishNow } from "../events/publish.ts";
 import { type HeldLease, isLeaseHeld, takeLease } from "../ledger/lease.ts";
 import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "../ledger/threshold-sync.ts";
 import type { JobBudget, JobDeps } from "../ports/job.ts";
@@ -10,7 +11,7 @@ import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
 import { listThresholds } from "./listed-thresholds.ts";
 import { planChanges } from "./plan.ts";
 import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
-import { beginChanges, endChanges, endUnchanged, publishNow, type Sync } from "./sync-record.ts";
+import { beginChanges, endChanges, endUnchanged, type Sync } from "./sync-record.ts";
 import { type SyncDeps, type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
 
 /** The event has a hundred of them. */

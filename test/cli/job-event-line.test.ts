@@ -86,6 +86,17 @@ test("a rejection says the first mistakes with their lines, and control characte
   );
 });
 
+test("a rejected watchlist shows its mistakes with their lines", () => {
+  const data = {
+    bucket: "2026-01-01T00:00:00.000Z",
+    source: { name: "/tmp/watchlist.yaml", version: "1" },
+    problemCount: 1,
+    problems: [{ path: "items.0.name", rule: "required", line: 2 }],
+  };
+
+  expect(lineOf("WatchlistRejected", data)?.[2]).toBe("rejected: line 2: items.0.name: required");
+});
+
 const CAPTURED = {
   bucket: "2026-01-01T00:00:00.000Z",
   items: 4,

@@ -49,20 +49,23 @@ describe("snapshot-prices", () => {
     ]);
   });
 
-  it("fails for a wrong watchlist, and the log says where it is wrong", async () => {
+  it("does not fail for a wrong watchlist, and publishes where it is wrong", async () => {
     const { world, handler } = await open("items:\n  - name: ddos\n    ddos: { region: 76 }\n");
 
-    await expect(handler(TICK, world.context())).rejects.toThrow("line 3");
+    await handler(TICK, world.context());
 
+    expect(world.bus.published()).toMatchObject([
+      { detailType: "WatchlistRejected", data: { problems: [{ line: 3 }, { line: 3 }] } },
+    ]);
     expect(world.log.lines).toMatchObject([
-      { level: "error", message: "invocation failed", fields: { errorKind: "WatchlistError" } },
+      { level: "warn", message: "watchlist rejected, nothing is priced" },
     ]);
   });
 
-  it("names its run in the line of one that fails, as its events do", async () => {
+  it("names its run in the line of a rejected watchlist, as its events do", async () => {
     const { world, handler } = await open("items: 7\n");
 
-    await expect(handler(TICK, world.context())).rejects.toThrow("watchlist");
+    await handler(TICK, world.context());
 
     expect(world.log.lines).toMatchObject([
       { fields: { account: "local", correlationId: "prices/local/2024-06-13T12:00:00.000Z" } },

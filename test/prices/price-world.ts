@@ -72,12 +72,15 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
   const ledger = createMemoryLedger();
   const bus = createRecordingBus(ledger, ACCOUNT);
   const log = createRecordingLog();
+  const metrics = createRecordingMetrics();
   const random = createSeededRandom();
   const lies: string[] = [];
   let invocations = 0;
 
   /** What an event says must be in the ledger already. */
   const checkTruth = async ({ detailType, detail }: BusEntry): Promise<void> => {
+    // It tells of the file, and no record holds it.
+    if (detailType === "WatchlistRejected") return;
     // The recording bus checks the data against the catalogue.
     const data = detail.data as { name: string; number: number; bucket: string };
     const known =
@@ -159,7 +162,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     };
     const fetchThere = (request: Request) =>
       call(`fetch ${new URL(request.url).pathname}`, () => provider(request));
-    return { deps, account: accountOf(deps, fetchThere), call };
+    return { deps: { ...deps, metrics }, account: accountOf(deps, fetchThere), call };
   };
 
   return {
@@ -167,6 +170,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     ledger,
     log,
     bus,
+    metrics,
     newInvocation,
     /** One run of the job. */
     async run(run: RunOptions = {}): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { priceNames } from "../../lib/ledger/price.ts";
-import { WatchlistError } from "../../lib/prices/capture.ts";
 import {
   ACCOUNT,
   createPriceWorld,
@@ -11,6 +11,8 @@ import {
   START,
   watchlistOf,
 } from "./price-world.ts";
+
+const rejectedSchema = z.looseObject({ problems: z.array(z.unknown()) });
 
 describe("the watchlist of a run", () => {
   test("that is not there gives a run nothing to do, and the next one looks again", async () => {
@@ -26,20 +28,31 @@ describe("the watchlist of a run", () => {
     expect(world.told("PricesCaptured")).toHaveLength(1);
   });
 
-  test("that is wrong stops the run with its first problems, and prices nothing", async () => {
+  test("that is wrong is published with its mistakes, once a run, and prices nothing", async () => {
     const world = await createPriceWorld();
-    const bad = Array.from({ length: 7 }, (_, i) => `{ name: a ${i}, ddos: { region_id: 76 } }`);
+    const bad = Array.from({ length: 101 }, (_, i) => `{ name: a ${i}, ddos: { region_id: 76 } }`);
+    const watchlist = watchlistOf(DDOS, ...bad);
 
-    const run = world.run({ watchlist: watchlistOf(DDOS, ...bad) });
+    await world.run({ watchlist });
+    await world.run({ watchlist });
 
     const rule = "1 to 64 letters, digits, dots, underscores or hyphens";
-    await expect(run).rejects.toThrow(WatchlistError);
-    await expect(run).rejects.toMatchObject({
-      name: "WatchlistError",
-      message: `watchlist watchlist.yaml: line 3: items.1.name: ${rule}; line 4: items.2.name: ${rule}; line 5: items.3.name: ${rule}; line 6: items.4.name: ${rule}; line 7: items.5.name: ${rule}; and 2 more`,
+    const [rejected, again, ...others] = world.bus.published();
+    expect(again?.id).toBe(rejected?.id);
+    expect(others).toEqual([]);
+    expect(rejected?.data).toMatchObject({
+      bucket: "2026-01-01T00:00:00.000Z",
+      source: { name: "watchlist.yaml", version: "1" },
+      problemCount: 101,
     });
+    const { problems } = rejectedSchema.parse(rejected?.data);
+    expect(problems).toHaveLength(100);
+    expect(problems[0]).toEqual({ path: "items.1.name", rule, line: 3 });
+    expect(world.metrics.counted).toEqual(["WatchlistRejected", "WatchlistRejected"]);
     expect(await world.item("ddos")).toBeUndefined();
-    expect(world.bus.published()).toEqual([]);
+
+    await world.run();
+    expect(world.told("PricesCaptured")).toHaveLength(1);
   });
 
   test("that is empty is captured as such", async () => {

@@ -149,6 +149,11 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
         "the first, and stay from one hourly look to the next",
         { Period: 3_600, EvaluationPeriods: 2, DatapointsToAlarm: 1 },
       ],
+      [
+        "WatchlistRejected",
+        "the first, and stay from one hourly run to the next",
+        { Period: 3_600, EvaluationPeriods: 2, DatapointsToAlarm: 1 },
+      ],
       ["DueEntryLeft", "one in each 5 of 15 minutes", { Period: 300, EvaluationPeriods: 3 }],
     ])("of %s come at %s", (MetricName, _when, times) => {
       expect(conditionsOf({ Namespace: "skyhook", MetricName })).toEqual([

@@ -17,6 +17,7 @@ const OURS: Readonly<Record<CountName | Measurement["name"], string | undefined>
   TaskPastDeadline: undefined,
   ThresholdsRejected: undefined,
   UnknownOutcome: undefined,
+  WatchlistRejected: undefined,
 };
 
 /** `namespace metric dimension …`, as written by us or, by its documentation, by AWS. */
