@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { readSettings, wholeNumber } from "../lambda/settings.ts";
 import { quietAfter } from "../local/closing.ts";
-import { openDataDirectory, withDataError } from "../local/data-directory.ts";
+import { OWNER_ONLY, openDataDirectory, withDataError } from "../local/data-directory.ts";
 import { openProvider, type Provider } from "../local/provider.ts";
 import { builtInState } from "../service/built-in/built-in-state.ts";
 import { formatSeed, readSeed, SeedError } from "../service/seed.ts";
@@ -82,6 +82,7 @@ const serve = async (flags: ServiceFlags): Promise<ExitCode> => {
     "--allow-host": flags.allowHost,
   });
   const { "--data": directory, "--seed": seedPath, "--api-key": apiKey } = settings;
+  if (directory !== undefined) process.umask(OWNER_ONLY);
   const seed = seedPath === undefined ? undefined : await readSeedFile(seedPath);
   const clock = createSystemClock();
   const signal = stopSignal(clock);

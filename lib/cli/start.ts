@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import { type Automation, type AutomationOptions, openAutomation } from "../local/automation.ts";
 import { createClosing } from "../local/closing.ts";
-import { withDataError } from "../local/data-directory.ts";
+import { OWNER_ONLY, withDataError } from "../local/data-directory.ts";
 import { demoState } from "../local/demo-jobs.ts";
 import { openGateway } from "../local/gateway.ts";
 import type { Provider } from "../local/provider.ts";
@@ -169,6 +169,7 @@ const run = async (
  */
 export const start = async (flags: StartFlags): Promise<ExitCode> => {
   const settings = readStartSettings(flags, process.env);
+  if (settings.directory !== undefined) process.umask(OWNER_ONLY);
   const clock = createSystemClock();
   const signal = stopSignal(clock);
   const plan = await planRun(settings, flags, clock.now());

@@ -1,4 +1,14 @@
-import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  constants,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  stat,
+} from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { Random } from "../ports/random.ts";
@@ -38,8 +48,12 @@ const knownMarkSchema = z.object({
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
+const isOfChmod = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && error.syscall === "chmod";
+
 const NO_SPACE = "has no space left; make room and start again: what was acknowledged is kept";
 const READ_ONLY = "cannot be written to";
+const NOT_PRIVATE = "others may read it, and this user cannot change that";
 
 /** What LevelDB reports of the system, in words alone. */
 const SYSTEM_TROUBLE: readonly (readonly [words: RegExp, reason: string])[] = [
@@ -65,7 +79,7 @@ const reasonOf = (error: unknown): string | undefined => {
     case "EACCES":
     case "EPERM":
     case "EROFS":
-      return READ_ONLY;
+      return isOfChmod(error) ? NOT_PRIVATE : READ_ONLY;
     case "EDQUOT":
     case "EFBIG":
     case "ENOSPC":
@@ -142,17 +156,47 @@ const makeMark = async (directory: string, random: Random) => {
   return { fingerprintKey };
 };
 
+/** File mode mask for a process that has a data directory open: LevelDB makes its files as others do. */
+export const OWNER_ONLY = 0o077;
+
+/** A file that a running program of the same data removes meanwhile needs no mode. */
+const unlessGone = (error: unknown): void => {
+  if (codeOf(error) !== "ENOENT") throw error;
+};
+
+const takeFromOthers = async (directory: string, path: string, mode: number): Promise<void> => {
+  await chmod(path, mode);
+  // Some file systems keep no modes, and say nothing.
+  if ((await stat(path)).mode & OWNER_ONLY) throw new DataDirectoryError(directory, NOT_PRIVATE);
+};
+
 /**
- * Makes the folder when it is missing.
+ * Makes the folder and everything in it readable by its owner only; requests wait here with their
+ * secrets. Links are not followed. Windows has no such modes.
+ */
+const makePrivate = async (directory: string, folder = directory): Promise<void> => {
+  if (process.platform === "win32") return;
+  // A folder that its owner has made read-only stays so.
+  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  await takeFromOthers(directory, folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await makePrivate(directory, path).catch(unlessGone);
+    else if (entry.isFile()) await takeFromOthers(directory, path, 0o600).catch(unlessGone);
+  }
+};
+
+/**
+ * Makes the folder when it is missing, and its owner's alone.
  * @throws DataDirectoryError when it is not ours, of another version, or cannot be written to
  */
 export const openDataDirectory = (directory: string, random: Random): Promise<DataDirectory> =>
   withDataError(directory, async () => {
-    // Requests wait here with whatever secrets they carry: for the owner's eyes only.
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const found = await readMark(directory);
-    const { fingerprintKey } =
-      found === undefined ? await makeMark(directory, random) : knownMark(directory, found);
+    const known = found === undefined ? undefined : knownMark(directory, found);
+    await makePrivate(directory);
+    const { fingerprintKey } = known ?? (await makeMark(directory, random));
     return {
       service: join(directory, "service"),
       ledger: join(directory, "ledger"),

@@ -1,4 +1,14 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
@@ -8,7 +18,7 @@ import { runSkyhook, type SkyhookProcess, startSkyhook } from "../support/skyhoo
 import { openTableServer } from "../support/table-server.ts";
 
 /** Quiet, each takes a few seconds. */
-const TIMEOUT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 300_000 };
 
 /** As on a disk that fills up: no file grows beyond so many blocks of 512 bytes. */
 const upTo = (blocks: number): readonly string[] => [
@@ -64,7 +74,7 @@ const sendUntilRefused = async (gateway: string): Promise<readonly string[]> => 
 
 describe("a disk that fills up", TIMEOUT, () => {
   it("ends a run with one line, and the next run has every command that was acknowledged", async () => {
-    const program = await startOn(upTo(400));
+    const program = await startOn(upTo(250));
     const before = program.stderr().length;
 
     const acknowledged = await sendUntilRefused(gatewayOf(program));
@@ -85,7 +95,7 @@ describe("a disk that fills up", TIMEOUT, () => {
   });
 
   it("ends the service alone with one line", async () => {
-    const service = startSkyhook(["service", "--data", data, "--api-key", "k"], {}, "", upTo(400));
+    const service = startSkyhook(["service", "--data", data, "--api-key", "k"], {}, "", upTo(250));
     await service.printed("the service listens there");
     const before = service.stderr().length;
     const url = `${service.stdout().trim()}/cloud/v1/lifecycle_policy/1234567/76/1`;
@@ -131,5 +141,28 @@ describe("a disk that fills up", TIMEOUT, () => {
     next.child.kill("SIGTERM");
     expect(await next.ended()).toBe(0);
     expect(await readdir(join(data, "ledger"))).toEqual(["items"]);
+  });
+});
+
+describe("a data directory that others can read", TIMEOUT, () => {
+  const modesIn = async (path: string): Promise<readonly string[]> => {
+    const names = ["", ...(await readdir(path, { recursive: true }))];
+    const stats = await Promise.all(names.map((name) => stat(join(path, name))));
+    return stats.map((each) => (each.isDirectory() ? "folder " : "file ") + modeText(each.mode));
+  };
+  const modeText = (mode: number): string => (mode & 0o777).toString(8);
+
+  it("is its owner's alone from the start on, with every file that a run makes", async () => {
+    await mkdir(data);
+    await chmod(data, 0o755);
+    const first = await startOn(["sh", "-c", 'umask 022; exec "$@"', "sh"]);
+    const running = await modesIn(data);
+    await send(gatewayOf(first), "c1");
+    first.child.kill("SIGTERM");
+    await first.ended();
+    const ended = await modesIn(data);
+
+    expect(new Set(running)).toEqual(new Set(["folder 700", "file 600"]));
+    expect(new Set(ended)).toEqual(new Set(["folder 700", "file 600"]));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -48,6 +48,49 @@ describe("a data directory", () => {
     await open();
 
     expect(await readdir(directory)).toEqual(["skyhook.json"]);
+  });
+
+  it("that others could read is made its owner's own, whatever lies in it", async () => {
+    await open();
+    await mkdir(join(directory, "ledger", "items"), { recursive: true });
+    await writeFile(join(directory, "ledger", "items", "5.log"), "hush");
+    await symlink(join(parent, "elsewhere"), join(directory, "ledger", "link"));
+    await writeFile(join(parent, "elsewhere"), "another's");
+    await chmod(join(parent, "elsewhere"), 0o644);
+    await chmod(join(directory, "ledger", "items", "5.log"), 0o644);
+    for (const folder of ["ledger/items", "ledger", ""]) {
+      await chmod(join(directory, folder), 0o755);
+    }
+
+    await open();
+
+    const modeOf = async (path: string) => (await stat(join(directory, path))).mode & 0o777;
+    expect(await Promise.all(["", "ledger", "ledger/items"].map(modeOf))).toEqual([
+      0o700, 0o700, 0o700,
+    ]);
+    expect(await Promise.all(["skyhook.json", "ledger/items/5.log"].map(modeOf))).toEqual([
+      0o600, 0o600,
+    ]);
+    expect((await stat(join(parent, "elsewhere"))).mode & 0o777).toBe(0o644);
+  });
+
+  it("that is not ours keeps its mode", async () => {
+    await mkdir(directory, { recursive: true });
+    await chmod(directory, 0o755);
+    await writeFile(join(directory, "thesis.txt"), "years of work");
+
+    await expect(open()).rejects.toThrow("holds no Skyhook data");
+
+    expect((await stat(directory)).mode & 0o777).toBe(0o755);
+  });
+
+  it("whose modes cannot be changed is refused", async () => {
+    await open();
+    const refusal = Object.assign(new Error("not permitted"), { code: "EPERM", syscall: "chmod" });
+
+    await expect(withDataError(directory, () => Promise.reject(refusal))).rejects.toThrow(
+      `data directory ${directory}: others may read it, and this user cannot change that`,
+    );
   });
 
   it("refuses a folder that holds something else, and leaves it as it was", async () => {
