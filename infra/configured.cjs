@@ -17,6 +17,7 @@ const VARIABLES = [
   "param:reactionsFile",
   "param:jobAccount",
   "param:aiTaskName",
+  "param:monitoring",
   "param:eventSource",
   "param:fingerprintKeyParameter",
   "sls:stage",
@@ -53,6 +54,7 @@ const read = async (values) => {
     reactionsFile,
     jobAccount,
     aiTaskName,
+    monitoring,
     eventSource,
     fingerprintKeyParameter,
     stage,
@@ -65,6 +67,7 @@ const read = async (values) => {
     reactions: configFile(reactionsFile, "infra/reactions.example.yaml"),
     jobAccount,
     aiTaskName,
+    monitoring,
     eventSource,
     fingerprintKeyParameter,
     stage,
@@ -79,6 +82,8 @@ const read = async (values) => {
     accounts: reading.accounts,
     rules: reading.rules,
     jobAccount: reading.jobAccount,
+    /** Whether there are alarms and a dashboard. */
+    isMonitored: monitoring === "yes",
     /** Undefined: AI tasks are not watched; empty: all are. */
     aiTaskName: aiTaskName === "none" ? undefined : aiTaskName,
     eventSource,

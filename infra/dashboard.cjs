@@ -1,10 +1,8 @@
 const alarmsOf = require("./alarms.cjs");
-const configBucket = require("./config-bucket.cjs");
+const { lostDeadLetters } = require("./alarms/dead-letters.cjs");
 const { configured } = require("./configured.cjs");
-const intakeRules = require("./intake-rules.cjs");
 const { nameOf, STAGE } = require("./name.cjs");
 const queues = require("./queues.cjs");
-const subscribers = require("./subscribers.cjs");
 const { MAX_ALARMS_PER_WIDGET } = require("./template-limits.cjs");
 
 /** Of a dashboard's grid, which is 24 wide. */
@@ -28,19 +26,7 @@ const graph = (title, metrics, properties = {}) => ({
   },
 });
 
-/** What a rule could put neither where it should nor into its dead-letter queue. */
-const failedDeadLetters = ({ Name, EventBusName }) => [
-  ...["AWS/Events", "InvocationsFailedToBeSentToDlq"],
-  ...(EventBusName ? ["EventBusName", nameOf("events")] : []),
-  ...["RuleName", Name],
-];
-
-const rulesOf = async (osls) =>
-  Object.values({ ...(await intakeRules(osls)), ...(await subscribers(osls)), ...configBucket })
-    .filter(({ Type }) => Type === "AWS::Events::Rule")
-    .map(({ Properties }) => Properties);
-
-const graphsOf = ({ functions, accounts, rules }) => {
+const graphsOf = ({ functions, accounts, lost }) => {
   const deadLetters = Object.keys(queues).filter((id) => id.endsWith("DeadLetter"));
   const reading = Object.keys(queues).filter((id) => /Queue$/.test(id));
   return [
@@ -65,11 +51,7 @@ const graphsOf = ({ functions, accounts, rules }) => {
     graph("Dead letters", deadLetters.map(ofQueue("ApproximateNumberOfMessagesVisible")), {
       stat: "Maximum",
     }),
-    graph("Dead letters lost", [
-      ...rules.map(failedDeadLetters),
-      ...functions.map(ofFunction("DestinationDeliveryFailures")),
-      ["AWS/Scheduler", "InvocationsFailedToBeSentToDeadLetterCount", "ScheduleGroup", STAGE],
-    ]),
+    graph("Dead letters lost", lost),
     graph("Failed runs", functions.map(ofFunction("Errors"))),
     graph("Throttled runs", functions.map(ofFunction("Throttles"))),
     graph("Time of a run, p95, ms", functions.map(ofFunction("Duration")), { stat: "p95" }),
@@ -112,14 +94,18 @@ const alarmWidgets = (alarms) =>
     },
   }));
 
-/** What is wrong, and below it why: what came to an end, what waits, what runs. */
+/**
+ * What is wrong, and below it why: what came to an end, what waits, what runs. None where the stage
+ * is not monitored.
+ */
 module.exports = async (osls) => {
-  const { accounts } = await configured(osls);
+  const { accounts, isMonitored } = await configured(osls);
+  if (!isMonitored) return {};
   const functions = Object.keys(await osls.resolveVariable("self:functions"));
-  const rules = await rulesOf(osls);
+  const lost = await lostDeadLetters(osls);
   const alarms = Object.keys(await alarmsOf(osls)).map((id) => `\${${id}.Arn}`);
   const shown = alarmWidgets(alarms);
-  const graphs = graphsOf({ functions, rules, accounts: accounts.accounts });
+  const graphs = graphsOf({ functions, lost, accounts: accounts.accounts });
   const widgets = [...shown, ...graphs.map(placed(shown.length))];
   return {
     Dashboard: {

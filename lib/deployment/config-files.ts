@@ -26,6 +26,8 @@ export interface DeploymentInput {
   readonly jobAccount: string;
   /** Which AI tasks are watched: a method of `AI_TASK_NAMES`, all when empty, or `none`. */
   readonly aiTaskName: string;
+  /** Whether there are alarms and a dashboard: `yes` or `no`. */
+  readonly monitoring: string;
   /** `source` of our own events. */
   readonly eventSource: string;
   readonly stage: string;
@@ -74,7 +76,7 @@ const toJson = (content: unknown): string =>
 
 /** What stage parameters have to be, so that what is made of them can be deployed. */
 const PARAMETER_RULES: readonly {
-  readonly name: "aiTaskName" | "eventSource" | "fingerprintKeyParameter" | "stage";
+  readonly name: "aiTaskName" | "eventSource" | "fingerprintKeyParameter" | "monitoring" | "stage";
   readonly pattern: RegExp;
   readonly rule: string;
 }[] = [
@@ -83,6 +85,7 @@ const PARAMETER_RULES: readonly {
     pattern: new RegExp(`^(${["", "none", ...AI_TASK_NAMES].join("|")})$`),
     rule: `one of ${AI_TASK_NAMES.join(", ")}, none; or empty for all`,
   },
+  { name: "monitoring", pattern: /^(yes|no)$/, rule: "yes or no" },
   {
     name: "eventSource",
     pattern: /^(?!aws\.)[\w./-]{1,256}$/,

@@ -27,6 +27,7 @@ const input = (given: {
   },
   jobAccount: given.jobAccount ?? "",
   aiTaskName: "",
+  monitoring: "yes",
   eventSource: "skyhook",
   stage: given.stage ?? "dev",
   fingerprintKeyParameter: "/skyhook/dev/fingerprint-key",
@@ -57,6 +58,7 @@ test("mistakes of both files are told at once, as file, line, place and rule", (
 
 test.each([
   ["aiTaskName", "nonne", "one of transcription, content-moderation, none; or empty for all"],
+  ["monitoring", "true", "yes or no"],
   ["eventSource", "aws.skyhook", "a name such as skyhook, which does not begin with aws."],
   ["eventSource", "sky hook", "a name such as skyhook, which does not begin with aws."],
   [

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -21,7 +22,7 @@ import { testQueues } from "./package/queues.ts";
 import { testRefusedFiles } from "./package/refused-files.ts";
 import { testTimeouts } from "./package/timeouts.ts";
 import { testTriggers } from "./package/triggers.ts";
-import { type PackagedService, packageService } from "./packaged-service.ts";
+import { FIRST, type PackagedService, packageService } from "./packaged-service.ts";
 import { createTemplateReader } from "./template-reader.ts";
 
 /*
@@ -136,6 +137,17 @@ test("the packaged configs are the files of the stage, as JSON in their own shap
   });
 });
 
+test("the stack has tags that name Skyhook and the stage", async () => {
+  const file = join(packaged.directory, FIRST, "serverless-state.json");
+  const stateSchema = z.object({
+    service: z.object({ provider: z.object({ stackTags: z.unknown() }) }),
+  });
+
+  const { service } = stateSchema.parse(JSON.parse(await readFile(file, "utf8")));
+
+  expect(service.provider.stackTags).toEqual({ Application: "skyhook", Stage: "dev" });
+});
+
 testTriggers(template, () => packaged);
 testQueues(template);
 testPermissions(template);
@@ -231,6 +243,7 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-schedule-dead-letter",
     "skyhook-dev-commands-waiting",
     "skyhook-dev-requests-waiting",
+    "skyhook-dev-ledger-throttled",
     "skyhook-dev-intake-errors",
     "skyhook-dev-intake-throttles",
     "skyhook-dev-run-commands-errors",
@@ -245,5 +258,6 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-watch-ai-tasks-throttles",
     "skyhook-dev-task-past-deadline",
     "skyhook-dev-unknown-outcome",
+    "skyhook-dev-dead-letters-lost-1",
   ]);
 });

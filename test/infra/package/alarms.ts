@@ -6,9 +6,10 @@ import type { TemplateReader } from "../template-reader.ts";
 const alarmSchema = z.looseObject({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
-  Namespace: z.string(),
-  MetricName: z.string(),
-  Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
+  // Alarms on a sum of metrics have them elsewhere.
+  Namespace: z.string().optional(),
+  MetricName: z.string().optional(),
+  Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })).optional(),
 });
 
 const SERVICE = { Name: "service", Value: "skyhook-dev" };
@@ -17,6 +18,21 @@ interface Metric {
   readonly Namespace: string;
   readonly MetricName: string;
 }
+
+const invokeSchema = z.object({
+  FunctionName: z.object({ Ref: z.string() }),
+  DestinationConfig: z.object({ OnFailure: z.unknown().optional() }).optional(),
+});
+
+/** Names of the functions whose failed calls Lambda keeps elsewhere. */
+export const functionsWithDestination = ({
+  resource,
+  ofType,
+}: Pick<TemplateReader, "resource" | "ofType">): readonly unknown[] =>
+  ofType("AWS::Lambda::EventInvokeConfig")
+    .map(([, { Properties }]) => invokeSchema.parse(Properties))
+    .filter(({ DestinationConfig }) => DestinationConfig?.OnFailure !== undefined)
+    .map(({ FunctionName }) => resource(FunctionName.Ref).Properties.FunctionName);
 
 /** Headings below "Runbooks" in README.md. */
 const runbooks = (): readonly string[] => {
@@ -78,6 +94,69 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
         AlarmName: "skyhook-dev-intake-dead-letter",
         AlarmDescription:
           'Events that a rule could not put into the queue of intake are kept, for 14 days. README: "Redrive dead letters"',
+      });
+    });
+
+    test("watch all that cannot become a dead letter: rules, functions with a destination, schedules", () => {
+      const stat = (Namespace: string, MetricName: string, ...Dimensions: object[]) => ({
+        MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period: 300, Stat: "Sum" },
+        ReturnData: false,
+      });
+      const named = (Name: string, Value: unknown) => ({ Name, Value });
+      const rules = ofType("AWS::Events::Rule").map(([, { Properties }]) =>
+        stat(
+          "AWS/Events",
+          "InvocationsFailedToBeSentToDlq",
+          ...(Properties.EventBusName ? [named("EventBusName", "skyhook-dev-events")] : []),
+          named("RuleName", Properties.Name),
+        ),
+      );
+      const functions = functionsWithDestination({ resource, ofType }).map((name) =>
+        stat("AWS/Lambda", "DestinationDeliveryFailures", named("FunctionName", name)),
+      );
+      const schedules = stat(
+        "AWS/Scheduler",
+        "InvocationsFailedToBeSentToDeadLetterCount",
+        named("ScheduleGroup", "skyhook-dev"),
+      );
+      const { Metrics, ...properties } = resource("DeadLettersLost1").Properties;
+
+      expect(Metrics).toEqual([
+        { Id: "sum", Expression: "SUM(METRICS())", Label: "all", ReturnData: true },
+        ...[...rules, ...functions, schedules].map((each, index) => ({
+          Id: `m${index + 1}`,
+          ...each,
+        })),
+      ]);
+      expect(functions.length).toBeGreaterThan(1);
+      expect(properties).toEqual({
+        AlarmName: "skyhook-dev-dead-letters-lost-1",
+        AlarmDescription:
+          'An event or a call that failed could not be kept as a dead letter either: it is gone. README: "Dead letters are lost"',
+        EvaluationPeriods: 1,
+        Threshold: 1,
+        ComparisonOperator: "GreaterThanOrEqualToThreshold",
+        TreatMissingData: "notBreaching",
+      });
+    });
+
+    test("come when DynamoDB refuses writes to the ledger or its index for 15 minutes", () => {
+      expect(resource("LedgerThrottled").Properties).toMatchObject({
+        AlarmName: "skyhook-dev-ledger-throttled",
+        EvaluationPeriods: 3,
+        Threshold: 1,
+        Metrics: [
+          { Expression: "SUM(METRICS())" },
+          ...[[], [{ Name: "GlobalSecondaryIndexName", Value: "due" }]].map((index) => ({
+            MetricStat: {
+              Metric: {
+                Namespace: "AWS/DynamoDB",
+                MetricName: "WriteThrottleEvents",
+                Dimensions: [{ Name: "TableName", Value: "skyhook-dev-ledger" }, ...index],
+              },
+            },
+          })),
+        ],
       });
     });
 

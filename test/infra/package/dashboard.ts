@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { TemplateReader } from "../template-reader.ts";
+import { functionsWithDestination } from "./alarms.ts";
 
 const dashboardSchema = z.object({
   DashboardBody: z.object({ "Fn::Sub": z.string() }),
@@ -94,9 +95,8 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
         const bus = Properties.EventBusName ? "EventBusName skyhook-dev-events " : "";
         return `AWS/Events InvocationsFailedToBeSentToDlq ${bus}RuleName ${Properties.Name}`;
       });
-      const functions = ofType("AWS::Lambda::Function").map(
-        ([, { Properties }]) =>
-          `AWS/Lambda DestinationDeliveryFailures FunctionName ${Properties.FunctionName}`,
+      const functions = functionsWithDestination({ resource, ofType }).map(
+        (name) => `AWS/Lambda DestinationDeliveryFailures FunctionName ${name}`,
       );
 
       expect(rules).toHaveLength(5);

@@ -31,16 +31,28 @@ const KNOWN = [
   "AWS/Lambda Duration FunctionName",
   "AWS/Lambda Errors FunctionName",
   "AWS/Lambda Throttles FunctionName",
+  "AWS/DynamoDB WriteThrottleEvents TableName",
+  "AWS/DynamoDB WriteThrottleEvents TableName GlobalSecondaryIndexName",
   "AWS/Events InvocationsFailedToBeSentToDlq RuleName",
   "AWS/Events InvocationsFailedToBeSentToDlq EventBusName RuleName",
   "AWS/Scheduler InvocationsFailedToBeSentToDeadLetterCount ScheduleGroup",
 ];
 
-const alarmSchema = z.object({
+const metricSchema = z.object({
   Namespace: z.string(),
   MetricName: z.string(),
   Dimensions: z.array(z.object({ Name: z.string() })),
 });
+const sumSchema = z.object({
+  Metrics: z.array(z.object({ MetricStat: z.object({ Metric: metricSchema }).optional() })),
+});
+/** An alarm watches one metric, or a sum of several. */
+const alarmSchema = z.union([
+  metricSchema.transform((metric) => [metric]),
+  sumSchema.transform(({ Metrics }) =>
+    Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []),
+  ),
+]);
 const graphsSchema = z
   .string()
   .transform((text): unknown => JSON.parse(text))
@@ -71,10 +83,13 @@ export const testMetricNames = ({ resource, ofType }: TemplateReader): void => {
 
   describe("metrics that are looked at", () => {
     test("by alarms are written, with these dimensions", () => {
-      const looked = ofType("AWS::CloudWatch::Alarm").map(([, { Properties }]) => {
-        const { Namespace, MetricName, Dimensions } = alarmSchema.parse(Properties);
-        return [Namespace, MetricName, ...Dimensions.map(({ Name }) => Name)].join(" ");
-      });
+      const looked = ofType("AWS::CloudWatch::Alarm").flatMap(([, { Properties }]) =>
+        alarmSchema
+          .parse(Properties)
+          .map(({ Namespace, MetricName, Dimensions }) =>
+            [Namespace, MetricName, ...Dimensions.map(({ Name }) => Name)].join(" "),
+          ),
+      );
 
       expect(looked.filter((metric) => !KNOWN.includes(metric))).toEqual([]);
     });

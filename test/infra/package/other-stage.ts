@@ -172,12 +172,25 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
         ([, { Properties }]) => !("OKActions" in Properties),
       );
 
-      expect(endless.map(([id]) => id)).toEqual(["TaskPastDeadline", "UnknownOutcome"]);
+      expect(endless.map(([id]) => id)).toEqual([
+        "TaskPastDeadline",
+        "UnknownOutcome",
+        "DeadLettersLost1",
+      ]);
       for (const [id, { Properties }] of ofType("AWS::CloudWatch::Alarm")) {
         expect(Properties.AlarmActions, id).toEqual(topic);
         expect(Properties.OKActions ?? topic, id).toEqual(topic);
       }
     });
+
+    test("has neither alarms nor a dashboard, if it says so", async () => {
+      const params = { ...PROD.params, monitoring: "no" };
+      const { resources } = await packaged().packageStage({ ...PROD, params });
+      const types = new Set(Object.values(resources).map(({ Type }) => Type));
+
+      expect([...types].filter((type) => type.startsWith("AWS::CloudWatch"))).toEqual([]);
+      expect(Object.keys(resources)).toContain("LedgerTable");
+    }, 90_000);
 
     test("stands still from its first deployment on, if it says so", () => {
       expect(template.parameters.Running?.Default).toBe("no");
