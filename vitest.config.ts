@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -12,6 +14,8 @@ export default defineConfig({
     env: {
       // The SDK's advice to upgrade Node would stand in the output of every file that uses it.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+      // Local runs keep their address here, and not where the developer's own commands look.
+      XDG_STATE_HOME: join(tmpdir(), "skyhook-tests"),
       // Texts for a terminal are the same wherever the tests run; some CI systems have colours.
       NO_COLOR: "1",
     },

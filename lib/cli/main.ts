@@ -42,7 +42,7 @@ const addStart = (program: Command): Command =>
     .option("--json", "print each published event as one JSON line on stdout")
     .option("--no-demo", "start without the demo's commands")
     .option("--data <dir>", "keep everything in this folder across runs (default: in memory)")
-    .option("--port <n>", "port that takes commands (default: a free one)")
+    .option("--port <n>", "port that takes commands (default: 4747, or the next free one)")
     .option("--event-source <name>", "`source` of the published events (default: skyhook)")
     .optionsGroup("Teams in other AWS accounts:")
     .option("--accounts <file>", "who may use which account at the provider")

@@ -8,7 +8,7 @@ import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Problem } from "../contract/problem.ts";
 import { getTask } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
-import { readSettings } from "../lambda/settings.ts";
+import { readSettings, wholeNumber } from "../lambda/settings.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/standing-jobs.ts";
 import {
@@ -44,7 +44,7 @@ export interface StartFlags {
 
 const settingsSchema = z.object({
   "--data": directorySetting,
-  "--port": portSetting,
+  "--port": wholeNumber(0, 65_535).optional(),
   "--service-port": portSetting,
   "--task-seconds": taskSecondsSetting,
   "--event-source": z
@@ -102,7 +102,8 @@ export interface TeamFiles {
 export interface StartSettings {
   readonly provider: ProviderChoice;
   readonly directory: string | undefined;
-  readonly gatewayPort: number;
+  /** Absent: 4747, or the next one that is free. */
+  readonly gatewayPort: number | undefined;
   readonly eventSource: string;
   readonly jobs: JobChoice;
   readonly teams: TeamFiles;

@@ -12,6 +12,7 @@ import { type Demo, type DemoPlan, demoSummary, prepareDemo } from "./demo-run.t
 import { planDemoTeams } from "./demo-teams.ts";
 import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { keepRun } from "./last-run.ts";
 import { printLine, printNote, terminalLog } from "./output.ts";
 import { readStartSettings, type StartFlags, type StartSettings } from "./start-settings.ts";
 import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
@@ -53,7 +54,17 @@ const howToEdit = ({ files: { jobs } }: DemoPlan): readonly string[] => [
   pc.cyan("  npx skyhook prices list"),
 ];
 
-const howToGoOn = ({ isEmbedded, demo }: RunPlan, automation: Automation, url: string): string => {
+/** How to reach the run: its address is kept for other commands, if that can be done. */
+interface Reachable {
+  readonly url: string;
+  readonly isKept: boolean;
+}
+
+const howToGoOn = (
+  { isEmbedded, demo }: RunPlan,
+  automation: Automation,
+  { url, isKept }: Reachable,
+): string => {
   const { provider, accounts, jobAccount } = automation;
   const account = accounts.accounts.length > 1 ? ` --account ${jobAccount.name}` : "";
   const example = isEmbedded
@@ -62,7 +73,7 @@ const howToGoOn = ({ isEmbedded, demo }: RunPlan, automation: Automation, url: s
   return [
     "",
     "Send the next command from another terminal:",
-    pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`),
+    ...(isKept ? [] : [pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`)]),
     pc.cyan(`  npx skyhook send ${example}`),
     ...(isEmbedded ? howToRead(provider) : []),
     ...(demo ? howToEdit(demo) : []),
@@ -147,18 +158,29 @@ const run = async (
   plan: RunPlan,
   flags: StartFlags,
   automation: Automation,
-  url: string,
+  reachable: Reachable,
   signal: AbortSignal,
 ): Promise<ExitCode> => {
   printEvents(automation, flags.json ?? false);
   const demo = plan.demo && (await prepare(automation, plan.demo));
-  printNote(`${whereItListens(plan, automation, url)}\n`);
+  printNote(`${whereItListens(plan, automation, reachable.url)}\n`);
   automation.start();
   const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
   if (flags.exit) return exitCode;
-  if (!signal.aborted) printNote(howToGoOn(plan, automation, url));
+  if (!signal.aborted) printNote(howToGoOn(plan, automation, reachable));
   await untilAborted(signal);
   return EXIT.ok;
+};
+
+/** A run whose address cannot be kept is of use all the same. */
+const keepAddress = (url: string): (() => void) | undefined => {
+  try {
+    return keepRun(url, process.env);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    printNote(`the address of this run could not be kept for other commands: ${reason}`);
+    return undefined;
+  }
 };
 
 /**
@@ -186,8 +208,11 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
     closing.add(() => automation.stop());
     const gateway = await openGateway(automation, settings.gatewayPort);
     closing.add(() => gateway.close());
+    const forget = keepAddress(gateway.url);
+    closing.add(async () => forget?.());
+    const reachable = { url: gateway.url, isKept: forget !== undefined };
     return await Promise.race([
-      run(plan, flags, automation, gateway.url, signal),
+      run(plan, flags, automation, reachable, signal),
       withDataError(settings.directory, () => failedBy(automation.failed)),
     ]);
   } finally {

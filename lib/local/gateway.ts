@@ -4,7 +4,7 @@ import { type RequestView, readState } from "../commands/read-view.ts";
 import type { Problem } from "../contract/problem.ts";
 import { commandKey, commands } from "../ledger/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
-import { type ServedService, serve } from "../service/serve.ts";
+import { type HttpApp, type ServedService, serve } from "../service/serve.ts";
 import type { Automation } from "./automation.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
 import { PutRefused } from "./event-routes.ts";
@@ -136,20 +136,37 @@ const createApp = (automation: Automation): Hono => {
   return app;
 };
 
+const DEFAULT_PORT = 4747;
+/** More runs side by side than anyone has; behind them any free port will do. */
+const DEFAULT_PORTS = 100;
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+
+/** Serves at the first default port that is free. */
+const serveAtDefault = async (app: HttpApp): Promise<ServedService> => {
+  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + DEFAULT_PORTS; port++) {
+    try {
+      return await serve(app, port);
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+  }
+  return serve(app, 0);
+};
+
 /**
  * Where the `skyhook` command reaches a local run: the command queue's way in, and the ledger's
  * answers. Listens on this machine only.
- * @param port 0 takes any free one
- * @throws Error when the port is taken
+ * @param port 0 takes any free one; absent: 4747, or the next one that is free
+ * @throws Error when the port that was asked for is taken
  */
-export const openGateway = (automation: Automation, port: number): Promise<ServedService> => {
-  const app = createApp(automation);
-  return serve(
-    {
-      fetch: async (request) => app.fetch(request),
-      refuseHost: () => Response.json({ error: "not a local address" }, { status: 403 }),
-      refuseUnreadable: () => Response.json({ error: "not a request" }, { status: 400 }),
-    },
-    port,
-  );
+export const openGateway = (automation: Automation, port?: number): Promise<ServedService> => {
+  const routes = createApp(automation);
+  const app: HttpApp = {
+    fetch: async (request) => routes.fetch(request),
+    refuseHost: () => Response.json({ error: "not a local address" }, { status: 403 }),
+    refuseUnreadable: () => Response.json({ error: "not a request" }, { status: 400 }),
+  };
+  return port === undefined ? serveAtDefault(app) : serve(app, port);
 };

@@ -3,7 +3,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Service } from "./service.ts";
 
 /** What is served: answers to requests, to those for another host, and to what is no request. */
-type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
+export type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
 

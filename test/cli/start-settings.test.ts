@@ -19,10 +19,10 @@ const problemsOf = (flags: Partial<StartFlags>, environment: Record<string, stri
 const REMOTE = { baseUrl: "https://api.example.com" };
 
 describe("the settings of a local run", () => {
-  it("are the embedded service, memory and free ports when nothing is given", () => {
+  it("are the embedded service, memory and the default port when nothing is given", () => {
     expect(read({})).toEqual({
       directory: undefined,
-      gatewayPort: 0,
+      gatewayPort: undefined,
       eventSource: "skyhook",
       jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: undefined },
       provider: { kind: "embedded", port: 0, taskDurationMs: 1_500 },

@@ -40,10 +40,10 @@ export const startSkyhook = (
   input = "",
   launcher: readonly string[] = [],
 ): SkyhookProcess => {
-  const { PATH = "" } = process.env;
+  const { PATH = "", XDG_STATE_HOME = "" } = process.env;
   const [file = process.execPath, ...rest] = [...launcher, process.execPath, PROGRAM, ...args];
   const child = spawn(file, rest, {
-    env: { PATH, NO_COLOR: "1", ...environment },
+    env: { PATH, XDG_STATE_HOME, NO_COLOR: "1", ...environment },
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin.end(input);
