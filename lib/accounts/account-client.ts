@@ -96,7 +96,7 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
     if (isCode(error, "throttled")) {
       const until = clock.now() + (error.retryAfterMs ?? DEFAULT_PAUSE_MS);
       turns.pause(until);
-      await notes.blockedUntil(until);
+      if (await notes.blockedUntil(until)) turns.leavePause(until);
     }
     if (turns.isKeyRefused() && showsThatKeyIsTaken(error)) await notes.keyAccepted(sentAt);
   };

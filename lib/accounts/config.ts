@@ -15,6 +15,8 @@ export const OWN = "own";
 const DEFAULT_REQUESTS_PER_SECOND = 20;
 const DEFAULT_SETTLE_MS = 300_000;
 const MAX_SETTLE_MS = 60 * 60 * 1000;
+const DEFAULT_MAX_PAUSE_MS = 15 * 60 * 1000;
+const LONGEST_MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Long enough for every task the provider documents, and the time its own clients wait. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
 
@@ -98,6 +100,9 @@ const accountSchema = z.strictObject({
   settle: atMost(MAX_SETTLE_MS, "at most 1h").describe(
     "How long a request without reply may still act (5m)",
   ),
+  max_pause: atMost(LONGEST_MAX_PAUSE_MS, "at most 24h").describe(
+    "Longest pause that the provider's Retry-After may cause (15m)",
+  ),
   deadlines: deadlinesSchema.optional().describe("Of commands that name none (default: 2h)"),
 });
 
@@ -153,6 +158,8 @@ export interface AccountSettings {
   readonly poolPath: string;
   readonly canList: boolean;
   readonly settleMs: number;
+  /** The longest pause that the provider may ask for. */
+  readonly maxPauseMs: number;
   /** By operation id, and `default`; of commands that name no deadline. */
   readonly deadlinesMs: { readonly default: number; readonly [operation: string]: number };
 }
@@ -193,6 +200,7 @@ const settingsOf = (account: z.output<typeof accountSchema>): AccountSettings =>
     poolPath: account.pool_path ?? POOL_PATH,
     canList: account.lists ?? true,
     settleMs: account.settle ?? DEFAULT_SETTLE_MS,
+    maxPauseMs: account.max_pause ?? DEFAULT_MAX_PAUSE_MS,
     deadlinesMs: { default: DEFAULT_DEADLINE_MS, ...deadlines },
   };
 };

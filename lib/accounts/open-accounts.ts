@@ -93,7 +93,7 @@ const openAccount = (
   ports: AccountPorts,
   own: OwnProvider | undefined,
 ): Account => {
-  const { name } = settings;
+  const { name, maxPauseMs } = settings;
   const { clock, fetch, attemptTimeoutMs, metrics } = ports;
   const { keySource, baseUrl, paths, canList, settleMs } = providerOf(settings, ports, own);
   const turns = createTurns(ports, settings);
@@ -105,7 +105,7 @@ const openAccount = (
     ready: reserveBy(turns, clock),
     client: createAccountClient({
       account: name,
-      provider: { baseUrl, paths, clock, fetch, attemptTimeoutMs },
+      provider: { baseUrl, paths, clock, fetch, attemptTimeoutMs, maxPauseMs },
       key: holdKey(name, keySource, ports),
       turns,
       notes: createBudgetNotes(ports, name),

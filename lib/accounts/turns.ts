@@ -18,6 +18,8 @@ export interface Turns {
   discard(): void;
   /** Gives no turn before `until` (epoch ms), whatever the ledger knows of it. */
   pause(until: number): void;
+  /** The ledger has a pause until then, which a person may lift there. */
+  leavePause(until: number): void;
   /** Whether the key was refused when this process last looked. */
   isKeyRefused(): boolean;
 }
@@ -73,6 +75,9 @@ export const createTurns = (
     pause(until) {
       pausedUntil = Math.max(pausedUntil, until);
       discard();
+    },
+    leavePause(until) {
+      if (pausedUntil <= until) pausedUntil = 0;
     },
     isKeyRefused: granted.isKeyRefused,
   };

@@ -1,4 +1,9 @@
-import type { CancelAnswer, Finding, ResolveAnswer } from "../commands/person-answers.ts";
+import type {
+  CancelAnswer,
+  Finding,
+  LiftAnswer,
+  ResolveAnswer,
+} from "../commands/person-answers.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 import type { RequestState } from "./request-state.ts";
 
@@ -10,6 +15,8 @@ export interface CommandDesk {
   look(commandId: string): Promise<RequestState | undefined>;
   cancel(commandId: string): Promise<CancelAnswer | undefined>;
   resolve(commandId: string, finding: Finding): Promise<ResolveAnswer | undefined>;
+  /** Lets an account send again that the provider has asked to pause; undefined: none of that name. */
+  liftPause(account: string): Promise<LiftAnswer | undefined>;
   /** When events and lanes follow what is written here, in words; absent: at once. */
   readonly followsLater?: string;
 }
@@ -20,6 +27,7 @@ export const gatewayCommandDesk = (endpoint: string, sender: string | undefined)
   return {
     look: (commandId) => gateway.look(commandId, { sender }),
     cancel: (commandId) => gateway.cancel(commandId, sender),
+    liftPause: gateway.liftPause,
     resolve: (commandId, finding) => gateway.resolve(commandId, sender, finding),
   };
 };

@@ -10,7 +10,7 @@ import { stageOption } from "./stage-option.ts";
 /** Longer than any request is on its way (see LEASE_MS of the functions). */
 const DEFAULT_WAIT_SECONDS = "60";
 
-/** Adds `status`, `cancel` and `resolve`. */
+/** Adds `status`, `cancel`, `resolve` and `lift-pause`. */
 export const addDeskCommands = (
   program: Command,
   clock: Clock,
@@ -45,5 +45,15 @@ export const addDeskCommands = (
     .option("--note <text>", "in your words, for whoever gets the event; nothing secret")
     .action((id: string, flags: ResolveFlags) =>
       end(import("./resolve.ts").then((it) => it.resolve(id, flags, clock))),
+    );
+  program
+    .command("lift-pause")
+    .description("let an account send again that the provider has asked to pause")
+    .argument("<account>", "as accounts.yaml names it; `local` where there is no such file")
+    .option("--json", "print JSON")
+    .addOption(endpointOption())
+    .addOption(stageOption())
+    .action((account: string, flags: CommandDeskFlags) =>
+      end(import("./lift-pause.ts").then((it) => it.liftPause(account, flags, clock))),
     );
 };

@@ -4,6 +4,8 @@ import {
   type CancelAnswer,
   cancelAnswerSchema,
   type Finding,
+  type LiftAnswer,
+  liftAnswerSchema,
   type ResolveAnswer,
   resolveAnswerSchema,
 } from "../commands/person-answers.ts";
@@ -46,6 +48,8 @@ export interface GatewayClient {
     sender: string | undefined,
     finding: Finding,
   ): Promise<ResolveAnswer | undefined>;
+  /** Ends the pause of an account; undefined when there is none of that name. */
+  liftPause(account: string): Promise<LiftAnswer | undefined>;
   /** What is watched, each with its latest price. */
   prices(): Promise<readonly PriceView[]>;
   /** Every reading of a price, newest first; undefined when nothing was ever watched under the name. */
@@ -163,6 +167,10 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async resolve(commandId, sender, finding) {
     const url = commandUrl(endpoint, commandId, { act: "resolve", sender });
     return answerIn(await postRequest(url, finding), url, resolveAnswerSchema, NO_SUCH_COMMAND);
+  },
+  async liftPause(account) {
+    const url = new URL(`/accounts/${encodeURIComponent(account)}/lift-pause`, endpoint);
+    return answerIn(await postRequest(url, {}), url, liftAnswerSchema, "no such account");
   },
   async prices() {
     return (await read(new URL("/prices", endpoint), z.array(priceViewSchema))) ?? [];

@@ -4,6 +4,7 @@ import type * as z from "zod";
 import { configProblemText } from "../config/config-file.ts";
 import { EVENT_DATA } from "../events/catalogue.ts";
 import { priceChangeText } from "./price-change-text.ts";
+import { shellWord } from "./shell-word.ts";
 import { visibleText } from "./visible-text.ts";
 
 /** What the line of a job's event says: what it is about, and what happened. */
@@ -97,6 +98,13 @@ export const jobLineOf = (
     case "AccountKeyRefused": {
       const { since } = EVENT_DATA.AccountKeyRefused.parse(data);
       const text = pc.red(`the provider refuses the API key since ${since}: commands wait`);
+      return { job: "account", subject: account, text };
+    }
+    case "AccountPaused": {
+      const { until } = EVENT_DATA.AccountPaused.parse(data);
+      const text = pc.red(
+        `the provider asks for a pause until ${until}: commands wait; to go on: skyhook lift-pause ${shellWord(account)}`,
+      );
       return { job: "account", subject: account, text };
     }
     case "AccountKeyAccepted":

@@ -68,6 +68,17 @@ const waitsForLines = ({ waitsFor }: CommandState): readonly string[] => {
   }
 };
 
+const pauseLines = (
+  { account = "", accountPausedUntil }: CommandState,
+  placeFlags: string,
+): readonly string[] =>
+  accountPausedUntil === undefined
+    ? []
+    : [
+        `  account ${account} sends nothing until ${accountPausedUntil}: the provider asked for a pause`,
+        `  to send all the same: skyhook lift-pause ${shellWord(account)}${placeFlags}`,
+      ];
+
 const personLines = ({ cancelRequestedAt, resolution }: CommandState): readonly string[] => [
   ...(cancelRequestedAt === undefined ? [] : [`  stopped by a person at ${cancelRequestedAt}`]),
   ...(resolution
@@ -136,8 +147,9 @@ const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): stri
 /**
  * Everything that is known of a request, for people.
  * @param flags that lead to the same command, ready to be typed behind others
+ * @param placeFlags the same without the sender: that lead to the same Skyhook
  */
-export const reportText = (state: RequestState, flags: string): string => {
+export const reportText = (state: RequestState, flags: string, placeFlags = flags): string => {
   if (state.kind === "rejected") return rejectionText(state);
   const { acceptedAt, endedAt, history = [], personCan = [] } = state;
   const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
@@ -145,6 +157,7 @@ export const reportText = (state: RequestState, flags: string): string => {
     `  accepted ${acceptedAt}${ended}`,
     ...personLines(state),
     ...waitsForLines(state),
+    ...pauseLines(state, placeFlags),
     ...historyLines(history),
     ...rejectionLines(state),
     ...personCan.map((act) => `  next: ${nextText(act, state, flags)}`),

@@ -74,6 +74,8 @@ const viewSchema = z.looseObject({
   sender: z.string().optional(),
   history: z.array(attemptSchema).optional(),
   waitsFor: waitsForSchema.optional(),
+  account: z.string().optional(),
+  accountPausedUntil: z.string().optional(),
   isUncertain: z.boolean().optional(),
   cancelRequestedAt: z.string().optional(),
   resolution: z

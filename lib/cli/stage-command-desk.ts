@@ -2,6 +2,7 @@ import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createAwsClient } from "../aws/aws-client.ts";
 import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
 import { cancelCommand } from "../commands/cancel-command.ts";
+import { liftPause } from "../commands/lift-pause.ts";
 import { readState } from "../commands/read-view.ts";
 import { resolveCommand } from "../commands/resolve-command.ts";
 import { commandKey } from "../ledger/command.ts";
@@ -44,6 +45,7 @@ export const stageCommandDesk = (
     metrics: countedNowhere,
   };
 
+  const noTable = `there is no table ${tableName} in this AWS account and region`;
   const about = async <T>(
     id: string,
     act: (key: string, identity: { readonly sender: string; readonly id: string }) => Promise<T>,
@@ -52,17 +54,24 @@ export const stageCommandDesk = (
       const identity = { sender: sender ?? (await accountOf(client, tableName)), id };
       return await act(commandKey(identity), identity);
     } catch (error) {
-      throw awsTrouble(error, `there is no table ${tableName} in this AWS account and region`);
+      throw awsTrouble(error, noTable);
     }
   };
   return {
     followsLater: "its event follows within a minute",
     look: (commandId) =>
       about(commandId, async (_key, identity) => {
-        const state = await readState(ledger, identity);
+        const state = await readState(ledger, { ...identity, now: deps.clock.now() });
         return state && requestStateSchema.parse(state);
       }),
     cancel: (commandId) => about(commandId, (key) => cancelCommand(deps, key)),
+    async liftPause(account) {
+      try {
+        return await liftPause(deps, account);
+      } catch (error) {
+        throw awsTrouble(error, noTable);
+      }
+    },
     resolve: (commandId, finding) => about(commandId, (key) => resolveCommand(deps, key, finding)),
   };
 };

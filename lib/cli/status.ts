@@ -26,10 +26,8 @@ export const showStatus = async (
       `no command ${commandId} here, and no rejection in the last 30 days: never sent, or still queued`,
     );
   }
-  printResult(
-    flags.json
-      ? jsonLine(state)
-      : reportText(state, deskFlagsText(flags, process.env.SKYHOOK_ENDPOINT)),
-  );
+  const { sender: _, ...place } = flags;
+  const flagsOf = (given: CommandDeskFlags) => deskFlagsText(given, process.env.SKYHOOK_ENDPOINT);
+  printResult(flags.json ? jsonLine(state) : reportText(state, flagsOf(flags), flagsOf(place)));
   return exitCodeOf(state);
 };

@@ -33,6 +33,8 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** How long one attempt may take, from asking for the key to the last byte of the reply. */
   readonly attemptTimeoutMs: number;
+  /** The longest pause that a `Retry-After` may ask for; absent: a day. */
+  readonly maxPauseMs?: number;
   /** Path templates of operations that this provider answers elsewhere than the contract says. */
   readonly paths: OtherPaths;
 }
@@ -131,7 +133,8 @@ export const createClient = (options: ClientOptions): Client => {
         });
         if (response.ok) return readReply(operation, replyText, apiKey);
         const { text } = replyText;
-        throw refusalOf(operation, response, { text, apiKey, now: clock.now() });
+        const { maxPauseMs } = options;
+        throw refusalOf(operation, response, { text, apiKey, now: clock.now(), maxPauseMs });
       } finally {
         answered.abort();
       }

@@ -57,11 +57,15 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
 
 /** `Retry-After` in both of its forms, seconds or an HTTP date; nothing when it asks for no pause. */
-const retryAfterMs = (response: Response, now: number): number | undefined => {
+const retryAfterMs = (
+  response: Response,
+  now: number,
+  maxPauseMs = MAX_PAUSE_MS,
+): number | undefined => {
   const header = response.headers.get("retry-after")?.trim() ?? "";
   const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
   const pause = /^\d+$/.test(header) ? Number(header) * 1000 : at - now;
-  return pause > 0 ? Math.min(pause, MAX_PAUSE_MS) : undefined;
+  return pause > 0 ? Math.min(pause, maxPauseMs, MAX_PAUSE_MS) : undefined;
 };
 
 const isClearRefusal = (status: number): boolean => status >= 400 && status < 500;
@@ -98,16 +102,22 @@ const meaningOf = (
 /**
  * Turns an answer that is not the operation's success into an error with its disposition.
  * @param answer `text`: the body, or what could be read of it; `apiKey`: never quoted, even if the
- * provider does; `now`: epoch ms, to which a date in `Retry-After` is relative
+ * provider does; `now`: epoch ms, to which a date in `Retry-After` is relative; `maxPauseMs`: the
+ * longest pause that it may ask for
  */
 export const refusalOf = (
   operation: Operation,
   response: Response,
-  answer: { readonly text: string; readonly apiKey: string; readonly now: number },
+  answer: {
+    readonly text: string;
+    readonly apiKey: string;
+    readonly now: number;
+    readonly maxPauseMs?: number | undefined;
+  },
 ): ProviderError => {
   const { disposition, code } = meaningOf(operation, response.status);
   const { message, problems } = readErrorBody(answer.text, keyRedactorOf(answer.apiKey));
-  const asked = retryAfterMs(response, answer.now);
+  const asked = retryAfterMs(response, answer.now, answer.maxPauseMs);
   return new ProviderError({
     disposition,
     code,

@@ -90,6 +90,8 @@ export interface CommandView {
   /** Every attempt, the oldest first. */
   readonly history: readonly AttemptView[];
   readonly waitsFor?: WaitsFor;
+  /** Of one that goes on: when the account may send again, which the provider has asked to pause. */
+  readonly accountPausedUntil?: string;
   /** Whether an earlier request may have taken effect. */
   readonly isUncertain: boolean;
   /** When a person has ended it. */
@@ -165,9 +167,14 @@ const actsOfPeople = ({ cancelRequestedAt, resolution }: Command): Partial<Comma
 export interface Surroundings {
   readonly attempts: readonly NumberedAttempt[];
   readonly waitsFor: WaitsFor | undefined;
+  /** Epoch ms. */
+  readonly pausedUntil: number | undefined;
 }
 
-export const viewOf = (command: Command, { attempts, waitsFor }: Surroundings): CommandView => {
+export const viewOf = (
+  command: Command,
+  { attempts, waitsFor, pausedUntil }: Surroundings,
+): CommandView => {
   const created = createdBy(tasksOf(command));
   const because = command.state.status === "running" ? command.state.because : undefined;
   const lastError = because ?? command.attempts.at(-1)?.code;
@@ -192,6 +199,7 @@ export const viewOf = (command: Command, { attempts, waitsFor }: Surroundings): 
     deadline: instant(command.deadline),
     history: attempts.map(attemptView),
     ...(waitsFor && { waitsFor }),
+    ...(pausedUntil !== undefined && { accountPausedUntil: instant(pausedUntil) }),
     isUncertain: command.uncertain !== undefined,
     ...actsOfPeople(command),
     personCan: actsOn(command),

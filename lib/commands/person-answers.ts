@@ -69,3 +69,12 @@ export const resolveAnswerSchema = z.discriminatedUnion("kind", [
 ]);
 
 export type ResolveAnswer = z.output<typeof resolveAnswerSchema>;
+
+/** What became of a person's wish that an account sends again. `commands`: how many go on now. */
+export const liftAnswerSchema = z.discriminatedUnion("kind", [
+  /** `until`: when the pause would have ended. */
+  z.object({ kind: z.literal("lifted"), until: z.iso.datetime(), commands: z.int() }),
+  z.object({ kind: z.literal("not-paused"), commands: z.int() }),
+]);
+
+export type LiftAnswer = z.output<typeof liftAnswerSchema>;

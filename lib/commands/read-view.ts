@@ -1,4 +1,5 @@
 import { readAttempts } from "../ledger/attempts.ts";
+import { budgets, pauseEndOf } from "../ledger/budget.ts";
 import {
   type Command,
   commandKey,
@@ -98,14 +99,33 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
   }
 };
 
-/** A command with its whole history and what it waits for; undefined when there is none. */
-export const readView = async (ledger: Ledger, key: string): Promise<CommandView | undefined> => {
+/** When the account of a command that goes on may send again, epoch ms; undefined: now. */
+const pausedUntil = async (
+  ledger: Ledger,
+  command: Command,
+  now: number,
+): Promise<number | undefined> => {
+  if (isEnded(command)) return undefined;
+  const budget = (await budgets.read(ledger, command.account))?.value;
+  return budget && pauseEndOf(budget, now);
+};
+
+/**
+ * A command with its whole history and what it waits for; undefined when there is none.
+ * @param now epoch ms
+ */
+export const readView = async (
+  ledger: Ledger,
+  key: string,
+  now: number,
+): Promise<CommandView | undefined> => {
   const command = (await commands.read(ledger, key))?.value;
   return (
     command &&
     viewOf(command, {
       attempts: await readAttempts(ledger, key, command),
       waitsFor: await waitsFor(ledger, command),
+      pausedUntil: await pausedUntil(ledger, command, now),
     })
   );
 };
@@ -131,7 +151,7 @@ const others = (rejected: readonly Rejected[]): Others =>
  */
 export const readState = async (
   ledger: Ledger,
-  { sender, id }: { readonly sender: string; readonly id: string },
+  { sender, id, now }: { readonly sender: string; readonly id: string; readonly now: number },
   eventId?: string,
 ): Promise<RequestView | undefined> => {
   const key = commandKey({ sender, id });
@@ -144,7 +164,7 @@ export const readState = async (
     (rejection) => eventId !== undefined && rejection.eventId === eventId,
   );
   if (asked) return { kind: "rejected", ...rejectionView(asked) };
-  const view = await readView(ledger, key);
+  const view = await readView(ledger, key, now);
   if (view) return { kind: "command", ...view, ...others(rejected) };
   const newest = rejected.at(-1);
   return newest && { kind: "rejected", ...rejectionView(newest), ...others(rejected.slice(0, -1)) };

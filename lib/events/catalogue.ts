@@ -260,6 +260,12 @@ export const EVENT_DATA = {
     since: z.iso.datetime(),
     refusedSince: z.iso.datetime().describe("as in the AccountKeyRefused that this ends"),
   }),
+  AccountPaused: z.looseObject({
+    since: z.iso.datetime().describe("of the account in the metadata; its commands wait"),
+    until: z.iso
+      .datetime()
+      .describe("end of the pause that the provider asked for, at most the account's max_pause"),
+  }),
 } as const;
 
 export type DetailType = keyof typeof EVENT_DATA;

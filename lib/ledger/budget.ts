@@ -10,6 +10,8 @@ const PROBE_EVERY_MS = 30_000;
  * counts as not there: the account would stand still until that time comes.
  */
 const MAX_AHEAD_MS = 60_000;
+/** People are told of a longer pause: commands wait for it. */
+const LONG_PAUSE_MS = 60_000;
 /**
  * Events of a key that comes and goes while the bus is away; an item has 400 kB. The newest are kept,
  * for they tell how things are, and the latest is always among them.
@@ -26,6 +28,8 @@ const budgetSchema = z.object({
   blockedUntil: z.int(),
   /** When that was noted; items from before it was say nothing of it. */
   blockedAt: z.int().default(0),
+  /** End of the long pause that an event has reported; a pause that begins before is the same one. */
+  reportedUntil: z.int().default(0),
   key: z.discriminatedUnion("state", [
     z.object({ state: z.literal("accepted"), since: z.int() }),
     z.object({ state: z.literal("refused"), since: z.int(), nextProbeAt: z.int() }),
@@ -48,6 +52,7 @@ export const newBudget = (account: string): Budget => ({
   granted: 0,
   blockedUntil: 0,
   blockedAt: 0,
+  reportedUntil: 0,
   key: { state: "accepted", since: 0 },
   outbox: [],
 });
@@ -151,12 +156,47 @@ export const grantTokens = (budget: Budget, ask: Ask): GrantStep => {
   };
 };
 
+const unpublished = (budget: Budget, event: OutboxEvent): Budget["outbox"] =>
+  [...budget.outbox, event].slice(-MAX_UNPUBLISHED);
+
+const isoText = (at: number): string => new Date(at).toISOString();
+
+/** Reports a pause that is longer than a minute, once however often it is extended. */
+const reportPause = (budget: Budget, now: number): Budget => {
+  const { account, blockedUntil } = budget;
+  if (now < budget.reportedUntil) return { ...budget, reportedUntil: blockedUntil };
+  if (blockedUntil - now <= LONG_PAUSE_MS) return budget;
+  const pause = `accounts/${account}/paused/${isoText(now)}`;
+  const event = outboxEvent({
+    ...{ account, subject: `accounts/${account}`, correlationId: pause, causationId: pause },
+    detailType: "AccountPaused",
+    identity: [account, String(now)],
+    time: now,
+    data: { since: isoText(now), until: isoText(blockedUntil) },
+  });
+  return { ...budget, reportedUntil: blockedUntil, outbox: unpublished(budget, event) };
+};
+
 /** Grants nothing before `until`; a longer block stays. */
 export const blockBudget = (
   budget: Budget,
   { now, until }: { readonly now: number; readonly until: number },
-): Budget =>
-  until > blockEndOf(budget, now) ? { ...budget, blockedUntil: until, blockedAt: now } : budget;
+): Budget => {
+  if (until <= blockEndOf(budget, now)) return budget;
+  // What a clock that was far ahead has noted says nothing of now.
+  const reportedUntil = isFarAhead(budget.blockedAt, now) ? 0 : budget.reportedUntil;
+  return reportPause({ ...budget, blockedUntil: until, blockedAt: now, reportedUntil }, now);
+};
+
+/** Until when the provider wants no requests; undefined when it does not say so now. */
+export const pauseEndOf = (budget: Budget, now: number): number | undefined => {
+  const until = blockEndOf(budget, now);
+  return until > now ? until : undefined;
+};
+
+/** Ends the pause that the provider has asked for. */
+export const endPause = (budget: Budget): Budget =>
+  budget.blockedUntil === 0 ? budget : { ...budget, blockedUntil: 0, reportedUntil: 0 };
 
 interface KeyAnswer {
   readonly now: number;
@@ -167,11 +207,6 @@ interface KeyAnswer {
 /** Clocks differ, and no two episodes may have one name. */
 const startAfter = (since: number, now: number): number =>
   isFarAhead(since, now) ? now : Math.max(now, since + 1);
-
-const unpublished = (budget: Budget, event: OutboxEvent): Budget["outbox"] =>
-  [...budget.outbox, event].slice(-MAX_UNPUBLISHED);
-
-const isoText = (at: number): string => new Date(at).toISOString();
 
 /** What led to the events of an episode is the refusal; nobody sent a request for it. */
 const episodeOf = (account: string, refusedSince: number) => {

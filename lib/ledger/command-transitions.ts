@@ -94,6 +94,13 @@ export const waitBeforeSending = (command: Command, until: number, because?: str
     },
   }));
 
+/** Ends a pause between two attempts: the next one may start now. */
+export const endWait = (command: Command, now: number): Command => {
+  const { state } = command;
+  if (state.status !== "running" || state.lease || state.notBefore <= now) return command;
+  return { ...command, state: { status: "running", notBefore: now, lookAt: now } };
+};
+
 /** The running attempt sent nothing, so it was none; waits as if it had not begun. */
 export const takeBackAttempt = (command: Command, until: number, because: string): Command =>
   unlessFollowing(command, () => ({

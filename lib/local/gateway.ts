@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { liftPause } from "../commands/lift-pause.ts";
 import { type RequestView, readState } from "../commands/read-view.ts";
 import type { Problem } from "../contract/problem.ts";
 import { commandKey, commands } from "../ledger/command.ts";
@@ -72,7 +73,7 @@ const lookUp = async (
     const rejection = rejections.get(eventId);
     if (rejection) return rejection;
   }
-  return readState(deps.ledger, { sender, id }, eventId);
+  return readState(deps.ledger, { sender, id, now: deps.clock.now() }, eventId);
 };
 
 const problemsText = (problems: readonly Problem[]): string =>
@@ -115,6 +116,14 @@ const createApp = (automation: Automation): Hono => {
     return state ? context.json(state) : refuse(context, 404, "no such command");
   });
   app.route("/commands", createPersonRoutes(deps));
+  app.post("/accounts/:name/lift-pause", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const answer = await liftPause(deps, context.req.param("name"));
+    if (!answer) return refuse(context, 404, "no such account");
+    await deps.waker.wakeAt(deps.clock.now());
+    return context.json(answer, 202);
+  });
   app.route("/dead-letters", createDeadLetterRoutes(automation));
   app.get("/prices", async (context) =>
     context.json(await listPrices(deps.ledger, jobAccount.name)),

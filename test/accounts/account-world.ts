@@ -33,6 +33,7 @@ interface Sent {
 
 interface WorldOptions {
   readonly requestsPerSecond?: number;
+  readonly maxPause?: string;
   readonly around?: Around;
   /** Turns of the event loop that the next call of the ledger takes. */
   readonly delay?: () => number;
@@ -40,7 +41,7 @@ interface WorldOptions {
 
 /** Processes that share one account: one ledger, one secret, and the embedded service behind keys. */
 export const createAccountWorld = async (options: WorldOptions = {}) => {
-  const { requestsPerSecond = 100, around = untouched, delay = () => 0 } = options;
+  const { requestsPerSecond = 100, around = untouched, delay = () => 0, maxPause } = options;
   const clock = createVirtualClock();
   const ledger = createMemoryLedger();
   const bus = createRecordingBus(ledger, "own");
@@ -56,6 +57,11 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
   const lies: string[] = [];
   /** A state of the key that is told of is in the ledger already, or a later one. */
   const expectDurable = async ({ detailType, time }: BusEntry): Promise<void> => {
+    if (detailType === "AccountPaused") {
+      const until = (await budgets.read(ledger, ACCOUNT))?.value.blockedUntil;
+      if (until === undefined || until <= time) lies.push(detailType);
+      return;
+    }
     const key = (await budgets.read(ledger, ACCOUNT))?.value.key;
     if (key === undefined || key.since < time) lies.push(detailType);
   };
@@ -88,6 +94,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
           api_key: { parameter: PARAMETER },
           senders: ["own"],
           requests_per_second: requestsPerSecond,
+          ...(maxPause !== undefined && { max_pause: maxPause }),
         },
       ],
     });

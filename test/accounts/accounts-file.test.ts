@@ -34,6 +34,7 @@ test("the smallest file means the defaults", () => {
           poolPath: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
           canList: true,
           settleMs: 300_000,
+          maxPauseMs: 900_000,
           deadlinesMs: { default: 7_200_000 },
         },
       ],

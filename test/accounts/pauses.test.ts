@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { liftPause } from "../../lib/commands/lift-pause.ts";
 import { listStorageEvents } from "../../lib/contract/storage-events.ts";
 import { createAccountWorld, LIST, throttled } from "./account-world.ts";
 
@@ -104,6 +105,83 @@ describe("a pause that the provider asks one process for", () => {
 
     expect(next).toMatchObject({ code: "paused" });
     expect(world.sent).toHaveLength(1);
+  });
+});
+
+describe("a pause that is longer than a minute", () => {
+  const FOREVER = 999_999_999;
+  const MINUTE_MS = 60_000;
+
+  test.each([
+    ["a quarter of an hour where the account says nothing", {}, 15 * MINUTE_MS],
+    ["what the account says", { maxPause: "2m" }, 2 * MINUTE_MS],
+  ])("is at most %s", async (_what, options, lastsMs) => {
+    const world = await createAccountWorld(options);
+    const startedAt = world.clock.now();
+    world.answerNext(() => throttled(FOREVER));
+
+    const first = await world.read(world.open());
+
+    expect(first).toMatchObject({ code: "throttled", retryAfterMs: lastsMs });
+    expect(await world.ready(world.open())).toEqual({
+      kind: "wait",
+      until: startedAt + lastsMs,
+      because: "paused",
+    });
+    await world.clock.advance(lastsMs);
+    expect(await world.read(world.open())).toBe("answered");
+  });
+
+  test("is one event and one log line, however many requests hear of it", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    const accounts = [world.open(), world.open(), world.open()];
+    for (const _ of accounts) world.answerNext(() => throttled(FOREVER));
+
+    await Promise.all(accounts.map((account) => world.read(account)));
+
+    const until = new Date(startedAt + 15 * MINUTE_MS).toISOString();
+    const since = new Date(startedAt).toISOString();
+    expect(world.told()).toEqual([["AccountPaused", { since, until }]]);
+    expect(world.log.lines).toMatchObject([{ level: "warn", fields: { account: "acme", until } }]);
+  });
+
+  test("is reported again when the provider asks for the next one", async () => {
+    const world = await createAccountWorld();
+    world.answerNext(() => throttled(FOREVER));
+    await world.read(world.open());
+    await world.clock.advance(15 * MINUTE_MS);
+    world.answerNext(() => throttled(FOREVER));
+
+    await world.read(world.open());
+
+    expect(world.told()).toHaveLength(2);
+  });
+
+  test("is not reported when it is a minute", async () => {
+    const world = await createAccountWorld();
+    world.answerNext(() => throttled(60));
+
+    await world.read(world.open());
+
+    expect(world.told()).toEqual([]);
+    expect(world.log.lines).toEqual([]);
+  });
+
+  test("ends for every process when a person lifts it, also for the one that was asked", async () => {
+    const world = await createAccountWorld();
+    const [asked, other] = [world.open(), world.open()];
+    world.answerNext(() => throttled(FOREVER));
+    await world.read(asked);
+    await world.read(other);
+
+    const answer = await liftPause(world, "acme");
+
+    expect(answer).toMatchObject({ kind: "lifted", commands: 0 });
+    expect(await world.read(asked)).toBe("answered");
+    expect(await world.read(other)).toBe("answered");
+    expect(await liftPause(world, "acme")).toEqual({ kind: "not-paused", commands: 0 });
+    expect(await liftPause(world, "other")).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
+import { blockBudget, budgets, newBudget } from "../../lib/ledger/budget.ts";
 import { type Command, commandKey, commands } from "../../lib/ledger/command.ts";
 import { recordRejection } from "../../lib/ledger/rejection.ts";
 import type { Ledger } from "../../lib/ports/ledger.ts";
@@ -134,6 +135,27 @@ describe("a deployed stage", { timeout: 30_000 }, () => {
     expect(taken.exitCode).toBe(0);
     expect(JSON.parse(unmade.stdout)).toMatchObject({ kind: "rejected", reason: "id-reused" });
     expect(unmade.exitCode).toBe(2);
+  });
+
+  it.concurrent("shows that an account is paused, and lifts the pause", async () => {
+    const until = Date.UTC(2100, 0, 1);
+    await budgets.change(ledger, "slow", (budget = newBudget("slow")) =>
+      blockBudget(budget, { now: Date.now(), until }),
+    );
+    const times = { notBefore: until, lookAt: until };
+    const waiting = { status: "running" as const, ...times, because: "paused" };
+    await put("held", { account: "slow", state: waiting, sender: "111122223333" });
+
+    const about = ["--stage", "test", "--sender", "111122223333"];
+    const before = await skyhook("status", "held", ...about);
+    const lifted = await skyhook("lift-pause", "slow", "--stage", "test", "--json");
+
+    expect(before.stdout).toContain(
+      "\n  account slow sends nothing until 2100-01-01T00:00:00.000Z: the provider asked for a pause\n  to send all the same: skyhook lift-pause slow --stage test\n",
+    );
+    expect(JSON.parse(lifted.stdout)).toMatchObject({ account: "slow", kind: "lifted" });
+    expect(lifted.stderr).toBe("commands and checks go on within a minute\n");
+    expect((await budgets.read(ledger, "slow"))?.value.blockedUntil).toBe(0);
   });
 
   it.concurrent("knows no command that it has not", async () => {

@@ -11,7 +11,7 @@ import { watchedClient } from "../support/watched-ports.ts";
 import { createWorld, LEASE_MS, type World } from "../support/world.ts";
 
 const historyOf = async (world: World, id = "c1") =>
-  (await readView(world.ledger, `own/${id}`))?.history;
+  (await readView(world.ledger, `own/${id}`, world.clock.now()))?.history;
 
 /** The budget has turns for changes only. */
 const unlessRead =

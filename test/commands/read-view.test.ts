@@ -9,7 +9,7 @@ import { createWorld, LEASE_MS, type World } from "../support/world.ts";
 
 const START = Date.UTC(2026, 0, 1);
 const iso = (at: number) => new Date(at).toISOString();
-const viewOf = (world: World, id = "c1") => readView(world.ledger, `own/${id}`);
+const viewOf = (world: World, id = "c1") => readView(world.ledger, `own/${id}`, world.clock.now());
 
 test("nobody knows a command that was never accepted", async () => {
   const world = await createWorld({ provider: startProvider });

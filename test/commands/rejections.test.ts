@@ -15,7 +15,7 @@ const START = Date.UTC(2026, 0, 1);
 const world = (around?: Around) =>
   createWorld({ provider: startProvider, ...(around && { around }) });
 const stateOf = (current: World, id: string, sender = "own") =>
-  readState(current.ledger, { sender, id });
+  readState(current.ledger, { sender, id, now: START });
 const invalid = (id: string) => requests.updatePolicy(id, { status: "asleep" });
 const rejectedBy = (current: World) =>
   current.bus.published().filter(({ detailType }) => detailType === "CommandRejected");
@@ -92,7 +92,7 @@ describe("a rejected request", () => {
       rejections: [rejection],
     });
     expect(
-      await readState(current.ledger, { sender: "own", id: "c1" }, "event-other"),
+      await readState(current.ledger, { sender: "own", id: "c1", now: START }, "event-other"),
     ).toMatchObject({ kind: "rejected", ...rejection });
   });
 

@@ -13,7 +13,7 @@ const START = Date.UTC(2026, 0, 1);
 
 const follow = (commandId: string) =>
   requestOf(commandId, { operation: "follow-task", params: { task_id: TASK } });
-const viewOf = (world: World, id = "f1") => readView(world.ledger, `own/${id}`);
+const viewOf = (world: World, id = "f1") => readView(world.ledger, `own/${id}`, world.clock.now());
 const cancel = (world: World, id = "f1") => cancelCommand(world.newInvocation().deps, `own/${id}`);
 const writesTo = (calls: readonly string[]) =>
   calls.filter((name) => name.startsWith("ledger.write task#")).length;

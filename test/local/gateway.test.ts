@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { blockBudget, budgets, newBudget } from "../../lib/ledger/budget.ts";
 import { commands } from "../../lib/ledger/command.ts";
 import type { Automation } from "../../lib/local/automation.ts";
 import { openGateway } from "../../lib/local/gateway.ts";
@@ -192,6 +193,26 @@ describe("the gateway of a local run", () => {
       (await commands.read(automation.deps.ledger, `${sender}/c1`))?.value.state.status;
     expect(await statusOf("111122223333")).toBe("cancelled");
     expect(await statusOf(LOCAL_SENDER)).toBe("accepted");
+  });
+
+  it("lifts the pause of an account, and knows none that has sent nothing", async () => {
+    const { ledger, clock } = automation.deps;
+    await budgets.change(ledger, "local", (budget = newBudget("local")) =>
+      blockBudget(budget, { now: clock.now(), until: clock.now() + 900_000 }),
+    );
+    const lift = (account: string) =>
+      fetch(`${gateway.url}/accounts/${account}/lift-pause`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+
+    const answer = await lift("local");
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ kind: "lifted", commands: 0 });
+    expect((await budgets.read(ledger, "local"))?.value.blockedUntil).toBe(0);
+    expect((await lift("loacl")).status).toBe(404);
   });
 
   it("knows no command under an id that no ledger could hold", async () => {

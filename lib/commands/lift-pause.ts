@@ -1,0 +1,58 @@
+import pLimit from "p-limit";
+import { budgets, endPause, pauseEndOf } from "../ledger/budget.ts";
+import { type Command, commands } from "../ledger/command.ts";
+import { endWait } from "../ledger/command-transitions.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import type { LiftAnswer } from "./person-answers.ts";
+
+/** No pause is longer: commands that wait for one are due within it. */
+const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
+const MAX_COMMANDS = 10_000;
+const MAX_AT_ONCE = 8;
+const PREFIX = `${commands.kind}#`;
+
+const PAUSED: ReadonlySet<string> = new Set(["paused", "throttled"]);
+
+/** Whether it waits because the provider has asked for a pause. */
+const waitsForPause = (command: Command, account: string): boolean => {
+  const { state, attempts } = command;
+  if (command.account !== account || state.status !== "running" || state.lease) return false;
+  return PAUSED.has(state.because ?? attempts.at(-1)?.code ?? "");
+};
+
+/**
+ * Lets an account send again although the provider has asked for a pause, and its commands go on at
+ * once. Repeatable, so that a lift that died half-way is done again.
+ * @returns undefined when nothing was ever sent for an account of that name
+ */
+export const liftPause = async (
+  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  account: string,
+): Promise<LiftAnswer | undefined> => {
+  const found = await budgets.read(ledger, account);
+  if (!found) return undefined;
+  const now = clock.now();
+  const until = pauseEndOf(found.value, now);
+  await budgets.update(ledger, account, endPause);
+  const due = await ledger.listDue(now + LONGEST_PAUSE_MS, MAX_COMMANDS);
+  const keys = due.filter(({ key }) => key.startsWith(PREFIX));
+  const limit = pLimit(MAX_AT_ONCE);
+  const released = await Promise.all(
+    keys.map(({ key }) =>
+      limit(async () => {
+        let isReleased = false;
+        await commands.update(ledger, key.slice(PREFIX.length), (command) => {
+          const next = waitsForPause(command, account) ? endWait(command, now) : command;
+          isReleased = next !== command;
+          return next;
+        });
+        return isReleased;
+      }),
+    ),
+  );
+  const count = released.filter(Boolean).length;
+  return until === undefined
+    ? { kind: "not-paused", commands: count }
+    : { kind: "lifted", until: new Date(until).toISOString(), commands: count };
+};
