@@ -1,8 +1,27 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { healthMonitorSchema } from "../../lib/contract/load-balancer-pools.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 import { POOL, startService } from "./harness.ts";
 
 const MONITOR = { delay: 10, timeout: 5, max_retries: 2 };
+/** Of the published record: those that it requires, and the three that it has besides. */
+const FIELDS = [
+  "delay",
+  "max_retries",
+  "timeout",
+  "id",
+  "type",
+  "max_retries_down",
+  "operating_status",
+  "provisioning_status",
+  "admin_state_up",
+  "http_version",
+  "domain_name",
+  "http_method",
+  "url_path",
+  "expected_codes",
+] as const;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Sets the monitor, lets the task end and returns the monitor that the pool then shows. */
@@ -131,4 +150,46 @@ test("a monitor that an earlier version stored is shown whole, with one id at ev
     provisioning_status: "ACTIVE",
   });
   expect(await shownAfterStart()).toEqual(shown);
+});
+
+const HTTP_ONLY = {
+  http_method: fc.constantFrom("GET", "HEAD", null),
+  http_version: fc.constantFrom("1.0", "1.1", null),
+  url_path: fc.constantFrom("/", "/health", null),
+  expected_codes: fc.constantFrom("200", "200,300-302", null),
+  domain_name: fc.constantFrom("a.example", null),
+};
+
+const anyMonitor = fc.record(
+  {
+    delay: fc.integer({ min: 6, max: 2_147_483_647 }),
+    timeout: fc.integer({ min: 0, max: 5 }),
+    max_retries: fc.integer({ min: 1, max: 10 }),
+    max_retries_down: fc.integer({ min: 1, max: 10 }),
+    admin_state_up: fc.boolean(),
+    type: fc.constantFrom(...healthMonitorSchema.shape.type.unwrap().unwrap().options, null),
+    ...HTTP_ONLY,
+  },
+  { requiredKeys: ["delay", "timeout", "max_retries"] },
+);
+
+test("after any updates a monitor is whole, valid, and unchanged by being sent back", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.option(anyMonitor), { maxLength: 5 }), async (updates) => {
+      const { send, clock } = await startService();
+      for (const healthmonitor of updates) {
+        const { status } = await send("PATCH", POOL, { body: { healthmonitor } });
+        expect([200, 400]).toContain(status);
+        await clock.advance(10_000);
+        const shown = (await send("GET", POOL)).body.healthmonitor;
+        if (status === 200) expect(shown === null).toBe(healthmonitor === null);
+        if (shown === null) continue;
+        expect(Object.keys(shown).sort()).toEqual([...FIELDS].sort());
+        expect(healthMonitorSchema.safeParse(shown).error).toBeUndefined();
+        const again = await send("PATCH", POOL, { body: { healthmonitor: shown } });
+        expect(again.body).toEqual({ tasks: [] });
+      }
+    }),
+    { numRuns: 60 },
+  );
 });

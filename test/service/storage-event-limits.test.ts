@@ -1,3 +1,5 @@
+import Big from "big.js";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { EVENT, startService } from "./harness.ts";
@@ -98,4 +100,41 @@ test("the limit 0 is a limit", async () => {
   const created = await send("POST", EVENT, { body: { name: "reaching_used_space", bytes: 0 } });
 
   expect(created.body.bytes).toBe(0);
+});
+
+test("a limit is taken if and only if its text is an integer of 64 bits, however it is written", async () => {
+  const { send } = await startService();
+  const mantissa = fc.oneof(
+    fc.bigInt({ min: 0n, max: MAX_UINT64 }),
+    fc.bigInt({ min: MAX_UINT64 - 3n, max: MAX_UINT64 + 3n }),
+    fc.constantFrom(0n, 1n, 10n, 10n ** 19n),
+  );
+  const event = { name: "reaching_used_space", storage_name: "written" };
+  await send("POST", EVENT, { body: event });
+  await fc.assert(
+    fc.asyncProperty(
+      mantissa,
+      fc.integer({ min: 0, max: 25 }),
+      fc.integer({ min: -25, max: 25 }),
+      fc.constantFrom("e", "E"),
+      async (digits, decimals, exponent, letter) => {
+        const written = `${Big(`${digits}e-${decimals}`).toFixed(decimals)}${letter}${exponent}`;
+        const value = Big(`${digits}e${exponent - decimals}`);
+        const isInteger = value.eq(value.round(0, Big.roundDown));
+
+        const text = `{"name":"reaching_used_space","storage_name":"written","bytes":${written}}`;
+        const { status } = await send("PUT", EVENT, { text });
+
+        const fits = isInteger && value.lte(Big(String(MAX_UINT64)));
+        expect(status).toBe(fits ? 204 : 400);
+        if (!fits) return;
+        const listed = (await send("GET", EVENTS)).body.reaching_used_space;
+        const mine = listed.find(
+          (one: { storage_name?: string }) => one.storage_name === "written",
+        );
+        expect(String(mine.bytes)).toBe(value.toFixed());
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
