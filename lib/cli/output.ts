@@ -1,21 +1,64 @@
+import { stripVTControlCharacters } from "node:util";
+import stringWidth from "string-width";
+import wrapAnsi from "wrap-ansi";
 import type { Problem } from "../contract/problem.ts";
 import type { Log, LogFields } from "../ports/log.ts";
 import { EXIT } from "./exit-code.ts";
 import { visibleText } from "./visible-text.ts";
 
+/** JSON and YAML, in which a line break would change something. */
+const DATA = /^\s*[[{#]/;
+/** What people copy into a shell. */
+const SHELL = /^\s*(npx |skyhook |export )/;
+
+/** Where the lines behind the first begin: under the last column, or two columns further in. */
+const hangOf = (line: string, columns: number): number => {
+  const plain = stripVTControlCharacters(line);
+  const start = plain.search(/\S/);
+  const gaps = [...plain.matchAll(/(?<=\S) {2,}(?=\S)/g)];
+  const [gap] = gaps.slice(-1);
+  const hang = gap === undefined ? 0 : stringWidth(plain.slice(0, gap.index)) + gap[0].length;
+  return hang > start && hang <= columns / 2 ? hang : start + 2;
+};
+
+const wrapLine = (line: string, columns: number): string => {
+  if (stringWidth(line) <= columns || SHELL.test(stripVTControlCharacters(line))) return line;
+  const hang = hangOf(line, columns);
+  // Wrapped narrower by the indent, which the lines behind the first get back.
+  const [first = "", ...rest] = wrapAnsi(line, columns, { trim: false }).split("\n");
+  if (rest.length === 0) return line;
+  const behind = wrapAnsi(rest.join("").trimStart(), columns - hang).split("\n");
+  return [first.trimEnd(), ...behind.map((each) => " ".repeat(hang) + each)].join("\n");
+};
+
+/**
+ * Breaks the lines of a text between words. Data and shell commands stay as they are.
+ * @param columns of the terminal; undefined where there is none
+ */
+export const wrapText = (text: string, columns: number | undefined): string =>
+  columns === undefined || DATA.test(text)
+    ? text
+    : text
+        .split("\n")
+        .map((line) => wrapLine(line, columns))
+        .join("\n");
+
+const forStream = (text: string, stream: NodeJS.WriteStream): string =>
+  wrapText(text, stream.isTTY ? stream.columns : undefined);
+
 /** Results go to stdout, everything else to stderr, so that pipes see results only. */
 export const printResult = (text: string): void => {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${forStream(text, process.stdout)}\n`);
 };
 
 /** Resolves when the line has left this process, so that a kill cannot take it back. */
 export const printLine = (text: string): Promise<void> =>
   new Promise((resolve) => {
-    process.stdout.write(`${text}\n`, () => resolve());
+    process.stdout.write(`${forStream(text, process.stdout)}\n`, () => resolve());
   });
 
 export const printNote = (text: string): void => {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${forStream(text, process.stderr)}\n`);
 };
 
 /** Ends the program when nobody reads any more what it prints, as after `| head`. */

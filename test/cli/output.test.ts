@@ -1,5 +1,7 @@
-import { afterEach, expect, test, vi } from "vitest";
-import { terminalLog } from "../../lib/cli/output.ts";
+import { stripVTControlCharacters } from "node:util";
+import stringWidth from "string-width";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { terminalLog, wrapText } from "../../lib/cli/output.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -60,4 +62,46 @@ test("a terminal shows no stack", () => {
   terminalLog.error("invocation failed", { errorMessage: "away", stack: "Error: away\n    at x" });
 
   expect(lines).toEqual(["error: invocation failed errorMessage=away\n"]);
+});
+
+describe("a text for a terminal of 80 columns", () => {
+  const wrapped = (text: string): readonly string[] => wrapText(text, 80).split("\n");
+
+  test("breaks between words, under the column of its last field", () => {
+    const line = `  body.scale           required  ${"a rule with words ".repeat(6).trim()}`;
+
+    const lines = wrapped(line);
+
+    expect(lines.join(" ").replaceAll(/\s+/g, " ")).toBe(line.replaceAll(/\s+/g, " "));
+    expect(lines.every((each) => each.length <= 80)).toBe(true);
+    expect(lines.slice(1).map((each) => each.search(/\S/))).toEqual(
+      Array(lines.length - 1).fill(line.indexOf("a rule")),
+    );
+  });
+
+  test("counts columns and not characters, and keeps colours", () => {
+    const line = `\u001b[31m${"漢字 ".repeat(20).trim()}\u001b[39m`;
+
+    const lines = wrapped(line);
+
+    expect(lines).toHaveLength(2);
+    expect(lines.every((each) => stringWidth(each) <= 80)).toBe(true);
+    expect(lines.map(stripVTControlCharacters).join(" ").split(/\s+/)).toHaveLength(20);
+  });
+
+  test.each([
+    ["JSON", `{"a":"${"b ".repeat(60)}"}`],
+    ["a YAML file", `# ${"b ".repeat(60)}\n\nprune: false`],
+    ["a command to copy", `  npx skyhook send update-policy ${"--flag value ".repeat(8)}`],
+    ["a setting to copy", `  export SKYHOOK_API_KEY='${"x".repeat(90)}'`],
+    ["a word that is longer", "x".repeat(100)],
+  ])("leaves %s as it is", (_what, text) => {
+    expect(wrapText(text, 80)).toBe(text);
+  });
+
+  test("is not broken where there is no terminal", () => {
+    const line = "a word ".repeat(30);
+
+    expect(wrapText(line, undefined)).toBe(line);
+  });
 });
