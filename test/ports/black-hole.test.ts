@@ -92,14 +92,11 @@ describe.each(Object.entries(CALLS))("%s, when AWS does not answer", (_name, cal
 });
 
 describe("the clients of AWS", () => {
-  /** They talk to a table in a process of this machine. */
-  const LOCAL_TABLE = ["lib/local/automation.ts", "lib/local/table-server.ts"];
-
   it("are made with limits everywhere, the command line's included", () => {
     const made = ["lib", "functions"].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: "utf8" })
         .map((file) => `${folder}/${file}`)
-        .filter((file) => file.endsWith(".ts") && !LOCAL_TABLE.includes(file))
+        .filter((file) => file.endsWith(".ts"))
         .filter((file) =>
           /new (DynamoDB|EventBridge|S3|SQS|SSM)Client\b/.test(readFileSync(file, "utf8")),
         ),
