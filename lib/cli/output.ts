@@ -33,10 +33,10 @@ const wrapLine = (line: string, columns: number): string => {
 
 /**
  * Breaks the lines of a text between words. Data and shell commands stay as they are.
- * @param columns of the terminal; undefined where there is none
+ * @param columns of the terminal; undefined where there is none, 0 where its size is not known
  */
 export const wrapText = (text: string, columns: number | undefined): string =>
-  columns === undefined || DATA.test(text)
+  !columns || DATA.test(text)
     ? text
     : text
         .split("\n")

@@ -142,7 +142,8 @@ const mayDelete = async (count: number): Promise<boolean> => {
   const question = `Delete ${count} and make the other changes? (yes/no) `;
   // The end of the input and Ctrl-C are a no; without this the question would never be answered.
   const ended = once(terminal, "close").then(() => "no");
-  const answer = await Promise.race([terminal.question(question), ended]);
+  const answered = terminal.question(question).catch(() => "no");
+  const answer = await Promise.race([answered, ended]);
   terminal.close();
   return answer === "yes";
 };

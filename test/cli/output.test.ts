@@ -103,5 +103,7 @@ describe("a text for a terminal of 80 columns", () => {
     const line = "a word ".repeat(30);
 
     expect(wrapText(line, undefined)).toBe(line);
+    // A terminal that does not know its size says 0.
+    expect(wrapText(line, 0)).toBe(line);
   });
 });
