@@ -5,7 +5,7 @@ import { readRequest } from "../commands/read-request.ts";
 import { type RejectDeps, rejectRequest } from "../commands/reject.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../commands/request.ts";
 import { sealRequest } from "../commands/sealed-request.ts";
-import { commandOf } from "../reactions/react.ts";
+import { commandIdOf, commandOf } from "../reactions/react.ts";
 import { type Reaction, ruleNameOf } from "../reactions/reaction.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { readTaskFollow } from "./task-follow.ts";
@@ -53,7 +53,7 @@ const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestCo
     problems: outcome.problems,
     sender: context.sender,
     operation: reaction.operation.id,
-    commandId: `${event.id}:${reaction.name}`,
+    commandId: commandIdOf(reaction, event, event.id),
     eventId: event.id,
     correlationId: undefined,
   };

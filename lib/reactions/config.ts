@@ -8,6 +8,7 @@ import { pathText, placedProblemsOf } from "../contract/problem.ts";
 import { oneOf } from "../contract/values.ts";
 import { readPattern } from "../event-patterns/pattern.ts";
 import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
+import { readEventPath } from "./event-path.ts";
 import { readTemplate, type Template } from "./mapping.ts";
 import type { Reaction } from "./reaction.ts";
 import { onlyAccount, type ReactionContext, rulesBetween } from "./rules.ts";
@@ -57,6 +58,13 @@ const reactionSchema = z.strictObject({
     .describe(
       "The account at the provider, by its name in the accounts file; may be left out where that has one",
     ),
+  key: z
+    .string()
+    .regex(/^\$\./, { error: "where it is in the event, such as $.detail.order.id" })
+    .optional()
+    .describe(
+      "Path to what names the command instead of the event's id, such as $.detail.order.id: copies of an event with other ids are one command",
+    ),
   // biome-ignore lint/suspicious/noThenProperty: nobody awaits a config, and people read it aloud
   then: requestSchema.describe("What is sent to the provider"),
   guards: z
@@ -94,6 +102,7 @@ const toReaction = (
       when: pattern.pattern,
       bus: read.bus,
       account: read.account ?? onlyAccount(accounts)?.name,
+      key: read.key === undefined ? undefined : readEventPath(read.key).path,
       operation,
       params: template(read.then.params),
       query: template(read.then.query),

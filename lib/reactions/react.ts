@@ -19,14 +19,17 @@ export type ReactionOutcome =
 const MISSING = "not in the event";
 
 /** With the name of a rule and a colon it is the id of a command: 128 characters. */
-const MAX_EVENT_ID_CHARACTERS = 63;
+const MAX_KEY_CHARACTERS = 63;
+
+const KEY_RULE = `a text of 1 to ${MAX_KEY_CHARACTERS} characters, or a whole number`;
+const keySchema = z.union([z.string().min(1).max(MAX_KEY_CHARACTERS), z.int()]);
 
 /** As long as a time with nanoseconds and an offset. */
 const MAX_TIME_CHARACTERS = 40;
 
 /** What a command needs of the envelope; the rest is for the pattern and the mapping. */
 const envelopeSchema = z.object({
-  id: z.string().min(1).max(MAX_EVENT_ID_CHARACTERS),
+  id: z.string().min(1).max(MAX_KEY_CHARACTERS),
   time: z.iso
     .datetime({ offset: true, abort: true })
     .max(MAX_TIME_CHARACTERS)
@@ -50,11 +53,32 @@ const templatesOf = (reaction: Reaction): readonly Template[] =>
   );
 
 const missingIn = (reaction: Reaction, event: JsonObject): readonly Problem[] => {
-  const paths = templatesOf(reaction)
+  const mapped = templatesOf(reaction)
     .flatMap((template) => leavesOf(template))
     .flatMap(({ leaf }) => (leaf.kind === "mapped" ? [leaf.path] : []));
+  const paths = [...(reaction.key ? [reaction.key] : []), ...mapped];
   const missing = paths.filter((path) => valueAt(event, path) === undefined);
   return [...new Set(missing.map(({ text }) => text))].map((path) => ({ path, rule: MISSING }));
+};
+
+const keyProblems = ({ key }: Reaction, event: JsonObject): readonly Problem[] => {
+  const value = key && valueAt(event, key);
+  return !key || value === undefined || keySchema.safeParse(value).success
+    ? []
+    : [{ path: key.text, rule: KEY_RULE }];
+};
+
+/**
+ * The id of the command that an event makes by a rule: the rule's name behind the value at its key,
+ * or behind the event's id where the rule has no key or the event no such value.
+ */
+export const commandIdOf = (
+  { name, key }: Reaction,
+  event: JsonObject,
+  eventId: string,
+): string => {
+  const named = keySchema.safeParse(key && valueAt(event, key));
+  return `${named.success ? named.data : eventId}:${name}`;
 };
 
 /** To be called when nothing is missing. */
@@ -69,10 +93,14 @@ const filled = (template: Template, event: JsonObject): JsonValue =>
  */
 export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcome => {
   const envelope = envelopeSchema.safeParse(event);
-  const problems = [...envelopeProblems(event), ...missingIn(reaction, event)];
+  const problems = [
+    ...envelopeProblems(event),
+    ...keyProblems(reaction, event),
+    ...missingIn(reaction, event),
+  ];
   if (!envelope.success || problems.length > 0) return { kind: "incomplete", problems };
   const { id, time } = envelope.data;
-  const { name, operation, account, guards, deadlineMs } = reaction;
+  const { operation, account, guards, deadlineMs } = reaction;
   const correlated = correlatedSchema.safeParse(event);
   const parts = PLACES.flatMap((place) => {
     const template = reaction[place];
@@ -83,7 +111,7 @@ export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcom
     detail: {
       metadata: {
         id,
-        commandId: `${id}:${name}`,
+        commandId: commandIdOf(reaction, event, id),
         correlationId: correlated.data?.detail.metadata.correlationId ?? id,
         time,
       },

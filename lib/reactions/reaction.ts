@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Mutation } from "../contract/operation.ts";
 import type { EventPattern } from "../event-patterns/pattern.ts";
+import type { EventPath } from "./event-path.ts";
 import type { Template } from "./mapping.ts";
 
 /** The parts of a request that a reaction fills. */
@@ -14,6 +15,8 @@ export interface Reaction {
   readonly bus: "default" | undefined;
   /** Account at the provider; undefined where none is named and accounts are not known. */
   readonly account: string | undefined;
+  /** Names the command instead of the event's id; absent: the event's id does. */
+  readonly key: EventPath | undefined;
   readonly operation: Mutation;
   readonly params: Template | undefined;
   readonly query: Template | undefined;

@@ -27,6 +27,7 @@ const looseReaction = z.looseObject({
   name: z.unknown().optional(),
   when: z.unknown().optional(),
   account: z.unknown().optional(),
+  key: z.unknown().optional(),
   // biome-ignore lint/suspicious/noThenProperty: the name of the field in the file
   then: z.looseObject({ operation: z.unknown().optional() }).catch({}),
   guards: z.array(z.unknown()).catch([]),
@@ -85,6 +86,12 @@ const accountProblems = (
   );
 };
 
+/** Reports a path that cannot be read; the schema reports what is no path at all. */
+const keyProblems = (key: unknown): readonly PlacedProblem[] =>
+  typeof key === "string" && key.startsWith("$.")
+    ? templateProblems(readTemplate(key), ["key"])
+    : [];
+
 const reactionProblems = (
   reaction: LooseReaction,
   { accounts, eventSource }: ReactionContext,
@@ -99,6 +106,7 @@ const reactionProblems = (
   const problems = [
     ...within(["when"], patternProblems(reaction.when, reaction.bus, eventSource)),
     ...accountProblems(reaction, operation, templates, accounts),
+    ...keyProblems(reaction.key),
     ...PLACES.flatMap((place) => templateProblems(templates[place], ["then", place])),
     ...(operation ? within(["then"], requestProblems(operation, templates)) : []),
     ...guards.flatMap((guard, index) => [

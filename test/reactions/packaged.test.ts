@@ -66,6 +66,7 @@ test("editors know every field of a reactions file, and take a path for each par
     "when",
     "bus",
     "account",
+    "key",
     "then",
     "guards",
     "deadline",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../lib/ports/ledger.ts";
 import { commandOf } from "../../lib/reactions/react.ts";
-import { eventWith, oneRule, reactionOf } from "./read-file.ts";
+import { eventWith, mistakesIn, oneRule, reactionOf } from "./read-file.ts";
 
 const ID = "17793124-05d4-b198-2fde-7ededc63b103";
 const FOLLOW = "{ operation: follow-task, params: { task_id: $.detail.task } }";
@@ -180,5 +180,52 @@ describe("an event that lacks something becomes no command", () => {
     ],
   ])("%s", (_what, event, problems) => {
     expect(react(oneRule(FOLLOW), event)).toEqual({ kind: "incomplete", problems });
+  });
+});
+
+describe("a reaction with a key", () => {
+  const keyed = oneRule(FOLLOW, undefined, "key: $.detail.invoice");
+  const idOfEvent = (fields: object) => {
+    const outcome = react(keyed, eventWith(fields));
+    return outcome.kind === "command" ? outcome.detail.metadata.commandId : outcome.problems;
+  };
+
+  test("makes the same command of a copy of the event that has another id", () => {
+    const detail = { task: "t", invoice: "inv-7" };
+
+    expect(idOfEvent({ detail })).toBe("inv-7:rule");
+    expect(idOfEvent({ detail, id: "another" })).toBe("inv-7:rule");
+    expect(idOfEvent({ detail: { ...detail, invoice: "inv-8" } })).toBe("inv-8:rule");
+  });
+
+  test("takes whole numbers too", () => {
+    expect(idOfEvent({ detail: { task: "t", invoice: 7 } })).toBe("7:rule");
+  });
+
+  test.each([
+    ["missing", undefined, "not in the event"],
+    ["empty", "", "a text of 1 to 63 characters, or a whole number"],
+    [
+      "longer than 63 characters",
+      "i".repeat(64),
+      "a text of 1 to 63 characters, or a whole number",
+    ],
+    ["a fraction", 1.5, "a text of 1 to 63 characters, or a whole number"],
+    ["an object", {}, "a text of 1 to 63 characters, or a whole number"],
+  ])("makes no command where the key is %s", (_what, invoice, rule) => {
+    expect(idOfEvent({ detail: { task: "t", invoice } })).toEqual([
+      { path: "$.detail.invoice", rule },
+    ]);
+  });
+
+  test.each([
+    ["inv-7", "where it is in the event, such as $.detail.order.id"],
+    ["$.detial.invoice", "an event has only $.account"],
+    ["$.detail..invoice", "a path such as $.detail.items[0]"],
+  ])("is refused with its line where the key is %s", (key, rule) => {
+    const mistakes = mistakesIn(oneRule(FOLLOW, undefined, `key: ${key}`));
+
+    expect(mistakes).toEqual([expect.stringMatching(/^6 reactions\.0\.key: /)]);
+    expect(mistakes[0]).toContain(rule);
   });
 });
