@@ -1,19 +1,31 @@
 const { arnOf } = require("./arn.cjs");
 
+/** SQS also answers plain HTTP, in which anyone on the way could read a signed request and its reply. */
+const NO_PLAIN_HTTP = {
+  Sid: "NoPlainHttp",
+  Effect: "Deny",
+  Principal: "*",
+  Action: "sqs:*",
+  Condition: { Bool: { "aws:SecureTransport": "false" } },
+};
+
+/** @param statements about sending to the queue */
 const policyOf = (queue, statements) => ({
   Type: "AWS::SQS::QueuePolicy",
   Properties: {
     Queues: [{ Ref: queue }],
     PolicyDocument: {
       Version: "2012-10-17",
-      Statement: statements.map((statement) => ({
-        ...statement,
-        Action: "sqs:SendMessage",
-        Resource: arnOf(queue),
-      })),
+      Statement: [
+        NO_PLAIN_HTTP,
+        ...statements.map((statement) => ({ ...statement, Action: "sqs:SendMessage" })),
+      ].map((statement) => ({ ...statement, Resource: arnOf(queue) })),
     },
   },
 });
+
+/** Of a dead-letter queue that SQS itself fills. */
+exports.encryptedOnly = (queue) => policyOf(queue, []);
 
 const EVENT_BRIDGE = { Effect: "Allow", Principal: { Service: "events.amazonaws.com" } };
 

@@ -1,6 +1,6 @@
 const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
-const { sentByUsOnly } = require("./queue-policies.cjs");
+const { encryptedOnly, sentByUsOnly } = require("./queue-policies.cjs");
 
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -89,6 +89,9 @@ module.exports = {
 
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
+  CommandDeadLetterPolicy: encryptedOnly("CommandDeadLetter"),
+  WakeDeadLetterPolicy: encryptedOnly("WakeDeadLetter"),
+  RequestDeadLetterPolicy: encryptedOnly("RequestDeadLetter"),
 
   IntakeDeadLetter: deadLetter(
     "intake-dead-letter",

@@ -1,7 +1,7 @@
 const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { nameOf } = require("./name.cjs");
-const { deadLetterPolicy } = require("./queue-policies.cjs");
+const { deadLetterPolicy, encryptedOnly } = require("./queue-policies.cjs");
 const { serviceRole } = require("./service-role.cjs");
 
 /**
@@ -45,13 +45,14 @@ const subscriber = ({ id, bus }, eventSource) => {
 module.exports = async (osls) => {
   const { accounts, eventSource } = await configured(osls);
   const subscribers = accounts.awsAccounts.filter(({ bus }) => bus);
-  return Object.assign(
-    {},
-    ...subscribers.map((each) => subscriber(each, eventSource)),
-    subscribers.length > 0 && {
-      SubscriberDeadLetterPolicy: deadLetterPolicy("SubscriberDeadLetter", {
-        ArnLike: { "aws:SourceArn": ruleArn(`${nameOf("events")}/${nameOf("subscriber-*")}`) },
-      }),
-    },
-  );
+  return Object.assign({}, ...subscribers.map((each) => subscriber(each, eventSource)), {
+    SubscriberDeadLetterPolicy:
+      subscribers.length > 0
+        ? deadLetterPolicy("SubscriberDeadLetter", {
+            ArnLike: {
+              "aws:SourceArn": ruleArn(`${nameOf("events")}/${nameOf("subscriber-*")}`),
+            },
+          })
+        : encryptedOnly("SubscriberDeadLetter"),
+  });
 };

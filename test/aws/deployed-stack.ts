@@ -16,7 +16,7 @@ import {
   type Template,
 } from "../infra/packaged-service.ts";
 import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
-import { deployMissing, withoutUnknownTypes } from "./emulator-defects.ts";
+import { adaptPackage, deployMissing } from "./emulator-defects.ts";
 import { removeLedger } from "./kept-resources.ts";
 
 const run = promisify(execFile);
@@ -64,7 +64,7 @@ export const deployStack = async (
   const deployFrom = async (folder: string, given: Stage, ...options: readonly string[]) => {
     const deployable = join(packaged.directory, DEPLOYABLE);
     await cp(join(packaged.directory, folder), deployable, { recursive: true });
-    const missing = await withoutUnknownTypes(deployable);
+    const missing = await adaptPackage(deployable);
     await osls(given, "deploy", `--package=${DEPLOYABLE}`, ...options);
     await deployMissing(aws, `${stackName}-events`, missing);
   };

@@ -45,18 +45,42 @@ export type MissingResource = z.output<typeof resourceSchema>;
 /** Defect: CloudFormation knows neither type, and refuses a template that has one. */
 const UNKNOWN_TYPES = new Set(["AWS::Events::EventBusPolicy", "AWS::Events::Archive"]);
 
+const queuePolicySchema = z.object({
+  Queues: z.json(),
+  PolicyDocument: z.object({
+    Version: z.string(),
+    Statement: z.array(z.record(z.string(), z.json())),
+  }),
+});
+
 /**
- * Takes resources of unknown types out of a package.
- * @param folder of the package; changed
+ * Not AWS: the emulator is spoken to in plain HTTP, which the policies of our queues refuse.
+ * @returns the policy without that statement; nothing where it has no other
  */
-export const withoutUnknownTypes = async (folder: string): Promise<readonly MissingResource[]> => {
+const withPlainHttp = (resource: MissingResource): MissingResource | undefined => {
+  if (resource.Type !== "AWS::SQS::QueuePolicy") return resource;
+  const { Queues, PolicyDocument } = queuePolicySchema.parse(resource.Properties);
+  const Statement = PolicyDocument.Statement.filter(({ Sid }) => Sid !== "NoPlainHttp");
+  if (Statement.length === 0) return undefined;
+  return { ...resource, Properties: { Queues, PolicyDocument: { ...PolicyDocument, Statement } } };
+};
+
+/**
+ * Takes out of a package what the emulator cannot deploy or live with.
+ * @param folder of the package; changed
+ * @returns the resources of types that it does not know
+ */
+export const adaptPackage = async (folder: string): Promise<readonly MissingResource[]> => {
   // What `osls deploy --package` deploys; the template beside it is for people.
   const file = join(folder, "serverless-state.json");
   const state = stateSchema.parse(JSON.parse(await readFile(file, "utf8")));
   const template = state.service.provider.compiledCloudFormationTemplate;
   const entries = Object.entries(template.Resources);
   template.Resources = Object.fromEntries(
-    entries.filter(([, { Type }]) => !UNKNOWN_TYPES.has(Type)),
+    entries.flatMap(([id, resource]) => {
+      const deployed = UNKNOWN_TYPES.has(resource.Type) ? undefined : withPlainHttp(resource);
+      return deployed ? [[id, deployed]] : [];
+    }),
   );
   await writeFile(file, JSON.stringify(state));
   return entries.map(([, resource]) => resource).filter(({ Type }) => UNKNOWN_TYPES.has(Type));

@@ -111,12 +111,32 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       },
     );
 
+    test("each refuse whatever comes over plain HTTP, from anyone", () => {
+      const queues = ofType("AWS::SQS::Queue").map(([id]) => id);
+      const policies = ofType("AWS::SQS::QueuePolicy").map(([id]) => id);
+
+      expect(policies.toSorted()).toEqual(queues.map((id) => `${id}Policy`).toSorted());
+      for (const queue of queues) {
+        const holding = (isSecure: string) =>
+          statementsOf(`${queue}Policy`).filter(
+            ({ Effect, Action, Condition }) =>
+              Effect === "Deny" &&
+              Action === "sqs:*" &&
+              conditionHolds(Condition, { "aws:SecureTransport": isSecure }),
+          );
+
+        expect(holding("false"), queue).toMatchObject([{ Principal: "*", Resource: arn(queue) }]);
+        expect(holding("true"), queue).toEqual([]);
+      }
+    });
+
     test.each(["CommandQueue", "WakeQueue"])(
-      "%s has a policy that only denies sending",
+      "%s has a policy that only denies sending, beside plain HTTP",
       (queue) => {
-        const statements = statementsOf(`${queue}Policy`);
+        const [plainHttp, ...statements] = statementsOf(`${queue}Policy`);
 
         expect(resource(`${queue}Policy`).Properties.Queues).toEqual([{ Ref: queue }]);
+        expect(plainHttp).toMatchObject({ Sid: "NoPlainHttp", Effect: "Deny" });
         expect(statements).toHaveLength(2);
         for (const statement of statements) {
           expect(statement).toMatchObject({
@@ -189,6 +209,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       const statements = statementsOf("RequestQueuePolicy");
 
       expect(statements.map(({ Effect, Principal }) => [Effect, Principal])).toEqual([
+        ["Deny", "*"],
         ["Allow", { Service: "events.amazonaws.com" }],
         ["Deny", "*"],
         ["Deny", "*"],

@@ -20,11 +20,26 @@ const encryptedOnly = (resources: readonly unknown[], isEncrypted: boolean | str
   Condition: { Bool: { "aws:SecureTransport": isEncrypted } },
 });
 
+const noPlainHttp = (queue: string) => ({
+  Sid: "NoPlainHttp",
+  Effect: "Deny",
+  Principal: "*",
+  Action: "sqs:*",
+  Resource: arn(queue),
+  Condition: { Bool: { "aws:SecureTransport": "false" } },
+});
+
+const nothingButTls = (queue: string) => ({
+  Queues: [{ Ref: queue }],
+  PolicyDocument: { Version: "2012-10-17", Statement: [noPlainHttp(queue)] },
+});
+
 const sentByUsOnly = (queue: string) => ({
   Queues: [{ Ref: queue }],
   PolicyDocument: {
     Version: "2012-10-17",
     Statement: [
+      noPlainHttp(queue),
       {
         Sid: "NoOtherAwsAccount",
         Effect: "Deny",
@@ -57,6 +72,7 @@ const leftByRules = (queue: string, condition: unknown) => ({
   PolicyDocument: {
     Version: "2012-10-17",
     Statement: [
+      noPlainHttp(queue),
       {
         Effect: "Allow",
         Principal: { Service: "events.amazonaws.com" },
@@ -105,6 +121,7 @@ export const RESOURCE_POLICIES = {
     PolicyDocument: {
       Version: "2012-10-17",
       Statement: [
+        noPlainHttp("RequestQueue"),
         {
           Sid: "RulesOfThisStage",
           Effect: "Allow",
@@ -142,6 +159,9 @@ export const RESOURCE_POLICIES = {
   },
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
+  CommandDeadLetterPolicy: nothingButTls("CommandDeadLetter"),
+  WakeDeadLetterPolicy: nothingButTls("WakeDeadLetter"),
+  RequestDeadLetterPolicy: nothingButTls("RequestDeadLetter"),
   OnlyOurFunctionsMayPut: {
     EventBusName: { Ref: "EventBus" },
     StatementId: "own-source",
