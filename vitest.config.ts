@@ -5,8 +5,10 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // dynalite and spawned local runs start in well under a second; a hang must not eat the run.
-    testTimeout: 20_000,
+    // These end a hang, and judge no speed: on a busy machine a test takes ten times as long.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // Vitest leaves one core idle by default; on two cores that doubles the time.
     maxWorkers: "100%",
     // No module of ours has state of its own, so files may share what they import; a fifth faster.

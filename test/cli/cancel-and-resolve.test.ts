@@ -71,7 +71,7 @@ afterAll(async () => {
   provider.close();
 });
 
-describe("skyhook cancel", { timeout: 30_000 }, () => {
+describe("skyhook cancel", () => {
   it.concurrent("ends a command that cannot be sent, and those that wait for it", async () => {
     await sendUpdate("locked");
     await sendUpdate("dependant", { after: ["locked"] });
@@ -155,7 +155,7 @@ describe("skyhook cancel", { timeout: 30_000 }, () => {
   });
 });
 
-describe("skyhook resolve", { timeout: 30_000 }, () => {
+describe("skyhook resolve", () => {
   const sendRouter = async (id: string, regionId: number): Promise<void> => {
     const params = { project_id: 1, region_id: regionId };
     await send(id, { operation: "create-router", params, body: { name: "router" } });

@@ -67,7 +67,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe("skyhook dead-letters", { timeout: 60_000 }, () => {
+describe("skyhook dead-letters", () => {
   it("explains each, sends back those that make sense, and deletes the others", async () => {
     const listed = await run("dead-letters");
     const [policy = "", container = "", broken = ""] = idsIn(listed.stdout);
@@ -146,7 +146,7 @@ describe("skyhook dead-letters", { timeout: 60_000 }, () => {
   });
 });
 
-describe("skyhook dead-letters of a stage", { timeout: 60_000 }, () => {
+describe("skyhook dead-letters of a stage", () => {
   const aws = { AWS_REGION: "eu-central-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
 
   it("that cannot be reached are told so", async () => {

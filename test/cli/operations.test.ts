@@ -13,7 +13,7 @@ const describedSchema = z.array(
   }),
 );
 
-describe("skyhook --version", { timeout: 60_000 }, () => {
+describe("skyhook --version", () => {
   it("prints the version of package.json", async () => {
     const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
     const { version } = z.object({ version: z.string() }).parse(JSON.parse(text));
@@ -26,7 +26,7 @@ describe("skyhook --version", { timeout: 60_000 }, () => {
   });
 });
 
-describe("skyhook operations", { timeout: 30_000 }, () => {
+describe("skyhook operations", () => {
   it.concurrent("lists what can be sent and what can be read under headings of their own", async () => {
     const { stdout, exitCode } = await runSkyhook(["operations"]);
 

@@ -38,7 +38,7 @@ const shown = (text: string): readonly string[] =>
     .split("\n")
     .map((line) => line.replaceAll(/ {2,}/g, "  "));
 
-describe("skyhook prices", { timeout: 30_000 }, () => {
+describe("skyhook prices", () => {
   it.concurrent("list shows what is watched, with the price or why there is none", async () => {
     const ended = await prices("list");
 

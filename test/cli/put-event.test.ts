@@ -74,7 +74,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe("skyhook put-event", { timeout: 30_000 }, () => {
+describe("skyhook put-event", () => {
   it("puts an event as another AWS account, and shows where its end goes", async () => {
     const ended = await put(EVENT, ["--from", "111122223333"]);
     const id = ended.stdout.trim();
@@ -170,7 +170,7 @@ describe("skyhook put-event", { timeout: 30_000 }, () => {
   });
 });
 
-describe("the event file in README", { timeout: 60_000 }, () => {
+describe("the event file in README", () => {
   /** The block of code in README that holds the text. */
   const blockWith = (readme: string, text: string): string =>
     [...readme.matchAll(/```\w+\n(.*?)```/gs)]

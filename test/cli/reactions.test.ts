@@ -109,7 +109,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-describe("skyhook reactions test", { timeout: 30_000 }, () => {
+describe("skyhook reactions test", () => {
   it("shows the command that a rule makes of an event, and that the sender may run it", async () => {
     const ended = await react("resume-paid-instance", PAID);
 
@@ -332,7 +332,7 @@ describe("skyhook reactions test", { timeout: 30_000 }, () => {
   });
 });
 
-describe("skyhook reactions check", { timeout: 30_000 }, () => {
+describe("skyhook reactions check", () => {
   it("lists the rules of a file without mistakes", async () => {
     const ended = await reactions([
       "check",

@@ -32,7 +32,7 @@ afterAll(async () => {
   await service.ended();
 });
 
-describe("skyhook read", { timeout: 30_000 }, () => {
+describe("skyhook read", () => {
   it.concurrent("prints what the provider answers, with what the service said to export", async () => {
     const ended = await read(["get-network-tag", ...TAG, "--key", "cost-center"]);
 

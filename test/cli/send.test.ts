@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe("skyhook send", { timeout: 30_000 }, () => {
+describe("skyhook send", () => {
   it.concurrent("follows a command with flags of every kind to its end", async () => {
     const envs = join(directory, "envs.json");
     await writeFile(envs, '{"TOKEN":"hush-in-a-file"}');
@@ -206,7 +206,7 @@ describe("skyhook send", { timeout: 30_000 }, () => {
   });
 });
 
-describe("skyhook status", { timeout: 30_000 }, () => {
+describe("skyhook status", () => {
   it.concurrent("knows nothing of an id that was never sent", async () => {
     const ended = await run(["status", "no/such?id"]);
 

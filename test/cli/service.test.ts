@@ -37,7 +37,7 @@ const statusAs = (baseUrl: string, host: string): Promise<number | undefined> =>
       .end();
   });
 
-describe("skyhook service", { timeout: 30_000 }, () => {
+describe("skyhook service", () => {
   it.concurrent("prints a state that it takes back, and nothing else", () => {
     expect(readSeed(printed).containers.map(({ name }) => name)).toEqual([
       "my-container",

@@ -54,7 +54,7 @@ afterAll(async () => {
   await table.close();
 });
 
-describe("a deployed stage", { timeout: 30_000 }, () => {
+describe("a deployed stage", () => {
   it.concurrent("tells where a command of its own AWS account stands", async () => {
     await put("waits", { state: { status: "waiting" } });
 
@@ -167,7 +167,7 @@ describe("a deployed stage", { timeout: 30_000 }, () => {
   });
 });
 
-describe("a stage that is not reached", { timeout: 30_000 }, () => {
+describe("a stage that is not reached", () => {
   it.concurrent.each([
     [
       "is not there",

@@ -43,7 +43,7 @@ thresholds:
 `;
 
 // One after the other: they look at one provider.
-describe("skyhook thresholds", { timeout: 30_000 }, () => {
+describe("skyhook thresholds", () => {
   it("pull prints what the provider has as a file that plans nothing", async () => {
     const pulled = await thresholds("pull");
     const path = await write("pulled.yaml", pulled.stdout);

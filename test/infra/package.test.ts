@@ -47,7 +47,7 @@ const { resource, ofType, functionOf } = template;
 // Takes 5 s alone; tests of other files run beside it.
 beforeAll(async () => {
   packaged = await packageService();
-}, 90_000);
+});
 afterAll(() => packaged.remove());
 
 describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {

@@ -147,7 +147,7 @@ test("whatever another AWS account puts on the bus ends in a command within its 
 
   // A check that only ever saw rejections would show nothing.
   expect(commands).toBeGreaterThan(10);
-}, 60_000);
+});
 
 const envelope = fc.oneof(
   json,
@@ -167,7 +167,7 @@ test("whatever calls intake, it answers", async () => {
     }),
     { numRuns: 300 },
   );
-}, 60_000);
+});
 
 const nested = (levels: number): unknown =>
   JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);

@@ -34,7 +34,6 @@ test.each([
   ["on disk", ["--data"]],
 ])(
   "a run %s listens nowhere but at the gateway's and the service's port",
-  { timeout: 120_000 },
   async (_where, flags) => {
     const folder = await mkdtemp(join(tmpdir(), "skyhook-ports-"));
     onTestFinished(() => rm(folder, { recursive: true }));

@@ -128,7 +128,7 @@ describe("the bus, when AWS does not answer", () => {
 });
 
 describe("a connection on which an answer stops in the middle", () => {
-  it("is closed, so that no later call waits for a free one", { timeout: 60_000 }, async () => {
+  it("is closed, so that no later call waits for a free one", async () => {
     const hole = await open(halfABody);
     hole.useRealTime();
     const reading = ledger()

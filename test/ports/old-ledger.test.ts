@@ -64,7 +64,7 @@ beforeAll(async () => {
   old = join(parent, "old");
   path = join(parent, "data");
   await makeOld();
-}, 60_000);
+});
 afterAll(() => rm(parent, { recursive: true }));
 beforeEach(async () => {
   await rm(path, { recursive: true, force: true });

@@ -9,4 +9,4 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-describeScenarios("in this process", () => stage, 15_000);
+describeScenarios("in this process", () => stage, 180_000);

@@ -20,7 +20,7 @@ describe("after a whole run on a provider that gives away whatever it knows", ()
   let run: CanaryRun;
   beforeAll(async () => {
     run = await runWithCanaries(join(folder, "stopped"), "SIGTERM");
-  }, 120_000);
+  });
 
   test("every command has had the end that it was sent for", () => {
     expect(run.ends).toMatchObject({
@@ -88,7 +88,7 @@ test("a run that was killed leaves no key, and the next one removes what it left
   expect(left.filter((line) => !/^\/(messages|ledger)\//.test(line))).toEqual([]);
   expect(left.join()).not.toMatch(/Key/);
   expect(await canariesBelow(directory)).toEqual([]);
-}, 120_000);
+});
 
 describe("a secret is found", () => {
   const secret = CANARIES.fixedEnv;

@@ -121,7 +121,7 @@ test("plan then apply reaches the wanted state from any actual state, and a seco
     ),
     RUNS,
   );
-}, 60_000);
+});
 
 test("limits of 64 bits survive YAML, plan, request and event exactly", async () => {
   await fc.assert(
@@ -146,7 +146,7 @@ test("limits of 64 bits survive YAML, plan, request and event exactly", async ()
     }),
     RUNS,
   );
-}, 60_000);
+});
 
 test.each([
   ["with lists", { canList: true }],

@@ -38,7 +38,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
     let template: Template;
     beforeAll(async () => {
       template = await packaged().packageStage(stageOf(accountsFile(120, ownParameter)));
-    }, 90_000);
+    });
 
     test("is packaged: one grant covers the parameters of all keys", () => {
       const policy = JSON.stringify(template.resources.RunCommandsRole?.Properties.Policies);
@@ -86,7 +86,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
       const { stdout, stderr } = await packaged().refusalOf(stageOf(accounts, reactions));
       expect(stdout).toBe("");
       lines = stderr.trimEnd().split("\n");
-    }, 90_000);
+    });
 
     test.each([
       [

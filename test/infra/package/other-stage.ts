@@ -72,7 +72,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
   describe("another stage", () => {
     beforeAll(async () => {
       template = await packaged().packageStage(PROD);
-    }, 90_000);
+    });
 
     test("lets an organization's AWS accounts put events, none of them with our source", () => {
       expect(ofType("AWS::Events::EventBusPolicy").map(([id]) => id)).toEqual([
