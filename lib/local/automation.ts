@@ -1,3 +1,4 @@
+import { createHandler as createIntake } from "../../functions/intake/handler.ts";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
 import { createAccess } from "../accounts/access.ts";
@@ -12,6 +13,7 @@ import type { DeadLetters } from "../ports/dead-letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { Reaction } from "../reactions/reaction.ts";
+import { joinDeadLetters } from "../recovery/join-dead-letters.ts";
 import { POLLER_LEASE } from "../tasks/poll.ts";
 import { thresholdsLease } from "../thresholds/sync.ts";
 import { createClosing, quietAfter } from "./closing.ts";
@@ -68,7 +70,7 @@ export interface Automation {
   /** The account of the standing jobs. */
   readonly jobAccount: Account;
   readonly provider: Provider;
-  /** Of the command queue. */
+  /** Of run-commands and of intake. */
   readonly deadLetters: DeadLetters;
   /** Whether the message of that event still waits, or is being handled. */
   isQueued(eventId: string): boolean;
@@ -85,11 +87,18 @@ export interface Automation {
 }
 
 interface Parts extends Buses {
+  /** A standard queue in the cloud. Here each of its messages has a group of its own. */
+  readonly requestQueue: FifoQueue;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
 }
 
 const openParts = async (options: AutomationOptions, store: DurableStore): Promise<Parts> => ({
+  requestQueue: await openFifoQueue({
+    ...options,
+    map: store.map("requests"),
+    maxReceiveCount: MAX_RECEIVE_COUNT,
+  }),
   commandQueue: await openFifoQueue({
     ...options,
     map: store.map("commands.fifo"),
@@ -104,7 +113,7 @@ const openParts = async (options: AutomationOptions, store: DurableStore): Promi
   }),
 });
 
-/** The ports of the two queues, which tell the triggers of whatever is sent. */
+/** The ports of the queues, which tell the triggers of whatever is sent. */
 const ringing = (
   { commandQueue, wakeQueue }: Parts,
   doorbell: Doorbell,
@@ -208,13 +217,17 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   const functionLog = { ...log, bind: () => {} };
   const functionDeps = { log: functionLog, attemptTimeoutMs };
   const { eventSource, reactions } = options;
+  const intake = { ...deps, eventSource, reactions };
   const routes = createEventRoutes({
     buses: parts,
     accounts,
-    intake: { ...deps, eventSource, reactions },
-    log: functionLog,
-    clock,
-    random,
+    intake,
+    async send(call) {
+      const id = random.uuid();
+      const message = { body: JSON.stringify(call), groupId: id, deduplicationId: id };
+      await parts.requestQueue.send(message);
+      doorbell.ring();
+    },
   });
   const stopping = new AbortController();
   const pollDeps = { ...deps, clock: untilStopped(clock, stopping.signal) };
@@ -229,7 +242,10 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     accounts,
     jobAccount,
     provider,
-    deadLetters: createLocalDeadLetters({ clock, queue: parts.commandQueue, name: "commands" }),
+    deadLetters: joinDeadLetters([
+      createLocalDeadLetters({ clock, queue: parts.commandQueue, name: "commands" }),
+      createLocalDeadLetters({ clock, queue: parts.requestQueue, name: "requests" }),
+    ]),
     failed: failing.signal,
     isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
@@ -240,6 +256,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
         ...options,
         ...parts,
         doorbell,
+        intake: createIntake(async () => ({ log: functionLog, intake })),
         runCommands: createRunCommands(async () => ({ ...functionDeps, commands: deps })),
         pollTasks: createPollTasks(async () => ({ ...functionDeps, commands: pollDeps })),
       });

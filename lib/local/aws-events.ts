@@ -38,6 +38,17 @@ export const fifoQueueEvent = (queue: string, messages: readonly ReceivedMessage
  * The event that Lambda gives a function for messages of a standard SQS queue.
  * Shape: AWS Lambda developer guide, "Using Lambda with Amazon SQS", standard example event.
  */
+export const requestQueueEvent = (
+  queue: string,
+  messages: readonly ReceivedMessage[],
+): SQSEvent => ({
+  Records: messages.map(({ messageId, receiptHandle, body, attributes }) => {
+    const { SequenceNumber, MessageDeduplicationId, MessageGroupId, ...standard } = attributes;
+    return sqsRecord(queue, { messageId, receiptHandle, body, attributes: standard });
+  }),
+});
+
+/** The same for the wake queue. */
 export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent => ({
   Records: wakes.map(({ wakeId, at }) =>
     sqsRecord(queue, {

@@ -1,11 +1,7 @@
-import { createHandler as createIntake } from "../../functions/intake/handler.ts";
 import type { AccountsConfig } from "../accounts/config.ts";
 import { matchesPattern, unfitFields } from "../event-patterns/pattern.ts";
 import { readCall } from "../intake/bus-event.ts";
 import { type IntakeDeps, readAsked } from "../intake/take-in.ts";
-import type { InvocationLog } from "../lambda/invocation-log.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
 import type { BusEvent, PutEvent } from "./bus-records.ts";
 import type { BusHandler } from "./event-delivery.ts";
 import {
@@ -16,17 +12,15 @@ import {
   leadToIntake,
   leadToSubscribers,
 } from "./event-rules.ts";
-import { lambdaContext } from "./lambda-context.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import type { RuleOutcome } from "./put-request.ts";
 
 export interface EventRoutesOptions {
   readonly buses: Buses;
   readonly accounts: AccountsConfig;
-  readonly intake: IntakeDeps;
-  readonly log: InvocationLog;
-  readonly clock: Clock;
-  readonly random: Random;
+  readonly intake: Pick<IntakeDeps, "access" | "eventSource" | "reactions">;
+  /** Puts what a rule sends into the queue of intake. */
+  readonly send: (call: unknown) => Promise<void>;
 }
 
 /** The ways of events between AWS accounts, as rules and policies make them in the cloud. */
@@ -52,16 +46,13 @@ export class PutRefused extends Error {
   override readonly name = "PutRefused";
 }
 
-/** As in serverless.yml. */
-const TIMEOUT_MS = 30_000;
-
 const unfitOf = (rule: IntakeRule, event: BusEvent, onDefaultBus: boolean): readonly string[] => [
   ...(rule.onDefaultBus === onDefaultBus ? [] : ["bus"]),
   ...(matchesPattern(rule.pattern, { ...event }) ? [] : unfitFields(rule.pattern, { ...event })),
 ];
 
 const outcomeOf = (
-  intake: IntakeDeps,
+  intake: EventRoutesOptions["intake"],
   rule: IntakeRule,
   event: BusEvent,
   onDefaultBus: boolean,
@@ -85,12 +76,11 @@ const outcomeOf = (
 
 /** To be connected before the buses start, so that no stored event is missed. */
 export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
-  const { buses, accounts, intake, log } = options;
+  const { buses, accounts, intake, send } = options;
   const { eventSource } = intake;
   const rules = intakeRules(intake);
   const { awsAccounts, organization } = accounts;
   const handlers = new Map<string, BusHandler[]>();
-  const handler = createIntake(async () => ({ intake, log }));
 
   /** As infra/event-bus.cjs has it. */
   const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
@@ -108,9 +98,7 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
 
   return {
     connect() {
-      leadToIntake(buses, rules, async (call) => {
-        await handler(call, lambdaContext("intake", TIMEOUT_MS, options));
-      });
+      leadToIntake(buses, rules, send);
       leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {
         for (const handle of handlers.get(awsAccount) ?? []) await handle(event);
       });

@@ -34,7 +34,7 @@ const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern 
   return only === eventSource ? patternOf({ ...when.source, account: [LOCAL_SENDER] }) : when;
 };
 
-/** A rule of a bus that calls intake. */
+/** A rule of a bus whose target is the queue of intake. */
 export interface IntakeRule {
   /** The name of the reaction; absent for the rule of events that ask for a command themselves. */
   readonly reaction?: string;
@@ -62,19 +62,19 @@ export const intakeRules = (options: {
   ];
 };
 
-/** How a rule calls intake. */
+/** What a rule sends to intake. */
 export const intakeCall = ({ reaction }: IntakeRule, event: BusEvent): unknown =>
   reaction === undefined ? event : { reaction, event };
 
-/** Calls intake for each event that matches a rule, as EventBridge does. */
+/** Sends each event that matches a rule to the queue of intake, as EventBridge does. */
 export const leadToIntake = (
   { bus, defaultBus }: Buses,
   rules: readonly IntakeRule[],
-  intake: (call: unknown) => Promise<void>,
+  send: (call: unknown) => Promise<void>,
 ): void => {
   for (const rule of rules) {
     onMatch(rule.onDefaultBus ? defaultBus : bus, rule.pattern, (event) =>
-      intake(intakeCall(rule, event)),
+      send(intakeCall(rule, event)),
     );
   }
 };

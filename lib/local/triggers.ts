@@ -2,13 +2,14 @@ import type { Context, ScheduledEvent, SQSBatchResponse, SQSEvent } from "aws-la
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
-import { fifoQueueEvent, scheduledEvent, wakeQueueEvent } from "./aws-events.ts";
+import { fifoQueueEvent, requestQueueEvent, scheduledEvent, wakeQueueEvent } from "./aws-events.ts";
 import type { DelayQueue } from "./delay-queue.ts";
 import type { Doorbell } from "./doorbell.ts";
-import type { FifoQueue } from "./fifo-queue.ts";
+import type { FifoQueue, ReceivedMessage } from "./fifo-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 
 /** The functions' own timeouts and the queue's visibility, as `serverless.yml` sets them. */
+const INTAKE_TIMEOUT_MS = 30_000;
 const RUN_COMMANDS_TIMEOUT_MS = 30_000;
 const POLL_TASKS_TIMEOUT_MS = 60_000;
 const BATCH_SIZE = 10;
@@ -27,10 +28,13 @@ export interface TriggerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** What the rules send to intake: each message in a group of its own. */
+  readonly requestQueue: FifoQueue;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
   /** Rung by whoever sends to one of the queues. */
   readonly doorbell: Doorbell;
+  readonly intake: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse | undefined>;
   readonly runCommands: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
   readonly pollTasks: (event: SQSEvent | ScheduledEvent, context: Context) => Promise<void>;
 }
@@ -40,23 +44,49 @@ export interface Triggers {
   stop(): Promise<void>;
 }
 
-/** What Lambda's event source for a FIFO queue does: receive, invoke, delete what was handled. */
-const invokeRunCommands = async (options: TriggerOptions): Promise<boolean> => {
-  const { commandQueue, log } = options;
-  const messages = await commandQueue.receive(BATCH_SIZE, VISIBILITY_MS);
+/** Which function gets the messages of which queue. */
+interface Mapping {
+  readonly functionName: string;
+  readonly timeoutMs: number;
+  readonly queue: FifoQueue;
+  readonly toEvent: (messages: readonly ReceivedMessage[]) => SQSEvent;
+  readonly invoke: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse | undefined>;
+}
+
+const mappingsOf = (options: TriggerOptions) => {
+  const intake: Mapping = {
+    functionName: "intake",
+    timeoutMs: INTAKE_TIMEOUT_MS,
+    queue: options.requestQueue,
+    toEvent: (messages) => requestQueueEvent("requests", messages),
+    invoke: options.intake,
+  };
+  const runCommands: Mapping = {
+    functionName: "run-commands",
+    timeoutMs: RUN_COMMANDS_TIMEOUT_MS,
+    queue: options.commandQueue,
+    toEvent: (messages) => fifoQueueEvent("commands.fifo", messages),
+    invoke: options.runCommands,
+  };
+  return { intake, runCommands };
+};
+
+/** Receives, invokes, deletes what was handled, as Lambda's event source for SQS does. */
+const invokeByMessages = async (options: TriggerOptions, mapping: Mapping): Promise<boolean> => {
+  const { functionName, timeoutMs, queue, toEvent, invoke } = mapping;
+  const messages = await queue.receive(BATCH_SIZE, VISIBILITY_MS);
   if (messages.length === 0) return false;
   try {
-    const event = fifoQueueEvent("commands.fifo", messages);
-    const context = lambdaContext("run-commands", RUN_COMMANDS_TIMEOUT_MS, options);
-    const answer = await options.runCommands(event, context);
-    const failed = new Set(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    const context = lambdaContext(functionName, timeoutMs, options);
+    const { batchItemFailures = [] } = (await invoke(toEvent(messages), context)) ?? {};
+    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const handled = messages.filter(({ messageId }) => !failed.has(messageId));
-    for (const { receiptHandle } of handled) await commandQueue.acknowledge(receiptHandle);
+    for (const { receiptHandle } of handled) await queue.acknowledge(receiptHandle);
     // What waited behind them in their groups is free now.
     options.doorbell.ring();
   } catch (error) {
     // The whole batch stays and comes again, as it would in the cloud.
-    log.warn("batch not handled, it comes again", { errorMessage: String(error) });
+    options.log.warn("batch not handled, it comes again", { errorMessage: String(error) });
   }
   return true;
 };
@@ -112,13 +142,16 @@ export const startTriggers = (options: TriggerOptions): Triggers => {
     }
   };
 
+  const readQueue = (mapping: Mapping): Promise<void> =>
+    repeat(
+      () => invokeByMessages(options, mapping),
+      () => LOOK_MS,
+    );
+
+  const { intake, runCommands } = mappingsOf(options);
   const loops = [
-    ...Array.from({ length: MAX_INVOCATIONS }, () =>
-      repeat(
-        () => invokeRunCommands(options),
-        () => LOOK_MS,
-      ),
-    ),
+    readQueue(intake),
+    ...Array.from({ length: MAX_INVOCATIONS }, () => readQueue(runCommands)),
     repeat(() => invokeByWake(options), untilNextWake),
     schedule(),
   ];

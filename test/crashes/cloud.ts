@@ -64,9 +64,11 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
       const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
       await queue.send({ body, groupId, deduplicationId: random.uuid() });
     },
-    /** Hands an event of the bus to intake, as its rule does, or as the rule of a reaction does. */
-    put(event: object, reaction?: string): void {
-      sources.call("intake", reaction === undefined ? event : { reaction, event });
+    /** Puts an event of the bus into the queue of intake, as its rule does, or as the rule of a reaction does. */
+    async put(event: object, reaction?: string): Promise<void> {
+      const body = JSON.stringify(reaction === undefined ? event : { reaction, event });
+      const id = random.uuid();
+      await parts.requestQueue.send({ body, groupId: id, deduplicationId: id });
     },
     /** Calls a standing job as its schedule does. */
     tick(name: FunctionName): void {

@@ -1,6 +1,11 @@
 import type { SQSBatchResponse } from "aws-lambda";
-import { fifoQueueEvent, scheduledEvent, wakeQueueEvent } from "../../lib/local/aws-events.ts";
-import type { ReceivedMessage } from "../../lib/local/fifo-queue.ts";
+import {
+  fifoQueueEvent,
+  requestQueueEvent,
+  scheduledEvent,
+  wakeQueueEvent,
+} from "../../lib/local/aws-events.ts";
+import type { FifoQueue, ReceivedMessage } from "../../lib/local/fifo-queue.ts";
 import type { End, Invocations } from "./invocations.ts";
 import type { Parts } from "./parts.ts";
 import type { FunctionName } from "./sandbox.ts";
@@ -8,7 +13,7 @@ import type { FunctionName } from "./sandbox.ts";
 /** As `serverless.yml` and `infra/` set them. */
 const BATCH_SIZE = 10;
 /** Three minutes in the cloud. Who waits for less does the same sooner; it outlasts a lease. */
-const COMMANDS_VISIBILITY_MS = 50_000;
+const VISIBILITY_MS = 50_000;
 const WAKES_VISIBILITY_MS = 360_000;
 const SCHEDULE_MS = 60_000;
 /** Not when everything else begins, or one tick would lie in each course. */
@@ -27,17 +32,40 @@ interface AsyncCall {
   readonly pauses: readonly number[];
 }
 
+/** Which function gets the messages of which queue. */
+interface Mapping {
+  readonly name: FunctionName;
+  readonly queue: FifoQueue;
+  /** In the names of calls. */
+  readonly queueName: string;
+  readonly toEvent: (batch: readonly ReceivedMessage[]) => unknown;
+}
+
 /** Ids of the messages that were not handled; undefined when nobody knows. */
 const failedOf = (end: End): ReadonlySet<string> | undefined => {
   if (end.kind !== "answered") return undefined;
-  // What the handler of run-commands answers.
+  // What the handlers of run-commands and intake answer.
   const { batchItemFailures } = end.answer as SQSBatchResponse;
   return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
 };
 
 /** What calls the functions: the queues, the schedule, and whatever calls without waiting. */
 export const createEventSources = (parts: Parts, invocations: Invocations) => {
-  const { clock, queue, wakes, faults, random } = parts;
+  const { clock, queue, requestQueue, wakes, faults, random } = parts;
+  const mappings: readonly Mapping[] = [
+    {
+      name: "intake",
+      queue: requestQueue,
+      queueName: "requests",
+      toEvent: (batch) => requestQueueEvent("requests", batch),
+    },
+    {
+      name: "run-commands",
+      queue,
+      queueName: "queue",
+      toEvent: (batch) => fifoQueueEvent("commands.fifo", batch),
+    },
+  ];
   const waiting = new Set<AsyncCall>();
   const givenUp: string[] = [];
   const visibleAgainAt = new Set<number>();
@@ -74,33 +102,33 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
 
   /** @returns whether all of them were handled, and are gone */
   const acknowledgeAll = async (
+    { queue, queueName }: Mapping,
     sandbox: number,
     handled: readonly ReceivedMessage[],
   ): Promise<boolean> => {
     let areGone = true;
     for (const { receiptHandle } of handled) {
       const take = () => queue.acknowledge(receiptHandle);
-      if (!(await acknowledge(sandbox, "queue.acknowledge", take))) areGone = false;
+      if (!(await acknowledge(sandbox, `${queueName}.acknowledge`, take))) areGone = false;
     }
     return areGone;
   };
 
-  const startBatch = (batch: readonly ReceivedMessage[]): void => {
-    const againAt = clock.now() + COMMANDS_VISIBILITY_MS;
-    const event = fifoQueueEvent("commands.fifo", batch);
-    invocations.start("run-commands", event, async (end, sandbox) => {
+  const startBatch = (mapping: Mapping, batch: readonly ReceivedMessage[]): void => {
+    const againAt = clock.now() + VISIBILITY_MS;
+    invocations.start(mapping.name, mapping.toEvent(batch), async (end, sandbox) => {
       const failed = failedOf(end);
       const handled = failed ? batch.filter(({ messageId }) => !failed.has(messageId)) : [];
-      const areGone = await acknowledgeAll(sandbox, handled);
+      const areGone = await acknowledgeAll(mapping, sandbox, handled);
       if (!areGone || handled.length < batch.length) visibleAgainAt.add(againAt);
     });
   };
 
-  const startBatches = async (): Promise<void> => {
+  const startBatches = async (mapping: Mapping): Promise<void> => {
     for (;;) {
-      const batch = await queue.receive(BATCH_SIZE, COMMANDS_VISIBILITY_MS);
+      const batch = await mapping.queue.receive(BATCH_SIZE, VISIBILITY_MS);
       if (batch.length === 0) return;
-      startBatch(batch);
+      startBatch(mapping, batch);
     }
   };
 
@@ -121,18 +149,20 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
     invocations.start("poll-tasks", tick, async () => undefined);
   };
 
-  const messagesLeft = async (): Promise<number> =>
-    (await parts.messages.load()).filter(([key]) => key.startsWith("message/")).length;
+  const messagesLeft = async (): Promise<number> => {
+    const records = [...(await parts.messages.load()), ...(await parts.requests.load())];
+    return records.filter(([key]) => key.startsWith("message/")).length;
+  };
 
   return {
-    /** Calls without waiting for the end, as EventBridge, S3 and the scheduler do. */
+    /** Calls without waiting for the end, as EventBridge and the scheduler do. */
     call(name: FunctionName, event: unknown, { isRetried = true } = {}): void {
       waiting.add({ name, event, dueAt: clock.now(), isRetried, pauses: RETRY_PAUSES_MS });
     },
     async startDue(): Promise<void> {
       for (const at of visibleAgainAt) if (at <= clock.now()) visibleAgainAt.delete(at);
       startDueCalls();
-      await startBatches();
+      for (const mapping of mappings) await startBatches(mapping);
       startByWake();
       startByTick();
     },
@@ -146,7 +176,7 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
       ),
     /** Whether anybody is still to be called, wakes and ticks aside. */
     isBusy: async (): Promise<boolean> => waiting.size > 0 || (await messagesLeft()) > 0,
-    /** Messages of the command queue that wait or are being handled. */
+    /** Messages of both queues that wait or are being handled. */
     messagesLeft,
     /** Names of functions whose calls failed at every retry. */
     givenUp,

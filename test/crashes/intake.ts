@@ -50,9 +50,9 @@ export const INTAKE: readonly Scenario[] = [
   {
     name: "an event that becomes a command by a reaction",
     reactions: [RESUME_WHEN_PAID],
-    course(cloud) {
+    async course(cloud) {
       const detail = { instance: { id: requests.SUSPENDED_INSTANCE } };
-      cloud.put(eventOf(TEAM, "InvoicePaid", detail, "billing"), "resume-when-paid");
+      await cloud.put(eventOf(TEAM, "InvoicePaid", detail, "billing"), "resume-when-paid");
     },
     end: (cloud) =>
       expect(cloud.told("7bf73129-1428-4cd3-a780-95db273d1602:resume-when-paid")).toEqual(
@@ -65,7 +65,7 @@ export const INTAKE: readonly Scenario[] = [
     async course(cloud) {
       const [taskId] = await startTask(cloud);
       const detail = { metadata: { commandId: "f1" }, data: { taskId } };
-      cloud.put(eventOf(TEAM, "TaskFollowRequested", detail));
+      await cloud.put(eventOf(TEAM, "TaskFollowRequested", detail));
     },
     end: (cloud) =>
       expect(cloud.told("f1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),

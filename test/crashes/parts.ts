@@ -111,6 +111,7 @@ export const openParts = async (faults: Faults, beginning: Beginning) => {
   const random = createSeededRandom();
   const store = createMemoryStore();
   const messages = store.map("commands.fifo");
+  const requests = store.map("requests");
   const service = await startProvider(clock, beginning.taskMs ?? 1_500, beginning.state);
   const way = beginning.between?.(service.fetch, clock) ?? service.fetch;
   const key: { text: string } = { text: service.apiKey };
@@ -131,6 +132,9 @@ export const openParts = async (faults: Faults, beginning: Beginning) => {
     /** Of messages that wait or are being handled. */
     messages,
     queue: await openFifoQueue({ map: messages, clock, random, maxReceiveCount: 10 }),
+    /** Of events for intake that wait or are being handled. */
+    requests,
+    requestQueue: await openFifoQueue({ map: requests, clock, random, maxReceiveCount: 10 }),
     wakes: await openDelayQueue({ map: store.map("wake"), clock, random }),
     service,
     requestedAt,

@@ -116,6 +116,7 @@ const addRest = async (facts: Facts, cloud: Cloud): Promise<void> => {
   }
   facts.set("queue > dead letters", String(cloud.queue.deadLetters().length));
   facts.set("queue > messages", String(await cloud.messagesLeft()));
+  facts.set("requests > dead letters", String(cloud.requestQueue.deadLetters().length));
   facts.set("told before it was durable", JSON.stringify(cloud.toldTooEarly));
   facts.set("calls that failed at every retry", JSON.stringify(cloud.givenUp));
   facts.set("a second with more requests than the budget", String(cloud.isBudgetBroken()));

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fifoQueueEvent, scheduledEvent, wakeQueueEvent } from "../../lib/local/aws-events.ts";
+import {
+  fifoQueueEvent,
+  requestQueueEvent,
+  scheduledEvent,
+  wakeQueueEvent,
+} from "../../lib/local/aws-events.ts";
 import { openDelayQueue } from "../../lib/local/delay-queue.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
@@ -45,6 +50,19 @@ describe("the local triggers", () => {
         MessageGroupId: "lane",
         MessageDeduplicationId: "event-1",
       },
+    });
+  });
+
+  it("hand an event for intake over in the documented shape of a standard queue's message", async () => {
+    const queue = await openFifoQueue({ ...surroundings(), maxReceiveCount: 5 });
+    await queue.send({ body: '{"id":"e1"}', groupId: "e1", deduplicationId: "e1" });
+
+    const event = requestQueueEvent("requests", await queue.receive(10, 30_000));
+
+    expect(shapeOf(event)).toEqual(shapeOf(standard));
+    expect(event.Records[0]).toMatchObject({
+      body: '{"id":"e1"}',
+      eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:requests",
     });
   });
 

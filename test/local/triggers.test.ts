@@ -23,11 +23,19 @@ const createRun = async () => {
     random,
     maxReceiveCount: 5,
   });
+  const requestQueue = await openFifoQueue({
+    map: store.map("requests"),
+    clock,
+    random,
+    maxReceiveCount: 5,
+  });
   const wakeQueue = await openDelayQueue({ map: store.map("wake"), clock, random });
   const doorbell = createDoorbell();
   const batches: string[][] = [];
   const polls: { readonly at: number; readonly by: string }[] = [];
   let receives = 0;
+  const requests: string[][] = [];
+  let accept = async (_event: SQSEvent): Promise<SQSBatchResponse> => ({ batchItemFailures: [] });
   let answer = async (_event: SQSEvent): Promise<SQSBatchResponse> => ({ batchItemFailures: [] });
   let receive = commandQueue.receive;
   const start = () =>
@@ -37,6 +45,11 @@ const createRun = async () => {
       log,
       doorbell,
       wakeQueue,
+      requestQueue,
+      intake: async (event) => {
+        requests.push(event.Records.map(({ body }) => body));
+        return accept(event);
+      },
       commandQueue: {
         ...commandQueue,
         receive: (...args) => {
@@ -57,8 +70,19 @@ const createRun = async () => {
     clock,
     log,
     wakeQueue,
+    requestQueue,
     doorbell,
     batches,
+    /** Bodies of events for intake, by batch. */
+    requests,
+    async put(body: string) {
+      const id = random.uuid();
+      await requestQueue.send({ body, groupId: id, deduplicationId: id });
+      doorbell.ring();
+    },
+    acceptWith(next: typeof accept) {
+      accept = next;
+    },
     polls,
     start,
     receives: () => receives,
@@ -178,6 +202,39 @@ describe("the local triggers", () => {
       level: "warn",
       message: "batch not handled, it comes again",
     });
+  });
+
+  it("hand events to intake at once, and again only those that it failed at", async () => {
+    const run = await createRun();
+    await run.put("good");
+    await run.put("bad");
+    run.acceptWith(async (event) => ({
+      batchItemFailures: event.Records.filter(({ body }) => body === "bad").map(
+        ({ messageId }) => ({ itemIdentifier: messageId }),
+      ),
+    }));
+    const triggers = run.start();
+    await run.clock.advance(0);
+    const atOnce = [...run.requests];
+
+    await run.clock.advance(36_000);
+    await triggers.stop();
+
+    expect(atOnce).toEqual([["good", "bad"]]);
+    expect(run.requests).toEqual([["good", "bad"], ["bad"]]);
+  });
+
+  it("keep an event as a dead letter when intake fails at it as often as the queue allows", async () => {
+    const run = await createRun();
+    await run.put("bad");
+    run.acceptWith(() => Promise.reject(new Error("no message of the batch could be handled")));
+    const triggers = run.start();
+
+    await run.clock.advance(6 * 36_000);
+    await triggers.stop();
+
+    expect(run.requests).toHaveLength(5);
+    expect(run.requestQueue.deadLetters()).toMatchObject([{ body: "bad" }]);
   });
 
   it("poll by schedule at once and every minute, and by wake when it is due", async () => {

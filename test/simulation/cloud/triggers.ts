@@ -1,7 +1,11 @@
 import { createHandler as createIntake } from "../../../functions/intake/handler.ts";
 import { createHandler as createPollTasks } from "../../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../../functions/run-commands/handler.ts";
-import { fifoQueueEvent, scheduledEvent } from "../../../lib/local/aws-events.ts";
+import {
+  fifoQueueEvent,
+  requestQueueEvent,
+  scheduledEvent,
+} from "../../../lib/local/aws-events.ts";
 import type { ReceivedMessage } from "../../../lib/local/fifo-queue.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createLambda, type Lambda } from "./lambda.ts";
@@ -16,8 +20,8 @@ const BATCH_SIZE = 10;
 const MAX_INVOCATIONS = 4;
 const LOOK_MS = 500;
 const SCHEDULE_MS = 60_000;
-/** Lambda tries an event that nobody waits for three times. */
-const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
+/** As often as SQS delivers an event to intake. */
+const MAX_RECEIVES = 10;
 
 const DELIVERY_KINDS = ["comes again early", "comes twice", "held up", "acknowledgement lost"];
 
@@ -26,14 +30,30 @@ interface Undelivered {
   readonly event: unknown;
 }
 
+/** An event as the queue of intake hands it out, each in a batch of its own. */
+const eventMessage = (messageId: string, body: string, at: number): ReceivedMessage => ({
+  messageId,
+  receiptHandle: messageId,
+  body,
+  attributes: {
+    ApproximateReceiveCount: "1",
+    SentTimestamp: String(at),
+    SenderId: "000000000000",
+    ApproximateFirstReceiveTimestamp: String(at),
+    SequenceNumber: "0",
+    MessageDeduplicationId: messageId,
+    MessageGroupId: messageId,
+  },
+});
+
 /** What AWS does for the functions: it hands them messages, events and ticks, more often than once. */
 export interface Triggers {
   /** Begins to look at the queue, and to tick. */
   start(): void;
-  /** Has intake take an event in. @param name tells it from others */
+  /** Puts an event into the queue of intake. @param name tells it from others */
   deliver(name: string, event: unknown): void;
   wakeAt(at: number): void;
-  /** Events that intake has failed at for good. */
+  /** Events that intake failed at each time. */
   readonly undelivered: Undelivered[];
   /** Whether anything is under way that may still change something; a poller with nothing due may be. */
   isBusy(): boolean;
@@ -120,14 +140,14 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
     if (kind === "tick twice") void poll();
   };
 
-  const takeIn = async (name: string, event: unknown, attempt = 0): Promise<void> => {
+  const takeIn = async (name: string, event: unknown, receives = 1): Promise<void> => {
+    const message = eventMessage(name, JSON.stringify(event), timeline.now());
     const ending = await intake.invoke(({ intake: deps }, context) =>
-      createIntake(async () => deps)(event, context),
+      createIntake(async () => deps)(requestQueueEvent("requests", [message]), context),
     );
     if (ending.kind === "answered") return;
-    const pauseMs = PAUSES_BEFORE_RETRY_MS[attempt];
-    if (pauseMs === undefined) undelivered.push({ name, event });
-    else later(pauseMs, () => takeIn(name, event, attempt + 1));
+    if (receives === MAX_RECEIVES) undelivered.push({ name, event });
+    else later(VISIBILITY_MS, () => takeIn(name, event, receives + 1));
   };
 
   const isAtWork = (lambda: Lambda): boolean => lambda.underWay() > 0;
