@@ -172,7 +172,6 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
           { timeout: LIMIT_MS },
         )
         .toBe("1");
-      await mendRole();
       const { QueueUrl } = await attributesOf(stage, "intake-dead-letter");
       const requestPayload = eventOf(stage, requestOf("failed-before-the-queue"));
       const record = { requestContext: { functionArn: "arn" }, requestPayload };
@@ -184,7 +183,10 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
         ["failed-before-the-queue", "redrive"],
         ["failed-in-intake", "redrive"],
       ]);
-      expect(await desk.redrive({ kind: "all" })).toMatchObject([
+      await mendRole();
+      // Not all: a call of intake that was under way may have succeeded since, so that one is done.
+      const ids = deadLetters.map(({ messageId }) => messageId);
+      expect(await desk.redrive({ kind: "ids", ids })).toMatchObject([
         { outcome: "sent-back" },
         { outcome: "sent-back" },
       ]);
