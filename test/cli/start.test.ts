@@ -32,7 +32,7 @@ const send = (url: string, commandId: string): Promise<Response> =>
 
 describe("skyhook start", () => {
   it.concurrent("is ended by a termination with status 0, and nothing listens any more", async () => {
-    const program = await startQuietly([]);
+    const program = await startQuietly(["--port", "0"]);
     const urls = [urlOf(program), urlOf(program, "provider")];
 
     program.child.kill("SIGTERM");
@@ -143,7 +143,7 @@ describe("skyhook start", () => {
 
 describe("what skyhook start says about reading", () => {
   it.concurrent("can be pasted, and reads from the service that it runs", async () => {
-    const program = await startQuietly([]);
+    const program = await startQuietly(["--port", "0"]);
     const exports = [...program.stderr().matchAll(/export (\w+)='?([^'\s]+)'?/g)];
     const environment = Object.fromEntries(exports.map(([, name, value]) => [name, value]));
     const [, args = ""] = /npx skyhook (read .+)/.exec(program.stderr()) ?? [];
