@@ -235,6 +235,7 @@ test("everything with a name is called skyhook-<stage>-<thing>", () => {
     "skyhook-dev-due-entries-left",
     "skyhook-dev-ledger-lags",
     "skyhook-dev-thresholds-rejected",
+    "skyhook-dev-watchlist-rejected",
     "skyhook-dev-commands-dead-letter",
     "skyhook-dev-wake-dead-letter",
     "skyhook-dev-requests-dead-letter",
