@@ -11,13 +11,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ENVIRONMENT = join(ROOT, ".venv");
-const REQUIREMENTS = join(ROOT, "infra", "python", "requirements.txt");
-const STAMP = join(ENVIRONMENT, "installed.sha256");
-const PROGRAMS = join(ENVIRONMENT, process.platform === "win32" ? "Scripts" : "bin");
+const PYTHON = join(ROOT, "infra", "python");
+const REQUIREMENTS = join(PYTHON, "requirements.txt");
 
-/** Made by whoever installs, for two that install at once spoil it for each other. */
-const LOCK = `${ENVIRONMENT}.lock`;
+/** The virtual environment of a program; the lock is for two that install at once. */
+const placeOf = (name) => {
+  const isAlone = name === "checkov";
+  const environment = join(ROOT, isAlone ? ".venv-checkov" : ".venv");
+  return {
+    environment,
+    requirements: isAlone ? join(PYTHON, "checkov.txt") : REQUIREMENTS,
+    stamp: join(environment, "installed.sha256"),
+    programs: join(environment, process.platform === "win32" ? "Scripts" : "bin"),
+    lockFolder: `${environment}.lock`,
+  };
+};
 const LOOK_MS = 500;
 
 const INSTALL_LIMIT_MS = 5 * 60_000;
@@ -36,45 +44,45 @@ export const PINNED = Object.fromEntries(
 export const findPython = () =>
   ["python3", "python"].find((name) => spawnSync(name, ["-c", FITS]).status === 0);
 
-const run = (command, ...args) => {
+const run = (environment, command, ...args) => {
   const { status, error, stdout, stderr } = spawnSync(command, args, {
     encoding: "utf8",
     timeout: INSTALL_LIMIT_MS,
   });
   if (status === 0) return;
   // A half-made environment would be taken for a whole one.
-  rmSync(ENVIRONMENT, { recursive: true, force: true });
+  rmSync(environment, { recursive: true, force: true });
   throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `${stdout}${stderr}`}`);
 };
 
-const isInstalled = (name, wanted) =>
-  existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted && existsSync(join(PROGRAMS, name));
+const isInstalled = ({ stamp, programs }, name, wanted) =>
+  existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(join(programs, name));
 
 const sleep = (durationMs) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 };
 
 /** @throws Error when somebody else has it for longer than an installation may take */
-const lock = () => {
+const lock = (lockFolder) => {
   for (let waitedMs = 0; waitedMs < INSTALL_LIMIT_MS; waitedMs += LOOK_MS) {
     try {
-      mkdirSync(LOCK);
+      mkdirSync(lockFolder);
       return;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
       sleep(LOOK_MS);
     }
   }
-  throw new Error(`another run seems to install; if none does, remove ${LOCK}`);
+  throw new Error(`another run seems to install; if none does, remove ${lockFolder}`);
 };
 
-const install = (wanted) => {
+const install = ({ environment, requirements, stamp, programs }, wanted) => {
   const python = findPython();
   if (python === undefined) throw new Error("there is no Python 3.10 or newer with venv and pip");
-  rmSync(ENVIRONMENT, { recursive: true, force: true });
-  run(python, "-m", "venv", ENVIRONMENT);
-  run(join(PROGRAMS, "pip"), "install", "--quiet", "--requirement", REQUIREMENTS);
-  writeFileSync(STAMP, wanted);
+  rmSync(environment, { recursive: true, force: true });
+  run(environment, python, "-m", "venv", environment);
+  run(environment, join(programs, "pip"), "install", "--quiet", "--requirement", requirements);
+  writeFileSync(stamp, wanted);
 };
 
 /**
@@ -82,16 +90,17 @@ const install = (wanted) => {
  * @throws Error when there is no Python, or the packages cannot be installed
  */
 export const pythonProgram = (name) => {
-  const wanted = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex");
-  if (!isInstalled(name, wanted)) {
-    lock();
+  const place = placeOf(name);
+  const wanted = createHash("sha256").update(readFileSync(place.requirements)).digest("hex");
+  if (!isInstalled(place, name, wanted)) {
+    lock(place.lockFolder);
     try {
-      if (!isInstalled(name, wanted)) install(wanted);
+      if (!isInstalled(place, name, wanted)) install(place, wanted);
     } finally {
-      rmSync(LOCK, { recursive: true });
+      rmSync(place.lockFolder, { recursive: true });
     }
   }
-  return join(PROGRAMS, name);
+  return join(place.programs, name);
 };
 
 if (realpathSync(process.argv[1] ?? ".") === fileURLToPath(import.meta.url)) {
