@@ -14,7 +14,7 @@ const notOurs = (eventSource) => ({
 });
 
 /**
- * Whoever puts an event of our own source, but our functions' roles: subscribers and the archive take
+ * Denies events of our own source to every principal but our functions' roles: subscribers and the archive take
  * such events for what Skyhook has done. No "allow" of a role goes before it. Replays of the archive come
  * from EventBridge itself, which has no principal's ARN.
  */

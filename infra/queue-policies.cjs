@@ -46,7 +46,7 @@ exports.deadLetterPolicy = (queue, condition) =>
 
 /**
  * Only our own AWS account sends what functions read: a command on the direct queue has our own
- * rights. Without any policy it would be so too, but an "allow" that somebody adds would change it,
+ * rights. Without any policy it would be so too, but an "allow" that an operator adds would change it,
  * and no "allow" goes before a "deny". The first statement is about roles and users, the second
  * about AWS services, which have no account of their own and say for whose resource they act.
  */

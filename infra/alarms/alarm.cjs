@@ -19,7 +19,7 @@ const alarmOn = ({ name, description, runbook, ...more }) => ({
 
 /**
  * An alarm. Unless it says otherwise it adds up five minutes, and comes when that is 1 or more.
- * @param its `description`: what it means for whoever is woken, without a full stop; `runbook`: a
+ * @param its `description`: what it means for the operator on call, without a full stop; `runbook`: a
  * heading of README.md; and properties of CloudFormation that differ
  */
 exports.alarm = (its) => alarmOn({ Statistic: "Sum", Period: 300, ...its });

@@ -81,7 +81,7 @@ const SUCCESS = new Map([
 
 const lostText = ({ lostReplies = 0 }: Data): string =>
   lostReplies > 0
-    ? "; a reply was lost, so an earlier request or somebody else may have done it"
+    ? "; a reply was lost, so an earlier request or another client may have done it"
     : "";
 
 /** What a guard has seen. */

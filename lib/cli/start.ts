@@ -172,7 +172,7 @@ const run = async (
   return EXIT.ok;
 };
 
-/** A run whose address cannot be kept is of use all the same. */
+/** A run is useful even when its address cannot be kept. */
 const keepAddress = (url: string): (() => void) | undefined => {
   try {
     return keepRun(url, process.env);

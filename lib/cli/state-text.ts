@@ -85,15 +85,15 @@ const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
     return end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`;
   });
 
-/** Nothing tells the effect of a request without a reply from that of somebody else's request. */
+/** The effect of a request without a reply looks the same as the effect of another client's request. */
 const lostReplyLines = ({ status, lostReplies = 0, history = [] }: CommandState) => {
   if (status !== "succeeded" || lostReplies === 0) return [];
   return history.at(-1)?.disposition === "permanent"
     ? [
-        "  found done after a request without a reply: this command may have done it, or somebody else",
+        "  found done after a request without a reply: this command or another client may have done it",
       ]
     : [
-        `  ${lostReplies} request${lostReplies === 1 ? "" : "s"} got no reply: the effect may be an earlier request's, or somebody else's`,
+        `  ${lostReplies} request${lostReplies === 1 ? "" : "s"} got no reply: the effect may be an earlier request's or another client's`,
       ];
 };
 

@@ -148,7 +148,7 @@ const mayDelete = async (count: number): Promise<boolean> => {
   return answer === "yes";
 };
 
-/** @throws ExitError when the plan deletes thresholds and nobody has agreed */
+/** @throws ExitError when the plan deletes thresholds and the operator has not agreed */
 const agreeToDelete = async (plan: Plan, { yes }: ApplyFlags): Promise<void> => {
   const count = plan.changes.filter(({ action }) => action === "delete").length;
   if (count === 0 || yes) return;

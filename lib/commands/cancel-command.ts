@@ -34,7 +34,7 @@ const stopped = (found: Command, now: number): Command => {
   if (isEnded(command) || command.state.status === "following" || leaseOf(command)) return found;
   const noted = noteCancelRequest(command, now);
   const problem = { path: "", rule: "a person has stopped it" };
-  // What was sent may have been done already, so nobody may read that it was not.
+  // The request may have taken effect already, so the end must not say that it did not.
   return command.uncertain
     ? leaveUnknown(noted, { now, problem })
     : cancel(noted, { now, reason: "requested", problems: [problem] });

@@ -66,7 +66,7 @@ const lostRequest = ({ attempts, attemptCount }: Command): string => {
 };
 
 /**
- * Ends a command of which nobody can tell whether it took effect. Says which request got no clear
+ * Ends a command with an unknown outcome. Says which request got no clear
  * reply, and why that was not resolved.
  */
 export const leaveUnknown = (

@@ -18,7 +18,7 @@ export const handOver = async (deps: CommandDeps, lane: string, key: string): Pr
   }
 };
 
-/** Stops the checks of tasks whose follow-task a person has ended. Repeatable. */
+/** Stops the checks of tasks after an operator cancelled their follow-task. Repeatable. */
 export const leaveTasks = async (
   { ledger, clock }: Pick<CommandDeps, "ledger" | "clock">,
   { account, sender, id, state }: Command,

@@ -26,7 +26,7 @@ const endFacts = {
     .int()
     .nonnegative()
     .describe(
-      "sends whose reply never came; above 0, an effect may stem from an earlier send, or from somebody else where the provider then refused as done already",
+      "sends whose reply never came; above 0, an effect may stem from an earlier send, or from another client where the provider then refused as done already",
     ),
   taskIds: z.array(z.string()),
   durationMs: z.int().nonnegative(),
@@ -103,7 +103,7 @@ export const EVENT_DATA = {
     outcome: z
       .enum(["done", "no-op", "dry-run"])
       .describe(
-        "done: also what was found done after a lost reply, which somebody else may have done",
+        "done: also what was found done after a lost reply, which another client may have done",
       ),
     createdResources: createdResources.optional(),
     result: z.json().optional().describe("the provider's answer, when it is small"),

@@ -10,7 +10,7 @@ const PROBE_EVERY_MS = 30_000;
  * counts as not there: the account would stand still until that time comes.
  */
 const MAX_AHEAD_MS = 60_000;
-/** People are told of a longer pause: commands wait for it. */
+/** A longer pause is published and logged: commands wait for it. */
 const LONG_PAUSE_MS = 60_000;
 /**
  * Events of a key that comes and goes while the bus is away; an item has 400 kB. The newest are kept,

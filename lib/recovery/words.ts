@@ -63,7 +63,7 @@ const refusedWords = (finding: Extract<Finding, { kind: "refused" }>, isTold: bo
   const { command } = finding;
   const standing = command
     ? `a command with its id is in the ledger: ${commandText(command)}`
-    : "not in the ledger: nobody has accepted it";
+    : "not in the ledger: never accepted";
   if (!isTold) {
     const redrive = `rejects it (${reason}); nobody can be told, because it has no id`;
     return { standing, redrive, advice: "delete", deletingLoses: "nothing" };
@@ -126,7 +126,7 @@ export const wordsOf = (finding: Finding, isTold: boolean): Words => {
       return knownWords(finding);
     case "runnable":
       return {
-        standing: "not in the ledger: nobody has taken it",
+        standing: "not in the ledger: never accepted",
         redrive: `runs it${finding.isRightChecked ? "" : RIGHTS_UNKNOWN}`,
         advice: "redrive",
         deletingLoses: "command",

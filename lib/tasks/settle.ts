@@ -56,7 +56,7 @@ export const tellOfTask = async (deps: CommandDeps, task: Task): Promise<void> =
   const { state } = task;
   if (!("told" in state) || state.told) return;
   const command = await commands.read(deps.ledger, task.command);
-  // Of a follow-task that a person has ended nobody is to hear any more.
+  // A follow-task that an operator cancelled publishes nothing more.
   if (command && command.value.state.status !== "cancelled") {
     const own = depsFor(deps, command.value);
     const published = await publish(own, [taskEvent(task, state, command.value)]);

@@ -76,7 +76,7 @@ describe("skyhook dead-letters", () => {
     expect(listed.stdout).toContain(
       [
         "  command: update-policy p1 of 000000000000 in lane local/policy/1234567/76/1",
-        "  now: not in the ledger: nobody has taken it",
+        "  now: not in the ledger: never accepted",
         '  content: {"operation":"update-policy","params":{"project_id":1234567,"region_id":76,"policy_id":1},"query":{},"body":{"status":"paused"}}',
         "  redrive: runs it",
         `  do: skyhook redrive ${policy}`,

@@ -50,7 +50,7 @@ describe("the line of an event", () => {
 
   it("says that another may have done it when a reply was lost", () => {
     expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 1 })).toBe(
-      "succeeded; a reply was lost, so an earlier request or somebody else may have done it",
+      "succeeded; a reply was lost, so an earlier request or another client may have done it",
     );
     expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 0 })).toBe("succeeded");
   });

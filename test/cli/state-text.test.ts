@@ -57,14 +57,14 @@ describe("the status of a request in words", () => {
       [
         "update-container c1 succeeded after 2.5 s",
         "  lane local/container/1/2/web, 2 requests sent",
-        "  found done after a request without a reply: this command may have done it, or somebody else",
+        "  found done after a request without a reply: this command or another client may have done it",
       ].join("\n"),
     );
     expect(textOf(ended({ ...found, lostReplies: 2, history: [answered] }))).toContain(
-      "\n  2 requests got no reply: the effect may be an earlier request's, or somebody else's",
+      "\n  2 requests got no reply: the effect may be an earlier request's or another client's",
     );
     expect(textOf(ended({ ...found, lostReplies: 0 }))).not.toContain("reply");
-    expect(textOf(ended({ ...found, status: "failed" }))).not.toContain("somebody");
+    expect(textOf(ended({ ...found, status: "failed" }))).not.toContain("another client");
   });
 
   it("says that there was nothing to do", () => {

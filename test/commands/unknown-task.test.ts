@@ -56,7 +56,7 @@ test("a look at an unknown task writes no more than before", async () => {
   expect(writesTo(calls) - recorded).toBe(looks);
 });
 
-test("a follow-task can be cancelled while its task is followed, and nobody asks for it then", async () => {
+test("a follow-task can be cancelled while its task is followed, and is not checked any more", async () => {
   const provider = scriptProvider({ [TARGET]: () => json(200, { id: TASK, state: "RUNNING" }) });
   const world = await createWorld({ provider: () => provider });
   await world.handle(follow("f1"));

@@ -29,7 +29,7 @@ describe("an event that intake has not accepted", () => {
       sender: OTHER_TEAM,
       commandId: "p1",
       operation: "update-policy",
-      standing: "not in the ledger: nobody has taken it",
+      standing: "not in the ledger: never accepted",
       redrive: "runs it",
       advice: "redrive",
       deletingLoses: "command",

@@ -81,7 +81,7 @@ describe("deleting dead letters", () => {
     expect(refused).toMatchObject([
       {
         outcome: "kept",
-        why: "it would lose a command: not in the ledger: nobody has taken it",
+        why: "it would lose a command: not in the ledger: never accepted",
       },
     ]);
     expect(forced).toMatchObject([{ outcome: "deleted" }]);

@@ -285,7 +285,7 @@ test("a task shows since when it is processed, and at its end how long that took
   });
 });
 
-test("a task that has not begun, or of which nobody noted the end, has no times", async () => {
+test("a task that has not begun, or has no recorded end, has no times", async () => {
   const waiting = { status: "PENDING", progress: 0, started_at: null } as const;
   const { send } = await startService({
     state: (builtIn) => ({

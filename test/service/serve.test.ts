@@ -160,7 +160,7 @@ test.each(["127.0.0.1", "localhost:4747", "LOCALHOST", "[::1]:80"])(
   },
 );
 
-test("a name that the operator allows is answered, and others are told of it", async () => {
+test("a name that the operator allows is answered, and a refusal names it", async () => {
   const { service } = await startService();
   const served = await serve(service, 0, ["Cloud.internal"]);
 

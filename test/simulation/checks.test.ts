@@ -7,7 +7,7 @@ import { openCloud } from "./cloud/cloud.ts";
 const STORM_MS = 6 * 60_000;
 const LEASE_MS = 100_000;
 
-test("a check whose sync meets another one at work waits for its turn and blames nobody", async () => {
+test("a check that meets another sync at work waits for its turn and reports no violation", async () => {
   // A seed with a valid config, with none of its faults.
   const cloud = await openCloud({
     seed: 810820609,

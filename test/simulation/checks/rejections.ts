@@ -35,7 +35,7 @@ const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
   return texts.flat();
 };
 
-/** Records of requests that nobody was told of, and that have not become a command either. */
+/** Records of requests that were never published as rejected and did not become a command. */
 const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
   const { ledger, bus } = cloud;
   const told = new Set(
@@ -59,7 +59,7 @@ const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
       const [sender = "", ...id] = key.slice(PREFIX.length).split("/");
       const found = await readRejections(ledger.true, sender, id.join("/"));
       const accounted = await Promise.all(found.map((one) => isAccounted(sender, one)));
-      return accounted.every(Boolean) ? [] : [`${key}: recorded, and nobody was told of it`];
+      return accounted.every(Boolean) ? [] : [`${key}: recorded, and never published`];
     }),
   );
   return texts.flat();

@@ -49,7 +49,7 @@ const wrongEnds = (
   truth: ReadonlyMap<string, ProviderTask>,
 ): readonly string[] => {
   const { key, state, deadline } = command;
-  // A person may have no more interest in somebody else's task.
+  // An operator may have cancelled the follow-task.
   if (state.status === "cancelled" && command.operation === followTask.id) return [];
   return state.tasks.flatMap(({ id, end }) => {
     const known = knownEndOf(cloud, command, id, truth.get(cloud.fates.trueId(id)));
