@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readAccountsFile } from "../accounts/accounts-file.ts";
 import { commandKey, commands, isEnded } from "../ledger/command.ts";
 import type { Automation } from "../local/automation.ts";
 import {
@@ -12,17 +11,15 @@ import {
   DEMO_STRANGER,
   DEMO_TEAM,
 } from "../local/demo-teams.ts";
-import { readReactions } from "../reactions/reactions-file.ts";
 import type { DemoStep } from "./demo-step.ts";
-import { validConfig } from "./reaction-files.ts";
-import type { TeamConfig } from "./team-config.ts";
+import { parseTeamConfig, type TeamReading } from "./team-config.ts";
 
 /** So that a person sees it after what was sent at the start. */
 const PUT_AFTER_MS = 2_000;
 
 /** Another team's event that becomes a command, and the same event of somebody without rights. */
 export interface DemoTeams {
-  readonly config: TeamConfig;
+  readonly reading: TeamReading;
   /** Writes the files that are not there. To be called when the folder is known to be ours. */
   write(): Promise<void>;
   /** What is expected. To be called before the automation starts, so that no event is missed. */
@@ -84,21 +81,21 @@ const textOf = (file: string): Promise<string | undefined> =>
  */
 export const planDemoTeams = async (folder: string, eventSource: string): Promise<DemoTeams> => {
   const files = {
-    accounts: join(folder, "accounts.yaml"),
-    reactions: join(folder, "reactions.yaml"),
+    accountsFile: join(folder, "accounts.yaml"),
+    reactionsFile: join(folder, "reactions.yaml"),
   };
-  const accountsText = (await textOf(files.accounts)) ?? DEMO_ACCOUNTS;
-  const reactionsText = (await textOf(files.reactions)) ?? DEMO_REACTIONS;
-  const accounts = validConfig(files.accounts, readAccountsFile(accountsText));
-  const context = { accounts, eventSource };
-  const reactions = validConfig(files.reactions, readReactions(reactionsText, context));
+  const texts = {
+    accounts: (await textOf(files.accountsFile)) ?? DEMO_ACCOUNTS,
+    reactions: (await textOf(files.reactionsFile)) ?? DEMO_REACTIONS,
+  };
+  const config = parseTeamConfig(files, texts, eventSource);
   // Of files that a person has edited nobody knows what they let happen.
-  const isOurs = accountsText === DEMO_ACCOUNTS && reactionsText === DEMO_REACTIONS;
+  const isOurs = texts.accounts === DEMO_ACCOUNTS && texts.reactions === DEMO_REACTIONS;
   return {
-    config: { accounts, reactions },
+    reading: { files, texts, config },
     async write() {
-      await writeFile(files.accounts, accountsText);
-      await writeFile(files.reactions, reactionsText);
+      await writeFile(files.accountsFile, texts.accounts);
+      await writeFile(files.reactionsFile, texts.reactions);
     },
     expect: (automation) => (isOurs ? [paidStep(automation), refusedStep(automation)] : []),
     async play({ deps, routes }, signal) {

@@ -39,6 +39,9 @@ const readText = (file: string): string | undefined => {
   }
 };
 
+/** The text of a file that somebody has named. @throws ExitError when there is none, or it cannot be read */
+export const readNamed = (file: string): string => present(file, readText(file));
+
 const present = (file: string, text: string | undefined): string => {
   if (text !== undefined) return text;
   throw new ExitError(EXIT.refused, `${file}: there is no such file`);
@@ -52,11 +55,11 @@ export const validConfig = <T>(file: string, read: ConfigReading<T>): T => {
 
 /** @throws ExitError when there is no such file, or naming every mistake in it with its line */
 export const readAccounts = (file: string): AccountsConfig =>
-  validConfig(file, readAccountsFile(present(file, readText(file))));
+  validConfig(file, readAccountsFile(readNamed(file)));
 
 /** @throws ExitError as `readAccounts` */
-export const readReactionsIn = (file: string, context: ReactionContext): readonly Reaction[] =>
-  validConfig(file, readReactions(present(file, readText(file)), context));
+const readReactionsIn = (file: string, context: ReactionContext): readonly Reaction[] =>
+  validConfig(file, readReactions(readNamed(file), context));
 
 /** An accounts file that nobody has named need not be there. */
 const accountsBeside = (given: string | undefined): AccountsConfig | undefined =>

@@ -16,7 +16,7 @@ import { keepRun } from "./last-run.ts";
 import { printLine, printNote, terminalLog } from "./output.ts";
 import { readStartSettings, type StartFlags, type StartSettings } from "./start-settings.ts";
 import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
-import { isElsewhere, readTeamConfig } from "./team-config.ts";
+import { isElsewhere, readTeamConfig, type TeamReading, watchTeamConfig } from "./team-config.ts";
 import { forwardedLine, incomingLine } from "./team-event-line.ts";
 import { jsonLine } from "./visible-text.ts";
 
@@ -48,10 +48,17 @@ const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
   pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
 ];
 
-const howToEdit = ({ files: { jobs } }: DemoPlan): readonly string[] => [
+const howToEdit = ({ files: { jobs }, teams }: DemoPlan): readonly string[] => [
   "Edit what the standing jobs go by, watch, and ask what they remember:",
   pc.cyan(`  ${jobs.thresholdsFile}`),
   pc.cyan("  npx skyhook prices list"),
+  ...(teams
+    ? [
+        "Edit who may do what, and which events become commands:",
+        pc.cyan(`  ${teams.reading.files.accountsFile}`),
+        pc.cyan(`  ${teams.reading.files.reactionsFile}`),
+      ]
+    : []),
 ];
 
 /** How to reach the run: its address is kept for other commands, if that can be done. */
@@ -100,6 +107,8 @@ interface RunPlan {
   readonly isEmbedded: boolean;
   /** Absent where there is none. */
   readonly demo: DemoPlan | undefined;
+  /** What the run begins with; its files are re-read when they change. */
+  readonly teams: TeamReading;
 }
 
 /** What is run: with a demo its own configs, on a state in which something happens. */
@@ -110,22 +119,25 @@ const planRun = async (
 ): Promise<RunPlan> => {
   const { provider, teams, eventSource, jobs } = settings;
   const named = readTeamConfig(teams, eventSource);
-  if (provider.kind === "remote" || isElsewhere(named)) {
-    return { run: { ...settings, ...named }, isEmbedded: false, demo: undefined };
+  if (provider.kind === "remote" || isElsewhere(named.config)) {
+    const run = { ...settings, ...named.config };
+    return { run, isEmbedded: false, demo: undefined, teams: named };
   }
   // Nobody's real provider is asked for anything unless somebody says so.
   const aiTasks = jobs.aiTasks ?? "all";
   const demo = flags.demo ? await planDemo(settings) : undefined;
   if (!demo) {
-    return { run: { ...settings, ...named, jobs: { ...jobs, aiTasks } }, isEmbedded: true, demo };
+    const run = { ...settings, ...named.config, jobs: { ...jobs, aiTasks } };
+    return { run, isEmbedded: true, demo, teams: named };
   }
+  const reading = demo.teams?.reading ?? named;
   const run = {
     ...settings,
-    ...(demo.teams?.config ?? named),
+    ...reading.config,
     jobs: { ...demo.files.jobs, aiTasks },
     provider: { ...provider, firstState: demoState(at) },
   };
-  return { run, isEmbedded: true, demo };
+  return { run, isEmbedded: true, demo, teams: reading };
 };
 
 /** What is there before anything runs, and what is expected to come of it. */
@@ -137,14 +149,12 @@ const prepare = async (automation: Automation, plan: DemoPlan): Promise<Demo> =>
 };
 
 /** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
-const printEvents = ({ bus, defaultBus, routes, accounts }: Automation, isJson: boolean): void => {
+const printEvents = ({ bus, defaultBus, routes }: Automation, isJson: boolean): void => {
   bus.subscribeToOwn(async (event) => printLine(isJson ? jsonLine(event) : eventLine(event)));
   if (isJson) return;
   bus.subscribeToOthers(async (event) => printLine(incomingLine(event)));
   defaultBus.subscribe(async (event) => printLine(incomingLine(event)));
-  for (const { id } of accounts.awsAccounts) {
-    routes.subscribeAs(id, async (event) => printLine(forwardedLine(id, event)));
-  }
+  routes.subscribeToForwarded(async (id, event) => printLine(forwardedLine(id, event)));
 };
 
 const runDemo = async (demo: Demo, signal: AbortSignal): Promise<ExitCode> => {
@@ -165,11 +175,25 @@ const run = async (
   const demo = plan.demo && (await prepare(automation, plan.demo));
   printNote(`${whereItListens(plan, automation, reachable.url)}\n`);
   automation.start();
-  const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
-  if (flags.exit) return exitCode;
-  if (!signal.aborted) printNote(howToGoOn(plan, automation, reachable));
-  await untilAborted(signal);
-  return EXIT.ok;
+  const ended = new AbortController();
+  const watched = watchTeamConfig({
+    first: plan.teams,
+    eventSource: plan.run.eventSource,
+    clock: automation.deps.clock,
+    log: automation.deps.log,
+    signal: AbortSignal.any([signal, automation.failed, ended.signal]),
+    apply: automation.reconfigure,
+  });
+  try {
+    const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
+    if (flags.exit) return exitCode;
+    if (!signal.aborted) printNote(howToGoOn(plan, automation, reachable));
+    await untilAborted(signal);
+    return EXIT.ok;
+  } finally {
+    ended.abort();
+    await watched;
+  }
 };
 
 /** A run is useful even when its address cannot be kept. */

@@ -1,8 +1,20 @@
+import { statSync } from "node:fs";
 import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
+import { readAccountsFile } from "../accounts/accounts-file.ts";
 import { type AccountsConfig, ownAccount } from "../accounts/config.ts";
+import { JobAccountMoved } from "../local/automation.ts";
+import { createFileConfigSource } from "../local/file-config-source.ts";
+import { createSteadySource, watchFile } from "../local/file-watch.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ConfigSource } from "../ports/config-source.ts";
+import type { Log } from "../ports/log.ts";
 import type { Reaction } from "../reactions/reaction.ts";
-import { readAccounts, readReactionsIn } from "./reaction-files.ts";
+import { readReactions } from "../reactions/reactions-file.ts";
+import { ExitError } from "./exit-code.ts";
+import { printNote } from "./output.ts";
+import { readNamed, validConfig } from "./reaction-files.ts";
 import type { TeamFiles } from "./start-settings.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** Who may use which account, and which events become commands. */
 export interface TeamConfig {
@@ -11,20 +23,120 @@ export interface TeamConfig {
   readonly reactions: readonly Reaction[];
 }
 
+/** What the files say; undefined for one that nobody has named. */
+export interface TeamTexts {
+  readonly accounts: string | undefined;
+  readonly reactions: string | undefined;
+}
+
+/** A config with the files and the texts that it was read from. */
+export interface TeamReading {
+  readonly files: TeamFiles;
+  readonly texts: TeamTexts;
+  readonly config: TeamConfig;
+}
+
 /** Whether any account is at a provider other than the embedded service. */
 export const isElsewhere = ({ accounts }: TeamConfig): boolean =>
   accounts?.accounts.some(({ baseUrl }) => baseUrl !== undefined) ?? false;
 
 /** @throws ExitError naming every mistake in the first wrong file with its line */
-export const readTeamConfig = (
-  { accountsFile, reactionsFile }: TeamFiles,
+export const parseTeamConfig = (
+  { accountsFile = "", reactionsFile = "" }: TeamFiles,
+  texts: TeamTexts,
   eventSource: string,
 ): TeamConfig => {
-  const accounts = accountsFile === undefined ? undefined : readAccounts(accountsFile);
-  const known = accounts ?? ownAccount(DEFAULT_ACCOUNT);
+  const accounts =
+    texts.accounts === undefined
+      ? undefined
+      : validConfig(accountsFile, readAccountsFile(texts.accounts));
+  const context = { accounts: accounts ?? ownAccount(DEFAULT_ACCOUNT), eventSource };
   const reactions =
-    reactionsFile === undefined
+    texts.reactions === undefined
       ? []
-      : readReactionsIn(reactionsFile, { accounts: known, eventSource });
+      : validConfig(reactionsFile, readReactions(texts.reactions, context));
   return { accounts, reactions };
+};
+
+const textOf = (file: string | undefined): string | undefined =>
+  file === undefined ? undefined : readNamed(file);
+
+/** @throws ExitError as `parseTeamConfig`, and when there is no such file */
+export const readTeamConfig = (files: TeamFiles, eventSource: string): TeamReading => {
+  const texts = { accounts: textOf(files.accountsFile), reactions: textOf(files.reactionsFile) };
+  return { files, texts, config: parseTeamConfig(files, texts, eventSource) };
+};
+
+/** Standard input and pipes are read once. */
+const isReadable = (file: string | undefined): file is string =>
+  file !== undefined && (statSync(file, { throwIfNoEntry: false })?.isFile() ?? false);
+
+/** One source of several files: they are read together when all of them stand still. */
+const sourceOf = (files: readonly string[]): ConfigSource => {
+  const sources = files.map(createFileConfigSource);
+  return {
+    name: files.join(", "),
+    async read() {
+      const objects = await Promise.all(sources.map((source) => source.read()));
+      const versions = objects.map((object) => object?.version);
+      return { text: "", version: JSON.stringify(versions) };
+    },
+  };
+};
+
+export interface TeamWatchOptions {
+  readonly first: TeamReading;
+  readonly eventSource: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Lets a config take effect. @throws JobAccountMoved when this run cannot take it */
+  readonly apply: (config: TeamConfig) => void;
+}
+
+/**
+ * Re-reads the files when they change, until the signal aborts. A valid version takes effect; an
+ * invalid one is reported, and the one from before stays. Every version is one report on stderr.
+ */
+export const watchTeamConfig = async (options: TeamWatchOptions): Promise<void> => {
+  const { first, eventSource, clock, log, signal, apply } = options;
+  const { accountsFile, reactionsFile } = first.files;
+  const watched = [accountsFile, reactionsFile].filter(isReadable);
+  if (watched.length === 0) return;
+  let effective = first.texts;
+  let isRefused = false;
+
+  const reread = (file: string | undefined, text: string | undefined): string | undefined =>
+    file !== undefined && watched.includes(file) ? readNamed(file) : text;
+  const follow = (): string | undefined => {
+    const texts = {
+      accounts: reread(accountsFile, effective.accounts),
+      reactions: reread(reactionsFile, effective.reactions),
+    };
+    const changed = [
+      ...(texts.accounts === effective.accounts ? [] : [accountsFile]),
+      ...(texts.reactions === effective.reactions ? [] : [reactionsFile]),
+    ];
+    if (changed.length === 0) {
+      return isRefused ? `${watched.join(", ")}: the version in effect is back` : undefined;
+    }
+    apply(parseTeamConfig(first.files, texts, eventSource));
+    effective = texts;
+    return `${changed.join(", ")}: the new version is in effect`;
+  };
+  const onVersion = async (): Promise<void> => {
+    try {
+      const text = follow();
+      isRefused = false;
+      if (text !== undefined) printNote(visibleText(text));
+    } catch (error) {
+      const isOfFile = error instanceof ExitError || error instanceof JobAccountMoved;
+      if (!isOfFile) throw error;
+      isRefused = true;
+      const where = error instanceof JobAccountMoved ? `${accountsFile}: ` : "";
+      printNote(`${where}${error.message}\nthe version from before stays in effect`);
+    }
+  };
+  const source = createSteadySource(sourceOf(watched), clock);
+  await watchFile({ source, clock, log, signal, onVersion });
 };

@@ -1,7 +1,6 @@
 import { createHandler as createIntake } from "../../functions/intake/handler.ts";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
-import { createAccess } from "../accounts/access.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import { type AccountsConfig, ownAccount } from "../accounts/config.ts";
 import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
@@ -25,7 +24,7 @@ import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import type { Buses } from "./event-rules.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLevelStore } from "./level-store.ts";
-import { attemptTimeoutOf, countedNowhere, openLocalAccounts } from "./local-accounts.ts";
+import { countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
 import { createLocalDeadLetters } from "./local-dead-letters.ts";
 import { openLocalLedger } from "./local-ledger.ts";
@@ -60,14 +59,34 @@ export interface AutomationOptions {
   readonly log: Log;
 }
 
+/**
+ * A file that is edited must not lead the jobs elsewhere: they delete thresholds, and the ones of the
+ * embedded service are none that anybody meant for a real provider.
+ */
+export class JobAccountMoved extends Error {
+  override readonly name = "JobAccountMoved";
+  constructor(account: string) {
+    super(
+      `the standing jobs run on account ${account}, at the provider that it had at the start; restart Skyhook to change either`,
+    );
+  }
+}
+
 /** The whole automation in this process: the deployed functions, run by local triggers. */
 export interface Automation {
   readonly deps: CommandDeps;
   readonly bus: LocalBus;
   readonly defaultBus: LocalBus;
   readonly routes: EventRoutes;
+  /** Those in effect. */
   readonly accounts: AccountsConfig;
-  /** The account of the standing jobs. */
+  /**
+   * Takes other accounts and reactions, for the next event and command. What is under way goes on with
+   * the account that it has.
+   * @throws JobAccountMoved when the standing jobs would be led elsewhere; nothing has changed then
+   */
+  readonly reconfigure: (config: Pick<AutomationOptions, "accounts" | "reactions">) => void;
+  /** The account of the standing jobs, the same for the whole run. */
   readonly jobAccount: Account;
   readonly provider: Provider;
   /** Of run-commands and of intake. */
@@ -166,16 +185,6 @@ const openAll = async (options: AutomationOptions, failing: AbortController) => 
   }
 };
 
-/** As in the cloud, where the packaging takes the first account for the standing jobs. */
-const firstOf = (
-  { accounts: [first] }: AccountsConfig,
-  accountOf: (name: string) => Account | undefined,
-): Account => {
-  const account = first && accountOf(first.name);
-  if (!account) throw new Error("there is no account");
-  return account;
-};
-
 /**
  * Opens service, ledger, queues and bus on this machine, and composes the functions with them.
  * @throws DataDirectoryError when the data directory cannot be used, for instance by a second run
@@ -190,12 +199,15 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     () => openAll(options, failing),
   );
   const doorbell = createDoorbell();
-  const { accounts = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond) } = options;
-  const attemptTimeoutMs = attemptTimeoutOf(accounts, provider);
-  const { environment } = options;
-  const ports = { ledger, bus: parts.bus, clock, random, log, environment, attemptTimeoutMs };
-  const accountOf = openLocalAccounts(accounts, provider, ports);
-  const jobAccount = firstOf(accounts, accountOf);
+  const own = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond);
+  const { environment, eventSource, reactions } = options;
+  const ports = { ledger, bus: parts.bus, clock, random, log, environment };
+  const accounts = openLocalAccounts(options.accounts ?? own, provider, ports);
+  const { access, accountOf } = accounts;
+  // As in the cloud, where the packaging takes the first account for the standing jobs.
+  const [jobSettings] = accounts.config.accounts;
+  const jobAccount = jobSettings && accountOf(jobSettings.name);
+  if (!jobAccount) throw new Error("there is no account");
   await breakLease(ledger, thresholdsLease(jobAccount.name));
   await breakLease(ledger, aiTasksLease(jobAccount.name));
   const deps: CommandDeps = {
@@ -206,7 +218,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     random,
     log,
     metrics: countedNowhere,
-    access: createAccess(accounts, LOCAL_SENDER),
+    access,
     accountOf,
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),
@@ -215,13 +227,13 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   };
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };
-  const functionDeps = { log: functionLog, attemptTimeoutMs };
-  const { eventSource, reactions } = options;
-  const intake = { ...deps, eventSource, reactions };
+  const functionDeps = () => ({ log: functionLog, attemptTimeoutMs: accounts.attemptTimeoutMs });
+  let intake = { ...deps, eventSource, reactions };
   const routes = createEventRoutes({
     buses: parts,
-    accounts,
-    intake,
+    access,
+    eventSource,
+    first: { accounts: accounts.config, reactions },
     async send(call) {
       const id = random.uuid();
       const message = { body: JSON.stringify(call), groupId: id, deduplicationId: id };
@@ -239,7 +251,19 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     bus: parts.bus,
     defaultBus: parts.defaultBus,
     routes,
-    accounts,
+    get accounts() {
+      return accounts.config;
+    },
+    reconfigure(next) {
+      const config = next.accounts ?? own;
+      const [first] = config.accounts;
+      const isMoved = first?.name !== jobSettings.name || first.baseUrl !== jobSettings.baseUrl;
+      const hasJobs = Object.values(options.jobs).some((choice) => choice !== undefined);
+      if (isMoved && hasJobs) throw new JobAccountMoved(jobSettings.name);
+      accounts.replace(config);
+      intake = { ...intake, reactions: next.reactions };
+      routes.replace({ accounts: config, reactions: next.reactions });
+    },
     jobAccount,
     provider,
     deadLetters: joinDeadLetters([
@@ -257,12 +281,13 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
         ...parts,
         doorbell,
         intake: createIntake(async () => ({ log: functionLog, intake })),
-        runCommands: createRunCommands(async () => ({ ...functionDeps, commands: deps })),
-        pollTasks: createPollTasks(async () => ({ ...functionDeps, commands: pollDeps })),
+        runCommands: createRunCommands(async () => ({ ...functionDeps(), commands: deps })),
+        pollTasks: createPollTasks(async () => ({ ...functionDeps(), commands: pollDeps })),
       });
       jobs = startStandingJobs({
         deps: { ...pollDeps, log: functionLog },
-        account: jobAccount,
+        // With the settings that it has when a job begins.
+        account: () => accountOf(jobAccount.name) ?? jobAccount,
         choice: options.jobs,
         times: provider.jobTimes,
       });

@@ -8,7 +8,7 @@ export const DEMO_STRANGER = "444455556666";
 export const DEMO_REACTION = "resume-when-paid";
 const NETWORK = "c2f1b7de-64a5-4d0e-8f7b-1e2d3c4b5a60";
 
-export const DEMO_ACCOUNTS = `# Who may use which account at the provider. Read when Skyhook starts.
+export const DEMO_ACCOUNTS = `# Who may use which account at the provider. Read again when it changes.
 accounts:
   - name: local                          # of the embedded service: no address, no key
     requests_per_second: 1000
@@ -23,7 +23,7 @@ aws_accounts:
 organization: o-demo123456               # its other AWS accounts may put events, and nothing more
 `;
 
-export const DEMO_REACTIONS = `# Which events become commands. Read when Skyhook starts.
+export const DEMO_REACTIONS = `# Which events become commands. Read again when it changes.
 reactions:
   - name: ${DEMO_REACTION}
     when:

@@ -2,30 +2,37 @@ import type { AccountsConfig } from "../accounts/config.ts";
 import { matchesPattern, unfitFields } from "../event-patterns/pattern.ts";
 import { readCall } from "../intake/bus-event.ts";
 import { type IntakeDeps, readAsked } from "../intake/take-in.ts";
+import type { Reaction } from "../reactions/reaction.ts";
 import type { BusEvent, PutEvent } from "./bus-records.ts";
 import type { BusHandler } from "./event-delivery.ts";
 import {
   type Buses,
+  forwardedTo,
   type IntakeRule,
   intakeCall,
   intakeRules,
-  leadToIntake,
-  leadToSubscribers,
 } from "./event-rules.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import type { RuleOutcome } from "./put-request.ts";
 
-export interface EventRoutesOptions {
-  readonly buses: Buses;
+/** What the ways of events are made of. It is asked for each event, so that another one takes effect. */
+interface RouteConfig {
   readonly accounts: AccountsConfig;
-  readonly intake: Pick<IntakeDeps, "access" | "eventSource" | "reactions">;
+  readonly reactions: readonly Reaction[];
+}
+
+export interface EventRoutesOptions extends Pick<IntakeDeps, "access" | "eventSource"> {
+  readonly buses: Buses;
+  readonly first: RouteConfig;
   /** Puts what a rule sends into the queue of intake. */
   readonly send: (call: unknown) => Promise<void>;
 }
 
+type ForwardHandler = (awsAccount: string, event: BusEvent) => Promise<void>;
+
 /** The ways of events between AWS accounts, as rules and policies make them in the cloud. */
 export interface EventRoutes {
-  /** Sets up the rules. To be called once, behind whoever shows events to a person. */
+  /** Begins to lead events. To be called once, behind whoever shows events to a person. */
   connect(): void;
   /**
    * Puts an event on Skyhook's bus, or on the default one of our own AWS account.
@@ -39,6 +46,10 @@ export interface EventRoutes {
   outcomesOf(event: BusEvent, onDefaultBus?: boolean): readonly RuleOutcome[];
   /** The handler gets what the rule for that AWS account sends to its bus. */
   subscribeAs(awsAccount: string, handler: BusHandler): void;
+  /** As `subscribeAs`, for all AWS accounts, also those that a later config names. */
+  subscribeToForwarded(handler: ForwardHandler): void;
+  /** Takes the rules and policies of another config, for the next event. */
+  replace(config: RouteConfig): void;
 }
 
 /** The bus does not take an event of this AWS account. */
@@ -52,7 +63,7 @@ const unfitOf = (rule: IntakeRule, event: BusEvent, onDefaultBus: boolean): read
 ];
 
 const outcomeOf = (
-  intake: EventRoutesOptions["intake"],
+  intake: Pick<IntakeDeps, "access" | "reactions">,
   rule: IntakeRule,
   event: BusEvent,
   onDefaultBus: boolean,
@@ -76,11 +87,26 @@ const outcomeOf = (
 
 /** To be connected before the buses start, so that no stored event is missed. */
 export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
-  const { buses, accounts, intake, send } = options;
-  const { eventSource } = intake;
-  const rules = intakeRules(intake);
-  const { awsAccounts, organization } = accounts;
-  const handlers = new Map<string, BusHandler[]>();
+  const { buses, access, eventSource, send } = options;
+  const withRules = (config: RouteConfig) => ({
+    ...config,
+    rules: intakeRules({ reactions: config.reactions, eventSource }),
+  });
+  let current = withRules(options.first);
+  const handlers: ForwardHandler[] = [];
+
+  /** Sends an event to the queue of intake once for each rule that it matches, as EventBridge does. */
+  const leadToIntake = async (event: BusEvent, onDefaultBus: boolean): Promise<void> => {
+    for (const rule of current.rules) {
+      if (unfitOf(rule, event, onDefaultBus).length === 0) await send(intakeCall(rule, event));
+    }
+  };
+  const forward = async (event: BusEvent): Promise<void> => {
+    const { awsAccounts } = current.accounts;
+    for (const awsAccount of forwardedTo(event, { awsAccounts, eventSource })) {
+      for (const handle of handlers) await handle(awsAccount, event);
+    }
+  };
 
   /** As infra/event-bus.cjs has it. */
   const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
@@ -92,26 +118,36 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
     }
     if (account === LOCAL_SENDER) return undefined;
     if (onDefaultBus) return "the default bus takes events of our own AWS account only";
+    const { awsAccounts, organization } = current.accounts;
     const isKnown = organization !== undefined || awsAccounts.some(({ id }) => id === account);
     return isKnown ? undefined : `AWS account ${account} may put no events: see aws_accounts`;
   };
 
   return {
     connect() {
-      leadToIntake(buses, rules, send);
-      leadToSubscribers(buses, { awsAccounts, eventSource }, async (awsAccount, event) => {
-        for (const handle of handlers.get(awsAccount) ?? []) await handle(event);
-      });
+      buses.bus.subscribe((event) => leadToIntake(event, false));
+      buses.defaultBus.subscribe((event) => leadToIntake(event, true));
+      buses.bus.subscribe(forward);
     },
     async put(event, onDefaultBus = false) {
       const refusal = refusalOf(event, onDefaultBus);
       if (refusal !== undefined) throw new PutRefused(refusal);
       return (onDefaultBus ? buses.defaultBus : buses.bus).put(event);
     },
-    outcomesOf: (event, onDefaultBus = false) =>
-      rules.flatMap((rule) => outcomeOf(intake, rule, event, onDefaultBus) ?? []),
+    outcomesOf(event, onDefaultBus = false) {
+      const { rules, reactions } = current;
+      return rules.flatMap(
+        (rule) => outcomeOf({ access, reactions }, rule, event, onDefaultBus) ?? [],
+      );
+    },
     subscribeAs(awsAccount, handle) {
-      handlers.set(awsAccount, [...(handlers.get(awsAccount) ?? []), handle]);
+      handlers.push(async (to, event) => (to === awsAccount ? handle(event) : undefined));
+    },
+    subscribeToForwarded(handle) {
+      handlers.push(handle);
+    },
+    replace(config) {
+      current = withRules(config);
     },
   };
 };

@@ -19,15 +19,6 @@ const patternOf = (source: JsonObject): EventPattern => {
   throw new Error(`no event pattern: ${read.problems.map(({ rule }) => rule).join("; ")}`);
 };
 
-const onMatch = (
-  bus: LocalBus,
-  pattern: EventPattern,
-  handler: (event: BusEvent) => Promise<void>,
-): void =>
-  bus.subscribe(async (event) =>
-    matchesPattern(pattern, { ...event }) ? handler(event) : undefined,
-  );
-
 /** As infra/intake-rules.cjs has it: our own events are ours only if they are of our AWS account. */
 const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern => {
   const [only] = Array.isArray(when.source.source) ? when.source.source : [];
@@ -66,33 +57,23 @@ export const intakeRules = (options: {
 export const intakeCall = ({ reaction }: IntakeRule, event: BusEvent): unknown =>
   reaction === undefined ? event : { reaction, event };
 
-/** Sends each event that matches a rule to the queue of intake, as EventBridge does. */
-export const leadToIntake = (
-  { bus, defaultBus }: Buses,
-  rules: readonly IntakeRule[],
-  send: (call: unknown) => Promise<void>,
-): void => {
-  for (const rule of rules) {
-    onMatch(rule.onDefaultBus ? defaultBus : bus, rule.pattern, (event) =>
-      send(intakeCall(rule, event)),
-    );
-  }
-};
+const subscriberPattern = (awsAccount: string, eventSource: string): EventPattern =>
+  patternOf({
+    source: [eventSource],
+    account: [LOCAL_SENDER],
+    "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
+    detail: { metadata: { sender: [awsAccount] } },
+  });
 
 /** As infra/subscribers.cjs: the events of each other AWS account's commands go to its bus. */
-export const leadToSubscribers = (
-  { bus }: Pick<Buses, "bus">,
+export const forwardedTo = (
+  event: BusEvent,
   options: { readonly awsAccounts: readonly AwsAccount[]; readonly eventSource: string },
-  deliver: (awsAccount: string, event: BusEvent) => Promise<void>,
-): void => {
-  for (const { id, bus: target } of options.awsAccounts) {
-    if (target === undefined) continue;
-    const pattern = patternOf({
-      source: [options.eventSource],
-      account: [LOCAL_SENDER],
-      "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
-      detail: { metadata: { sender: [id] } },
-    });
-    onMatch(bus, pattern, (event) => deliver(id, event));
-  }
-};
+): readonly string[] =>
+  options.awsAccounts
+    .filter(
+      ({ id, bus }) =>
+        bus !== undefined &&
+        matchesPattern(subscriberPattern(id, options.eventSource), { ...event }),
+    )
+    .map(({ id }) => id);

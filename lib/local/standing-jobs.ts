@@ -30,7 +30,7 @@ export interface JobTimes {
 
 export interface StandingJobsOptions {
   readonly deps: SyncDeps & { readonly log: InvocationLog };
-  readonly account: Account;
+  readonly account: () => Account;
   readonly choice: JobChoice;
   readonly times: JobTimes;
 }
@@ -79,7 +79,7 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
 
   const startThresholds = (path: string): void => {
     const source = createSteadySource(createFileConfigSource(path), clock);
-    const sync = createSyncThresholds(async () => ({ ...deps, account, source }));
+    const sync = createSyncThresholds(async () => ({ ...deps, account: account(), source }));
     const onVersion = async (version = "none"): Promise<void> => {
       // One writer, one watcher, in order: a sequencer made of the clock could only go wrong with it.
       const object = { key: path, version, sequencer: "" };
@@ -98,7 +98,12 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   const startPrices = (path: string): (() => Promise<void>) => {
     const source = createSteadySource(createFileConfigSource(path), clock);
     const { pricePeriodMs: periodMs } = times;
-    const snapshot = createSnapshotPrices(async () => ({ ...deps, account, source, periodMs }));
+    const snapshot = createSnapshotPrices(async () => ({
+      ...deps,
+      account: account(),
+      source,
+      periodMs,
+    }));
     const run = async (): Promise<void> =>
       snapshot(tick("price-snapshot"), contextOf("snapshot-prices"));
     const onVersion = async (version: string | undefined): Promise<void> => {
@@ -115,7 +120,7 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
 
   const startAiTasks = (choiceOf: NonNullable<JobChoice["aiTasks"]>): void => {
     const taskName = choiceOf === "all" ? undefined : choiceOf;
-    const watch = createWatchAiTasks(async () => ({ ...deps, account, taskName }));
+    const watch = createWatchAiTasks(async () => ({ ...deps, account: account(), taskName }));
     loops.push(
       every(times.aiTasksMs, async () => watch(tick("ai-tasks"), contextOf("watch-ai-tasks"))),
     );
