@@ -136,12 +136,14 @@ describe("skyhook cancel", () => {
     });
   });
 
-  it.concurrent("says of a command that nobody knows what status says", async () => {
+  it.concurrent("says that a command is not there", async () => {
     const ended = await skyhook("cancel", "none");
 
-    expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(ended.stderr).toBe((await skyhook("status", "none")).stderr);
-    expect(ended.stderr).toBe("no command none here: never sent, still queued, or rejected\n");
+    expect(ended).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "no command none here: never sent, still queued, or rejected\n",
+    });
   });
 
   it.concurrent.each(["soon", "-1", "1.5"])("takes no %s for a number of seconds", async (text) => {

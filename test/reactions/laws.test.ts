@@ -75,6 +75,8 @@ const parse = (then: unknown) =>
   );
 
 const isTaken = (operationId: unknown, data: Fields): boolean => {
+  // Neither a file nor a request of the bus may say null where an object belongs.
+  if (data.params === null || data.query === null) return false;
   const operation = COMMANDED.find(({ id }) => id === operationId)!;
   const { request } = checkRequest(operation, data);
   return request !== undefined && nameProblems(operation, request).length === 0;
