@@ -119,6 +119,7 @@ const isLetterOrDigit = (char: string | undefined): boolean => /[A-Za-z0-9]/.tes
 /** Everywhere a value stands in a text; one that is short only where it is a word. */
 const placesOf = (value: string, chars: string): readonly Range[] => {
   const places: Range[] = [];
+  if (value === "") return places;
   for (let at = chars.indexOf(value); at >= 0; at = chars.indexOf(value, at + 1)) {
     const to = at + value.length;
     const isWord = !isLetterOrDigit(chars[at - 1]) && !isLetterOrDigit(chars[to]);
@@ -151,30 +152,47 @@ const joined = (ranges: readonly Range[]): readonly Range[] => {
 };
 
 /** The end of a text that was cut off in the middle of an escape. */
-const CUT_ESCAPE = /(?:%[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?)$/i;
+const CUT_ESCAPE = /(?:%[0-9a-f]?|\\(?:u[0-9a-f]{0,3})?)$/i;
+/** What is left of a character of several bytes that was cut off. */
+const CUT_CHARACTER = /\ufffd{1,3}$/;
+
+/** One secret as the request has it, and without its encoding; both on one line. */
+interface Secret {
+  readonly plain: string;
+  readonly bare: string;
+}
+
+/** Of values as they were sent. One that is short is compared without encoding only. */
+const plainRanges = (value: string, text: string): readonly Range[] => {
+  if (value.length < MIN_LENGTH_INSIDE_WORDS) return [];
+  const places = placesOf(value, text);
+  const cut = startOfCut(value, text);
+  return cut === undefined ? places : [...places, { from: cut, to: text.length }];
+};
 
 /** The ranges of a text that hold one of the values, or its beginning where the text was cut off. */
-const rangesOf = (values: readonly string[], text: string): readonly Range[] => {
+const rangesOf = (secrets: readonly Secret[], text: string): readonly Range[] => {
   const { chars, offsets } = decoded(text);
   const beforeCut = decoded(text.replace(CUT_ESCAPE, ""));
-  // A character of several bytes that was cut off decodes to U+FFFD.
-  const charsBeforeCut = beforeCut.chars.replace(/\ufffd+$/, "");
-  const ranges = values.flatMap((value) => {
-    const places = placesOf(value, chars).map(({ from, to }) => ({
+  const charsBeforeCut = beforeCut.chars.replace(CUT_CHARACTER, "");
+  const ranges = secrets.flatMap(({ plain, bare }) => {
+    // A `\` or `%` in front of a value that was not encoded would make an escape of its first letters.
+    const unencoded = plainRanges(plain, text);
+    const places = placesOf(bare, chars).map(({ from, to }) => ({
       from: offsets[from] ?? 0,
       to: offsets[to] ?? text.length,
     }));
-    const cut = startOfCut(value, charsBeforeCut);
-    if (cut === undefined) return places;
-    return [...places, { from: beforeCut.offsets[cut] ?? 0, to: text.length }];
+    const cut = startOfCut(bare, charsBeforeCut);
+    if (cut === undefined) return [...unencoded, ...places];
+    return [...unencoded, ...places, { from: beforeCut.offsets[cut] ?? 0, to: text.length }];
   });
   return joined(ranges);
 };
 
-const withoutValues = (values: readonly string[], text: string): string => {
+const withoutSecrets = (secrets: readonly Secret[], text: string): string => {
   let shown = "";
   let end = 0;
-  for (const { from, to } of rangesOf(values, text)) {
+  for (const { from, to } of rangesOf(secrets, text)) {
     shown += text.slice(end, from) + REDACTED;
     end = to;
   }
@@ -194,10 +212,11 @@ export const redactorOf = (
   const { secrets = [] } = operation;
   if (!request && secrets.length > 0) return () => REDACTED;
   const texts = request ? secrets.flatMap((field) => stringsIn(requestField(request, field))) : [];
-  const values = [...new Set(texts.map((value) => decoded(value).chars.trim()))].filter(
-    (value) => value !== "",
-  );
-  return (text) => withoutValues(values, onOneLine(text.slice(0, MAX_TEXT_CHARACTERS)));
+  const found = [...new Set(texts)].map((value) => ({
+    plain: onOneLine(value).trim(),
+    bare: decoded(value).chars.trim(),
+  }));
+  return (text) => withoutSecrets(found, onOneLine(text.slice(0, MAX_TEXT_CHARACTERS)));
 };
 
 export const redactProblems = (

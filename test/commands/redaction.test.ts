@@ -78,4 +78,27 @@ describe("a redactor", () => {
     expect(redactor("1", "z")(text)).toBe(text);
     expect(redactor("3")(text)).toBe("100 % of [redacted] items in C:\\new at %zz, 1\\u00zz");
   });
+
+  test.each([
+    ["a backslash", "no such escape: \\token-1234"],
+    ["a percent sign", "bad format %4f-token-1234"],
+  ])("leaves nothing of a value that reads like an escape behind %s", (_what, text) => {
+    const value = text.includes("%") ? "4f-token-1234" : "token-1234";
+
+    expect(redactor(value)(text)).toBe(text.replace(value, "[redacted]"));
+    // Also where the text was cut off.
+    expect(redactor(`${value}-and-more`)(text)).toBe(text.replace(value, "[redacted]"));
+  });
+
+  test.each([
+    ["backslashes", "\\"],
+    ["replacement characters", "\ufffd"],
+  ])(
+    "reads a long run of %s once, not once for each of them",
+    (_what, unit) => {
+      expect(redactor("secret-1")(`${unit.repeat(99_990)} secret-1`)).toMatch(/ \[redacted\]$/);
+    },
+    // Some milliseconds when read once; more than ten seconds before.
+    5_000,
+  );
 });
