@@ -7,6 +7,11 @@ const HOUR_MS = 60 * 60 * 1000;
 const RETENTION_MS = 30 * 24 * HOUR_MS;
 /** Records of one sender in one hour. Beyond it a rejection is an event and a log line only. */
 export const MAX_PER_HOUR = 100;
+/**
+ * Items over which these are spread. Each writer loses to another at most as often as an item takes
+ * entries, which is less often than a change of an item is tried.
+ */
+const PARTS_OF_HOUR = 10;
 /** Requests under one id, the newest. */
 const MAX_PER_ID = 5;
 const MAX_PROBLEMS = 10;
@@ -37,7 +42,7 @@ const rejections = recordKind({
     Math.max(...record.rejections.map(({ rejectedAt }) => rejectedAt)) + RETENTION_MS,
 });
 
-/** What one sender had rejected in one hour: bounds the records, and lists them. */
+/** A part of what one sender had rejected in one hour: bounds the records, and lists them. */
 const rejectionHours = recordKind({
   kind: "rejection-hour",
   schema: z.object({
@@ -65,22 +70,30 @@ const fitting = (rejection: Rejected): Rejected => ({
 const withDigest = (found: readonly Rejected[], digest: string): Rejected | undefined =>
   found.find((rejection) => rejection.digest === digest);
 
-/** Counts a rejection in its hour. @returns whether the hour has room for it */
+/**
+ * Counts a rejection in its hour: in the part that its digest chooses, or the next one with room.
+ * @returns whether the hour has room for it
+ */
 const countInHour = async (
   ledger: Ledger,
   sender: string,
   { id, digest, rejectedAt }: { id: string; digest: string; rejectedAt: number },
 ): Promise<boolean> => {
   const beganAt = Math.floor(rejectedAt / HOUR_MS) * HOUR_MS;
-  const key = keyOf(sender, new Date(beganAt).toISOString().slice(0, 13));
+  const hour = keyOf(sender, new Date(beganAt).toISOString().slice(0, 13));
   const isListed = ({ entries }: { entries: readonly { digest: string }[] }): boolean =>
     entries.some((entry) => entry.digest === digest);
-  const { value } = await rejectionHours.change(ledger, key, (hour = { beganAt, entries: [] }) =>
-    isListed(hour) || hour.entries.length >= MAX_PER_HOUR
-      ? hour
-      : { ...hour, entries: [...hour.entries, { id, digest }] },
-  );
-  return isListed(value);
+  const first = Number.parseInt(digest.slice(0, 8), 16);
+  for (let tried = 0; tried < PARTS_OF_HOUR; tried++) {
+    const key = `${hour}/${(first + tried) % PARTS_OF_HOUR}`;
+    const { value } = await rejectionHours.change(ledger, key, (part = { beganAt, entries: [] }) =>
+      isListed(part) || part.entries.length >= MAX_PER_HOUR / PARTS_OF_HOUR
+        ? part
+        : { ...part, entries: [...part.entries, { id, digest }] },
+    );
+    if (isListed(value)) return true;
+  }
+  return false;
 };
 
 const record = async (

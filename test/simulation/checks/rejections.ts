@@ -9,13 +9,16 @@ const ROOM_IN_HOUR = 100;
 
 const PREFIX = "rejection#";
 
-const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean =>
-  [...ledger.items].some(
-    ([key, { value }]) =>
-      key.startsWith(`rejection-hour#${sender}/`) &&
-      Array.isArray(value.entries) &&
-      value.entries.length >= ROOM_IN_HOUR,
-  );
+/** Whether an hour of the sender may be full; its entries are in several items, `HOUR/PART`. */
+const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean => {
+  const counts = new Map<string, number>();
+  for (const [key, { value }] of ledger.items) {
+    if (!key.startsWith(`rejection-hour#${sender}/`) || !Array.isArray(value.entries)) continue;
+    const hour = key.slice(0, key.lastIndexOf("/"));
+    counts.set(hour, (counts.get(hour) ?? 0) + value.entries.length);
+  }
+  return [...counts.values()].some((count) => count >= ROOM_IN_HOUR);
+};
 
 /** Rejections that were published, and cannot be asked for. */
 const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
