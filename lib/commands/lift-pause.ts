@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { budgets, endPause, pauseEndOf } from "../ledger/budget.ts";
 import { type Command, commands } from "../ledger/command.ts";
 import { endWait } from "../ledger/command-transitions.ts";
+import { isUnreadable } from "../ledger/record.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import type { LiftAnswer } from "./person-answers.ts";
@@ -21,15 +22,45 @@ const waitsForPause = (command: Command, account: string): boolean => {
   return PAUSED.has(state.because ?? attempts.at(-1)?.code ?? "");
 };
 
+interface LiftDeps {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+}
+
+/** @returns whether the command waited for the pause, and goes on now */
+const release = async (
+  { ledger, clock }: LiftDeps,
+  account: string,
+  key: string,
+): Promise<boolean> => {
+  const waits = (command: Command): boolean => waitsForPause(command, account);
+  try {
+    const found = await commands.read(ledger, key);
+    if (!found || !waits(found.value)) return false;
+    let isReleased = false;
+    await commands.update(ledger, key, (command) => {
+      const next = waits(command) ? endWait(command, clock.now()) : command;
+      isReleased = next !== command;
+      return next;
+    });
+    return isReleased;
+  } catch (error) {
+    // The poller reports it at each check. The other commands must not wait for it.
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
+};
+
 /**
  * Lets an account send again although the provider has asked for a pause, and its commands go on at
  * once. Repeatable, so that a lift that died half-way is done again.
  * @returns undefined when nothing was ever sent for an account of that name
  */
 export const liftPause = async (
-  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  deps: LiftDeps,
   account: string,
 ): Promise<LiftAnswer | undefined> => {
+  const { ledger, clock } = deps;
   const found = await budgets.read(ledger, account);
   if (!found) return undefined;
   const now = clock.now();
@@ -39,17 +70,7 @@ export const liftPause = async (
   const keys = due.filter(({ key }) => key.startsWith(PREFIX));
   const limit = pLimit(MAX_AT_ONCE);
   const released = await Promise.all(
-    keys.map(({ key }) =>
-      limit(async () => {
-        let isReleased = false;
-        await commands.update(ledger, key.slice(PREFIX.length), (command) => {
-          const next = waitsForPause(command, account) ? endWait(command, now) : command;
-          isReleased = next !== command;
-          return next;
-        });
-        return isReleased;
-      }),
-    ),
+    keys.map(({ key }) => limit(() => release(deps, account, key.slice(PREFIX.length)))),
   );
   const count = released.filter(Boolean).length;
   return until === undefined

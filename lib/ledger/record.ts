@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Ledger } from "../ports/ledger.ts";
+import { type Ledger, UnreadableItemError } from "../ports/ledger.ts";
 
 /** A value as stored, with the version that a replacing write must know. */
 export interface Stored<T> {
@@ -9,6 +9,10 @@ export interface Stored<T> {
 
 /** A change that keeps losing against others is given up; the message or the due entry comes again. */
 const MAX_CONFLICTS = 20;
+
+/** Whether an error of a read says that the item is none that this version knows. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof z.ZodError || error instanceof UnreadableItemError;
 
 export interface RecordRules<S extends z.ZodType> {
   /** Prefix of the item keys of this kind, without `#`. */

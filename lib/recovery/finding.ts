@@ -1,12 +1,12 @@
-import * as z from "zod";
 import type { Access } from "../accounts/access.ts";
 import { refusalOfNew, requestFingerprint } from "../commands/accept.ts";
 import { readRequest } from "../commands/read-request.ts";
 import type { CommandRequest, Rejection, RequestContext } from "../commands/request.ts";
 import { type Command, commandKey, commands } from "../ledger/command.ts";
+import { isUnreadable } from "../ledger/record.ts";
 import { MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
 import type { DeadLetter } from "../ports/dead-letters.ts";
-import { type Ledger, UnreadableItemError } from "../ports/ledger.ts";
+import type { Ledger } from "../ports/ledger.ts";
 import type { Letter, LetterContext } from "./letter.ts";
 
 export interface FindingContext extends LetterContext {
@@ -52,7 +52,7 @@ const lookUp = async (ledger: Ledger, key: string): Promise<Command | "unreadabl
   try {
     return (await commands.read(ledger, key))?.value;
   } catch (error) {
-    if (error instanceof z.ZodError || error instanceof UnreadableItemError) return "unreadable";
+    if (isUnreadable(error)) return "unreadable";
     throw error;
   }
 };

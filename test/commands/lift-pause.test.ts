@@ -73,3 +73,16 @@ test("a lift that died half-way is done again", async () => {
 
   expect(await liftPause(world, "local")).toEqual({ kind: "not-paused", commands: 1 });
 });
+
+test("a command that cannot be read keeps no other one waiting", async () => {
+  const { world } = await paused();
+  await world.ledger.write({
+    key: "command#own/a-broken-one",
+    version: 1,
+    dueAt: START,
+    value: { of: "another version" },
+  });
+
+  expect(await liftPause(world, "local")).toMatchObject({ kind: "lifted", commands: 1 });
+  expect((await world.command("c1"))?.state).toMatchObject({ notBefore: world.clock.now() });
+});
