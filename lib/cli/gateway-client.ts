@@ -9,6 +9,7 @@ import {
   type ResolveAnswer,
   resolveAnswerSchema,
 } from "../commands/person-answers.ts";
+import { type JobName, type JobRun, jobRunSchema } from "../local/job-run.ts";
 import { type PutAnswer, putAnswerSchema } from "../local/put-request.ts";
 import {
   type PriceChangeView,
@@ -50,6 +51,8 @@ export interface GatewayClient {
   ): Promise<ResolveAnswer | undefined>;
   /** Ends the pause of an account; undefined when there is none of that name. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;
+  /** Runs a standing job; resolves when it has ended. @throws ExitError as `send` */
+  runJob(name: JobName): Promise<JobRun>;
   /** What is watched, each with its latest price. */
   prices(): Promise<readonly PriceView[]>;
   /** Every reading of a price, newest first; undefined when nothing was ever watched under the name. */
@@ -60,18 +63,20 @@ export interface GatewayClient {
 
 /** A running Skyhook answers at once. */
 const ANSWER_MS = 30_000;
+/** A standing job may take 300 s. */
+const JOB_MS = 310_000;
 
 const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "TimeoutError";
 
-const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
-  const late = AbortSignal.timeout(ANSWER_MS);
+const ask = async (url: URL, init?: RequestInit, limitMs = ANSWER_MS): Promise<Response> => {
+  const late = AbortSignal.timeout(limitMs);
   const signal = init?.signal ? AbortSignal.any([late, init.signal]) : late;
   try {
     return await fetch(url, { ...init, signal });
   } catch (error) {
     if (isTimeout(error)) {
-      const limit = `${ANSWER_MS / 1000} seconds`;
+      const limit = `${limitMs / 1000} seconds`;
       throw new ExitError(
         EXIT.unreachable,
         `${url.origin} did not answer within ${limit}; it may be busy, try again`,
@@ -84,16 +89,14 @@ const ask = async (url: URL, init?: RequestInit): Promise<Response> => {
   }
 };
 
-const postRequest = (url: URL, body: unknown): Promise<Response> =>
-  ask(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const postRequest = (url: URL, body: unknown, limitMs?: number): Promise<Response> => {
+  const headers = { "content-type": "application/json" };
+  return ask(url, { method: "POST", headers, body: JSON.stringify(body) }, limitMs);
+};
 
 /** @throws ExitError unless it is accepted */
-export const post = async (url: URL, body: unknown): Promise<unknown> => {
-  const response = await postRequest(url, body);
+export const post = async (url: URL, body: unknown, limitMs?: number): Promise<unknown> => {
+  const response = await postRequest(url, body, limitMs);
   if (response.status !== 202) throw await refusedBy(response, url);
   return response.json();
 };
@@ -171,6 +174,10 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
   async liftPause(account) {
     const url = new URL(`/accounts/${encodeURIComponent(account)}/lift-pause`, endpoint);
     return answerIn(await postRequest(url, {}), url, liftAnswerSchema, "no such account");
+  },
+  async runJob(name) {
+    const url = new URL(`/jobs/${name}/run`, endpoint);
+    return jobRunSchema.parse(await post(url, {}, JOB_MS));
   },
   async prices() {
     return (await read(new URL("/prices", endpoint), z.array(priceViewSchema))) ?? [];

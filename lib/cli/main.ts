@@ -1,7 +1,8 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import { version } from "../../package.json";
 import { POOL_PATH } from "../contract/load-balancer-pools.ts";
 import { TASK_PATH } from "../contract/tasks.ts";
+import { JOB_NAMES, type JobName } from "../local/job-run.ts";
 import { createSystemClock } from "../system/system-clock.ts";
 import { createSystemRandom } from "../system/system-random.ts";
 import { addDeadLetterCommands } from "./dead-letter-commands.ts";
@@ -14,8 +15,10 @@ import { endWithoutReader, printNote } from "./output.ts";
 import { addPriceCommands } from "./price-commands.ts";
 import { addReactionCommands } from "./reaction-commands.ts";
 import { addReadCommands } from "./read-commands.ts";
+import type { RunJobFlags } from "./run-job.ts";
 import { addSendCommands } from "./send-commands.ts";
 import type { ServiceFlags } from "./service.ts";
+import { stageOption } from "./stage-option.ts";
 import type { StartFlags } from "./start-settings.ts";
 import { addThresholdCommands } from "./threshold-commands.ts";
 
@@ -29,7 +32,7 @@ First steps:
 
 Exit status:
   ${EXIT.ok}  done
-  ${EXIT.failed}  the command failed, or the demo did not end as expected
+  ${EXIT.failed}  the command or the job failed, or the demo did not end as expected
   ${EXIT.refused}  refused: wrong usage, wrong settings or a rejected request
   ${EXIT.unreachable}  nothing answers at the given address
   ${EXIT.timedOut}  waited long enough; the command goes on`;
@@ -99,6 +102,20 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   addReactionCommands(program, { clock, random: createSystemRandom() }, end);
   addDeadLetterCommands(program, { clock, random: createSystemRandom() }, end);
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
+  program
+    .command("run")
+    .description("run a standing job now, as its schedule does, and wait for its end")
+    .addArgument(new Argument("<job>").choices(JOB_NAMES))
+    .option("--json", "print JSON")
+    .addOption(endpointOption())
+    .addOption(stageOption())
+    .action((job: JobName, flags: RunJobFlags) =>
+      end(
+        import("./run-job.ts").then((it) =>
+          it.runJob(job, flags, { clock, random: createSystemRandom() }),
+        ),
+      ),
+    );
   program
     .command("put-event")
     .description("put an event on the bus of a running Skyhook, as an AWS account does")

@@ -23,6 +23,7 @@ import type { DurableStore } from "./durable-map.ts";
 import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import type { Buses } from "./event-rules.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
+import type { JobName, JobRun } from "./job-run.ts";
 import { openLevelStore } from "./level-store.ts";
 import { countedNowhere, openLocalAccounts } from "./local-accounts.ts";
 import { type LocalBus, openLocalBus } from "./local-bus.ts";
@@ -95,6 +96,8 @@ export interface Automation {
   isQueued(eventId: string): boolean;
   /** Begins to run functions and to deliver events. To be called once. */
   start(): void;
+  /** Runs a standing job now, as its schedule does, and waits for its end. */
+  runJob(name: JobName): Promise<JobRun>;
   /** Takes a snapshot of prices now, as the schedule does. */
   snapshotPrices(): Promise<void>;
   /**
@@ -291,6 +294,10 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
         choice: options.jobs,
         times: provider.jobTimes,
       });
+    },
+    async runJob(name) {
+      if (jobs) return jobs.run(name);
+      return { kind: "failed", problem: "Skyhook is still starting; try again", events: [] };
     },
     async snapshotPrices() {
       await jobs?.snapshotPrices();

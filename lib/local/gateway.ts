@@ -10,6 +10,7 @@ import type { Automation } from "./automation.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
 import { PutRefused } from "./event-routes.ts";
 import { readBody, refuse } from "./gateway-body.ts";
+import { JOB_NAMES } from "./job-run.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import { createPersonRoutes } from "./person-routes.ts";
 import { type PutAnswer, readPut } from "./put-request.ts";
@@ -123,6 +124,14 @@ const createApp = (automation: Automation): Hono => {
     if (!answer) return refuse(context, 404, "no such account");
     await deps.waker.wakeAt(deps.clock.now());
     return context.json(answer, 202);
+  });
+  app.post("/jobs/:name/run", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const name = JOB_NAMES.find((job) => job === context.req.param("name"));
+    return name === undefined
+      ? refuse(context, 404, "no such job")
+      : context.json(await automation.runJob(name), 202);
   });
   app.route("/dead-letters", createDeadLetterRoutes(automation));
   app.get("/prices", async (context) =>

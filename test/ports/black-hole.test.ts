@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createAwsClient } from "../../lib/aws/aws-client.ts";
+import { createAwsClient, untilWorkEnds } from "../../lib/aws/aws-client.ts";
 import { createDynamodbLedger } from "../../lib/aws/dynamodb-ledger.ts";
 import { createEventbridgeBus } from "../../lib/aws/eventbridge-bus.ts";
 import { createS3ConfigSource } from "../../lib/aws/s3-config-source.ts";
@@ -98,7 +99,7 @@ describe("the clients of AWS", () => {
         .map((file) => `${folder}/${file}`)
         .filter((file) => file.endsWith(".ts"))
         .filter((file) =>
-          /new (DynamoDB|EventBridge|S3|SQS|SSM)Client\b/.test(readFileSync(file, "utf8")),
+          /new (DynamoDB|EventBridge|Lambda|S3|SQS|SSM)Client\b/.test(readFileSync(file, "utf8")),
         ),
     );
 
@@ -140,4 +141,17 @@ describe("a connection on which an answer stops in the middle", () => {
     await hole.close();
     await reading;
   });
+});
+
+it("waits for work as long as it may take, and begins it once", async () => {
+  const hole = await open(noAnswer);
+  const client = createAwsClient(LambdaClient, untilWorkEnds(30_000));
+
+  const call = client.send(new InvokeCommand({ FunctionName: "job" }));
+  const { error, durationMs } = await hole.outcomeOf(call);
+
+  expect(String(error)).toContain("TimeoutError");
+  expect(durationMs).toBeGreaterThan(30_000);
+  expect(durationMs).toBeLessThan(40_000);
+  expect(hole.requests()).toBe(1);
 });
