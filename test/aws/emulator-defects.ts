@@ -65,6 +65,30 @@ const withPlainHttp = (resource: MissingResource): MissingResource | undefined =
   return { ...resource, Properties: { Queues, PolicyDocument: { ...PolicyDocument, Statement } } };
 };
 
+const sumAlarmSchema = z.looseObject({
+  Metrics: z.array(
+    z.object({
+      MetricStat: z
+        .object({ Metric: z.record(z.string(), z.json()), Period: z.number(), Stat: z.string() })
+        .optional(),
+    }),
+  ),
+});
+
+/**
+ * Defect: CloudFormation refuses an alarm on a sum of metrics, and with it the stack.
+ * @returns an alarm of the same name on the first of the metrics
+ */
+const withOneMetric = (resource: MissingResource): MissingResource => {
+  const { data: alarm } = sumAlarmSchema.safeParse(resource.Properties);
+  if (resource.Type !== "AWS::CloudWatch::Alarm" || !alarm) return resource;
+  const { Metrics, ...properties } = alarm;
+  const { MetricStat } = Metrics.find((each) => each.MetricStat) ?? {};
+  const { Metric, Period, Stat } = { ...MetricStat };
+  const Properties = { ...properties, ...Metric, Period, Statistic: Stat };
+  return { ...resource, Properties: z.json().parse(Properties) };
+};
+
 /**
  * Takes out of a package what the emulator cannot deploy or live with.
  * @param folder of the package; changed
@@ -79,7 +103,7 @@ export const adaptPackage = async (folder: string): Promise<readonly MissingReso
   template.Resources = Object.fromEntries(
     entries.flatMap(([id, resource]) => {
       const deployed = UNKNOWN_TYPES.has(resource.Type) ? undefined : withPlainHttp(resource);
-      return deployed ? [[id, deployed]] : [];
+      return deployed ? [[id, withOneMetric(deployed)]] : [];
     }),
   );
   await writeFile(file, JSON.stringify(state));
