@@ -14,14 +14,16 @@ const TICK = JSON.stringify({
 });
 
 /**
- * A schedule that calls a function, and the role that lets it.
+ * A schedule that calls a function, and the role that lets it. Stages had schedules of other ids and names
+ * in the default group. CloudFormation cannot move a schedule into a group: it looks for it there, and the
+ * update fails. So these are new, and the update deletes the others when these exist.
  * @param maxAgeSeconds a tick that is older is kept as a dead letter instead of being tried again
  */
 const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
   [id]: {
     Type: "AWS::Scheduler::Schedule",
     Properties: {
-      Name: nameOf(thing),
+      Name: nameOf(`${thing}-tick`),
       GroupName: { Ref: "ScheduleGroup" },
       State: STATE,
       ScheduleExpression: expression,
@@ -48,7 +50,7 @@ const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
 });
 
 const AI_TASKS = schedule({
-  id: "AiTaskSchedule",
+  id: "AiTaskTick",
   thing: "ai-tasks",
   target: "WatchDashaiDashtasksLambdaFunction",
   expression: "rate(1 minute)",
@@ -60,7 +62,7 @@ module.exports = async (osls) => ({
   ScheduleGroup: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: STAGE } },
   /** The safety net under the wake queue: whatever is due is seen within a minute. */
   ...schedule({
-    id: "PollSchedule",
+    id: "PollTick",
     thing: "poll-tasks",
     target: "PollDashtasksLambdaFunction",
     expression: "rate(1 minute)",
@@ -69,7 +71,7 @@ module.exports = async (osls) => ({
   }),
   /** Finds what was changed at the provider, and configs whose event was lost. */
   ...schedule({
-    id: "DriftSchedule",
+    id: "DriftTick",
     thing: "threshold-drift",
     target: "SyncDashthresholdsLambdaFunction",
     expression: "rate(1 hour)",
@@ -77,7 +79,7 @@ module.exports = async (osls) => ({
   }),
   /** In the middle of the hour that its run is known by, so that no tick falls into another's. */
   ...schedule({
-    id: "PriceSchedule",
+    id: "PriceTick",
     thing: "price-snapshot",
     target: "SnapshotDashpricesLambdaFunction",
     expression: "cron(30 * * * ? *)",

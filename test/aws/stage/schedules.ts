@@ -35,7 +35,7 @@ const stopWakes = async ({ stack }: DeployedStage): Promise<void> => {
 const stopPollSchedule = async ({ stack }: DeployedStage): Promise<void> => {
   const { scheduler } = stack.aws;
   const { $metadata, Arn, CreationDate, LastModificationDate, ...schedule } = await scheduler.send(
-    new GetScheduleCommand({ GroupName: stack.name, Name: stack.nameOf("poll-tasks") }),
+    new GetScheduleCommand({ GroupName: stack.name, Name: stack.nameOf("poll-tasks-tick") }),
   );
   const { GroupName, Name, ScheduleExpression, FlexibleTimeWindow, Target } = schedule;
   const set = async (State: "ENABLED" | "DISABLED") => {

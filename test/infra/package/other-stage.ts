@@ -153,7 +153,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
     test("neither schedules the function of AI tasks nor watches it, if they are not watched", () => {
       const ids = Object.keys(template.resources).filter((id) => /AiTask|Aidashtask/i.test(id));
 
-      expect(ids.filter((id) => /Schedule|Fails|Throttled|Rule/.test(id))).toEqual([]);
+      expect(ids.filter((id) => /Tick|Fails|Throttled|Rule/.test(id))).toEqual([]);
       expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.AI_TASK_NAME).toBe("");
     });
 

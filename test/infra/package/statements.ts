@@ -158,10 +158,10 @@ export const STATEMENTS = {
     logs("WatchDashaiDashtasksLogGroup"),
     ...job("ai-task#*", "ai-watch#*", "lease#watch-ai-tasks/*"),
   ],
-  PollScheduleRole: calls("PollDashtasksLambdaFunction"),
-  DriftScheduleRole: calls("SyncDashthresholdsLambdaFunction"),
-  PriceScheduleRole: calls("SnapshotDashpricesLambdaFunction"),
-  AiTaskScheduleRole: calls("WatchDashaiDashtasksLambdaFunction"),
+  PollTickRole: calls("PollDashtasksLambdaFunction"),
+  DriftTickRole: calls("SyncDashthresholdsLambdaFunction"),
+  PriceTickRole: calls("SnapshotDashpricesLambdaFunction"),
+  AiTaskTickRole: calls("WatchDashaiDashtasksLambdaFunction"),
 };
 
 const trust = (service: string) => ({
@@ -194,8 +194,8 @@ export const TRUST = {
   SyncThresholdsRole: [trust("lambda.amazonaws.com")],
   SnapshotPricesRole: [trust("lambda.amazonaws.com")],
   WatchAiTasksRole: [trust("lambda.amazonaws.com")],
-  PollScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
-  DriftScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
-  PriceScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
-  AiTaskScheduleRole: [TRUST_FOR_OUR_SCHEDULES],
+  PollTickRole: [TRUST_FOR_OUR_SCHEDULES],
+  DriftTickRole: [TRUST_FOR_OUR_SCHEDULES],
+  PriceTickRole: [TRUST_FOR_OUR_SCHEDULES],
+  AiTaskTickRole: [TRUST_FOR_OUR_SCHEDULES],
 };
