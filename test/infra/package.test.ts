@@ -145,7 +145,7 @@ test("the stack has tags that name Skyhook and the stage", async () => {
 
   const { service } = stateSchema.parse(JSON.parse(await readFile(file, "utf8")));
 
-  expect(service.provider.stackTags).toEqual({ Application: "skyhook", Stage: "dev" });
+  expect(service.provider.stackTags).toEqual({ Application: "skyhook", STAGE: "dev" });
 });
 
 testTriggers(template, () => packaged);

@@ -76,6 +76,13 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
     }
   });
 
+  // SQS takes up to a minute until it applies a new policy; what a rule sends before becomes a dead letter.
+  test("the queue may be sent to some time before rules send: the mapping is made in between", () => {
+    expect(resource("IntakeEventSourceMappingSQSRequestQueue").DependsOn).toContain(
+      "RequestQueuePolicy",
+    );
+  });
+
   test("a request on our bus comes to the queue whole, unless it calls itself ours", () => {
     expect(resource("CommandsRequested").Properties).toEqual({
       Name: "skyhook-dev-commands-requested",
