@@ -24,11 +24,15 @@ const oursFromOthers = (eventSource, roles) => ({
   Null: { "aws:PrincipalArn": "false" },
 });
 
-const putPolicy = (effect, statementId, principal, condition) => ({
+/**
+ * @param statement its id says the stage too: CloudFormation refuses an id that another stack of the AWS
+ * account and region has, although EventBridge does not
+ */
+const putPolicy = (effect, statement, principal, condition) => ({
   Type: "AWS::Events::EventBusPolicy",
   Properties: {
     EventBusName: { Ref: "EventBus" },
-    StatementId: statementId,
+    StatementId: nameOf(statement),
     Statement: {
       Effect: effect,
       Principal: principal,

@@ -53,7 +53,8 @@ describe("the template of another AWS account", () => {
   test("lets Skyhook's AWS account put events on that bus, and nobody else do anything", () => {
     expect(properties("OnlySkyhookMayPut")).toEqual({
       EventBusName: { Ref: "SkyhookEvents" },
-      StatementId: "skyhook",
+      // CloudFormation refuses an id that another stack has, such as one for another stage of Skyhook.
+      StatementId: { "Fn::Join": ["-", { "Fn::Split": [".", { Ref: "BusName" }] }] },
       Statement: {
         Effect: "Allow",
         Principal: { AWS: { "Fn::Sub": `arn:\${AWS::Partition}:iam::\${SkyhookAccountId}:root` } },

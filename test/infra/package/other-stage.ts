@@ -196,6 +196,17 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(Object.keys(resources)).toContain("LedgerTable");
     }, 90_000);
 
+    // CloudFormation takes a statement's id for the resource's own, and refuses one that another stack of
+    // the AWS account and region has, although it is of another bus (aws-cdk issue 29627).
+    test("shares no statement id of its bus's policy with another stage beside it", () => {
+      const ids = ofType("AWS::Events::EventBusPolicy").map(
+        ([, { Properties }]) => Properties.StatementId,
+      );
+
+      expect(ids.length).toBeGreaterThan(0);
+      expect(ids.filter((id) => !String(id).startsWith("skyhook-prod-"))).toEqual([]);
+    });
+
     test("stands still from its first deployment on, if it says so", () => {
       expect(template.parameters.Running?.Default).toBe("no");
     });

@@ -164,7 +164,7 @@ export const RESOURCE_POLICIES = {
   RequestDeadLetterPolicy: nothingButTls("RequestDeadLetter"),
   OnlyOurFunctionsMayPut: {
     EventBusName: { Ref: "EventBus" },
-    StatementId: "own-source",
+    StatementId: "skyhook-dev-own-source",
     Statement: {
       Effect: "Deny",
       Principal: "*",
@@ -179,7 +179,7 @@ export const RESOURCE_POLICIES = {
   },
   AwsAccountsMayPut: {
     EventBusName: { Ref: "EventBus" },
-    StatementId: "aws-accounts",
+    StatementId: "skyhook-dev-aws-accounts",
     Statement: {
       Effect: "Allow",
       Principal: { AWS: [{ "Fn::Sub": `arn:\${AWS::Partition}:iam::111122223333:root` }] },
