@@ -89,7 +89,11 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
   const access = accounts && createAccess(accounts, ownSender);
   return {
     deadLetters,
-    context: () => ({ ledger, access, ownSender, fingerprintKey, now: time.now() }),
+    context: () => ({
+      ...{ ledger, access, ownSender, fingerprintKey },
+      reactions: undefined,
+      now: time.now(),
+    }),
   };
 };
 

@@ -6,7 +6,7 @@ import { type RejectDeps, rejectRequest } from "../commands/reject.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../commands/request.ts";
 import { sealRequest } from "../commands/sealed-request.ts";
 import { commandIdOf, commandOf } from "../reactions/react.ts";
-import { type Reaction, ruleNameOf } from "../reactions/reaction.ts";
+import { type Reaction, reactionNamed } from "../reactions/reaction.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { readTaskFollow } from "./task-follow.ts";
 
@@ -65,10 +65,7 @@ const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestCo
  * has to come again
  */
 const reactionOf = ({ reactions }: Pick<IntakeDeps, "reactions">, name: string): Reaction => {
-  const found =
-    reactions.find((reaction) => reaction.name === name) ??
-    // A dead letter of a rule names the rule only.
-    reactions.find((reaction) => ruleNameOf(reaction.name) === name);
+  const found = reactionNamed(reactions, name);
   if (!found) throw new Error("the rule of an unknown reaction has called");
   return found;
 };
@@ -78,6 +75,16 @@ const deduplicationIdOf = (event: BusEvent, reaction: string | undefined): strin
   createHash("sha256")
     .update(JSON.stringify([event.account, event.id, reaction ?? null]))
     .digest("hex");
+
+/** The id of the command that a reaction makes of an event; undefined: no such reaction is known. */
+export const reactionCommandId = (
+  reactions: IntakeDeps["reactions"],
+  name: string,
+  event: BusEvent,
+): string | undefined => {
+  const reaction = reactionNamed(reactions, name);
+  return reaction && commandIdOf(reaction, event, event.id);
+};
 
 /**
  * Reads the request that a rule's call asks for, or its rejection. Pure.

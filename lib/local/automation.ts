@@ -81,6 +81,7 @@ export interface Automation {
   readonly routes: EventRoutes;
   /** Those in effect. */
   readonly accounts: AccountsConfig;
+  readonly reactions: readonly Reaction[];
   /**
    * Takes other accounts and reactions, for the next event and command. What is under way goes on with
    * the account that it has.
@@ -256,6 +257,9 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     routes,
     get accounts() {
       return accounts.config;
+    },
+    get reactions() {
+      return intake.reactions;
     },
     reconfigure(next) {
       const config = next.accounts ?? own;

@@ -19,15 +19,13 @@ const redriveSchema = z.union([
 
 const deleteSchema = z.strictObject({ ids, force: z.boolean() });
 
-const recoveryOf = ({ deps, deadLetters }: Automation): RecoveryDeps => ({
-  deadLetters,
-  context: () => ({
-    ledger: deps.ledger,
-    access: deps.access,
-    ownSender: deps.ownSender,
-    fingerprintKey: deps.fingerprintKey,
-    now: deps.clock.now(),
-  }),
+const recoveryOf = (automation: Automation): RecoveryDeps => ({
+  deadLetters: automation.deadLetters,
+  context: () => {
+    const { deps, reactions } = automation;
+    const { ledger, access, ownSender, fingerprintKey, clock } = deps;
+    return { ledger, access, ownSender, fingerprintKey, reactions, now: clock.now() };
+  },
 });
 
 const parsed = <S extends z.ZodType>(schema: S, text: string): z.output<S> | undefined =>

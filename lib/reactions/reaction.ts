@@ -29,6 +29,11 @@ export interface Reaction {
 /** Longer names are cut, so that the rule's name has at most the 64 characters of EventBridge. */
 const MAX_RULE_NAME_LENGTH = 34;
 
+/** The reaction of that name, or of that rule: a dead letter of a rule names the rule only. */
+export const reactionNamed = (reactions: readonly Reaction[], name: string): Reaction | undefined =>
+  reactions.find((reaction) => reaction.name === name) ??
+  reactions.find((reaction) => ruleNameOf(reaction.name) === name);
+
 /** How infra/intake-rules.cjs calls a reaction's rule, behind the prefix of its stage. */
 export const ruleNameOf = (name: string): string => {
   if (name.length <= MAX_RULE_NAME_LENGTH) return name;

@@ -24,8 +24,8 @@ export type Finding =
   | { readonly kind: "unreadable"; readonly why: string }
   | { readonly kind: "forged" }
   | { readonly kind: "ignored" }
-  /** Its command is not in the ledger, under the id that a reaction gives it unless it says otherwise. */
-  | { readonly kind: "reacting" }
+  /** For a reaction, and its command is not in the ledger, as far as its id is known. */
+  | { readonly kind: "reacting"; readonly isIdKnown: boolean }
   /** Its command's ledger item cannot be read: every receive fails. */
   | { readonly kind: "stuck" }
   /** To go on with a command that is not in the ledger. */
@@ -138,7 +138,9 @@ export const findOut = async (
       const key = commandKey({ sender: read.source.sender, id: read.commandId });
       const command = await lookUp(context.ledger, key);
       if (command === "unreadable") return { kind: "stuck" };
-      return command ? { kind: "known", command, isCompared: false } : { kind: "reacting" };
+      return command
+        ? { kind: "known", command, isCompared: false }
+        : { kind: "reacting", isIdKnown: read.isIdKnown };
     }
     default:
       return read satisfies never;

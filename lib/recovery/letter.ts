@@ -5,6 +5,7 @@ import type { RequestContext } from "../commands/request.ts";
 import { resumeSchema } from "../commands/resume-message.ts";
 import { claimedSealed, openSealed, type SealedRequest } from "../commands/sealed-request.ts";
 import { readCall, sentAtOf } from "../intake/bus-event.ts";
+import { type IntakeDeps, reactionCommandId } from "../intake/take-in.ts";
 import { readTaskFollow } from "../intake/task-follow.ts";
 import type { DeadLetter } from "../ports/dead-letters.ts";
 
@@ -28,6 +29,8 @@ export type Letter =
       readonly reaction: string;
       readonly source: Omit<RequestContext, "access">;
       readonly commandId: string;
+      /** Whether that is its command's id for certain: a rule with `key` gives another than others. */
+      readonly isIdKnown: boolean;
     }
   /** Nothing that intake makes anything of. */
   | { readonly kind: "ignored"; readonly why: string }
@@ -40,6 +43,8 @@ export interface LetterContext {
   readonly ownSender: string;
   /** What intake seals with; undefined: not known here, so that no seal can be checked. */
   readonly fingerprintKey: string | undefined;
+  /** Those in effect; undefined: not known here. */
+  readonly reactions: IntakeDeps["reactions"] | undefined;
 }
 
 /** Rights play no part in whose a request is. */
@@ -64,14 +69,17 @@ const sealedLetter = (sealed: SealedRequest, json: unknown, key: string | undefi
   return requestOf(parseJson(detail), origin, { sender, eventId, sentAt });
 };
 
-/** Reads a message body as intake does, but for the reaction, which only the stage knows. */
-const eventLetter = (body: string): Letter => {
+/** Reads a message body as intake does. */
+const eventLetter = (body: string, reactions: LetterContext["reactions"] = []): Letter => {
   const call = readCall(parseJson(body));
   if (!call) return { kind: "ignored", why: "not an event that a rule sends" };
-  const { event, reaction } = call;
+  const { event, reaction: name } = call;
   const source = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event) };
-  if (reaction !== undefined) {
-    return { kind: "reaction", reaction, source, commandId: `${event.id}:${reaction}` };
+  if (name !== undefined) {
+    const known = reactionCommandId(reactions, name, event);
+    const commandId = known ?? `${event.id}:${name}`;
+    const isIdKnown = known !== undefined;
+    return { kind: "reaction", reaction: name, source, commandId, isIdKnown };
   }
   switch (event["detail-type"]) {
     case "CommandRequested":
@@ -90,9 +98,9 @@ const eventLetter = (body: string): Letter => {
 /** Reads a message body as the function that failed at it does. Pure. */
 export const readLetter = (
   { queue, body }: Pick<DeadLetter, "queue" | "body">,
-  { ownSender, fingerprintKey }: LetterContext,
+  { ownSender, fingerprintKey, reactions }: LetterContext,
 ): Letter => {
-  if (queue === "requests") return eventLetter(body);
+  if (queue === "requests") return eventLetter(body, reactions);
   const json = parseJson(body);
   const resume = resumeSchema.safeParse(json);
   if (resume.success) return { kind: "resume", command: resume.data.resume.command };

@@ -103,7 +103,9 @@ export const wordsOf = (finding: Finding, isTold: boolean): Words => {
       };
     case "reacting":
       return {
-        standing: "not in the ledger under this id",
+        standing: finding.isIdKnown
+          ? "not in the ledger: never accepted"
+          : "not in the ledger under this id; a rule with `key` gives its command another id",
         redrive: "gives it to intake again, which applies the reaction",
         advice: "redrive",
         deletingLoses: "command",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { reactionsOf } from "../reactions/read-file.ts";
 import { updatePolicy } from "../support/requests.ts";
 import { contextOf, DAY_MS, explained, failed, ledgerWith, NOW, OTHER_TEAM } from "./letters.ts";
 
@@ -65,7 +66,7 @@ describe("an event that intake has not accepted", () => {
       what: "an event of AWS account 111122223333 for the reaction paid, not accepted by intake",
       sender: OTHER_TEAM,
       commandId: `${event.id}:paid`,
-      standing: "not in the ledger under this id",
+      standing: "not in the ledger under this id; a rule with `key` gives its command another id",
       redrive: "gives it to intake again, which applies the reaction",
       advice: "redrive",
       deletingLoses: "command",
@@ -83,6 +84,39 @@ describe("an event that intake has not accepted", () => {
     expect(await explainedEvent({ reaction: "paid", event }, contextOf({}, ledger))).toMatchObject({
       standing: expect.stringContaining("in the ledger: ended"),
       advice: "delete",
+    });
+  });
+
+  test("for a reaction with a key is looked up under the id that the key gives", async () => {
+    const event = eventOf({ invoice: "inv-7" }, { "detail-type": "InvoicePaid" });
+    const reactions = reactionsOf(`
+reactions:
+  - name: paid
+    when: { source: [billing] }
+    key: $.detail.invoice
+    account: main
+    then: { operation: update-policy, params: { project_id: 1, region_id: 1, policy_id: 1 }, body: { status: active } }
+`);
+    const ledger = await ledgerWith(updatePolicy("inv-7:paid"), {
+      sender: OTHER_TEAM,
+      state: failed,
+    });
+
+    const known = await explainedEvent(
+      { reaction: "paid", event },
+      contextOf({ reactions }, ledger),
+    );
+    const unknown = await explainedEvent({ reaction: "paid", event }, contextOf({ reactions }));
+
+    expect(known).toMatchObject({
+      commandId: "inv-7:paid",
+      standing: expect.stringContaining("in the ledger: ended"),
+      advice: "delete",
+    });
+    expect(unknown).toMatchObject({
+      commandId: "inv-7:paid",
+      standing: "not in the ledger: never accepted",
+      advice: "redrive",
     });
   });
 

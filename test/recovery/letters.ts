@@ -41,6 +41,7 @@ export const contextOf = (
   access: createAccess(rights, "own"),
   ownSender: "own",
   fingerprintKey: KEY,
+  reactions: undefined,
   now: NOW,
   ...fields,
 });

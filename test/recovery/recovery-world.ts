@@ -26,7 +26,8 @@ export const openRecovery = async () => {
     deadLetters,
     context: () => {
       const { ledger, access, ownSender, fingerprintKey } = world.newInvocation().deps;
-      return { ledger, access, ownSender, fingerprintKey, now: clock.now() };
+      const context = { ledger, access, ownSender, fingerprintKey };
+      return { ...context, reactions: undefined, now: clock.now() };
     },
   };
   const idOf = async (at = 0): Promise<string> =>
