@@ -50,7 +50,7 @@ const sentence = (commandId: string, answer: CancelAnswer, flags: string): strin
         ? `${commandId} is cancelled; nothing of it took effect`
         : [
             `${commandId} is stopped and ${endText(answer)}: an earlier request of it may have taken effect`,
-            `  next: look at the provider, then skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
+            `  next: look at the provider, then npx skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
           ].join("\n");
     case "under-way":
       return `${commandId} is not stopped: a request of it is on its way; what comes of it is known in ${Math.ceil(answer.waitMs / 1000)} s at the latest, try again then`;

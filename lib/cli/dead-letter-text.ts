@@ -4,8 +4,8 @@ import { problemLines } from "./output.ts";
 import { visibleText } from "./visible-text.ts";
 
 const ADVICE: Readonly<Record<Explanation["advice"], (id: string) => string>> = {
-  redrive: (id) => `skyhook redrive ${id}`,
-  delete: (id) => `skyhook dead-letters delete ${id}`,
+  redrive: (id) => `npx skyhook redrive ${id}`,
+  delete: (id) => `npx skyhook dead-letters delete ${id}`,
   mend: () => "mend first what it says here",
 };
 

@@ -22,7 +22,7 @@ const hintOf = (operation: Operation, fields: readonly FieldFlag[]): string => {
     "",
     ...(hasJson ? ["A <json> value may also be @file or @-."] : []),
     ...(hasSecrets ? ["Secrets are best given that way: a command line is seen by others."] : []),
-    `All fields, nested ones too: skyhook operations ${operation.id}`,
+    `All fields, nested ones too: npx skyhook operations ${operation.id}`,
   ].join("\n");
 };
 

@@ -84,7 +84,7 @@ const ask = async (url: URL, init?: RequestInit, limitMs = ANSWER_MS): Promise<R
     }
     throw new ExitError(
       EXIT.unreachable,
-      `nothing answers at ${url.origin}; run \`skyhook start\` and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,
+      `nothing answers at ${url.origin}; run \`npx skyhook start\` and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`,
     );
   }
 };

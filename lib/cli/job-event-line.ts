@@ -103,7 +103,7 @@ export const jobLineOf = (
     case "AccountPaused": {
       const { until } = EVENT_DATA.AccountPaused.parse(data);
       const text = pc.red(
-        `the provider asks for a pause until ${until}: commands wait; to go on: skyhook lift-pause ${shellWord(account)}`,
+        `the provider asks for a pause until ${until}: commands wait; to go on: npx skyhook lift-pause ${shellWord(account)}`,
       );
       return { job: "account", subject: account, text };
     }

@@ -60,7 +60,7 @@ export const lastRunEndpoint = (environment: Environment): string => {
   throw new ExitError(
     EXIT.unreachable,
     run
-      ? `the last run, at ${run.endpoint}, has ended; run \`skyhook start\` again, or give an address by --endpoint`
-      : "no running Skyhook is known; run `skyhook start`, or give an address by --endpoint or SKYHOOK_ENDPOINT",
+      ? `the last run, at ${run.endpoint}, has ended; run \`npx skyhook start\` again, or give an address by --endpoint`
+      : "no running Skyhook is known; run `npx skyhook start`, or give an address by --endpoint or SKYHOOK_ENDPOINT",
   );
 };

@@ -24,11 +24,11 @@ import { addThresholdCommands } from "./threshold-commands.ts";
 
 const EXAMPLES = `
 First steps:
-  skyhook start                          everything on this machine, with a demo
-  skyhook operations                     what can be sent and read
-  skyhook operations update-container    its fields and their limits
-  skyhook send resume-instance --help    how to send one
-  skyhook read get-instance --help       how to look at what it did
+  npx skyhook start                          everything on this machine, with a demo
+  npx skyhook operations                     what can be sent and read
+  npx skyhook operations update-container    its fields and their limits
+  npx skyhook send resume-instance --help    how to send one
+  npx skyhook read get-instance --help       how to look at what it did
 
 Exit status:
   ${EXIT.ok}  done

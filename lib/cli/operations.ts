@@ -98,7 +98,7 @@ const details = (operation: Operation): string => {
     "",
     ...(fields.length > 0 ? fieldLines(fields) : ["It has no fields."]),
     "",
-    `All flags: skyhook ${operation.kind === "read" ? "read" : "send"} ${operation.id} --help`,
+    `All flags: npx skyhook ${operation.kind === "read" ? "read" : "send"} ${operation.id} --help`,
   ].join("\n");
 };
 
@@ -114,7 +114,7 @@ export const showOperations = (id: string | undefined, options: { json?: boolean
   const chosen = id === undefined ? ALL : [findOperation(id)];
   const text =
     id === undefined
-      ? `${listing()}\n\nFields and limits of one: skyhook operations <operation>`
+      ? `${listing()}\n\nFields and limits of one: npx skyhook operations <operation>`
       : chosen.map(details).join("\n");
   printResult(options.json ? JSON.stringify(chosen.map(describe), undefined, 2) : text);
 };

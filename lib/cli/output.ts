@@ -9,7 +9,7 @@ import { visibleText } from "./visible-text.ts";
 /** JSON and YAML, in which a line break would change something. */
 const DATA = /^\s*[[{#]/;
 /** What people copy into a shell. */
-const SHELL = /^\s*(npx |skyhook |export )/;
+const SHELL = /^\s*(npx |export )/;
 
 /** Where the lines behind the first begin: under the last column, or two columns further in. */
 const hangOf = (line: string, columns: number): number => {

@@ -27,7 +27,7 @@ export const showPriceHistory = async (name: string, options: PriceOptions): Pro
   if (history) return show(history, options, priceHistoryText);
   throw new ExitError(
     EXIT.refused,
-    `${name}: nothing is or was watched under this name; those that are: skyhook prices list`,
+    `${name}: nothing is or was watched under this name; those that are: npx skyhook prices list`,
   );
 };
 

@@ -31,7 +31,7 @@ export const addReadCommands = (
     .command("read")
     .description("read something from the provider itself; nothing changes")
     .usage("<operation> [options]")
-    .addHelpText("after", "\nThe fields of an operation: skyhook read <operation> --help");
+    .addHelpText("after", "\nThe fields of an operation: npx skyhook read <operation> --help");
   const add = (operation: Read): void => {
     const command = read
       .command(operation.id)

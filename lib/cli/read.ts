@@ -42,7 +42,7 @@ const requestOf = (operation: Read, input: CommandInput): OperationRequest<Read>
     [
       `not sent: ${operation.id}`,
       ...problemLines(problemsOf(checked.error.issues)),
-      `  every field and limit: skyhook operations ${operation.id}`,
+      `  every field and limit: npx skyhook operations ${operation.id}`,
     ].join("\n"),
   );
 };

@@ -76,7 +76,7 @@ const pauseLines = (
     ? []
     : [
         `  account ${account} sends nothing until ${accountPausedUntil}: the provider asked for a pause`,
-        `  to send all the same: skyhook lift-pause ${shellWord(account)}${placeFlags}`,
+        `  to send all the same: npx skyhook lift-pause ${shellWord(account)}${placeFlags}`,
       ];
 
 const personLines = ({ cancelRequestedAt, resolution }: CommandState): readonly string[] => [
@@ -92,9 +92,9 @@ const nextText = (act: string, state: CommandState, flags: string): string => {
   const id = shellWord(state.commandId);
   switch (act) {
     case "cancel":
-      return `skyhook cancel ${id}${flags}`;
+      return `npx skyhook cancel ${id}${flags}`;
     case "resolve":
-      return `look at the provider, then skyhook resolve ${id} --applied | --not-applied${flags}`;
+      return `look at the provider, then npx skyhook resolve ${id} --applied | --not-applied${flags}`;
     case "follow-task": {
       const open = (state.tasks ?? []).filter(({ end }) => !end).map((task) => task.id);
       return `follow what is still at work, by follow-task: ${open.join(", ")}`;

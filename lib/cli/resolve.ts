@@ -40,7 +40,7 @@ const sentence = (commandId: string, answer: ResolveAnswer, flags: string): stri
     case "known":
       return `${commandId} cannot be resolved: it ended as ${endText(answer)}, and only an unknown-outcome can be`;
     case "open":
-      return `${commandId} has not ended, it is ${answer.status}; see skyhook status ${shellWord(commandId)}${flags}`;
+      return `${commandId} has not ended, it is ${answer.status}; see npx skyhook status ${shellWord(commandId)}${flags}`;
     default:
       return answer satisfies never;
   }

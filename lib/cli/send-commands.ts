@@ -69,7 +69,7 @@ export const addSendCommands = (
     .command("send")
     .description("send a command to a running Skyhook")
     .usage("<operation> [options]")
-    .addHelpText("after", "\nThe fields of an operation: skyhook send <operation> --help");
+    .addHelpText("after", "\nThe fields of an operation: npx skyhook send <operation> --help");
   const add = (operation: Mutation): void => {
     const command = send
       .command(operation.id)

@@ -73,7 +73,7 @@ const waitForEnd = async (
         [
           `${commandId} has not ended after ${timeoutSeconds} s and goes on`,
           ...(waitsFor(state) === undefined ? [] : [`  last attempt: ${waitsFor(state)}`]),
-          `  look again: skyhook status ${shellWord(commandId)}`,
+          `  look again: npx skyhook status ${shellWord(commandId)}`,
         ].join("\n"),
       );
     }
@@ -134,7 +134,7 @@ const printSent = (sent: Sent, answer: string | undefined, json: boolean): void 
       ? `sent, but neither accepted nor rejected within ${ANSWER_MS / 1000} s`
       : (answer ?? "sent");
   printResult(sent.commandId);
-  printNote(`${known}; how it goes: skyhook status ${shellWord(sent.commandId)}`);
+  printNote(`${known}; how it goes: npx skyhook status ${shellWord(sent.commandId)}`);
 };
 
 /** What is asked for beside the request itself, as far as it was given. */

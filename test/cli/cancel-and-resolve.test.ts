@@ -81,7 +81,7 @@ describe("skyhook cancel", () => {
     const ended = await skyhook("cancel", "locked");
     await until("dependant", '"reason":"dependency"');
 
-    expect(before).toMatch(/\n {2}next: skyhook cancel locked\n$/);
+    expect(before).toMatch(/\n {2}next: npx skyhook cancel locked\n$/);
     expect(ended).toEqual({
       exitCode: 0,
       stdout: "locked is cancelled; nothing of it took effect\n",
@@ -172,7 +172,7 @@ describe("skyhook resolve", () => {
     await program.printed("CommandResolved");
 
     expect(before).toContain(
-      "\n  next: look at the provider, then skyhook resolve router --applied | --not-applied\n",
+      "\n  next: look at the provider, then npx skyhook resolve router --applied | --not-applied\n",
     );
     expect(ended).toEqual({
       exitCode: 0,
@@ -227,7 +227,7 @@ describe("skyhook resolve", () => {
 
     const late = await skyhook("resolve", "known", "--applied");
 
-    expect(early.stderr).toBe("known has not ended, it is running; see skyhook status known\n");
+    expect(early.stderr).toBe("known has not ended, it is running; see npx skyhook status known\n");
     expect(late).toEqual({
       exitCode: 2,
       stdout: "",

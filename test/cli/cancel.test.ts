@@ -74,7 +74,7 @@ test("a command that may have been done says so, and what to do about it", async
   expect(lines).toEqual([
     [
       "c 1 is stopped and failed (unknown-outcome): an earlier request of it may have taken effect",
-      `  next: look at the provider, then skyhook resolve 'c 1' --applied | --not-applied --endpoint ${endpoint} --sender 111122223333\n`,
+      `  next: look at the provider, then npx skyhook resolve 'c 1' --applied | --not-applied --endpoint ${endpoint} --sender 111122223333\n`,
     ].join("\n"),
   ]);
 });

@@ -79,14 +79,14 @@ describe("skyhook dead-letters", () => {
         "  now: not in the ledger: never accepted",
         '  content: {"operation":"update-policy","params":{"project_id":1234567,"region_id":76,"policy_id":1},"query":{},"body":{"status":"paused"}}',
         "  redrive: runs it",
-        `  do: skyhook redrive ${policy}`,
+        `  do: npx skyhook redrive ${policy}`,
       ].join("\n"),
     );
     expect(listed.stdout).toContain(
       [
         "  now: no command",
         "  redrive: rejects it; nobody can be told, because it has no id",
-        `  do: skyhook dead-letters delete ${broken}`,
+        `  do: npx skyhook dead-letters delete ${broken}`,
       ].join("\n"),
     );
 

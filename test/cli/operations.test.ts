@@ -88,7 +88,7 @@ describe("skyhook operations", () => {
         "  params.network_id  required  a UUID",
         "  query.key          required  text, not empty; 1 to 255 characters",
         "",
-        "All flags: skyhook read get-network-tag --help",
+        "All flags: npx skyhook read get-network-tag --help",
         "",
       ].join("\n"),
     );

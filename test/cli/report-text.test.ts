@@ -103,10 +103,10 @@ describe("the report of a command", () => {
   });
 
   it.each([
-    ["cancel", "  next: skyhook cancel c1 --stage prod"],
+    ["cancel", "  next: npx skyhook cancel c1 --stage prod"],
     [
       "resolve",
-      "  next: look at the provider, then skyhook resolve c1 --applied | --not-applied --stage prod",
+      "  next: look at the provider, then npx skyhook resolve c1 --applied | --not-applied --stage prod",
     ],
     ["follow-task", "  next: follow what is still at work, by follow-task: t2"],
     [
@@ -123,7 +123,7 @@ describe("the report of a command", () => {
   it("writes an id so that a shell takes it for one word", () => {
     const [line] = linesOf({ personCan: ["cancel"], commandId: "it's $HOME" });
 
-    expect(line).toBe("  next: skyhook cancel 'it'\\''s $HOME'");
+    expect(line).toBe("  next: npx skyhook cancel 'it'\\''s $HOME'");
   });
 
   it.each([

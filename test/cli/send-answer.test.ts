@@ -85,7 +85,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
       out: "c1\n",
-      err: "accepted; how it goes: skyhook status c1\n",
+      err: "accepted; how it goes: npx skyhook status c1\n",
     });
   });
 
@@ -122,7 +122,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
       out: "c1\n",
-      err: "sent, but neither accepted nor rejected within 2 s; how it goes: skyhook status c1\n",
+      err: "sent, but neither accepted nor rejected within 2 s; how it goes: npx skyhook status c1\n",
     });
   });
 
@@ -157,7 +157,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
       out: "c1\n",
-      err: "sent; how it goes: skyhook status c1\n",
+      err: "sent; how it goes: npx skyhook status c1\n",
     });
   });
 });

@@ -157,7 +157,7 @@ describe("skyhook send", () => {
 
     expect(sent.exitCode).toBe(0);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    expect(sent.stderr).toMatch(new RegExp(`; how it goes: skyhook status ${id}\n$`));
+    expect(sent.stderr).toMatch(new RegExp(`; how it goes: npx skyhook status ${id}\n$`));
     expect(JSON.parse(status.stdout)).toMatchObject({ commandId: id, operation: "update-policy" });
     expect(status.exitCode).toBe(0);
   });
@@ -243,7 +243,7 @@ describe("skyhook status", () => {
     const ended = await run(["status", "c1"], "", "http://127.0.0.1:1");
 
     expect(ended.stderr).toMatch(
-      /^nothing answers at http:\/\/127\.0\.0\.1:1; run `skyhook start`/,
+      /^nothing answers at http:\/\/127\.0\.0\.1:1; run `npx skyhook start`/,
     );
     expect(ended.exitCode).toBe(3);
   });

@@ -62,7 +62,7 @@ describe("a deployed stage", () => {
 
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
     expect(ended.stdout).toMatch(/^update-container waits waiting\n/);
-    expect(ended.stdout).toMatch(/\n {2}next: skyhook cancel waits --stage test\n$/);
+    expect(ended.stdout).toMatch(/\n {2}next: npx skyhook cancel waits --stage test\n$/);
   });
 
   it.concurrent("tells of another AWS account's command, as JSON too", async () => {
@@ -151,7 +151,7 @@ describe("a deployed stage", () => {
     const lifted = await skyhook("lift-pause", "slow", "--stage", "test", "--json");
 
     expect(before.stdout).toContain(
-      "\n  account slow sends nothing until 2100-01-01T00:00:00.000Z: the provider asked for a pause\n  to send all the same: skyhook lift-pause slow --stage test\n",
+      "\n  account slow sends nothing until 2100-01-01T00:00:00.000Z: the provider asked for a pause\n  to send all the same: npx skyhook lift-pause slow --stage test\n",
     );
     expect(JSON.parse(lifted.stdout)).toMatchObject({ account: "slow", kind: "lifted" });
     expect(lifted.stderr).toBe("commands and checks go on within a minute\n");

@@ -185,7 +185,7 @@ describe("skyhook start with a provider elsewhere", () => {
     expect(done.stdout).toMatch(/^update-policy c1 succeeded after /);
     expect(waiting.exitCode).toBe(4);
     expect(waiting.stderr).toBe(
-      "sent as c1; waiting for its end (Ctrl-C stops the waiting only)\nc1 has not ended after 1 s and goes on\n  last attempt: the provider refuses the API key\n  look again: skyhook status c1\n",
+      "sent as c1; waiting for its end (Ctrl-C stops the waiting only)\nc1 has not ended after 1 s and goes on\n  last attempt: the provider refuses the API key\n  look again: npx skyhook status c1\n",
     );
     expect(ends).toEqual([0, 0, 0]);
     for (const program of [right, wrong]) {
