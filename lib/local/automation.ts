@@ -31,7 +31,12 @@ import { createLocalDeadLetters } from "./local-dead-letters.ts";
 import { openLocalLedger } from "./local-ledger.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
-import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
+import {
+  ATTEMPT_TIMEOUT_MS,
+  openProvider,
+  type Provider,
+  type ProviderChoice,
+} from "./provider.ts";
 import { deduplicationIdOf } from "./send-request.ts";
 import { type JobChoice, type StandingJobs, startStandingJobs } from "./standing-jobs.ts";
 import { startTriggers } from "./triggers.ts";
@@ -231,7 +236,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   };
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };
-  const functionDeps = () => ({ log: functionLog, attemptTimeoutMs: accounts.attemptTimeoutMs });
+  const functionDeps = { log: functionLog, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
   let intake = { ...deps, eventSource, reactions };
   const routes = createEventRoutes({
     buses: parts,
@@ -288,8 +293,8 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
         ...parts,
         doorbell,
         intake: createIntake(async () => ({ log: functionLog, intake })),
-        runCommands: createRunCommands(async () => ({ ...functionDeps(), commands: deps })),
-        pollTasks: createPollTasks(async () => ({ ...functionDeps(), commands: pollDeps })),
+        runCommands: createRunCommands(async () => ({ ...functionDeps, commands: deps })),
+        pollTasks: createPollTasks(async () => ({ ...functionDeps, commands: pollDeps })),
       });
       jobs = startStandingJobs({
         deps: { ...pollDeps, log: functionLog },

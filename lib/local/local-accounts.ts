@@ -8,7 +8,7 @@ import { createAwsClient } from "../aws/aws-client.ts";
 import { createSsmSecrets } from "../aws/ssm-secrets.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
-import { type Provider, REMOTE_ATTEMPT_TIMEOUT_MS } from "./provider.ts";
+import { ATTEMPT_TIMEOUT_MS, type Provider } from "./provider.ts";
 
 /** What is counted is also in events and in the log, where the person who runs it sees it. */
 export const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
@@ -21,8 +21,6 @@ export interface LocalAccounts {
   /** Follows the config. */
   readonly access: Access;
   accountOf(name: string): Account | undefined;
-  /** The longest that a request to any of them may take, ms. */
-  readonly attemptTimeoutMs: number;
   /**
    * Takes another config. An account stays as it is, with its permits, its pause and its key, while the
    * settings of its requests do; rights alone change none of them.
@@ -30,12 +28,6 @@ export interface LocalAccounts {
    */
   replace(config: AccountsConfig): void;
 }
-
-/** A provider elsewhere needs its time, whatever the run's own provider is. */
-const attemptTimeoutOf = ({ accounts }: AccountsConfig, provider: Provider): number =>
-  accounts.some(({ baseUrl }) => baseUrl !== undefined)
-    ? REMOTE_ATTEMPT_TIMEOUT_MS
-    : provider.attemptTimeoutMs;
 
 /** The settings that an open account goes by: all but who may do what with it. */
 const requestSettings = (settings: AccountSettings): Partial<AccountSettings> => {
@@ -59,7 +51,7 @@ export const openLocalAccounts = (
       config,
       {
         ...ports,
-        attemptTimeoutMs: attemptTimeoutOf(config, provider),
+        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         metrics: countedNowhere,
         // Made when a key is read: most runs have no AWS at hand.
         secrets: {
@@ -105,9 +97,6 @@ export const openLocalAccounts = (
       deadlineMs: (account, operation) => access.deadlineMs(account, operation),
     },
     accountOf: (name) => open.get(name)?.account,
-    get attemptTimeoutMs() {
-      return attemptTimeoutOf(current, provider);
-    },
     replace,
   };
 };

@@ -48,7 +48,6 @@ export interface Provider {
   readonly apiKey: () => Promise<string>;
   readonly paths: OtherPaths;
   readonly canList: boolean;
-  readonly attemptTimeoutMs: number;
   readonly settleMs: number;
   readonly requestsPerSecond: number;
   readonly jobTimes: JobTimes;
@@ -68,17 +67,20 @@ interface Surroundings {
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-/** It lives in this process and answers at once; a request that is stalled dies with its sender. */
+/**
+ * How long a request may take, ms; as for the deployed functions, see infra/environment.cjs. The
+ * embedded service answers at once, but a busy machine may keep this process waiting for seconds, and
+ * a lost reply costs a command what it could have said of its effect.
+ */
+export const ATTEMPT_TIMEOUT_MS = 10_000;
+/** It lives in this process; a request that is stalled dies with its sender. */
 const EMBEDDED_TIMES = {
-  attemptTimeoutMs: 3_000,
   settleMs: 5_000,
   requestsPerSecond: 1_000,
   jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
 };
-/** As for the deployed functions, see infra/environment.cjs and infra/schedules.cjs. */
-export const REMOTE_ATTEMPT_TIMEOUT_MS = 10_000;
+/** As for the deployed functions, see infra/schedules.cjs. */
 const REMOTE_TIMES = {
-  attemptTimeoutMs: REMOTE_ATTEMPT_TIMEOUT_MS,
   settleMs: 300_000,
   requestsPerSecond: 20,
   jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: HOUR_MS, aiTasksMs: 60_000 },
