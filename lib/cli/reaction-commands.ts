@@ -27,7 +27,7 @@ export const addReactionCommands = (
     .option("--json", "print JSON")
     .addHelpText(
       "after",
-      "\n<event> is a file with one event, as put-event takes it: source, detail-type and detail; id, account\nand time are filled in where they are missing. - reads it from standard input.",
+      "\n<event> is a file with one event, as put-event takes it: source, detail-type and\ndetail; id, account and time are filled in where they are missing. - reads it\nfrom standard input.",
     )
     .action((rule: string, event: string, flags: TestFlags) =>
       end(import("./reactions.ts").then((it) => it.testReaction(rule, event, flags, ports))),

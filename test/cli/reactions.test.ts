@@ -110,6 +110,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("skyhook reactions test", () => {
+  it("has help that fits into 80 columns", async () => {
+    const { stdout } = await reactions(["test", "--help"]);
+
+    expect(stdout).toContain("<event>");
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
   it("shows the command that a rule makes of an event, and that the sender may run it", async () => {
     const ended = await react("resume-paid-instance", PAID);
 
