@@ -78,7 +78,7 @@ const howToGoOn = (
     ? `update-policy ${POLICY} --status active${account} --wait`
     : "OPERATION --help";
   return [
-    "",
+    ...(demo ? [""] : []),
     "Send the next command from another terminal:",
     ...(isKept ? [] : [pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`)]),
     pc.cyan(`  npx skyhook send ${example}`),

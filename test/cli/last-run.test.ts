@@ -45,6 +45,15 @@ test("commands find the last run without an address, and each run a port of its 
   expect(second.port).not.toBe(first.port);
 });
 
+test("a run without a demo prints one blank line before what to do next", async () => {
+  const { run } = await startRun();
+  run.child.kill("SIGINT");
+  await run.ended();
+
+  expect(run.stderr()).toContain("\n\nSend the next command");
+  expect(run.stderr()).not.toContain("\n\n\n");
+});
+
 test("a run that has ended cleanly is forgotten, and one that was killed is known to be gone", async () => {
   const ended = await startRun();
   ended.run.child.kill("SIGINT");
