@@ -42,7 +42,7 @@ const nextLines = ({ rules, account }: PutAnswer): readonly string[] => {
   const sender = account === LOCAL_SENDER ? "" : ` --sender ${account}`;
   return rules.flatMap((outcome) =>
     outcome.kind === "command"
-      ? [`Follow it: npx skyhook status ${shellWord(outcome.commandId)}${sender}`]
+      ? ["Follow it:", `  npx skyhook status ${shellWord(outcome.commandId)}${sender}`]
       : [],
   );
 };

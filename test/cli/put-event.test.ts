@@ -96,7 +96,8 @@ describe("skyhook put-event", () => {
         `rename: matches, but its command is rejected (invalid), ${id}:rename`,
         "  $.detail.name: not in the event",
         "on-bucket: does not match on bus, source",
-        `Follow it: npx skyhook status ${id}:pause --sender 111122223333`,
+        "Follow it:",
+        `  npx skyhook status ${id}:pause --sender 111122223333`,
         "",
       ].join("\n"),
     );
@@ -117,7 +118,7 @@ describe("skyhook put-event", () => {
     const wrong = await put({ ...asked, detail: { data: { operation: "no-such" } } });
 
     expect(ended.stderr).toContain("CommandRequested: matches, command asked-1\n");
-    expect(ended.stderr).toContain("Follow it: npx skyhook status asked-1\n");
+    expect(ended.stderr).toContain("Follow it:\n  npx skyhook status asked-1\n");
     expect(refused.stderr).toContain("CommandRequested: matches, command asked-1\n");
     expect(wrong.stderr).toContain(
       "CommandRequested: matches, but its command is rejected (unknown-operation)",
