@@ -101,7 +101,7 @@ describe("skyhook prices", () => {
     expect(ended).toMatchObject({
       exitCode: 2,
       stderr:
-        "web server: nothing is or was watched under this name; those that are: skyhook prices list\n",
+        "web server: nothing is or was watched under this name; those that are: npx skyhook prices list\n",
     });
   });
 });

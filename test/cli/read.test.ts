@@ -102,7 +102,7 @@ describe("skyhook read", () => {
         "  params.network_id: a UUID",
         "  query.key: required",
         "  deadline: unknown field",
-        "  every field and limit: skyhook operations get-network-tag",
+        "  every field and limit: npx skyhook operations get-network-tag",
         "",
       ].join("\n"),
     );
