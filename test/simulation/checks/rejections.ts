@@ -38,7 +38,11 @@ const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
   return texts.flat();
 };
 
-/** Records of requests that were never published as rejected and did not become a command. */
+/**
+ * Records of requests that were never published as rejected and did not become a command. A request
+ * that comes again after a failed publication may be rejected for another reason by then: one event
+ * of the request is enough.
+ */
 const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
   const { ledger, bus } = cloud;
   const told = new Set(
@@ -47,12 +51,13 @@ const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
       .filter(({ detailType }) => detailType === "CommandRejected")
       .map(({ metadata, data }) => {
         const id = metadata.commandId ?? data.requestedCommandId;
-        return `${metadata.sender}/${id} ${data.reason}`;
+        return `${metadata.sender}/${id} ${metadata.causationId}`;
       }),
   );
   const isAccounted = async (sender: string, rejected: Rejected): Promise<boolean> => {
-    const { commandId, eventId, reason } = rejected;
-    if (commandId === undefined || told.has(`${sender}/${commandId} ${reason}`)) return true;
+    const { commandId, eventId } = rejected;
+    if (commandId === undefined) return true;
+    if (told.has(`${sender}/${commandId} ${eventId ?? commandId}`)) return true;
     const command = await commands.read(ledger.true, commandKey({ sender, id: commandId }));
     return command !== undefined && command.value.causationId === eventId;
   };
