@@ -1,7 +1,7 @@
 /**
- * Import directions between rooms: functions → features → contract, client, events, ports.
- * `aws` and `local` implement ports and are named only by composition; the service knows the
- * contract, the ports and itself.
+ * Import directions between folders: functions → intake, engine, jobs → provider → ledger → events,
+ * contract, ports. Adapters (`platform/aws`, `local`) are named only by composition; the service knows
+ * the contract, the ports and itself.
  */
 const only = (from, allowed) => ({
   name: `${from.replace(/^lib\//, "")}-imports`,
@@ -10,38 +10,42 @@ const only = (from, allowed) => ({
   from: { path: `^${from}/` },
   to: {
     path: "^(lib|functions|infra|test)/",
-    pathNot: [`^${from}/`, ...allowed.map((room) => `^${room}/`)],
+    pathNot: [`^${from}/`, ...allowed.map((folder) => `^${folder}/`)],
   },
 });
 
-const BASE = ["lib/contract", "lib/ports"];
-const FEATURE_BASE = [...BASE, "lib/accounts", "lib/client", "lib/events", "lib/ledger"];
-const STANDING_JOB_BASE = [...FEATURE_BASE, "lib/config"];
+const BASE = ["lib/contract", "lib/platform/ports"];
+const RECORDS = [...BASE, "lib/events", "lib/ledger"];
+const FEATURES = [...RECORDS, "lib/provider"];
+const JOBS = [...FEATURES, "lib/config"];
 
 export default {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     only("lib/contract", []),
-    only("lib/ports", []),
-    only("lib/client", BASE),
-    only("lib/event-patterns", BASE),
+    only("lib/platform/ports", []),
+    only("lib/platform", BASE),
     only("lib/events", BASE),
     only("lib/ledger", [...BASE, "lib/events"]),
     only("lib/config", BASE),
-    only("lib/accounts", [...BASE, "lib/client", "lib/config", "lib/events", "lib/ledger"]),
+    only("lib/provider", [...RECORDS, "lib/config"]),
     only("lib/service", BASE),
-    only("lib/commands", FEATURE_BASE),
-    only("lib/thresholds", STANDING_JOB_BASE),
-    only("lib/prices", STANDING_JOB_BASE),
-    only("lib/ai-tasks", STANDING_JOB_BASE),
-    only("lib/reactions", [...STANDING_JOB_BASE, "lib/commands", "lib/event-patterns"]),
-    only("lib/intake", [...FEATURE_BASE, "lib/commands", "lib/reactions"]),
-    only("lib/tasks", [...FEATURE_BASE, "lib/commands"]),
-    only("lib/recovery", [...FEATURE_BASE, "lib/commands", "lib/intake"]),
-    only("lib/aws", ["lib/ports"]),
-    only("lib/system", ["lib/ports"]),
-    only("lib/lambda", BASE),
+    // The poller still ends what jobs have left to publish; it is to get handlers by record kind instead.
+    only("lib/engine", [...FEATURES, "lib/jobs"]),
+    only("lib/jobs/thresholds", JOBS),
+    only("lib/jobs/prices", JOBS),
+    only("lib/jobs/ai-tasks", JOBS),
+    only("lib/intake/event-patterns", BASE),
+    only("lib/intake", [...JOBS, "lib/engine"]),
+    only("lib/admin", [...FEATURES, "lib/engine", "lib/intake"]),
     only("infra", []),
+    {
+      name: "poller-is-the-engine's-entry",
+      severity: "error",
+      comment: "what advances a command knows nothing of the runs that call it",
+      from: { path: "^lib/engine/(?!poller/)" },
+      to: { path: "^lib/engine/poller/" },
+    },
     {
       name: "nobody-imports-functions",
       severity: "error",
@@ -55,16 +59,16 @@ export default {
       comment: "adapters are chosen by composition: functions' deps, lib/local and the CLI",
       from: {
         path: "^(lib|functions)/",
-        pathNot: ["^functions/.*deps\\.ts$", "^lib/(local|aws|cli)/"],
+        pathNot: ["^functions/.*deps\\.ts$", "^lib/(local|platform/aws|cli)/"],
       },
-      to: { path: "^lib/(aws|local)/" },
+      to: { path: "^lib/(platform/aws|local)/" },
     },
     {
       name: "clock-and-chance-are-ports",
       severity: "error",
-      comment: "timers and random bytes come through lib/ports",
+      comment: "timers and random bytes come through lib/platform/ports",
       from: {
-        path: "^lib/(accounts|ai-tasks|client|commands|config|contract|event-patterns|events|intake|ledger|prices|reactions|recovery|service|tasks|thresholds)/",
+        path: "^lib/(admin|config|contract|engine|events|intake|jobs|ledger|provider|service)/",
       },
       to: { path: "^(node:)?timers" },
     },

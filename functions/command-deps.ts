@@ -1,12 +1,12 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { createAccess } from "../lib/accounts/access.ts";
-import { createAwsClient } from "../lib/aws/aws-client.ts";
-import { createSqsCommandQueue } from "../lib/aws/sqs-command-queue.ts";
-import { createSqsWaker } from "../lib/aws/sqs-waker.ts";
-import type { CommandDeps } from "../lib/commands/deps.ts";
-import type { InvocationLog } from "../lib/lambda/invocation-log.ts";
-import { readEnvironment } from "../lib/lambda/settings.ts";
-import { once } from "../lib/lambda/start-up.ts";
+import type { CommandDeps } from "../lib/engine/deps.ts";
+import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
+import { createSqsCommandQueue } from "../lib/platform/aws/sqs-command-queue.ts";
+import { createSqsWaker } from "../lib/platform/aws/sqs-waker.ts";
+import type { InvocationLog } from "../lib/platform/lambda/invocation-log.ts";
+import { readEnvironment } from "../lib/platform/lambda/settings.ts";
+import { once } from "../lib/platform/lambda/start-up.ts";
+import { createAccess } from "../lib/provider/access.ts";
 import { createFunctionDeps, openFunctionAccounts } from "./deps.ts";
 import { commandSettingsSchema } from "./settings.ts";
 

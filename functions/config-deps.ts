@@ -1,8 +1,8 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import type * as z from "zod";
-import { createAwsClient } from "../lib/aws/aws-client.ts";
-import { createS3ConfigSource } from "../lib/aws/s3-config-source.ts";
-import type { ConfigSource } from "../lib/ports/config-source.ts";
+import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
+import { createS3ConfigSource } from "../lib/platform/aws/s3-config-source.ts";
+import type { ConfigSource } from "../lib/platform/ports/config-source.ts";
 import { createJobDeps, type JobDeps } from "./deps.ts";
 import type { configSettingsSchema } from "./settings.ts";
 

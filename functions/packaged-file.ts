@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { SettingsError } from "../lib/lambda/settings.ts";
+import { SettingsError } from "../lib/platform/lambda/settings.ts";
 
 /**
  * Reads a JSON file of the function's package.

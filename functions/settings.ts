@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AI_TASK_NAMES } from "../lib/contract/ai-tasks.ts";
-import { wholeNumber } from "../lib/lambda/settings.ts";
+import { wholeNumber } from "../lib/platform/lambda/settings.ts";
 
 /** What every function reads from its environment; `serverless.yml` sets it. */
 const functionSettingsSchema = z.object({

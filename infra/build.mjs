@@ -16,7 +16,7 @@ const DIST = resolve("dist");
 const buildConfigReader = () =>
   build({
     ...BASE,
-    entryPoints: { "config-files": "lib/deployment/config-files.ts" },
+    entryPoints: { "config-files": "lib/intake/config-files.ts" },
     outdir: join(DIST, "infra"),
     outExtension: { ".js": ".mjs" },
     alias: YAML_OF_BROWSERS,
@@ -66,7 +66,7 @@ const buildBench = async () => {
 const buildSimulation = () =>
   build({
     ...BASE,
-    entryPoints: ["simulate", "worker"].map((name) => `test/simulation/${name}.ts`),
+    entryPoints: ["simulate", "worker"].map((name) => `test/system/simulation/${name}.ts`),
     outdir: join(DIST, "simulation"),
     outExtension: { ".js": ".mjs" },
     packages: "external",

@@ -49,7 +49,7 @@ export const FOR_LAMBDA = {
   mainFields: ["module", "main"],
   external: NEVER_LOADED_ON_LAMBDA,
   alias: YAML_OF_BROWSERS,
-  plugins: [shakeSdk(join(ROOT, "lib", "aws"))],
+  plugins: [shakeSdk(join(ROOT, "lib", "platform", "aws"))],
 };
 
 /** One bundle for each folder in functions/, `NAME/handler.mjs`; where they go is to be added. */

@@ -9,7 +9,7 @@ const PACKAGED = {
 };
 exports.PACKAGED = PACKAGED;
 
-/** What `node infra/build.mjs functions` makes of lib/deployment/config-files.ts. */
+/** What `node infra/build.mjs functions` makes of lib/intake/config-files.ts. */
 const READER = resolve("dist", "infra", "config-files.mjs");
 
 const VARIABLES = [

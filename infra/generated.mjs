@@ -20,34 +20,34 @@ const GENERATED = [
     make: "createOpenApi()",
   },
   {
-    file: "lib/thresholds/thresholds.schema.json",
+    file: "lib/jobs/thresholds/thresholds.schema.json",
     imports: {
       editorSchemaOf: "lib/config/editor-schema.ts",
-      thresholdConfigSchema: "lib/thresholds/config.ts",
+      thresholdConfigSchema: "lib/jobs/thresholds/config.ts",
     },
     make: "editorSchemaOf(thresholdConfigSchema)",
   },
   {
-    file: "lib/prices/watchlist.schema.json",
+    file: "lib/jobs/prices/watchlist.schema.json",
     imports: {
       editorSchemaOf: "lib/config/editor-schema.ts",
-      watchlistSchema: "lib/prices/watchlist.ts",
+      watchlistSchema: "lib/jobs/prices/watchlist.ts",
     },
     make: "editorSchemaOf(watchlistSchema)",
   },
   {
-    file: "lib/reactions/reactions.schema.json",
+    file: "lib/intake/reactions.schema.json",
     imports: {
       editorSchemaOf: "lib/config/editor-schema.ts",
-      reactionsSchema: "lib/reactions/config.ts",
+      reactionsSchema: "lib/intake/reactions-config.ts",
     },
     make: "editorSchemaOf(reactionsSchema)",
   },
   {
-    file: "lib/accounts/accounts.schema.json",
+    file: "lib/provider/accounts.schema.json",
     imports: {
       editorSchemaOf: "lib/config/editor-schema.ts",
-      accountsSchema: "lib/accounts/config.ts",
+      accountsSchema: "lib/provider/accounts-config.ts",
     },
     make: "editorSchemaOf(accountsSchema)",
   },

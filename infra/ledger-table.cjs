@@ -1,7 +1,7 @@
 const { nameOf } = require("./name.cjs");
 
 /**
- * Keys and index are those of lib/aws/ledger-table.ts, which local runs create their table from; a
+ * Keys and index are those of lib/platform/aws/ledger-table.ts, which local runs create their table from; a
  * test compares the two.
  */
 module.exports = {

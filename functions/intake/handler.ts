@@ -1,11 +1,11 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse } from "aws-lambda";
-import { errorFields } from "../../lib/commands/log-fields.ts";
-import { parseJson } from "../../lib/commands/parse-json.ts";
+import { errorFields } from "../../lib/engine/log-fields.ts";
+import { parseJson } from "../../lib/engine/parse-json.ts";
 import { callFields, type QueuedCall, readBatch } from "../../lib/intake/bus-event.ts";
-import { type IntakeDeps, takeIn } from "../../lib/intake/take-in.ts";
-import { type BatchItem, runBatch } from "../../lib/lambda/batch.ts";
-import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
+import { type IntakeDeps, takeIn } from "../../lib/intake/ingest.ts";
+import { type BatchItem, runBatch } from "../../lib/platform/lambda/batch.ts";
+import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
 import { getDeps, type IntakeFunctionDeps } from "./deps.ts";
 
 const itemOf = (deps: IntakeDeps, { messageId, body }: QueuedCall): BatchItem => ({

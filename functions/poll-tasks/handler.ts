@@ -1,8 +1,8 @@
 import middy from "@middy/core";
 import type { ScheduledEvent, SQSEvent } from "aws-lambda";
-import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
-import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
-import { pollDue } from "../../lib/tasks/poll.ts";
+import { pollDue } from "../../lib/engine/poller/poll.ts";
+import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/platform/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
 
 /** One run of the poller; whether the schedule or a wake called it makes no difference. */

@@ -1,12 +1,12 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import type { AttemptTime } from "../../lib/commands/advance.ts";
-import type { CommandDeps } from "../../lib/commands/deps.ts";
-import { errorFields } from "../../lib/commands/log-fields.ts";
-import { handleMessage, readMessage } from "../../lib/commands/message.ts";
-import { type BatchItem, runBatch } from "../../lib/lambda/batch.ts";
-import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
-import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
+import type { AttemptTime } from "../../lib/engine/advance.ts";
+import type { CommandDeps } from "../../lib/engine/deps.ts";
+import { errorFields } from "../../lib/engine/log-fields.ts";
+import { handleMessage, readMessage } from "../../lib/engine/message.ts";
+import { type BatchItem, runBatch } from "../../lib/platform/lambda/batch.ts";
+import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/platform/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
 
 /** Several times what the ledger and the bus need to record a command that has to wait. */

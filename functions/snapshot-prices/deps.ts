@@ -1,5 +1,5 @@
-import { readEnvironment } from "../../lib/lambda/settings.ts";
-import { once } from "../../lib/lambda/start-up.ts";
+import { readEnvironment } from "../../lib/platform/lambda/settings.ts";
+import { once } from "../../lib/platform/lambda/start-up.ts";
 import { type ConfigFunctionDeps, createConfigFunctionDeps } from "../config-deps.ts";
 import { priceSettingsSchema } from "../settings.ts";
 

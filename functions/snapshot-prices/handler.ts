@@ -1,8 +1,8 @@
 import middy from "@middy/core";
 import type { ScheduledEvent } from "aws-lambda";
-import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
-import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
-import { capturePrices, type PriceRun, priceRunFields } from "../../lib/prices/capture.ts";
+import { capturePrices, type PriceRun, priceRunFields } from "../../lib/jobs/prices/capture.ts";
+import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/platform/lambda/time-budget.ts";
 import { getDeps, type SnapshotPricesDeps } from "./deps.ts";
 
 /** What the schedule sends: `Input` in infra/schedules.cjs. */

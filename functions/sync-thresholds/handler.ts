@@ -1,9 +1,9 @@
 import middy from "@middy/core";
 import type { Context, S3ObjectCreatedNotificationEvent, ScheduledEvent } from "aws-lambda";
-import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
-import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
-import { syncThresholds } from "../../lib/thresholds/sync.ts";
-import type { SyncCause } from "../../lib/thresholds/sync-events.ts";
+import { syncThresholds } from "../../lib/jobs/thresholds/sync.ts";
+import type { SyncCause } from "../../lib/jobs/thresholds/sync-events.ts";
+import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/platform/lambda/time-budget.ts";
 import type { ConfigFunctionDeps } from "../config-deps.ts";
 import { getDeps } from "./deps.ts";
 

@@ -1,8 +1,8 @@
 import middy from "@middy/core";
 import type { ScheduledEvent } from "aws-lambda";
-import { watchAiTasks } from "../../lib/ai-tasks/watch-ai-tasks.ts";
-import { errorBoundary } from "../../lib/lambda/error-boundary.ts";
-import { startTimeBudget } from "../../lib/lambda/time-budget.ts";
+import { watchAiTasks } from "../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
+import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
+import { startTimeBudget } from "../../lib/platform/lambda/time-budget.ts";
 import { getDeps, type WatchAiTasksDeps } from "./deps.ts";
 
 /** Whose the lines of a run are. */

@@ -49,7 +49,7 @@ exports.sumAlarm = ({ metrics, ...its }) =>
   });
 
 /**
- * Of lib/ports/metrics.ts.
+ * Of lib/platform/ports/metrics.ts.
  * @param dimensions in CloudWatch's shape, beside the stage
  */
 exports.ours = (metric, ...dimensions) => ({

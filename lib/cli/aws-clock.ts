@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 
 /** What every client of AWS knows after its first reply. */
 interface KnowsTheTime {

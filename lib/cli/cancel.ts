@@ -1,5 +1,5 @@
-import type { CancelAnswer } from "../commands/person-answers.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { CancelAnswer } from "../admin/answers.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import type { CommandDesk } from "./command-desk.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type CommandDeskFlags, deskFlagsText, openCommandDesk } from "./open-desk.ts";

@@ -1,9 +1,4 @@
-import type {
-  CancelAnswer,
-  Finding,
-  LiftAnswer,
-  ResolveAnswer,
-} from "../commands/person-answers.ts";
+import type { CancelAnswer, Finding, LiftAnswer, ResolveAnswer } from "../admin/answers.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 import type { RequestState } from "./request-state.ts";
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { endpointOption } from "./endpoint-option.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type DeadLetterDeskFlags, openDeadLetterDesk } from "./open-desk.ts";

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import type { Selection } from "../recovery/settle.ts";
 import {
   type DeadLetterList,
   deadLetterListSchema,
   type LetterOutcome,
   letterOutcomeSchema,
-} from "../recovery/views.ts";
+} from "../admin/dead-letter-views.ts";
+import type { Selection } from "../admin/redrive.ts";
 import { post, read } from "./gateway-client.ts";
 
 /** Where dead letters are looked at and settled: at a running Skyhook, or at a deployed stage. */

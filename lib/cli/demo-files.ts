@@ -2,8 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pc from "picocolors";
-import { aiTaskKey, aiTasks } from "../ledger/ai-task.ts";
-import { priceItemKey, priceItems } from "../ledger/price.ts";
+import { aiTaskKey, aiTasks } from "../jobs/ai-tasks/ai-task.ts";
+import { priceItemKey, priceItems } from "../jobs/prices/price.ts";
+import { readThresholdConfig } from "../jobs/thresholds/config.ts";
+import { listThresholds } from "../jobs/thresholds/listed-thresholds.ts";
+import { planChanges } from "../jobs/thresholds/plan.ts";
 import type { Automation } from "../local/automation.ts";
 import {
   DEMO_AI_TASK,
@@ -13,10 +16,7 @@ import {
   DEMO_THRESHOLDS_EDITED,
   DEMO_WATCHLIST,
 } from "../local/demo-jobs.ts";
-import type { JobChoice } from "../local/standing-jobs.ts";
-import { readThresholdConfig } from "../thresholds/config.ts";
-import { listThresholds } from "../thresholds/listed-thresholds.ts";
-import { planChanges } from "../thresholds/plan.ts";
+import type { JobChoice } from "../local/scheduled-jobs.ts";
 import type { DemoStep } from "./demo-step.ts";
 import { printNote } from "./output.ts";
 

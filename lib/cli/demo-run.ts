@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { commandKey, commands, isEnded } from "../ledger/command.ts";
+import { commandKey, commands, isEnded } from "../engine/command.ts";
 import type { Automation } from "../local/automation.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "../local/demo.ts";
 import { LOCAL_SENDER } from "../local/own-account.ts";

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commandKey, commands, isEnded } from "../ledger/command.ts";
+import { commandKey, commands, isEnded } from "../engine/command.ts";
 import type { Automation } from "../local/automation.ts";
 import {
   DEMO_ACCOUNTS,

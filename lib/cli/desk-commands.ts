@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import type { CancelFlags } from "./cancel.ts";
 import { endpointOption } from "./endpoint-option.ts";
 import type { ExitCode } from "./exit-code.ts";

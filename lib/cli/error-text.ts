@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { SettingsError } from "../lambda/settings.ts";
 import { DataDirectoryError } from "../local/data-directory.ts";
+import { SettingsError } from "../platform/lambda/settings.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { problemLines } from "./output.ts";
 

@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import * as z from "zod";
-import { DEFAULT_ACCOUNT } from "../accounts/account.ts";
 import type { BusEvent } from "../local/bus-records.ts";
+import { DEFAULT_ACCOUNT } from "../provider/account.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
 import { incomingLine } from "./team-event-line.ts";
 import { visibleText } from "./visible-text.ts";

@@ -8,9 +8,7 @@ import {
   liftAnswerSchema,
   type ResolveAnswer,
   resolveAnswerSchema,
-} from "../commands/person-answers.ts";
-import { type JobName, type JobRun, jobRunSchema } from "../local/job-run.ts";
-import { type PutAnswer, putAnswerSchema } from "../local/put-request.ts";
+} from "../admin/answers.ts";
 import {
   type PriceChangeView,
   type PriceView,
@@ -18,7 +16,9 @@ import {
   priceViewSchema,
   type ReadingView,
   readingViewSchema,
-} from "../prices/views.ts";
+} from "../jobs/prices/views.ts";
+import { type JobName, type JobRun, jobRunSchema } from "../local/job-run.ts";
+import { type PutAnswer, putAnswerSchema } from "../local/put-request.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { type RequestState, requestStateSchema } from "./request-state.ts";
 

@@ -1,5 +1,5 @@
-import type { LiftAnswer } from "../commands/person-answers.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { LiftAnswer } from "../admin/answers.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type CommandDeskFlags, openCommandDesk } from "./open-desk.ts";
 import { printNote, printResult } from "./output.ts";

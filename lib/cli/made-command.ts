@@ -1,14 +1,14 @@
-import { createAccess } from "../accounts/access.ts";
-import type { AccountsConfig } from "../accounts/config.ts";
-import { checkRequest } from "../commands/check-request.ts";
-import { guardSchema } from "../commands/guard.ts";
-import { nameProblems, sizeProblems } from "../commands/request-limits.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { matchesPattern, unfitFields } from "../event-patterns/pattern.ts";
-import type { CommandRequestBody } from "../ledger/command.ts";
-import type { JsonObject } from "../ports/ledger.ts";
-import { commandOf, type RequestDetail } from "../reactions/react.ts";
-import type { Reaction } from "../reactions/reaction.ts";
+import { checkRequest } from "../engine/check-request.ts";
+import type { CommandRequestBody } from "../engine/command.ts";
+import { guardSchema } from "../engine/guard.ts";
+import { nameProblems, sizeProblems } from "../engine/request-limits.ts";
+import { matchesPattern, unfitFields } from "../intake/event-patterns/pattern.ts";
+import { commandOf, type RequestDetail } from "../intake/react.ts";
+import type { Reaction } from "../intake/reaction.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
+import { createAccess } from "../provider/access.ts";
+import type { AccountsConfig } from "../provider/accounts-config.ts";
 
 /** Whether the AWS account of the event may run the command; `if-own`: if Skyhook runs in it. */
 export type SenderAccess = "allowed" | "if-own" | "refused";

@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import type { CommandDesk } from "./command-desk.ts";
 import type { DeadLetterDesk } from "./dead-letter-desk.ts";
 import { checkedEndpoint } from "./endpoint-option.ts";

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 import type { Problem } from "../contract/problem.ts";
-import type { Log, LogFields } from "../ports/log.ts";
+import type { Log, LogFields } from "../platform/ports/log.ts";
 import { EXIT } from "./exit-code.ts";
 import { visibleText } from "./visible-text.ts";
 

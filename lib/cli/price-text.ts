@@ -1,4 +1,4 @@
-import type { PriceChangeView, PriceTotal, PriceView, ReadingView } from "../prices/views.ts";
+import type { PriceChangeView, PriceTotal, PriceView, ReadingView } from "../jobs/prices/views.ts";
 import { type Row, tableText } from "./table-text.ts";
 import { visibleText } from "./visible-text.ts";
 

@@ -1,5 +1,5 @@
 import { epochMsOf, timestamp } from "../contract/timestamp.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 import { printResult } from "./output.ts";

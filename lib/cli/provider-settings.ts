@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { OtherPaths } from "../client/client.ts";
 import { baseUrl } from "../config/base-url.ts";
 import { getTask } from "../contract/tasks.ts";
-import { readSettings } from "../lambda/settings.ts";
+import { readSettings } from "../platform/lambda/settings.ts";
+import type { OtherPaths } from "../provider/client.ts";
 import { apiKeySetting, taskPathSetting } from "./setting-values.ts";
 
 /** Options that say which provider is read, as commander reads them. */

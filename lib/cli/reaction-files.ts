@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import { readAccountsFile } from "../accounts/accounts-file.ts";
-import type { AccountsConfig } from "../accounts/config.ts";
 import type { ConfigReading } from "../config/config-file.ts";
-import type { JsonObject } from "../ports/ledger.ts";
-import type { Reaction } from "../reactions/reaction.ts";
-import { readReactions } from "../reactions/reactions-file.ts";
-import type { ReactionContext } from "../reactions/rules.ts";
+import type { Reaction } from "../intake/reaction.ts";
+import type { ReactionContext } from "../intake/reaction-rules.ts";
+import { readReactions } from "../intake/reactions-file.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
+import type { AccountsConfig } from "../provider/accounts-config.ts";
+import { readAccountsFile } from "../provider/accounts-file.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { fileProblemText } from "./threshold-text.ts";
 

@@ -1,8 +1,8 @@
 import { type BusEvent, stampEvent } from "../local/bus-records.ts";
 import { LOCAL_SENDER } from "../local/own-account.ts";
 import { checkPut } from "../local/put-request.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type Made, madeOf } from "./made-command.ts";
 import { madeText } from "./made-command-text.ts";

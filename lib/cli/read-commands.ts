@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Read } from "../contract/operation.ts";
 import { READS } from "../contract/operations.ts";
 import { getTask, TASK_PATH } from "../contract/tasks.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addFieldOptions } from "./field-options.ts";
 import type { ProviderFlags } from "./provider-settings.ts";

@@ -2,7 +2,7 @@ import {
   type ProviderError,
   type ProviderErrorCode,
   problemsOfError,
-} from "../client/provider-error.ts";
+} from "../provider/provider-error.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { problemLines } from "./output.ts";
 import { visibleText } from "./visible-text.ts";

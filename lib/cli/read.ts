@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { createClient } from "../client/client.ts";
-import { ProviderError } from "../client/provider-error.ts";
-import type { OperationRequest } from "../client/request.ts";
 import type { Read } from "../contract/operation.ts";
 import { problemsOf } from "../contract/problem.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import { createClient } from "../provider/client.ts";
+import { ProviderError } from "../provider/provider-error.ts";
+import type { OperationRequest } from "../provider/request.ts";
 import { type CommandInput, requestData } from "./command-input.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printResult, problemLines } from "./output.ts";

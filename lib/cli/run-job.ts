@@ -1,6 +1,6 @@
 import type { JobName, JobRun } from "../local/job-run.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { checkedEndpoint } from "./endpoint-option.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient } from "./gateway-client.ts";

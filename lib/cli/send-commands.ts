@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { readJson } from "./command-input.ts";
 import { checkedEndpoint, endpointOption } from "./endpoint-option.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
-import { readSettings, wholeNumber } from "../lambda/settings.ts";
 import { quietAfter } from "../local/closing.ts";
 import { OWNER_ONLY, openDataDirectory, withDataError } from "../local/data-directory.ts";
 import { openProvider, type Provider } from "../local/provider.ts";
+import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
+import { createSystemClock } from "../platform/system-clock.ts";
+import { createSystemRandom } from "../platform/system-random.ts";
 import { builtInState } from "../service/built-in/built-in-state.ts";
 import { formatSeed, readSeed, SeedError } from "../service/seed.ts";
 import type { State } from "../service/state/state.ts";
-import { createSystemClock } from "../system/system-clock.ts";
-import { createSystemRandom } from "../system/system-random.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printNote, printResult, problemLines, terminalLog } from "./output.ts";
 import {

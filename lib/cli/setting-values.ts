@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../contract/load-balancer-pools.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
-import { wholeNumber } from "../lambda/settings.ts";
+import { wholeNumber } from "../platform/lambda/settings.ts";
 
 /** A folder to keep data in. Empty is a mistake, such as a shell variable that is not set. */
 export const directorySetting = z.string().min(1).optional();

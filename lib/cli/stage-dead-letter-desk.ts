@@ -1,22 +1,22 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
-import { createAccess } from "../accounts/access.ts";
-import type { AccountsConfig } from "../accounts/config.ts";
-import { createAwsClient } from "../aws/aws-client.ts";
-import { createDynamodbLedger } from "../aws/dynamodb-ledger.ts";
-import { createSqsDeadLetters } from "../aws/sqs-dead-letters.ts";
-import { createSsmSecrets } from "../aws/ssm-secrets.ts";
-import { RULE_ATTRIBUTE, undeliveredCall } from "../aws/undelivered-events.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
-import { joinDeadLetters } from "../recovery/join-dead-letters.ts";
+import { joinDeadLetters } from "../admin/join-dead-letters.ts";
 import {
   deleteDeadLetters,
   listDeadLetters,
   type RecoveryDeps,
   redriveDeadLetters,
-} from "../recovery/settle.ts";
+} from "../admin/redrive.ts";
+import { createAwsClient } from "../platform/aws/aws-client.ts";
+import { createDynamodbLedger } from "../platform/aws/dynamodb-ledger.ts";
+import { createSqsDeadLetters } from "../platform/aws/sqs-dead-letters.ts";
+import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
+import { RULE_ATTRIBUTE, undeliveredCall } from "../platform/aws/undelivered-events.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
+import { createAccess } from "../provider/access.ts";
+import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { awsClock } from "./aws-clock.ts";
 import { awsTrouble } from "./aws-trouble.ts";
 import type { DeadLetterDesk } from "./dead-letter-desk.ts";

@@ -1,10 +1,10 @@
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import * as z from "zod";
-import { createAwsClient, untilWorkEnds } from "../aws/aws-client.ts";
-import { parseJson } from "../commands/parse-json.ts";
+import { parseJson } from "../engine/parse-json.ts";
 import type { JobName } from "../local/job-run.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import { createAwsClient, untilWorkEnds } from "../platform/aws/aws-client.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { awsTrouble } from "./aws-trouble.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { stageResource } from "./stage-option.ts";

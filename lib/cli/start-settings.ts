@@ -1,16 +1,16 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
-import { createAwsClient } from "../aws/aws-client.ts";
-import { createSsmSecrets } from "../aws/ssm-secrets.ts";
 import { baseUrl } from "../config/base-url.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Problem } from "../contract/problem.ts";
 import { getTask } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
-import { readSettings, wholeNumber } from "../lambda/settings.ts";
 import type { ProviderChoice } from "../local/provider.ts";
-import type { JobChoice } from "../local/standing-jobs.ts";
+import type { JobChoice } from "../local/scheduled-jobs.ts";
+import { createAwsClient } from "../platform/aws/aws-client.ts";
+import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
+import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
 import {
   apiKeySetting,
   directorySetting,

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type CommandDeskFlags, deskFlagsText, openCommandDesk } from "./open-desk.ts";
 import { printResult } from "./output.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 
 const NAMES = ["SIGINT", "SIGTERM"] as const;
 /** npm hands one Ctrl-C on although the terminal has sent it already: that is no second one. */

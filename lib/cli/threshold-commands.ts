@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { ApplyFlags, PlanFlags, ThresholdFlags } from "./thresholds.ts";
 

@@ -1,7 +1,7 @@
 import { v5 as nameBasedUuid } from "uuid";
 import * as z from "zod";
-import type { BusEntry } from "../ports/bus.ts";
-import type { JsonObject } from "../ports/ledger.ts";
+import type { BusEntry } from "../platform/ports/bus.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { DetailType } from "./catalogue.ts";
 
 /** Namespace of our event ids (RFC 9562, version 5); changing it would give old facts new ids. */

@@ -1,5 +1,5 @@
-import type { BusEntry, EventBus } from "../ports/bus.ts";
-import type { Log } from "../ports/log.ts";
+import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
+import type { Log } from "../platform/ports/log.ts";
 
 /**
  * Publishes events and answers the deduplication ids of those that the bus has taken.

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { JsonValue } from "../ports/ledger.ts";
-import type { LogFields } from "../ports/log.ts";
+import type { JsonValue } from "../platform/ports/ledger.ts";
+import type { LogFields } from "../platform/ports/log.ts";
 
 /**
  * Part of what Lambda has read from JSON. Looked at by whoever knows what it is: it may be nested

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { identityOf, readRequest } from "../commands/read-request.ts";
-import type { ReadRequest, RequestContext } from "../commands/request.ts";
 import { problemsOf } from "../contract/problem.ts";
 import { followTask } from "../contract/tasks.ts";
+import { identityOf, readRequest } from "../engine/read-request.ts";
+import type { ReadRequest, RequestContext } from "../engine/request.ts";
 
 /** The detail of a `TaskFollowRequested`: what a sender writes to be told of a task's end. */
 const taskFollowSchema = z.looseObject({

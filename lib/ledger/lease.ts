@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Clock } from "../ports/clock.ts";
-import type { Ledger } from "../ports/ledger.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Ledger } from "../platform/ports/ledger.ts";
 import { recordKind } from "./record.ts";
 
 const leaseSchema = z.object({ by: z.string(), until: z.int() });

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { eventOf } from "../events/event.ts";
 import { publish } from "../events/publish.ts";
-import type { EventBus } from "../ports/bus.ts";
-import type { Ledger } from "../ports/ledger.ts";
-import type { Log } from "../ports/log.ts";
+import type { EventBus } from "../platform/ports/bus.ts";
+import type { Ledger } from "../platform/ports/ledger.ts";
+import type { Log } from "../platform/ports/log.ts";
 import { type RecordRules, recordKind } from "./record.ts";
 
 const detailSchema = z.record(z.string(), z.json());

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Ledger, UnreadableItemError } from "../ports/ledger.ts";
+import { type Ledger, UnreadableItemError } from "../platform/ports/ledger.ts";
 
 /** A value as stored, with the version that a replacing write must know. */
 export interface Stored<T> {

@@ -1,24 +1,23 @@
 import { createHandler as createIntake } from "../../functions/intake/handler.ts";
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
-import { type Account, DEFAULT_ACCOUNT } from "../accounts/account.ts";
-import { type AccountsConfig, ownAccount } from "../accounts/config.ts";
-import { aiTasksLease } from "../ai-tasks/watch-ai-tasks.ts";
-import { breakAttempts } from "../commands/break-attempts.ts";
-import type { CommandDeps } from "../commands/deps.ts";
+import { joinDeadLetters } from "../admin/join-dead-letters.ts";
+import { breakAttempts } from "../engine/break-attempts.ts";
+import type { CommandDeps } from "../engine/deps.ts";
+import { POLLER_LEASE } from "../engine/poller/poll.ts";
+import type { Reaction } from "../intake/reaction.ts";
+import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
+import { thresholdsLease } from "../jobs/thresholds/sync.ts";
 import { breakLease } from "../ledger/lease.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { DeadLetters } from "../ports/dead-letters.ts";
-import type { Log } from "../ports/log.ts";
-import type { Random } from "../ports/random.ts";
-import type { Reaction } from "../reactions/reaction.ts";
-import { joinDeadLetters } from "../recovery/join-dead-letters.ts";
-import { POLLER_LEASE } from "../tasks/poll.ts";
-import { thresholdsLease } from "../thresholds/sync.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { DeadLetters } from "../platform/ports/dead-letters.ts";
+import type { Log } from "../platform/ports/log.ts";
+import type { Random } from "../platform/ports/random.ts";
+import { type Account, DEFAULT_ACCOUNT } from "../provider/account.ts";
+import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
 import { createClosing, quietAfter } from "./closing.ts";
 import { openDataDirectory, withDataError } from "./data-directory.ts";
 import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
-import { createDoorbell, type Doorbell } from "./doorbell.ts";
 import type { DurableStore } from "./durable-map.ts";
 import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import type { Buses } from "./event-rules.ts";
@@ -37,9 +36,10 @@ import {
   type Provider,
   type ProviderChoice,
 } from "./provider.ts";
+import { type JobChoice, type StandingJobs, startStandingJobs } from "./scheduled-jobs.ts";
 import { deduplicationIdOf } from "./send-request.ts";
-import { type JobChoice, type StandingJobs, startStandingJobs } from "./standing-jobs.ts";
 import { startTriggers } from "./triggers.ts";
+import { createDoorbell, type Doorbell } from "./wake-signal.ts";
 
 /** As in the cloud (infra/queues.cjs): ten tries, then the dead letters. */
 const MAX_RECEIVE_COUNT = 10;

@@ -5,7 +5,7 @@ import type {
   SQSEvent,
   SQSRecord,
 } from "aws-lambda";
-import type { Random } from "../ports/random.ts";
+import type { Random } from "../platform/ports/random.ts";
 import type { Wake } from "./delay-queue.ts";
 import type { ReceivedMessage } from "./fifo-queue.ts";
 

@@ -1,6 +1,6 @@
 import type { EventBridgeEvent } from "aws-lambda";
 import * as z from "zod";
-import type { JsonObject } from "../ports/ledger.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { DurableMap, MapChange } from "./durable-map.ts";
 
 /** An event as EventBridge hands it to a target. */

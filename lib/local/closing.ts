@@ -1,4 +1,4 @@
-import type { Log, LogFields } from "../ports/log.ts";
+import type { Log, LogFields } from "../platform/ports/log.ts";
 
 /** A log that says nothing any more when the signal has aborted: what breaks off at the end is no news. */
 export const quietAfter = <L extends Log>(log: L, signal: AbortSignal): L => ({

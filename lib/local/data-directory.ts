@@ -11,7 +11,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
-import type { Random } from "../ports/random.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { StoredStateError } from "../service/records.ts";
 
 /** Grows when an older program could not read what a newer one keeps, or the other way round. */

@@ -1,12 +1,12 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
-import { parseJson } from "../commands/parse-json.ts";
 import {
   deleteDeadLetters,
   listDeadLetters,
   type RecoveryDeps,
   redriveDeadLetters,
-} from "../recovery/settle.ts";
+} from "../admin/redrive.ts";
+import { parseJson } from "../engine/parse-json.ts";
 import type { Automation } from "./automation.ts";
 import { readBody, refuse } from "./gateway-body.ts";
 

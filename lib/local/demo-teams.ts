@@ -1,4 +1,4 @@
-import type { JsonObject } from "../ports/ledger.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
 
 /** Another team's AWS account, which may resume instances of one project. */
 export const DEMO_TEAM = "111122223333";

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../ports/ledger.ts";
+import type { JsonValue } from "../platform/ports/ledger.ts";
 
 export type MapChange =
   | { readonly kind: "put"; readonly key: string; readonly value: JsonValue }

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Log } from "../platform/ports/log.ts";
 import type { BusEvent } from "./bus-records.ts";
 
 const FIRST_RETRY_MS = 1000;

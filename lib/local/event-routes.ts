@@ -1,8 +1,8 @@
-import type { AccountsConfig } from "../accounts/config.ts";
-import { matchesPattern, unfitFields } from "../event-patterns/pattern.ts";
 import { readCall } from "../intake/bus-event.ts";
-import { type IntakeDeps, readAsked } from "../intake/take-in.ts";
-import type { Reaction } from "../reactions/reaction.ts";
+import { matchesPattern, unfitFields } from "../intake/event-patterns/pattern.ts";
+import { type IntakeDeps, readAsked } from "../intake/ingest.ts";
+import type { Reaction } from "../intake/reaction.ts";
+import type { AccountsConfig } from "../provider/accounts-config.ts";
 import type { BusEvent, PutEvent } from "./bus-records.ts";
 import type { BusHandler } from "./event-delivery.ts";
 import {

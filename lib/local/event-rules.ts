@@ -1,7 +1,11 @@
-import type { AwsAccount } from "../accounts/config.ts";
-import { type EventPattern, matchesPattern, readPattern } from "../event-patterns/pattern.ts";
-import type { JsonObject } from "../ports/ledger.ts";
-import type { Reaction } from "../reactions/reaction.ts";
+import {
+  type EventPattern,
+  matchesPattern,
+  readPattern,
+} from "../intake/event-patterns/pattern.ts";
+import type { Reaction } from "../intake/reaction.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
+import type { AwsAccount } from "../provider/accounts-config.ts";
 import type { BusEvent } from "./bus-records.ts";
 import type { LocalBus } from "./local-bus.ts";
 import { LOCAL_SENDER } from "./own-account.ts";

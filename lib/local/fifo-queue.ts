@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
-import type { Clock } from "../ports/clock.ts";
-import type { CommandMessage, CommandQueue } from "../ports/queue.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { CommandMessage, CommandQueue } from "../platform/ports/queue.ts";
+import type { Random } from "../platform/ports/random.ts";
 import type { DurableMap, MapChange } from "./durable-map.ts";
 import {
   type BuriedMessage,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { ConfigSource } from "../ports/config-source.ts";
+import type { ConfigSource } from "../platform/ports/config-source.ts";
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error &&

@@ -1,6 +1,6 @@
-import type { Clock } from "../ports/clock.ts";
-import type { ConfigSource } from "../ports/config-source.ts";
-import type { Log } from "../ports/log.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { ConfigSource } from "../platform/ports/config-source.ts";
+import type { Log } from "../platform/ports/log.ts";
 
 /** Short enough that an edit is followed at once for whoever watches. */
 const LOOK_MS = 300;

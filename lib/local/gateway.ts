@@ -1,18 +1,18 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { liftPause } from "../commands/lift-pause.ts";
-import { type RequestView, readState } from "../commands/read-view.ts";
+import { liftPause } from "../admin/lift-pause.ts";
+import { type RequestView, readState } from "../admin/read-view.ts";
 import type { Problem } from "../contract/problem.ts";
-import { commandKey, commands } from "../ledger/command.ts";
-import { listPrices, priceChanges, priceHistory } from "../prices/memory.ts";
+import { commandKey, commands } from "../engine/command.ts";
+import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";
 import { type HttpApp, type ServedService, serve } from "../service/serve.ts";
+import { createPersonRoutes } from "./admin-routes.ts";
 import type { Automation } from "./automation.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
 import { PutRefused } from "./event-routes.ts";
 import { readBody, refuse } from "./gateway-body.ts";
 import { JOB_NAMES } from "./job-run.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
-import { createPersonRoutes } from "./person-routes.ts";
 import { type PutAnswer, readPut } from "./put-request.ts";
 import { sendRequest } from "./send-request.ts";
 

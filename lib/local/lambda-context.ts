@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 
 /** The context of one invocation on this machine: the same shape, its time measured by our clock. */
 export const lambdaContext = (

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Ledger, type LedgerItem, UnreadableItemError } from "../ports/ledger.ts";
+import { type Ledger, type LedgerItem, UnreadableItemError } from "../platform/ports/ledger.ts";
 import type { LevelDatabase, LevelOperation } from "./level-database.ts";
 
 /** DynamoDB's limits, so that a local run refuses what the deployed ledger would. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { SSMClient } from "@aws-sdk/client-ssm";
-import { type Access, createAccess } from "../accounts/access.ts";
-import type { Account } from "../accounts/account.ts";
-import type { AccountSettings, AccountsConfig } from "../accounts/config.ts";
-import { type AccountPorts, openAccounts } from "../accounts/open-accounts.ts";
-import { createAwsClient } from "../aws/aws-client.ts";
-import { createSsmSecrets } from "../aws/ssm-secrets.ts";
-import type { Metrics } from "../ports/metrics.ts";
+import { createAwsClient } from "../platform/aws/aws-client.ts";
+import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
+import type { Metrics } from "../platform/ports/metrics.ts";
+import { type Access, createAccess } from "../provider/access.ts";
+import type { Account } from "../provider/account.ts";
+import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
+import { type AccountPorts, openAccounts } from "../provider/open-accounts.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import { ATTEMPT_TIMEOUT_MS, type Provider } from "./provider.ts";
 

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
-import { eventBytes, MAX_EVENT_BYTES } from "../aws/event-size.ts";
-import type { BusEntry, EventBus, PublishOutcome } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import type { Random } from "../ports/random.ts";
+import { eventBytes, MAX_EVENT_BYTES } from "../platform/aws/event-size.ts";
+import type { BusEntry, EventBus, PublishOutcome } from "../platform/ports/bus.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Log } from "../platform/ports/log.ts";
+import type { Random } from "../platform/ports/random.ts";
 import {
   type BusEvent,
   type BusRecord,

@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
-import type { DeadLetter, DeadLetters } from "../ports/dead-letters.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { DeadLetter, DeadLetters } from "../platform/ports/dead-letters.ts";
 import type { FifoQueue } from "./fifo-queue.ts";
 
 const HOLD_MS = 60_000;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { Clock } from "../ports/clock.ts";
-import type { Ledger } from "../ports/ledger.ts";
-import type { Log } from "../ports/log.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Ledger } from "../platform/ports/ledger.ts";
+import type { Log } from "../platform/ports/log.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { createLevelLedger } from "./level-ledger.ts";

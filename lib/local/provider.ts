@@ -1,7 +1,7 @@
-import type { OtherPaths } from "../client/client.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Log } from "../platform/ports/log.ts";
+import type { Random } from "../platform/ports/random.ts";
+import type { OtherPaths } from "../provider/client.ts";
 import {
   BUILT_IN_API_KEYS,
   builtInState,
@@ -16,7 +16,7 @@ import { createMemoryStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
 import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import { writeUnlessFailed } from "./level-database.ts";
-import type { JobTimes } from "./standing-jobs.ts";
+import type { JobTimes } from "./scheduled-jobs.ts";
 
 /** Which provider the account `local` belongs to. */
 export type ProviderChoice =

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { CommandDeps } from "../commands/deps.ts";
-import { groupIdOf } from "../commands/lane-id.ts";
-import { readMessage } from "../commands/message.ts";
-import { messageText } from "../commands/message-text.ts";
-import { parseJson } from "../commands/parse-json.ts";
-import { shapeProblems } from "../commands/read-request.ts";
 import type { Problem } from "../contract/problem.ts";
+import type { CommandDeps } from "../engine/deps.ts";
+import { groupIdOf } from "../engine/lane-id.ts";
+import { readMessage } from "../engine/message.ts";
+import { messageText } from "../engine/message-text.ts";
+import { parseJson } from "../engine/parse-json.ts";
+import { shapeProblems } from "../engine/read-request.ts";
 
 /** Requests that are no command wait in a group of their own, so that they hold nobody up. */
 const REJECTED_GROUP = "rejected";

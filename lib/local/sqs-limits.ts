@@ -1,4 +1,4 @@
-import type { CommandMessage } from "../ports/queue.ts";
+import type { CommandMessage } from "../platform/ports/queue.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 

@@ -1,12 +1,12 @@
 import type { Context, ScheduledEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
-import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Log } from "../platform/ports/log.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { fifoQueueEvent, requestQueueEvent, scheduledEvent, wakeQueueEvent } from "./aws-events.ts";
 import type { DelayQueue } from "./delay-queue.ts";
-import type { Doorbell } from "./doorbell.ts";
 import type { FifoQueue, ReceivedMessage } from "./fifo-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
+import type { Doorbell } from "./wake-signal.ts";
 
 /** The functions' own timeouts and the queue's visibility, as `serverless.yml` sets them. */
 const INTAKE_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
-import type { Clock } from "../ports/clock.ts";
-import type { Random } from "../ports/random.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
 import { createApp, refuseHost, refuseUnreadable } from "./app.ts";
 import { createKeyring, hashApiKey } from "./authentication.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";

@@ -14,7 +14,7 @@ import {
   packageService,
   type Stage,
   type Template,
-} from "../infra/packaged-service.ts";
+} from "../unit/infra/packaged-service.ts";
 import { type AwsClients, awsEnvironment, createAwsClients } from "./aws-clients.ts";
 import { adaptPackage, deployMissing } from "./emulator-defects.ts";
 import { removeLedger } from "./kept-resources.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, inject } from "vitest";
-import { describeScenarios } from "../scenarios/scenarios.ts";
+import { describeScenarios } from "../system/scenarios/scenarios.ts";
 import { type DeployedStage, openDeployedStage } from "./deployed-stage.ts";
 import { testArchive } from "./stage/archive.ts";
 import { testDeadLetters } from "./stage/dead-letters.ts";

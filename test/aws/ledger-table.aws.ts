@@ -22,9 +22,9 @@ import {
   waitUntilTableNotExists,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/aws/ledger-table.ts";
 import { createClosing } from "../../lib/local/closing.ts";
-import { accountsAt } from "../scenarios/configs.ts";
+import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/platform/aws/ledger-table.ts";
+import { accountsAt } from "../system/scenarios/configs.ts";
 import { type DeployedStack, deployStack } from "./deployed-stack.ts";
 import { removeBucket, removeLedger } from "./kept-resources.ts";
 

@@ -1,10 +1,10 @@
 import { demoState } from "../../lib/local/demo-jobs.ts";
+import { createSystemClock } from "../../lib/platform/system-clock.ts";
+import { createSystemRandom } from "../../lib/platform/system-random.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { type ServedService, serve } from "../../lib/service/serve.ts";
 import { createService } from "../../lib/service/service.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
-import { createSystemClock } from "../../lib/system/system-clock.ts";
-import { createSystemRandom } from "../../lib/system/system-random.ts";
 
 const TASK_MS = 500;
 /** After the first tick of the schedule that looks at it, a minute after the deploy. */

@@ -1,4 +1,4 @@
-import type { Command } from "../../lib/ledger/command.ts";
+import type { Command } from "../../lib/engine/command.ts";
 
 /** An accepted command as the ledger holds it; `fields` go on top. */
 export const commandOf = (fields: Partial<Command> = {}): Command => ({

@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/ports/clock.ts";
+import type { Clock } from "../../lib/platform/ports/clock.ts";
 import { connectionLost, type Fetch, json } from "./provider.ts";
 
 type Send = () => Promise<Response>;

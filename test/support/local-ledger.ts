@@ -1,5 +1,5 @@
 import { type LocalLedger, openLocalLedger } from "../../lib/local/local-ledger.ts";
-import type { Clock } from "../../lib/ports/clock.ts";
+import type { Clock } from "../../lib/platform/ports/clock.ts";
 import { silentLog } from "./silent-log.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 

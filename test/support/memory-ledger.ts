@@ -1,4 +1,4 @@
-import type { Ledger, LedgerItem } from "../../lib/ports/ledger.ts";
+import type { Ledger, LedgerItem } from "../../lib/platform/ports/ledger.ts";
 
 /** DynamoDB's limit; the names of attributes, which count there too, are left out here. */
 const MAX_ITEM_BYTES = 400 * 1024;

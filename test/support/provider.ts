@@ -1,5 +1,5 @@
 import { formatWireJson } from "../../lib/contract/json.ts";
-import type { Clock } from "../../lib/ports/clock.ts";
+import type { Clock } from "../../lib/platform/ports/clock.ts";
 import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../lib/service/service.ts";
 import type { State } from "../../lib/service/state/state.ts";

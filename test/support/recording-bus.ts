@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { EVENT_DATA } from "../../lib/events/catalogue.ts";
 import { metadataSchema } from "../../lib/events/event.ts";
-import type { BusEntry, PublishOutcome } from "../../lib/ports/bus.ts";
-import type { JsonObject, Ledger } from "../../lib/ports/ledger.ts";
+import type { BusEntry, PublishOutcome } from "../../lib/platform/ports/bus.ts";
+import type { JsonObject, Ledger } from "../../lib/platform/ports/ledger.ts";
 
 /** EventBridge takes 256 kB an entry; ours stay below this. */
 const MAX_EVENT_BYTES = 200_000;

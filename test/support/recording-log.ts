@@ -1,4 +1,4 @@
-import type { Log, LogFields } from "../../lib/ports/log.ts";
+import type { Log, LogFields } from "../../lib/platform/ports/log.ts";
 
 type Level = Exclude<keyof Log, "with">;
 

@@ -1,4 +1,4 @@
-import type { Measurement, Metrics } from "../../lib/ports/metrics.ts";
+import type { Measurement, Metrics } from "../../lib/platform/ports/metrics.ts";
 
 export interface RecordingMetrics extends Metrics {
   /** What was counted: name and values of dimensions. */

@@ -1,5 +1,5 @@
-import type { AccountsConfig } from "../../lib/accounts/config.ts";
-import { toAccountsConfig } from "../../lib/accounts/config.ts";
+import type { AccountsConfig } from "../../lib/provider/accounts-config.ts";
+import { toAccountsConfig } from "../../lib/provider/accounts-config.ts";
 
 /** Details of `CommandRequested` events, as senders write them. */
 

@@ -1,4 +1,4 @@
-import type { Random } from "../../lib/ports/random.ts";
+import type { Random } from "../../lib/platform/ports/random.ts";
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0");
 

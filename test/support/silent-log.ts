@@ -1,4 +1,4 @@
-import type { Log } from "../../lib/ports/log.ts";
+import type { Log } from "../../lib/platform/ports/log.ts";
 
 /** For tests in which nothing that is logged matters. */
 export const silentLog: Log = {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ConfigSource } from "../../lib/ports/config-source.ts";
+import type { ConfigSource } from "../../lib/platform/ports/config-source.ts";
 
 export interface TextSource extends ConfigSource {
   /** What is read from now on; undefined: there is no config. */

@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
-import type { Clock } from "../../lib/ports/clock.ts";
+import type { Clock } from "../../lib/platform/ports/clock.ts";
 
 interface Sleeper {
   readonly wakeAt: number;

@@ -1,10 +1,10 @@
-import { type Client, createClient } from "../../lib/client/client.ts";
-import type { CommandDeps } from "../../lib/commands/deps.ts";
-import type { EventBus } from "../../lib/ports/bus.ts";
-import type { Clock } from "../../lib/ports/clock.ts";
-import type { ConfigSource } from "../../lib/ports/config-source.ts";
-import type { Ledger } from "../../lib/ports/ledger.ts";
-import type { Secrets } from "../../lib/ports/secrets.ts";
+import type { CommandDeps } from "../../lib/engine/deps.ts";
+import type { EventBus } from "../../lib/platform/ports/bus.ts";
+import type { Clock } from "../../lib/platform/ports/clock.ts";
+import type { ConfigSource } from "../../lib/platform/ports/config-source.ts";
+import type { Ledger } from "../../lib/platform/ports/ledger.ts";
+import type { Secrets } from "../../lib/platform/ports/secrets.ts";
+import { type Client, createClient } from "../../lib/provider/client.ts";
 import type { Fetch, Provider } from "./provider.ts";
 
 /** Makes a port call by its name; with a limit the effect is that of so many entries only. */

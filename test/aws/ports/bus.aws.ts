@@ -14,8 +14,8 @@ import {
 } from "@aws-sdk/client-iam";
 import { inject } from "vitest";
 import * as z from "zod";
-import { createEventbridgeBus } from "../../../lib/aws/eventbridge-bus.ts";
-import { type ArrivedEvent, describeBusContract } from "../../ports/bus-contract.ts";
+import { createEventbridgeBus } from "../../../lib/platform/aws/eventbridge-bus.ts";
+import { type ArrivedEvent, describeBusContract } from "../../contract/ports/bus-contract.ts";
 import { AWS_ACCOUNT, createAwsClients, REGION } from "../aws-clients.ts";
 import { refusingLargeEvents } from "../emulator-defects.ts";
 import { createTap, tapBus } from "../tap.ts";

@@ -6,8 +6,8 @@ import {
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { createS3ConfigSource } from "../../../lib/aws/s3-config-source.ts";
-import { describeConfigSourceContract } from "../../ports/config-source-contract.ts";
+import { createS3ConfigSource } from "../../../lib/platform/aws/s3-config-source.ts";
+import { describeConfigSourceContract } from "../../contract/ports/config-source-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 import { removeBucket } from "../kept-resources.ts";
 

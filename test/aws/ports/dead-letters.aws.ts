@@ -6,10 +6,10 @@ import {
   ReceiveMessageCommand,
 } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
-import { createSqsCommandQueue } from "../../../lib/aws/sqs-command-queue.ts";
-import { createSqsDeadLetters } from "../../../lib/aws/sqs-dead-letters.ts";
-import { createSystemRandom } from "../../../lib/system/system-random.ts";
-import { describeDeadLettersContract } from "../../ports/dead-letters-contract.ts";
+import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
+import { createSqsDeadLetters } from "../../../lib/platform/aws/sqs-dead-letters.ts";
+import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { describeDeadLettersContract } from "../../contract/ports/dead-letters-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 import { refusingWrongMessages } from "../emulator-defects.ts";
 

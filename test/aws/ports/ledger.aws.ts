@@ -7,9 +7,9 @@ import {
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { createDynamodbLedger } from "../../../lib/aws/dynamodb-ledger.ts";
-import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/aws/ledger-table.ts";
-import { describeLedgerContract } from "../../ports/ledger-contract.ts";
+import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
+import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/platform/aws/ledger-table.ts";
+import { describeLedgerContract } from "../../contract/ports/ledger-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 
 const { dynamoDb: client } = createAwsClients(inject("awsEndpoint"));

@@ -9,8 +9,8 @@ import {
 } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 import * as z from "zod";
-import { createSqsCommandQueue } from "../../../lib/aws/sqs-command-queue.ts";
-import { describeCommandQueueContract } from "../../ports/queue-contract.ts";
+import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
+import { describeCommandQueueContract } from "../../contract/ports/queue-contract.ts";
 import { AWS_ACCOUNT, createAwsClients, REGION } from "../aws-clients.ts";
 import { refusingWrongMessages } from "../emulator-defects.ts";
 

@@ -5,8 +5,8 @@ import {
   PutParameterCommand,
 } from "@aws-sdk/client-ssm";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { createSsmSecrets } from "../../../lib/aws/ssm-secrets.ts";
-import { describeSecretsContract } from "../../ports/secrets-contract.ts";
+import { createSsmSecrets } from "../../../lib/platform/aws/ssm-secrets.ts";
+import { describeSecretsContract } from "../../contract/ports/secrets-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 
 const { ssm: client } = createAwsClients(inject("awsEndpoint"));

@@ -3,7 +3,7 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import { readEnvironment } from "../../../lib/lambda/settings.ts";
+import { readEnvironment } from "../../../lib/platform/lambda/settings.ts";
 import { checkStage } from "./check-stage.ts";
 
 const id = z.string().regex(/^\d+$/, { error: "a number" }).transform(Number);

@@ -9,9 +9,9 @@ import {
 } from "@aws-sdk/client-sqs";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { stageDeadLetterDesk } from "../../../lib/cli/stage-dead-letter-desk.ts";
-import { createSystemClock } from "../../../lib/system/system-clock.ts";
-import { createSystemRandom } from "../../../lib/system/system-random.ts";
-import { sendCommand, successOf } from "../../scenarios/asking.ts";
+import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { sendCommand, successOf } from "../../system/scenarios/asking.ts";
 import { awsEnvironment, REGION } from "../aws-clients.ts";
 import type { DeployedStage } from "../deployed-stage.ts";
 import { policySchema } from "./permissions.ts";

@@ -1,0 +1,225 @@
+import type { Problem } from "../contract/problem.ts";
+import { followTask } from "../contract/tasks.ts";
+import type { NumberedAttempt } from "../engine/attempt-history.ts";
+import { type Command, type FollowedTask, isEnded, type SeenTag } from "../engine/command.ts";
+import { createdBy } from "../engine/command-events.ts";
+import type { Rejected } from "../engine/rejection.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
+
+/** What keeps a command that goes on. */
+export type WaitsFor =
+  /** Commands in its lane; `holder` is at work on the resource now. */
+  | {
+      readonly for: "lane";
+      readonly ahead: number;
+      readonly holder?: { readonly sender: string; readonly commandId: string };
+    }
+  /** Those commands of `after` that have not ended. */
+  | { readonly for: "others"; readonly commandIds: readonly string[] }
+  /** A request is on its way; what comes of it is known by `until` at the latest. */
+  | { readonly for: "reply"; readonly until: string }
+  /** The next attempt; `because` says why not now, if not for what the last one says. */
+  | { readonly for: "next-attempt"; readonly until: string; readonly because?: string }
+  | {
+      readonly for: "tasks";
+      readonly taskIds: readonly string[];
+      /** Those that the provider does not know: since when, and when they are given up. */
+      readonly unknown?: readonly {
+        readonly taskId: string;
+        readonly since: string;
+        readonly until: string;
+      }[];
+    };
+
+/** What a person can do about a command as it stands. */
+type PersonAct =
+  | "cancel"
+  | "resolve"
+  | "follow-task"
+  | "check-task-id"
+  | "check-effect"
+  | "send-again";
+
+/** A request that was sent, or is on its way. */
+interface AttemptView {
+  /** From 1. */
+  readonly number: number;
+  readonly startedAt: string;
+  /** Of one that was lost: when that was noticed. */
+  readonly endedAt?: string;
+  /** `answered`, how the client classified it, or `lost` when its sender died. */
+  readonly disposition?: string | undefined;
+  readonly code?: string | undefined;
+  /** HTTP status of a refusal or failure. */
+  readonly status?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** A command as people and scripts look at it: without its request and its housekeeping. */
+export interface CommandView {
+  readonly commandId: string;
+  readonly sender: string;
+  readonly account: string;
+  readonly operation: string;
+  readonly params: JsonObject;
+  readonly lane: string;
+  readonly status: Command["state"]["status"];
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly problems?: readonly Problem[];
+  /** Requests sent to the provider so far. */
+  readonly attempts: number;
+  /** Those that got no reply. */
+  readonly lostReplies: number;
+  /** Why a command that goes on does not send now, or how its last attempt ended. */
+  readonly lastError?: string;
+  readonly after?: readonly string[];
+  readonly dryRun?: boolean;
+  /** Of a dry run: the request that would have been sent. */
+  readonly wouldSend?: JsonObject;
+  /** Of one that a guard has ended: the tag that was seen. */
+  readonly tag?: SeenTag | null;
+  readonly taskIds: readonly string[];
+  /** The same tasks, each with its end when that is known. */
+  readonly tasks: readonly FollowedTask[];
+  /** Ids of what the tasks created, by kind. */
+  readonly createdResources?: JsonObject;
+  readonly acceptedAt: string;
+  readonly deadline: string;
+  readonly endedAt?: string;
+  /** Every attempt, the oldest first. */
+  readonly history: readonly AttemptView[];
+  readonly waitsFor?: WaitsFor;
+  /** Of one that goes on: when the account may send again, which the provider has asked to pause. */
+  readonly accountPausedUntil?: string;
+  /** Whether an earlier request may have taken effect. */
+  readonly isUncertain: boolean;
+  /** When a person has ended it. */
+  readonly cancelRequestedAt?: string;
+  /** What a person has found out about an unknown outcome. */
+  readonly resolution?: {
+    readonly applied: boolean;
+    readonly resolvedAt: string;
+    readonly note?: string | undefined;
+  };
+  readonly personCan: readonly PersonAct[];
+}
+
+const instant = (at: number): string => new Date(at).toISOString();
+
+const tasksOf = ({ state }: Command) => ("tasks" in state ? state.tasks : []);
+
+const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptView => ({
+  ...kept,
+  startedAt: instant(startedAt),
+  ...(endedAt !== undefined && { endedAt: instant(endedAt) }),
+});
+
+/** After the end of a follow-task: sending it again is of use only if the task may be found then. */
+const actsAfterFollowing = (tasks: readonly FollowedTask[]): readonly PersonAct[] => {
+  if (tasks.length === 0) return ["send-again"];
+  const ends = tasks.map(({ end }) => end?.kind);
+  if (ends.includes(undefined)) return ["follow-task"];
+  return ends.includes("unknown") ? ["check-task-id"] : [];
+};
+
+const actsOn = (command: Command): readonly PersonAct[] => {
+  const { state, resolution, operation } = command;
+  if (state.status === "following" && operation === followTask.id) return ["cancel"];
+  if (state.status === "following" || state.status === "succeeded") return [];
+  if (!isEnded(command)) return ["cancel"];
+  if (command.state.reason === "unknown-outcome") {
+    if (!resolution) return ["resolve"];
+    return resolution.applied ? [] : ["send-again"];
+  }
+  if (command.state.reason === "requested") return [];
+  if (operation === followTask.id) return actsAfterFollowing(command.state.tasks);
+  const ends = tasksOf(command).map(({ end }) => end?.kind);
+  // Whether a task that has vanished did its work nobody can tell: a create could happen twice.
+  const left: readonly PersonAct[] = [
+    ...(ends.includes(undefined) ? (["follow-task"] as const) : []),
+    ...(ends.includes("unknown") ? (["check-effect"] as const) : []),
+  ];
+  return left.length > 0 ? left : ["send-again"];
+};
+
+const endOf = (command: Command): Partial<CommandView> => {
+  if (!isEnded(command)) return {};
+  const { endedAt, outcome, reason, tag, wouldSend, problems } = command.state;
+  return {
+    endedAt: instant(endedAt),
+    ...(outcome !== undefined && { outcome }),
+    ...(reason !== undefined && { reason }),
+    ...(tag !== undefined && { tag }),
+    ...(wouldSend && { wouldSend }),
+    ...(problems && { problems }),
+  };
+};
+
+const actsOfPeople = ({ cancelRequestedAt, resolution }: Command): Partial<CommandView> => ({
+  ...(cancelRequestedAt !== undefined && { cancelRequestedAt: instant(cancelRequestedAt) }),
+  ...(resolution && {
+    resolution: { ...resolution, resolvedAt: instant(resolution.resolvedAt) },
+  }),
+});
+
+/** What is told beside the command's own item. */
+export interface Surroundings {
+  readonly attempts: readonly NumberedAttempt[];
+  readonly waitsFor: WaitsFor | undefined;
+  /** Epoch ms. */
+  readonly pausedUntil: number | undefined;
+}
+
+export const viewOf = (
+  command: Command,
+  { attempts, waitsFor, pausedUntil }: Surroundings,
+): CommandView => {
+  const created = createdBy(tasksOf(command));
+  const because = command.state.status === "running" ? command.state.because : undefined;
+  const lastError = because ?? command.attempts.at(-1)?.code;
+  return {
+    commandId: command.id,
+    sender: command.sender,
+    account: command.account,
+    operation: command.operation,
+    params: command.params,
+    lane: command.lane,
+    status: command.state.status,
+    ...endOf(command),
+    ...(!isEnded(command) && lastError !== undefined && { lastError }),
+    ...(command.after && { after: command.after }),
+    ...(command.dryRun && { dryRun: command.dryRun }),
+    attempts: command.attemptCount,
+    lostReplies: command.lostReplies,
+    taskIds: tasksOf(command).map(({ id }) => id),
+    tasks: tasksOf(command),
+    ...(created && { createdResources: created }),
+    acceptedAt: instant(command.acceptedAt),
+    deadline: instant(command.deadline),
+    history: attempts.map(attemptView),
+    ...(waitsFor && { waitsFor }),
+    ...(pausedUntil !== undefined && { accountPausedUntil: instant(pausedUntil) }),
+    isUncertain: command.uncertain !== undefined,
+    ...actsOfPeople(command),
+    personCan: actsOn(command),
+  };
+};
+
+/** A request that was rejected. */
+export interface RejectionView {
+  /** Absent: the request had none that could be read. */
+  readonly commandId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly operation: string;
+  readonly reason: string;
+  /** The first ones of `problemCount`. */
+  readonly problems: readonly Problem[];
+  readonly problemCount: number;
+  readonly rejectedAt: string;
+}
+
+export const rejectionView = (rejected: Rejected): RejectionView => {
+  const { digest: _, rejectedAt, ...shown } = rejected;
+  return { ...shown, rejectedAt: instant(rejectedAt) };
+};

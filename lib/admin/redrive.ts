@@ -1,0 +1,141 @@
+import type { DeadLetters, HeldLetter } from "../platform/ports/dead-letters.ts";
+import type { DeadLetterList, Explanation, LetterOutcome } from "./dead-letter-views.ts";
+import type { FindingContext } from "./diagnosis.ts";
+import { explain } from "./explain.ts";
+
+/** Which dead letters: by their ids, or every one for which it makes sense. */
+export type Selection =
+  | { readonly kind: "all" }
+  | { readonly ids: readonly string[]; readonly kind: "ids" };
+
+export interface RecoveryDeps {
+  readonly deadLetters: DeadLetters;
+  /** How letters stand at this moment. */
+  readonly context: () => FindingContext;
+}
+
+/** More are not held at once: in SQS they are hidden from everybody else meanwhile. */
+const MOST_LISTED = 100;
+/** Those that are kept are held too: what can be sent back may lie behind many of them. */
+const MOST_LEFT = 1_000;
+
+/**
+ * Goes through the dead letters until there are no more, or `visit` answers `stop`; what it left is
+ * let go at the end.
+ */
+const walk = async (
+  deadLetters: DeadLetters,
+  visit: (letter: HeldLetter) => Promise<"left" | "settled">,
+  isDone: (left: number) => boolean,
+): Promise<void> => {
+  const left: HeldLetter[] = [];
+  const seen = new Set<string>();
+  try {
+    while (!isDone(left.length)) {
+      const held = await deadLetters.hold();
+      // Of each that is held anew because its minute ran out, the newest hold counts.
+      const fresh = held.filter(({ messageId }) => !seen.has(messageId));
+      left.push(...held);
+      if (fresh.length === 0) return;
+      for (const letter of fresh) {
+        seen.add(letter.messageId);
+        if ((await visit(letter)) === "settled") left.splice(left.indexOf(letter), 1);
+      }
+    }
+  } finally {
+    await deadLetters.letGo(left);
+  }
+};
+
+/** Explains at most a hundred dead letters, and puts all of them back. */
+export const listDeadLetters = async ({
+  deadLetters,
+  context,
+}: RecoveryDeps): Promise<DeadLetterList> => {
+  const explained: Explanation[] = [];
+  const visit = async (letter: HeldLetter) => {
+    explained.push(await explain(letter, context()));
+    return "left" as const;
+  };
+  await walk(deadLetters, visit, (left) => left >= MOST_LISTED);
+  const count = await deadLetters.count();
+  return { deadLetters: explained, more: Math.max(0, count - explained.length) };
+};
+
+type Outcome = Omit<LetterOutcome, "messageId">;
+
+/** Does something with those that are meant, each by itself: what fails at one stops no other. */
+const settleEach = async (
+  { deadLetters, context }: RecoveryDeps,
+  selection: Selection,
+  settle: (letter: HeldLetter, explanation: Explanation) => Promise<Outcome>,
+): Promise<readonly LetterOutcome[]> => {
+  const outcomes: LetterOutcome[] = [];
+  const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
+  const explainAndSettle = async (letter: HeldLetter): Promise<Outcome> => {
+    const explanation = await explain(letter, context());
+    return { what: explanation.what, ...(await settle(letter, explanation)) };
+  };
+  const visit = async (letter: HeldLetter) => {
+    const { messageId } = letter;
+    if (wanted && !wanted.delete(messageId)) return "left";
+    const done = await explainAndSettle(letter).catch(
+      (error: unknown): Outcome => ({ outcome: "failed", why: errorName(error) }),
+    );
+    outcomes.push({ messageId, ...done });
+    return done.outcome === "sent-back" || done.outcome === "deleted" ? "settled" : "left";
+  };
+  await walk(deadLetters, visit, (left) => wanted?.size === 0 || left >= MOST_LEFT);
+  const missing = [...(wanted ?? [])].map((messageId) => ({ messageId, ...NOT_FOUND }));
+  return [...outcomes, ...missing];
+};
+
+const NOT_FOUND = { outcome: "not-found", why: "not among those that can be had now" } as const;
+
+const errorName = (error: unknown): string => (error instanceof Error ? error.name : String(error));
+
+const sendBack = async (
+  deadLetters: DeadLetters,
+  letter: HeldLetter,
+  { redrive }: Explanation,
+): Promise<Outcome> => {
+  const sent = await deadLetters.sendBack(letter);
+  switch (sent.kind) {
+    case "sent-back":
+      return { outcome: "sent-back", why: redrive };
+    case "gone":
+      return NOT_FOUND;
+    case "in-both":
+      return { outcome: "in-both", why: sent.why };
+    default:
+      return sent satisfies never;
+  }
+};
+
+/** Sends dead letters back into their queues. Of all, those for which that makes sense. */
+export const redriveDeadLetters = (
+  deps: RecoveryDeps,
+  selection: Selection,
+): Promise<readonly LetterOutcome[]> =>
+  settleEach(deps, selection, async (letter, explanation) => {
+    const { advice, standing, mayRunTwice, redrive } = explanation;
+    if (mayRunTwice) return { outcome: "kept", why: redrive };
+    if (selection.kind === "all" && advice !== "redrive") {
+      return { outcome: "kept", why: standing };
+    }
+    return sendBack(deps.deadLetters, letter, explanation);
+  });
+
+/** Deletes dead letters; one whose command nobody has accepted only when that is forced. */
+export const deleteDeadLetters = (
+  deps: RecoveryDeps,
+  ids: readonly string[],
+  isForced: boolean,
+): Promise<readonly LetterOutcome[]> =>
+  settleEach(deps, { kind: "ids", ids }, async (letter, { deletingLoses, standing }) => {
+    if (deletingLoses === "command" && !isForced) {
+      return { outcome: "kept", why: `it would lose a command: ${standing}` };
+    }
+    const removed = await deps.deadLetters.remove(letter);
+    return removed === "gone" ? NOT_FOUND : { outcome: "deleted" };
+  });

@@ -1,0 +1,133 @@
+import * as z from "zod";
+import type { Problem } from "../contract/problem.ts";
+import type { Stored } from "../ledger/record.ts";
+import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
+import type { Ledger } from "../platform/ports/ledger.ts";
+import { type Command, commandKey, commands, LOOK_AGAIN_MS } from "./command.ts";
+import { commandAccepted } from "./command-events.ts";
+import { findLoop } from "./dependencies.ts";
+import type { CommandDeps } from "./deps.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { isFull, lanes, MAX_WAITING } from "./lane.ts";
+import type { CommandRequest, RejectionReason } from "./request.ts";
+
+const jsonRecord = z.record(z.string(), z.json());
+
+export type Acceptance =
+  | { readonly kind: "accepted"; readonly stored: Stored<Command> }
+  | {
+      readonly kind: "rejected";
+      readonly reason: RejectionReason;
+      readonly problems: readonly Problem[];
+    };
+
+type Refused = Extract<Acceptance, { kind: "rejected" }>;
+
+const rejected = (reason: RejectionReason, path: string, rule: string): Refused => ({
+  kind: "rejected",
+  reason,
+  problems: [{ path, rule }],
+});
+
+/** Tells a repeat of a request from another one under the same id. */
+export const requestFingerprint = (request: CommandRequest, key: string): string =>
+  fingerprintOf(
+    {
+      operation: request.operation.id,
+      account: request.account,
+      request: request.request,
+      deadline: request.deadline,
+      // Absent, and not empty: requests from before there were any keep their fingerprints.
+      ...conditionsOf(request),
+    },
+    key,
+  );
+
+const conditionsOf = ({ after, guards, dryRun }: CommandRequest) => ({
+  ...(after.length > 0 && { after: [...after] }),
+  ...(guards.length > 0 && { guards: guards.map((guard) => jsonRecord.parse(guard)) }),
+  ...(dryRun && { dryRun }),
+});
+
+const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Command => {
+  const command: Command = {
+    sender: request.sender,
+    id: request.commandId,
+    account: request.account,
+    operation: request.operation.id,
+    lane: request.lane,
+    fingerprint: requestFingerprint(request, deps.fingerprintKey),
+    correlationId: request.correlationId,
+    causationId: request.eventId,
+    acceptedAt: now,
+    deadline:
+      request.deadline ?? now + deps.access.deadlineMs(request.account, request.operation.id),
+    params: request.request.params,
+    request: request.request,
+    ...conditionsOf(request),
+    attempts: [],
+    attemptCount: 0,
+    lostReplies: 0,
+    outbox: [],
+    state: { status: "accepted", lookAt: now + LOOK_AGAIN_MS },
+  };
+  return { ...command, outbox: [commandAccepted(command)] };
+};
+
+/**
+ * Limits that only a new command has to keep: a repeat of an old one is still that command.
+ * @param now epoch ms
+ */
+export const refusalOfNew = async (
+  ledger: Ledger,
+  request: CommandRequest,
+  now: number,
+): Promise<Refused | undefined> => {
+  const { askedAt, deadline } = request;
+  if (askedAt !== undefined && askedAt < now - MAX_REQUEST_AGE_MS) {
+    return rejected("too-old", "metadata.time", "at most 30 days ago: a replay runs nothing again");
+  }
+  if (askedAt !== undefined && askedAt > now + MAX_REQUEST_AGE_MS) {
+    const rule = "at most 30 days ahead: later, a replay could not be told from a new request";
+    return rejected("invalid", "metadata.time", rule);
+  }
+  if (deadline !== undefined && deadline <= now) {
+    return rejected("too-late", "deadline", "has passed");
+  }
+  if (deadline !== undefined && deadline > now + MAX_DEADLINE_MS) {
+    return rejected("invalid", "deadline", "at most 7 days ahead");
+  }
+  const loop = await findLoop(ledger, request);
+  if (loop) return rejected("invalid", "after", loop);
+  // What waits for others enters the lane later, when there may be room.
+  if (request.after.length > 0) return undefined;
+  const lane = await lanes.read(ledger, request.lane);
+  return isFull(lane?.value)
+    ? rejected("lane-full", "", `${MAX_WAITING} commands wait for this resource already`)
+    : undefined;
+};
+
+/**
+ * Makes the request a command in the ledger, or finds the command that it already is.
+ * A request whose id belongs to a command with another payload is rejected.
+ */
+export const acceptRequest = async (
+  deps: CommandDeps,
+  request: CommandRequest,
+): Promise<Acceptance> => {
+  const key = commandKey({ sender: request.sender, id: request.commandId });
+  const known = await commands.read(deps.ledger, key);
+  if (known) {
+    return known.value.fingerprint === requestFingerprint(request, deps.fingerprintKey)
+      ? { kind: "accepted", stored: known }
+      : rejected("id-reused", "metadata.commandId", "belongs to a command with another payload");
+  }
+  const now = deps.clock.now();
+  const refusal = await refusalOfNew(deps.ledger, request, now);
+  if (refusal) return refusal;
+  const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
+  // Somebody created it in the meantime: look again.
+  if (!created) return acceptRequest(deps, request);
+  deps.log.info("command accepted");
+  return { kind: "accepted", stored: created };
+};

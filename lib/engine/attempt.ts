@@ -1,0 +1,219 @@
+import * as z from "zod";
+import type { Mutation } from "../contract/operation.ts";
+import { tasksReply } from "../contract/values.ts";
+import type { Stored } from "../ledger/record.ts";
+import type { Account } from "../provider/account.ts";
+import { pauseAfterWaitMs } from "../provider/backoff.ts";
+import { ProviderError } from "../provider/provider-error.ts";
+import { putAwayAttempts } from "./attempt-history.ts";
+import { type Command, type CommandRequestBody, commandKey, commands } from "./command.ts";
+import {
+  followTasks,
+  loseAttempt,
+  startAttempt,
+  waitBeforeSending,
+} from "./command-transitions.ts";
+import type { CommandDeps } from "./deps.ts";
+import { fail, leaveUnknown } from "./end.ts";
+import { commandOperation } from "./operations/by-id.ts";
+import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
+import { heldBack } from "./preflight.ts";
+import { type AttemptResult, afterAttempt, isUnsent } from "./reply.ts";
+import { canBeFollowed } from "./request-limits.ts";
+import { taskKey, tasks } from "./task.ts";
+import { writeCommand } from "./write-command.ts";
+
+interface AttemptContext {
+  readonly deps: CommandDeps;
+  readonly account: Account;
+  readonly request: CommandRequestBody;
+  readonly operation: CommandOperation;
+  readonly signal: AbortSignal;
+}
+
+const uncertaintyOf = (context: AttemptContext, command: Command): Uncertainty | undefined =>
+  command.uncertain && {
+    account: context.account,
+    request: context.request,
+    firstSentAt: command.uncertain.firstSentAt,
+    lastSentAt: command.uncertain.lastSentAt,
+    now: context.deps.clock.now(),
+    signal: context.signal,
+    isClaimed: async (id) => {
+      const task = await tasks.read(context.deps.ledger, taskKey({ account: command.account, id }));
+      return task !== undefined && task.value.command !== commandKey(command);
+    },
+  };
+
+/** The effect is there, and its end cannot be seen. */
+const cannotBeFollowed = (operation: Mutation): ProviderError =>
+  new ProviderError({
+    disposition: "ambiguous",
+    code: "reply-unexpected",
+    message: `${operation.id}: the reply names tasks that cannot be followed`,
+  });
+
+const namesFollowableTasks = (operation: Mutation, reply: unknown): boolean =>
+  operation.answers !== "tasks" || canBeFollowed(z.parse(tasksReply, reply).tasks);
+
+type SendResult = Extract<AttemptResult, { kind: "reply" | "error" }>;
+
+const send = async (context: AttemptContext, operation: Mutation): Promise<SendResult> => {
+  const { account, request, signal } = context;
+  try {
+    const body = z.decode(operation.body, z.encode<z.ZodType>(operation.body, request.body));
+    const reply = await account.client.call(operation, { ...request, body }, signal);
+    return namesFollowableTasks(operation, reply)
+      ? { kind: "reply", reply }
+      : { kind: "error", error: cannotBeFollowed(operation) };
+  } catch (error) {
+    if (error instanceof ProviderError) return { kind: "error", error };
+    throw error;
+  }
+};
+
+/**
+ * One line for each attempt; what came back may hold secrets, and is no part of it.
+ * @param askedAt when the account's client was asked to send, epoch ms: what it waits for a key or a
+ * turn counts too, also where nothing is sent in the end
+ */
+const logAttempt = (
+  { deps }: AttemptContext,
+  command: Command,
+  result: SendResult,
+  askedAt: number,
+): void => {
+  const fields = { attempt: command.attemptCount, durationMs: deps.clock.now() - askedAt };
+  if (result.kind === "reply") {
+    deps.log.info("request sent", { ...fields, disposition: "answered" });
+    return;
+  }
+  const { disposition, code, status } = result.error;
+  deps.log.info(isUnsent(result.error) ? "request held back" : "request sent", {
+    ...fields,
+    disposition,
+    errorCode: code,
+    status,
+  });
+};
+
+/** A refusal after an uncertain send is put to the operation: it may mean that it is done. */
+const explainRefusal = async (
+  context: AttemptContext,
+  result: AttemptResult,
+  uncertainty: Uncertainty | undefined,
+): Promise<AttemptResult> => {
+  if (result.kind !== "error" || result.error.disposition !== "permanent" || !uncertainty) {
+    return result;
+  }
+  try {
+    const meaning = await context.operation.refusedAgain(uncertainty, result.error);
+    return { kind: "refused-again", error: result.error, meaning };
+  } catch (error) {
+    // A read that failed decides nothing about the command: it is tried again.
+    if (error instanceof ProviderError) {
+      return { kind: "unexplained", error: result.error, because: error };
+    }
+    throw error;
+  }
+};
+
+/** What to do before a send that follows an uncertain one. */
+const nextStep = async (context: AttemptContext, command: Command): Promise<NextStep> => {
+  const uncertainty = uncertaintyOf(context, command);
+  if (!uncertainty) return { kind: "send" };
+  try {
+    return await context.operation.beforeSendingAgain(uncertainty);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const { clock, random } = context.deps;
+    const now = clock.now();
+    const pause = error.retryAfterMs || pauseAfterWaitMs(now - uncertainty.lastSentAt, random);
+    return { kind: "wait", until: now + pause };
+  }
+};
+
+/** Records what becomes of a command in this attempt; undefined when somebody else moved it. */
+type Record = (next: Command) => Promise<Command | undefined>;
+
+const sendOnce = async (
+  context: AttemptContext,
+  stored: Stored<Command>,
+  command: Command,
+): Promise<Command | undefined> => {
+  const { deps, operation } = context;
+  const now = deps.clock.now();
+  const lease = { by: deps.runner, now, leaseUntil: now + deps.leaseMs };
+  const intent = startAttempt(command, lease);
+  await putAwayAttempts(deps.ledger, commandKey(command), command);
+  const started = await commands.write(deps.ledger, commandKey(command), stored, intent);
+  if (!started) return undefined;
+  const askedAt = deps.clock.now();
+  const sent = await send(context, operation.operation);
+  logAttempt(context, started.value, sent, askedAt);
+  const result = await explainRefusal(context, sent, uncertaintyOf(context, command));
+  const next = afterAttempt(started.value, result, {
+    operation: operation.operation,
+    now: deps.clock.now(),
+    random: deps.random,
+  });
+  return (await writeCommand(deps, started, next))?.value;
+};
+
+/** What is left to do for a command whose guards hold. */
+const doStep = async (
+  context: AttemptContext,
+  step: NextStep,
+  stored: Stored<Command>,
+  command: Command,
+  record: Record,
+): Promise<Command | undefined> => {
+  const now = context.deps.clock.now();
+  switch (step.kind) {
+    case "send":
+      return sendOnce(context, stored, command);
+    case "wait":
+      return record(waitBeforeSending(command, Math.min(step.until, command.deadline)));
+    case "adopt":
+      return record(followTasks(command, step.taskIds));
+    case "unknown": {
+      return record(leaveUnknown(command, { now, problem: { path: "", rule: step.rule } }));
+    }
+    default:
+      return step satisfies never;
+  }
+};
+
+/**
+ * Makes one attempt at a command that holds its lane, and records what came of it.
+ * @returns the command as recorded, or undefined when somebody else moved it in the meantime
+ */
+export const attemptCommand = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  signal: AbortSignal,
+): Promise<Command | undefined> => {
+  const found = stored.value;
+  const wasSending = found.state.status === "running" && found.state.lease !== undefined;
+  const command = wasSending ? loseAttempt(found, deps.clock.now()) : found;
+  const record: Record = async (next) => (await writeCommand(deps, stored, next))?.value;
+
+  const account = deps.accountOf(command.account);
+  if (!account || !command.request) {
+    const now = deps.clock.now();
+    const problem = { path: "account", rule: "no such account any more" };
+    // What was sent to it may have been done.
+    return record(
+      command.uncertain
+        ? leaveUnknown(command, { now, problem })
+        : fail(command, { now, reason: "refused", problems: [problem] }),
+    );
+  }
+  const operation = commandOperation(command.operation);
+  const context = { deps, account, request: command.request, operation, signal };
+  const step = operation.instead?.(command.request) ?? (await nextStep(context, command));
+  // Looking into an earlier send changes nothing: guards are for what does.
+  const isGuarded = step.kind === "send" || operation.instead !== undefined;
+  const held = isGuarded ? await heldBack(context, command) : undefined;
+  return held ? record(held) : doStep(context, step, stored, command, record);
+};

@@ -1,0 +1,192 @@
+import * as z from "zod";
+import type { Problem } from "../contract/problem.ts";
+import { listedProblems } from "../events/listing.ts";
+import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
+import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
+import {
+  type Command,
+  commandKey,
+  type EndedState,
+  type FollowedTask,
+  type Resolution,
+  type SeenTag,
+} from "./command.ts";
+
+/** An answer that is larger as JSON text is left out of the event: it can be read at the provider. */
+const MAX_RESULT_BYTES = 64_000;
+
+/** Whether what the provider told fits into a record and an event beside all else. */
+export const isSmall = (json: unknown): boolean =>
+  Buffer.byteLength(JSON.stringify(json ?? null)) <= MAX_RESULT_BYTES;
+
+/** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
+const plainJson = (value: unknown) =>
+  z
+    .json()
+    .parse(
+      JSON.parse(
+        JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part)),
+      ),
+    );
+
+const aboutCommand = (command: Command) => ({
+  identity: [commandKey(command)],
+  subject: command.lane,
+  correlationId: command.correlationId,
+  causationId: command.causationId,
+  account: command.account,
+  sender: command.sender,
+  commandId: command.id,
+});
+
+/** What somebody has to know of a command beside its request. */
+const conditionsOf = ({ after, dryRun }: Command) => ({
+  ...(after && { after }),
+  ...(dryRun && { dryRun }),
+});
+
+export const commandAccepted = (command: Command): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandAccepted",
+    time: command.acceptedAt,
+    data: {
+      operation: command.operation,
+      params: command.params,
+      lane: command.lane,
+      ...conditionsOf(command),
+      deadline: new Date(command.deadline).toISOString(),
+    },
+  });
+
+/** How long a command took; two machines' clocks may differ by more than a fast one takes. */
+export const durationMsOf = ({ acceptedAt }: Command, endedAt: number): number =>
+  Math.max(0, endedAt - acceptedAt);
+
+const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask[]) => ({
+  operation: command.operation,
+  params: command.params,
+  lane: command.lane,
+  attempts: command.attemptCount,
+  lostReplies: command.lostReplies,
+  taskIds: tasks.map(({ id }) => id),
+  durationMs: durationMsOf(command, endedAt),
+  ...conditionsOf(command),
+});
+
+/** Lists of one kind from several tasks become one list. */
+export const createdBy = (tasks: readonly FollowedTask[]): JsonObject | undefined => {
+  // The kinds are the provider's words: `constructor` may be one.
+  const merged = new Map<string, JsonValue[]>();
+  for (const { end } of tasks) {
+    for (const [kind, ids] of Object.entries(end?.createdResources ?? {})) {
+      if (Array.isArray(ids) && ids.length > 0)
+        merged.set(kind, [...(merged.get(kind) ?? []), ...ids]);
+    }
+  }
+  return merged.size > 0 ? Object.fromEntries(merged) : undefined;
+};
+
+/** A request as it would go out, secrets left out. */
+export interface WouldSend {
+  readonly method: string;
+  /** With query, without the provider's address. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** As it belongs into a record or an event: a large body is left out. */
+export const wouldSendData = ({ method, path, body }: WouldSend) => {
+  const json = body === undefined ? undefined : plainJson(body);
+  return { method, path, ...(json !== undefined && isSmall(json) && { body: json }) };
+};
+
+export interface Success {
+  readonly now: number;
+  readonly outcome: NonNullable<EndedState["outcome"]>;
+  /** The provider's answer of an immediate operation. */
+  readonly result?: unknown;
+  readonly tasks?: readonly FollowedTask[];
+  /** Of a dry run: the request that would have been sent. */
+  readonly wouldSend?: WouldSend;
+}
+
+export const commandSucceeded = (command: Command, success: Success): OutboxEvent => {
+  const tasks = success.tasks ?? [];
+  const created = createdBy(tasks);
+  const result = success.result === undefined ? undefined : plainJson(success.result);
+  return outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandSucceeded",
+    time: success.now,
+    data: {
+      ...endData(command, success.now, tasks),
+      outcome: success.outcome,
+      ...(created && { createdResources: created }),
+      ...(result !== undefined && isSmall(result) && { result }),
+      ...(success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) }),
+    },
+  });
+};
+
+export interface Failure {
+  readonly now: number;
+  readonly reason: "deadline" | "refused" | "task-failed" | "task-unknown" | "unknown-outcome";
+  readonly problems: readonly Problem[];
+  readonly tasks?: readonly FollowedTask[];
+}
+
+export const commandFailed = (command: Command, failure: Failure): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandFailed",
+    time: failure.now,
+    data: {
+      ...endData(command, failure.now, failure.tasks ?? []),
+      reason: failure.reason,
+      problems: listedProblems(failure.problems),
+    },
+  });
+
+export interface Cancellation {
+  readonly now: number;
+  readonly reason: "dependency" | "guard" | "requested";
+  readonly problems: readonly Problem[];
+  /** The tag that a guard has seen; null when there is none. */
+  readonly tag?: SeenTag | null;
+}
+
+export const commandCancelled = (command: Command, cancellation: Cancellation): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandCancelled",
+    time: cancellation.now,
+    data: {
+      ...endData(
+        command,
+        cancellation.now,
+        command.state.status === "following" ? command.state.tasks : [],
+      ),
+      reason: cancellation.reason,
+      problems: listedProblems(cancellation.problems),
+      ...(cancellation.tag !== undefined && { tag: cancellation.tag }),
+    },
+  });
+
+/** Tells what a person has found out about an unknown outcome. */
+export const commandResolved = (
+  command: Command,
+  { applied, note, resolvedAt }: Resolution,
+): OutboxEvent =>
+  outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandResolved",
+    time: resolvedAt,
+    data: {
+      operation: command.operation,
+      params: command.params,
+      lane: command.lane,
+      applied,
+      ...(note !== undefined && { note }),
+    },
+  });

@@ -1,0 +1,172 @@
+import * as z from "zod";
+import { outboxSchema } from "../ledger/outbox.ts";
+import { recordKind } from "../ledger/record.ts";
+import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
+import { attemptSchema } from "./attempt-history.ts";
+
+/** An accepted command that nobody took further is looked at again after this time. */
+export const LOOK_AGAIN_MS = 30_000;
+
+/**
+ * Whoever ends a command hands its lane over and publishes in the same breath; the poller joins in
+ * only when that did not happen, or everything would be published twice.
+ */
+const FINISH_GRACE_MS = 5_000;
+
+const jsonRecord = z.record(z.string(), z.json());
+
+/** The request in its decoded form; erased when the command ends, because it may hold secrets. */
+export const requestSchema = z.object({
+  params: jsonRecord,
+  query: jsonRecord,
+  body: jsonRecord.optional(),
+});
+
+const problemSchema = z.object({ path: z.string(), rule: z.string() });
+
+/** How one task of the command ended, as far as the command needs to know. */
+const followedTaskSchema = z.object({
+  id: z.string(),
+  end: z
+    .object({
+      kind: z.enum(["finished", "failed", "unknown"]),
+      message: z.string().optional(),
+      createdResources: jsonRecord.optional(),
+    })
+    .optional(),
+});
+
+/** What a person has found out about a command whose outcome nobody could tell. */
+const resolutionSchema = z.object({
+  /** Whether its request took effect. */
+  applied: z.boolean(),
+  resolvedAt: z.int(),
+  note: z.string().optional(),
+});
+
+const seenTagSchema = z.object({ key: z.string(), value: z.string(), read_only: z.boolean() });
+
+const stateSchema = z.discriminatedUnion("status", [
+  /** Durable, not yet in its lane. */
+  z.object({ status: z.literal("accepted"), lookAt: z.int() }),
+  /** In its lane behind others; with `lookAt`, for the commands of `after`, and not yet in its lane. */
+  z.object({ status: z.literal("waiting"), lookAt: z.int().optional() }),
+  /** Sending (leased), or between two attempts (not leased). */
+  z.object({
+    status: z.literal("running"),
+    lease: z.object({ by: z.string(), until: z.int() }).optional(),
+    /** The next attempt may start at this time. */
+    notBefore: z.int(),
+    /** When the poller calls it again. */
+    lookAt: z.int(),
+    /** Why it does not send now, if not for what its last attempt says. */
+    because: z.string().optional(),
+  }),
+  /** The provider works in the background. */
+  z.object({
+    status: z.literal("following"),
+    tasks: z.array(followedTaskSchema).min(1),
+    /** Whether every task has its own item in the ledger. */
+    tasksRecorded: z.boolean(),
+  }),
+  z.object({
+    status: z.enum(["succeeded", "failed", "cancelled"]),
+    endedAt: z.int(),
+    /** Whether the lane was passed on and every event published. */
+    settled: z.boolean(),
+    reason: z.string().optional(),
+    outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
+    problems: z.array(problemSchema).optional(),
+    /** Of a dry run: the request that would have been sent, secrets left out. */
+    wouldSend: jsonRecord.optional(),
+    /** What a guard has seen; null: no such tag. */
+    tag: seenTagSchema.nullable().optional(),
+    tasks: z.array(followedTaskSchema),
+  }),
+]);
+
+const commandSchema = z.object({
+  sender: z.string(),
+  id: z.string(),
+  account: z.string(),
+  operation: z.string(),
+  lane: z.string(),
+  /** Keyed hash of the whole request: tells a repeat from another command under the same id. */
+  fingerprint: z.string(),
+  correlationId: z.string(),
+  causationId: z.string(),
+  acceptedAt: z.int(),
+  deadline: z.int(),
+  /** Path parameters: they name the resource and hold no secret, so they stay after the end. */
+  params: jsonRecord,
+  request: requestSchema.optional(),
+  /** Ids of commands of the same sender that have to succeed first. */
+  after: z.array(z.string()).optional(),
+  /** Conditions on tags, as requested. */
+  guards: z.array(jsonRecord).optional(),
+  /** Goes the whole way but for the request itself. */
+  dryRun: z.boolean().optional(),
+  /** The newest; older ones are put away in items of their own. */
+  attempts: z.array(attemptSchema),
+  attemptCount: z.int(),
+  /** Sends whose reply never came. */
+  lostReplies: z.int(),
+  /** While outcomes are unknown: no request of these sends left earlier, or later. */
+  uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
+  /** When a person has ended it. */
+  cancelRequestedAt: z.int().optional(),
+  resolution: resolutionSchema.optional(),
+  /** Events still to be published, in order. */
+  outbox: outboxSchema,
+  state: stateSchema,
+});
+
+export type Command = z.output<typeof commandSchema>;
+export type CommandRequestBody = z.output<typeof requestSchema>;
+type CommandState = Command["state"];
+export type SeenTag = z.output<typeof seenTagSchema>;
+export type Resolution = z.output<typeof resolutionSchema>;
+export type FollowedTask = z.output<typeof followedTaskSchema>;
+export type EndedState = Extract<CommandState, { endedAt: number }>;
+
+const dueAt = ({ state, deadline, resolution }: Command): number | undefined => {
+  switch (state.status) {
+    case "accepted":
+      return Math.min(state.lookAt, deadline);
+    case "waiting":
+      return Math.min(state.lookAt ?? deadline, deadline);
+    case "running":
+      return state.lease ? state.lease.until : Math.min(state.lookAt, deadline);
+    case "following":
+      return state.tasksRecorded ? deadline : 0;
+    default:
+      return state.settled
+        ? undefined
+        : (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS;
+  }
+};
+
+export const commands = recordKind({
+  kind: "command",
+  schema: commandSchema,
+  dueAt,
+  expiresAt: ({ state }) =>
+    "endedAt" in state && state.settled ? state.endedAt + LEDGER_RETENTION_MS : undefined,
+});
+
+/** Sender and id together; nobody can name another sender's command. */
+export const commandKey = (command: { readonly sender: string; readonly id: string }): string =>
+  `${command.sender}/${command.id}`;
+
+/** The other way round; AWS accounts hold no slash. */
+export const splitCommandKey = (key: string): { readonly sender: string; readonly id: string } => {
+  const at = key.indexOf("/");
+  return { sender: key.slice(0, at), id: key.slice(at + 1) };
+};
+
+/** Whether it waits for the commands of `after`, and so is in no lane yet. */
+export const isBeforeItsLane = ({ state }: Command): boolean =>
+  state.status === "accepted" || (state.status === "waiting" && state.lookAt !== undefined);
+
+export const isEnded = (command: Command): command is Command & { state: EndedState } =>
+  "endedAt" in command.state;

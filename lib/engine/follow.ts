@@ -1,0 +1,92 @@
+import { followTask } from "../contract/tasks.ts";
+import { type Command, commandKey, commands, type FollowedTask } from "./command.ts";
+import { isSmall } from "./command-events.ts";
+import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
+import type { CommandDeps } from "./deps.ts";
+import { fail, succeed } from "./end.ts";
+import { finishCommand, leaveTasks } from "./finish.ts";
+import { markShared, type Task, taskKey, tasks } from "./task.ts";
+import { changeCommand } from "./write-command.ts";
+
+type TaskEnd = NonNullable<FollowedTask["end"]>;
+
+/** The shortest background work takes seconds; looking earlier would find nothing. */
+const FIRST_LOOK_MS = 2_000;
+
+/** Gives the command an item for one of its tasks. Repeatable. */
+const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> => {
+  if (await tasks.write(ledger, taskKey(task), undefined, task)) return;
+  const isOurs = (found: Task): boolean => found.command === task.command;
+  const { value: first } = await tasks.update(ledger, taskKey(task), (found) =>
+    isOurs(found) ? found : markShared(found),
+  );
+  if (isOurs(first)) return;
+  const other: Task = { ...task, sharedAs: "other" };
+  await tasks.change(ledger, taskKey(other), (found) => found ?? other);
+};
+
+/**
+ * Gives every task of a following command its own item, then lets the command rest until its
+ * deadline. Repeatable: a crash in between leaves the command due at once.
+ */
+export const recordTasks = async (deps: CommandDeps, command: Command): Promise<void> => {
+  if (command.state.status !== "following" || command.state.tasksRecorded) return;
+  const now = deps.clock.now();
+  const key = commandKey(command);
+  for (const { id } of command.state.tasks) {
+    const task: Task = {
+      account: command.account,
+      id,
+      command: key,
+      operation: command.operation,
+      ...(command.operation === followTask.id && { followedBy: command.sender }),
+      deadline: command.deadline,
+      recordedAt: now,
+      lookAt: now + FIRST_LOOK_MS,
+      state: { status: "open" },
+    };
+    await recordTask(deps, task);
+  }
+  const { value } = await commands.update(deps.ledger, key, tasksRecorded);
+  // A person may have ended a follow-task meanwhile, before its task had an item.
+  await leaveTasks(deps, value);
+  await deps.waker.wakeAt(now + FIRST_LOOK_MS);
+};
+
+/** Ends a command all of whose tasks have ended; its tasks decide how. */
+const endByTasks = (command: Command, now: number): Command => {
+  if (command.state.status !== "following") return command;
+  const { tasks: followed } = command.state;
+  if (followed.some(({ end }) => !end)) return command;
+  const bad = followed.filter(({ end }) => end?.kind !== "finished");
+  if (bad.length === 0) return succeed(command, { now, outcome: "done", tasks: followed });
+  return fail(command, {
+    now,
+    reason: bad.some(({ end }) => end?.kind === "failed") ? "task-failed" : "task-unknown",
+    problems: bad.map(({ id, end }) => ({ path: `tasks.${id}`, rule: end?.message ?? "failed" })),
+    tasks: followed,
+  });
+};
+
+/** What many tasks have created is more than a record takes: what does not fit can be read at the provider. */
+const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): TaskEnd => {
+  const followed = state.status === "following" ? state.tasks : [];
+  const known = followed.map((task) => task.end?.createdResources ?? {});
+  return createdResources && isSmall([...known, createdResources])
+    ? { ...end, createdResources }
+    : end;
+};
+
+/** Tells a command how one of its tasks ended; the last one ends the command. Repeatable. */
+export const tellTaskEnd = async (
+  deps: CommandDeps,
+  key: string,
+  taskId: string,
+  end: TaskEnd,
+): Promise<void> => {
+  const now = deps.clock.now();
+  const { value } = await changeCommand(deps, key, (command) =>
+    endByTasks(recordTaskEnd(command, taskId, fitting(command, end)), now),
+  );
+  if ("settled" in value.state && !value.state.settled) await finishCommand(deps, value);
+};

@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { recordKind } from "../ledger/record.ts";
+import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
+
+/** A command that was granted the lane is looked for after this time, until it is seen running. */
+const GRANT_CHECK_MS = 30_000;
+
+/** Keeps the item far below DynamoDB's 400 kB and a forgotten lane from growing for ever. */
+export const MAX_WAITING = 500;
+
+const laneSchema = z.object({
+  /** Key of the command in flight. */
+  holder: z.string().optional(),
+  /** Keys of the commands behind it, in the order of entering. */
+  waiting: z.array(z.string()),
+  changedAt: z.int(),
+  /** Next check of a grant; absent once the holder was seen running. */
+  checkAt: z.int().optional(),
+});
+
+export type Lane = z.output<typeof laneSchema>;
+
+export const lanes = recordKind({
+  kind: "lane",
+  schema: laneSchema,
+  dueAt: (lane) => (lane.holder === undefined ? undefined : lane.checkAt),
+  expiresAt: (lane) =>
+    lane.holder === undefined ? lane.changedAt + LEDGER_RETENTION_MS : undefined,
+});
+
+const grantedTo = (holder: string | undefined, waiting: string[], now: number): Lane => ({
+  waiting,
+  changedAt: now,
+  ...(holder !== undefined && { holder, checkAt: now + GRANT_CHECK_MS }),
+});
+
+export const isFull = (lane: Lane | undefined): boolean =>
+  lane !== undefined && lane.waiting.length >= MAX_WAITING;
+
+/** Puts a command into the lane: at its head when the lane is free, else last. Twice is once. */
+export const enterLane = (lane: Lane | undefined, key: string, now: number): Lane => {
+  const current = lane ?? { waiting: [], changedAt: now };
+  if (current.holder === key || current.waiting.includes(key)) return current;
+  if (current.holder === undefined) return grantedTo(key, current.waiting, now);
+  return isFull(current) ? current : { ...current, waiting: [...current.waiting, key] };
+};
+
+/** Takes a command out; a lane that it held passes to the next. Out already: the same lane. */
+export const leaveLane = (lane: Lane | undefined, key: string, now: number): Lane => {
+  const current = lane ?? { waiting: [], changedAt: now };
+  if (current.holder === key) {
+    const [next, ...waiting] = current.waiting;
+    return grantedTo(next, waiting, now);
+  }
+  return current.waiting.includes(key)
+    ? { ...current, waiting: current.waiting.filter((other) => other !== key), changedAt: now }
+    : current;
+};
+
+/** The holder was seen at work: its own due time watches over it from here. */
+export const confirmHolder = (lane: Lane, key: string): Lane => {
+  if (lane.holder !== key || lane.checkAt === undefined) return lane;
+  const { checkAt: _, ...confirmed } = lane;
+  return confirmed;
+};
+
+/** The holder was not seen at work: it is called again, and looked for again later. */
+export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
+  lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;

@@ -1,0 +1,133 @@
+import pLimit from "p-limit";
+import { listTasks } from "../../contract/tasks.ts";
+import type { Random } from "../../platform/ports/random.ts";
+import type { Account } from "../../provider/account.ts";
+import { isBeside, type Task } from "../task.ts";
+import { readTask, reportOf, reportOfError, type TaskReport } from "./task-report.ts";
+
+/** From this many tasks on, one list request is cheaper than looking at each. */
+const MIN_TASKS_TO_LIST = 5;
+const PAGE_SIZE = 1000;
+/** A project with more running tasks than this is read task by task. */
+const MAX_PAGES = 10;
+/** How far the provider's clock may be behind ours without hiding our tasks from the list. */
+const CLOCK_SKEW_MS = 60_000;
+/** Whoever else's task is waited for began before it was recorded here; older ones are read one by one. */
+const BEGAN_BEFORE_MS = 24 * 60 * 60 * 1000;
+const MAX_READS_AT_ONCE = 5;
+
+/** Answers of an interface that has no list, or not for this key, or none that can be read. */
+const NO_LIST = new Set(["forbidden", "refused", "reply-unexpected", "reply-unreadable"]);
+
+/** What is wrong with the account rather than with the task that was asked for. */
+const IN_TROUBLE = new Set([
+  "aborted",
+  "budget-spent",
+  "budget-unavailable",
+  "connection-failed",
+  "connection-lost",
+  "key-refused",
+  "key-unavailable",
+  "paused",
+  "throttled",
+  "timed-out",
+]);
+
+type Unreadable = Extract<TaskReport, { kind: "unreadable" }>;
+type Reports = ReadonlyMap<string, TaskReport>;
+
+/** What was seen of many tasks, by task id. */
+export interface ManyReports {
+  readonly reports: Reports;
+  /** Whether one list told of them, so that looking at all of them costs no more than at one. */
+  readonly isListed: boolean;
+}
+
+/** Every task of the account that still runs, by id; the list has no filter for ids. */
+const listOpen = async (account: Account, since: number, signal: AbortSignal): Promise<Reports> => {
+  const open = new Map<string, TaskReport>();
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { results } = await account.client.call(
+      listTasks,
+      {
+        params: {},
+        query: {
+          state: ["NEW", "RUNNING"],
+          from_timestamp: new Date(since).toISOString(),
+          order_by: "asc",
+          limit: PAGE_SIZE,
+          offset: page * PAGE_SIZE,
+        },
+        body: undefined,
+      },
+      signal,
+    );
+    for (const task of results) open.set(task.id, reportOf(task));
+    if (results.length < PAGE_SIZE) break;
+  }
+  return open;
+};
+
+const beganAt = (task: Task): number =>
+  task.recordedAt - (isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS);
+
+const tryToList = async (
+  account: Account,
+  tasks: readonly Task[],
+  signal: AbortSignal,
+): Promise<Reports | Unreadable | undefined> => {
+  try {
+    return await listOpen(account, Math.min(...tasks.map(beganAt)), signal);
+  } catch (error) {
+    const report = reportOfError(error);
+    // An interface without the list is read task by task; one that is in trouble is left alone.
+    return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : undefined;
+  }
+};
+
+/** In another order each time, so that the same ones are not always behind one that gets no answer. */
+const shuffled = <T>(items: readonly T[], random: Random): readonly T[] =>
+  items
+    .map((item) => ({ item, place: random.fraction() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+
+/** Reads one by one, until an answer shows that the account is in trouble. */
+const readEach = async (
+  account: Account,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Reports> => {
+  const limit = pLimit(MAX_READS_AT_ONCE);
+  const reports = new Map<string, TaskReport>();
+  let trouble: Unreadable | undefined;
+  const read = async (id: string): Promise<TaskReport> => {
+    if (trouble) return { kind: "unasked", retryAfterMs: trouble.retryAfterMs };
+    const report = await readTask(account, id, signal);
+    if (report.kind === "unreadable" && IN_TROUBLE.has(report.code)) trouble = report;
+    return report;
+  };
+  await Promise.all(ids.map((id) => limit(async () => reports.set(id, await read(id)))));
+  return reports;
+};
+
+/**
+ * Looks at many tasks of one account, at each once however many wait for it: by one list where that
+ * pays, the rest one by one.
+ */
+export const readTasks = async (
+  account: Account,
+  tasks: readonly Task[],
+  random: Random,
+  signal: AbortSignal,
+): Promise<ManyReports> => {
+  const ids = [...new Set(tasks.map(({ id }) => id))];
+  const isListWorthIt = account.canList && ids.length >= MIN_TASKS_TO_LIST;
+  const listed = isListWorthIt ? await tryToList(account, tasks, signal) : undefined;
+  if (listed && "kind" in listed) {
+    return { reports: new Map(ids.map((id) => [id, listed])), isListed: true };
+  }
+  const unlisted = ids.filter((id) => !listed?.has(id));
+  const read = await readEach(account, shuffled(unlisted, random), signal);
+  return { reports: new Map([...(listed ?? []), ...read]), isListed: listed !== undefined };
+};

@@ -1,0 +1,94 @@
+import { eventOf } from "../../events/event.ts";
+import { listedProblems } from "../../events/listing.ts";
+import { publish } from "../../events/publish.ts";
+import { type Command, commands } from "../command.ts";
+import type { CommandDeps } from "../deps.ts";
+import { tellTaskEnd } from "../follow.ts";
+import { depsFor } from "../log-fields.ts";
+import {
+  type EndedTaskState,
+  endTask,
+  isBeside,
+  markTold,
+  type Task,
+  type TaskEnd,
+  taskKey,
+  tasks,
+} from "../task.ts";
+import { NOT_SHOWN, shownText } from "./shown-text.ts";
+
+const KINDS = { finished: "finished", failed: "failed", unknown: "unknown" } as const;
+
+const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
+  const created = state.createdResources;
+  return eventOf({
+    detailType: state.status === "finished" ? "TaskFinished" : "TaskFailed",
+    // A task has one end, but each who waits for it is told for itself.
+    identity: [task.account, task.id, ...(isBeside(task) ? [task.command] : [])],
+    subject: command.lane,
+    time: state.endedAt,
+    correlationId: command.correlationId,
+    causationId: command.causationId,
+    account: task.account,
+    sender: command.sender,
+    commandId: command.id,
+    data: {
+      operation: task.operation,
+      lane: command.lane,
+      taskId: task.id,
+      durationMs: Math.max(0, state.endedAt - task.recordedAt),
+      ...(state.status === "finished"
+        ? created && { createdResources: created }
+        : {
+            reason: state.status === "failed" ? "task-failed" : "task-unknown",
+            problems: listedProblems([{ path: "", rule: state.message ?? "" }]),
+          }),
+    },
+  });
+};
+
+/**
+ * Tells the world and the command of a task's recorded end. Each step may be repeated; the task
+ * stays due until all are done.
+ * @throws Error when the event was not published; the task stays due
+ */
+export const tellOfTask = async (deps: CommandDeps, task: Task): Promise<void> => {
+  const { state } = task;
+  if (!("told" in state) || state.told) return;
+  const command = await commands.read(deps.ledger, task.command);
+  // A follow-task that an operator cancelled publishes nothing more.
+  if (command && command.value.state.status !== "cancelled") {
+    const own = depsFor(deps, command.value);
+    const published = await publish(own, [taskEvent(task, state, command.value)]);
+    if (published.size === 0) throw new Error("the end of a task could not be published");
+    await tellTaskEnd(own, task.command, task.id, {
+      kind: KINDS[state.status],
+      ...(state.message !== undefined && { message: state.message }),
+      ...(state.createdResources && { createdResources: state.createdResources }),
+    });
+  }
+  await tasks.update(deps.ledger, taskKey(task), markTold);
+};
+
+/** The provider's text as it may be shown; what we say ourselves of a task stays as it is. */
+const messageOf = async (
+  deps: CommandDeps,
+  task: Task,
+  { status, message }: TaskEnd,
+): Promise<string | undefined> =>
+  status === "failed" && message !== undefined ? shownText(deps, task, message) : message;
+
+/** Records that a task has ended, then tells of it. */
+export const settleTask = async (deps: CommandDeps, task: Task, end: TaskEnd): Promise<void> => {
+  const shown = await messageOf(deps, task, end);
+  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) => {
+    // Another command may have been given the task in the meantime.
+    const message = current.sharedAs && end.status === "failed" ? NOT_SHOWN : shown;
+    return endTask(
+      current,
+      { ...end, ...(message !== undefined && { message }) },
+      deps.clock.now(),
+    );
+  });
+  await tellOfTask(deps, value);
+};

@@ -1,0 +1,139 @@
+import type { PlacedProblem } from "../../contract/problem.ts";
+import type { JsonObject, JsonValue } from "../../platform/ports/ledger.ts";
+import { isList, isObject } from "./leaf.ts";
+import type { Report } from "./operand.ts";
+import { type Field, readField } from "./read-tests.ts";
+
+/** Fields that have to fit together, by their dotted name. A pattern without `$or` is one of these. */
+export type Alternative = ReadonlyMap<string, Field>;
+
+interface Place {
+  readonly names: readonly string[];
+  readonly isInsideOr: boolean;
+  readonly report: Report;
+}
+
+const OR = "$or";
+/** Published: over 1000 combinations, multiplied from the lengths of all lists, are refused. */
+const MAX_COMBINATIONS = 1000;
+
+/** Our own limit, far above any event's: reading and matching take one call for each step. */
+const MAX_STEPS = 200;
+
+/** Names that make `$or` an ordinary field, as older patterns use it (Ruler's Constants). */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...["exactly", "equals-ignore-case", "prefix", "suffix", "anything-but", "exists", "wildcard"],
+  ...["numeric", "cidr", "=", "<", "<=", ">", ">=", "regex", "not-wildcard"],
+  ...["not-equals-ignore-case", "date-after", "date-on-or-after", "date-before"],
+  ...["date-on-or-before", "in-date-range", "ip-address-in-range", "ip-address-not-in-range"],
+]);
+
+const combinationsOf = (value: JsonValue): number => {
+  if (!isObject(value)) return 1;
+  return Object.entries(value).reduce((product, [name, inner]) => {
+    const choices = name === OR && isList(inner) ? inner : [inner];
+    const deeper = choices.reduce((all: number, choice) => all * combinationsOf(choice), 1);
+    return product * deeper * Math.max(choices.length, 1);
+  }, 1);
+};
+
+/** One of each part, in every combination. */
+const combined = (parts: readonly (readonly Alternative[])[]): readonly Alternative[] => {
+  const certain = parts.filter(({ length }) => length === 1).flat();
+  const choices = parts.filter(({ length }) => length !== 1);
+  return choices.reduce(
+    (sofar: readonly Alternative[], choice) =>
+      sofar.flatMap((one) => choice.map((other) => new Map([...one, ...other]))),
+    [new Map(certain.flatMap((fields) => [...fields]))],
+  );
+};
+
+/** EventBridge would keep the last one only, and silently drop what the others ask for. */
+const reportTwice = (
+  part: readonly Alternative[],
+  seen: ReadonlySet<string>,
+  report: Report,
+): void => {
+  if (part.some((fields) => [...fields.keys()].some((name) => seen.has(name)))) {
+    report([], "names a field that another condition beside it names");
+  }
+};
+
+const below = (place: Place, name: string): Place => ({
+  ...place,
+  report: (path, rule) => place.report([name, ...path], rule),
+});
+
+const readOr = (value: JsonValue, place: Place): readonly Alternative[] => {
+  if (!isList(value) || value.length < 2) {
+    place.report([], "a list of at least two objects");
+    return [];
+  }
+  return value.flatMap((choice, index) => {
+    const report: Report = (path, rule) => place.report([index, ...path], rule);
+    if (isObject(choice)) return readObject(choice, { ...place, isInsideOr: true, report }, true);
+    report([], "an object");
+    return [];
+  });
+};
+
+const readEntry = (
+  [name, value]: readonly [string, JsonValue],
+  place: Place,
+  isOrKnown: boolean,
+): readonly Alternative[] => {
+  const here = below(place, name);
+  if (isOrKnown && name === OR) return readOr(value, here);
+  if (place.isInsideOr && RESERVED.has(name))
+    here.report([], `not the name of a field inside ${OR}`);
+  const names = [...place.names, ...name.split(".")];
+  if (names.length > MAX_STEPS) {
+    here.report([], `at most ${MAX_STEPS} steps to a field`);
+    return [];
+  }
+  if (isObject(value)) return readObject(value, { ...here, names }, isOrKnown);
+  if (isList(value)) return [new Map([[names.join("."), readField(value, here.report)]])];
+  here.report([], "a list of values, or an object of fields");
+  return [];
+};
+
+const readObject = (
+  object: JsonObject,
+  place: Place,
+  isOrKnown: boolean,
+): readonly Alternative[] => {
+  const entries = Object.entries(object);
+  if (entries.length === 0) place.report([], "at least one field");
+  const seen = new Set<string>();
+  const parts = entries.map((entry) => {
+    const part = readEntry(entry, place, isOrKnown);
+    reportTwice(part, seen, below(place, entry[0]).report);
+    for (const fields of part) for (const name of fields.keys()) seen.add(name);
+    return part;
+  });
+  return combined(parts);
+};
+
+/**
+ * Reads a pattern into alternatives, of which one has to fit.
+ * @param isOrKnown whether `$or` stands for alternatives, and is not the name of a field
+ */
+export const readAlternatives = (
+  source: JsonObject,
+  isOrKnown: boolean,
+): {
+  readonly alternatives: readonly Alternative[];
+  readonly problems: readonly PlacedProblem[];
+} => {
+  if (isOrKnown && combinationsOf(source) > MAX_COMBINATIONS) {
+    const rule = `at most ${MAX_COMBINATIONS} combinations of ${OR}`;
+    return { alternatives: [], problems: [{ path: [], rule }] };
+  }
+  const problems: PlacedProblem[] = [];
+  const report: Report = (path, rule) => {
+    problems.push({ path, rule });
+    return undefined;
+  };
+  const place = { names: [], isInsideOr: false, report };
+  return { alternatives: readObject(source, place, isOrKnown), problems };
+};

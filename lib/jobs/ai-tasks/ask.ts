@@ -1,0 +1,113 @@
+import * as z from "zod";
+import { listAiTasks } from "../../contract/ai-tasks.ts";
+import type { Query, Reply } from "../../contract/operation.ts";
+import { ProviderError } from "../../provider/provider-error.ts";
+import { tellListAccepted } from "./publish-ends.ts";
+import { type AiTaskRun, requireLease } from "./run.ts";
+import type { ShownAiTask } from "./shown-task.ts";
+
+/** As many as one request should bring; the provider may have a lower limit of its own. */
+const PAGE_SIZE = 100;
+
+type ListReply = Reply<typeof listAiTasks>;
+
+interface AiTaskPage {
+  readonly page: number;
+  /** Those that no page before has shown. */
+  readonly tasks: readonly ShownAiTask[];
+}
+
+const isNotFound = (error: unknown): boolean =>
+  error instanceof ProviderError && error.code === "not-found";
+
+/** The provider has no such list for this key: the account has no streaming product, as a rule. */
+export class ListRefusedError extends Error {
+  override readonly name = "ListRefusedError";
+  /** Of the provider's answer. */
+  readonly status: number;
+
+  constructor(status: number, refusal: ProviderError) {
+    super(refusal.message, { cause: refusal });
+    this.status = status;
+  }
+}
+
+const ask = ({ client }: AiTaskRun, query: Query<typeof listAiTasks>): Promise<ListReply> =>
+  client.call(listAiTasks, { params: {}, query, body: undefined });
+
+/** A page behind the end is refused by some servers: the list has become shorter, or told no end. */
+const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
+  const wanted = { task_name: run.taskName, page, limit: PAGE_SIZE };
+  try {
+    return await ask(run, z.parse(listAiTasks.query, wanted));
+  } catch (error) {
+    if (page > 1 && isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+
+/** A refusal in the middle of the list says nothing about the list as a whole. */
+const askForFirstPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
+  try {
+    const reply = await askForPage(run, page);
+    await tellListAccepted(run);
+    return reply;
+  } catch (error) {
+    const status = error instanceof ProviderError ? error.status : undefined;
+    throw error instanceof ProviderError && (status === 403 || status === 404)
+      ? new ListRefusedError(status, error)
+      : error;
+  }
+};
+
+/** Adds them to `seen`. A page shows again what new tasks have pushed down. */
+const notYetSeen = (run: AiTaskRun, { results }: ListReply, seen: Set<string>): ShownAiTask[] =>
+  results.flatMap((task) => {
+    if (!task) run.warnOnce("AI tasks without a usable id or status are left out");
+    if (!task || seen.has(task.task_id)) return [];
+    seen.add(task.task_id);
+    return task;
+  });
+
+/** Some servers say nothing of a next page, and not all that say there is none are right. */
+const isLast = ({ next, count }: ListReply, seen: number): boolean =>
+  next !== undefined && !next && seen >= count;
+
+/**
+ * The account's tasks page by page, what was started last first. The list is over where the provider
+ * says so, or where a page shows nothing that was not seen already.
+ * @throws ListRefusedError when the provider refuses the first page with 403 or 404
+ * @throws ProviderError when a page cannot be read, or the time is over before the list
+ * @throws Error when the lease is lost
+ */
+export async function* aiTaskPages(run: AiTaskRun, from: number): AsyncGenerator<AiTaskPage> {
+  const seen = new Set<string>();
+  for (let page = from; ; page += 1) {
+    const reply = await (page === from ? askForFirstPage : askForPage)(run, page);
+    await requireLease(run);
+    const tasks = reply ? notYetSeen(run, reply, seen) : [];
+    if (tasks.length > 0) yield { page, tasks };
+    if (!reply || tasks.length === 0 || isLast(reply, seen.size)) return;
+  }
+}
+
+/**
+ * Asks for one task.
+ * @returns undefined when the provider does not know it
+ * @throws ProviderError when the provider could not be asked
+ * @throws Error when the answer is about other tasks
+ */
+export const askForTask = async (
+  run: AiTaskRun,
+  taskId: string,
+): Promise<ShownAiTask | undefined> => {
+  try {
+    const { results } = await ask(run, { task_id: taskId });
+    const found = results.find((task) => task?.task_id === taskId);
+    if (found || results.length === 0) return found;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+  throw new Error("asked for one AI task, the provider told of others only");
+};

@@ -1,0 +1,135 @@
+import pLimit from "p-limit";
+import { configProblemText } from "../../config/config-file.ts";
+import { publishNow } from "../../events/publish.ts";
+import type { ConfigSource } from "../../platform/ports/config-source.ts";
+import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
+import type { LogFields } from "../../platform/ports/log.ts";
+import type { Metrics } from "../../platform/ports/metrics.ts";
+import type { Account } from "../../provider/account.ts";
+import { createRepeatingClient } from "../../provider/retrying-client.ts";
+import { captureItem, type ItemCapture } from "./capture-item.ts";
+import { type PriceItem, priceNames, priceRunKey, priceRuns } from "./price.ts";
+import { pricesCaptured, runIdOf, watchlistRejected } from "./price-events.ts";
+import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
+
+const MAX_AT_ONCE = 4;
+/** The event has a hundred of them. */
+const MAX_LOGGED = 10;
+/** As many as one record holds; names that are watched no more go first, the oldest of them before others. */
+const MAX_NAMES = 4_000;
+
+export interface PriceRun {
+  readonly account: Account;
+  readonly source: ConfigSource;
+  /** The time that the schedule called for, epoch ms. */
+  readonly scheduledAt: number;
+  /** How often the schedule calls: one run counts for each period. */
+  readonly periodMs: number;
+}
+
+const bucketOf = ({ scheduledAt, periodMs }: PriceRun): string =>
+  new Date(Math.floor(scheduledAt / periodMs) * periodMs).toISOString();
+
+/** What a run's lines name; its events have the same correlation id. */
+export const priceRunFields = (run: PriceRun): LogFields => {
+  const account = run.account.name;
+  return { account, correlationId: runIdOf({ account, bucket: bucketOf(run) }) };
+};
+
+/** Written before the items, so that none is there that cannot be found. */
+const rememberNames = async (
+  { ledger }: JobDeps,
+  account: string,
+  watched: readonly string[],
+): Promise<void> => {
+  await priceNames.change(ledger, account, (known) => {
+    const names = new Set(known?.names);
+    if (known && watched.every((name) => names.has(name))) return known;
+    const current = new Set(watched);
+    const former = [...names].filter((name) => !current.has(name));
+    return { names: [...former, ...current].slice(-MAX_NAMES) };
+  });
+};
+
+/**
+ * Every item as this bucket has recorded it, or a later one. One that fails does not stop the others.
+ *
+ * One whose record cannot be written lets the run fail after all others are done, so that it is tried
+ * again. That is because the ledger is away, and passes: no record is ever too large for it.
+ * @throws Error when an item was not reached, or the ledger failed
+ */
+const captureItems = async (
+  capture: ItemCapture,
+  items: readonly WatchlistItem[],
+): Promise<readonly PriceItem[]> => {
+  const { deps, budget, account, bucket } = capture;
+  const limit = pLimit(MAX_AT_ONCE);
+  const captureInTime = async (item: WatchlistItem): Promise<PriceItem | undefined> => {
+    const isOver = budget.signal.aborted || deps.clock.now() >= budget.endsAt;
+    return isOver ? undefined : captureItem(capture, item);
+  };
+  // All of them end before anything is thrown: nothing may run on behind the caller's back.
+  const ends = await Promise.allSettled(items.map((item) => limit(captureInTime, item)));
+  const captured: PriceItem[] = [];
+  for (const end of ends) {
+    if (end.status === "rejected") throw end.reason;
+    if (end.value) captured.push(end.value);
+  }
+  const left = items.length - captured.length;
+  if (left > 0) {
+    const run = runIdOf({ account, bucket });
+    throw new Error(`${run}: no time for ${left} of ${items.length} items`);
+  }
+  return captured;
+};
+
+/**
+ * One run: prices every item of the watchlist, remembers what is new and tells of what changed. A run
+ * is known by its period: the same one again publishes and stores nothing, or goes on where it stopped.
+ * A wrong watchlist prices nothing and is published as `WatchlistRejected`.
+ * @throws Error when the time was too short, or a port failed: the same run has to be tried again
+ */
+export const capturePrices = async (
+  jobDeps: JobDeps & { readonly metrics: Metrics },
+  run: PriceRun,
+  budget: JobBudget,
+): Promise<void> => {
+  const account = run.account.name;
+  const bucket = bucketOf(run);
+  const deps = { ...jobDeps, log: jobDeps.log.with(priceRunFields(run)) };
+  const key = priceRunKey(account, bucket);
+  if (await priceRuns.read(deps.ledger, key)) return priceRuns.publishOrLeave(deps, key);
+
+  const object = await run.source.read();
+  if (!object) {
+    deps.log.info("no watchlist, nothing to price", { account, source: run.source.name });
+    return;
+  }
+  const watchlist = readWatchlist(object.text);
+  if (watchlist.kind === "invalid") {
+    const { problems } = watchlist;
+    const source = { name: run.source.name, version: object.version };
+    deps.log.warn("watchlist rejected, nothing is priced", {
+      source: source.name,
+      problems: problems.slice(0, MAX_LOGGED).map(configProblemText),
+    });
+    const rejected = watchlistRejected(
+      { account, bucket, at: deps.clock.now() },
+      { source, problems },
+    );
+    await publishNow(deps, rejected);
+    return deps.metrics.count("WatchlistRejected");
+  }
+  const items = watchlist.value;
+  const names = items.map(({ name }) => name);
+  await rememberNames(deps, account, names);
+
+  const { clock, random } = deps;
+  const client = createRepeatingClient(run.account.client, { clock, random, ...budget });
+  const captured = await captureItems({ deps, account, bucket, client, budget }, items);
+  const ended = { account, bucket, endedAt: deps.clock.now() };
+  const outbox = [pricesCaptured(ended, captured)];
+  // Another run of the same bucket may have been faster; what it wrote is as true.
+  await priceRuns.change(deps.ledger, key, (found) => found ?? { ...ended, outbox });
+  await priceRuns.publishOrLeave(deps, key);
+};

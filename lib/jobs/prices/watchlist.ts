@@ -1,0 +1,129 @@
+import * as z from "zod";
+import { type ConfigReading, readConfig } from "../../config/config-file.ts";
+import { previewInstancePrice } from "../../contract/instance-price.ts";
+import { getDdosPrice, getGpuClusterPrice, getK8sClusterPrice } from "../../contract/prices.ts";
+import type { PlacedProblem } from "../../contract/problem.ts";
+import { PRICE_KINDS } from "./price.ts";
+
+const MAX_ITEMS = 500;
+
+const NAME_RULE = "1 to 64 letters, digits, dots, underscores or hyphens";
+const KIND_RULE = `give exactly one of ${PRICE_KINDS.join(", ")}`;
+
+const nameSchema = z
+  .string()
+  // As a part of an address, dots alone would lead elsewhere.
+  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, {
+    error: ({ input }) => (input === "." || input === ".." ? "must not be . or .." : NAME_RULE),
+  })
+  .meta({
+    title: "Name",
+    description: `What the price is remembered by: ${NAME_RULE}, not . or ..; each name once`,
+  });
+
+const entrySchema = z
+  .strictObject({
+    name: nameSchema,
+    instance: z
+      .strictObject({
+        ...previewInstancePrice.params.shape,
+        body: previewInstancePrice.body.meta({
+          title: "The instances to price, as in the body of preview-instance-price",
+        }),
+      })
+      .optional()
+      .meta({ title: "New instances", description: "What an order of instances would cost" }),
+    k8s_cluster: getK8sClusterPrice.params
+      .optional()
+      .meta({ title: "Kubernetes cluster", description: "What an existing cluster costs" }),
+    gpu_cluster: getGpuClusterPrice.params
+      .optional()
+      .meta({ title: "GPU cluster", description: "What one server of a GPU cluster costs" }),
+    ddos: getDdosPrice.params
+      .optional()
+      .meta({ title: "DDoS protection", description: "What protection costs in a region" }),
+  })
+  .meta({
+    title: "Item",
+    description: `One price to watch: ${KIND_RULE}`,
+    oneOf: PRICE_KINDS.map((kind) => ({ required: [kind] })),
+  });
+
+/** As much of the content as the rules between fields look at. */
+const looseListSchema = z.looseObject({ items: z.array(z.unknown()) });
+const looseEntrySchema = z.looseObject({ name: z.unknown().optional() });
+
+type LooseEntry = z.output<typeof looseEntrySchema>;
+
+const kindProblems = (
+  entry: LooseEntry,
+  path: readonly PropertyKey[],
+): readonly PlacedProblem[] => {
+  const [first, second] = PRICE_KINDS.filter((kind) => entry[kind] !== undefined);
+  if (first === undefined) return [{ path, rule: KIND_RULE }];
+  return second === undefined ? [] : [{ path: [...path, second], rule: KIND_RULE }];
+};
+
+/** Each item is one kind of thing, and has a name of its own. */
+const rulesBetween = (content: unknown): readonly PlacedProblem[] => {
+  const problems: PlacedProblem[] = [];
+  const names = new Set<unknown>();
+  const entries = looseListSchema.safeParse(content).data?.items ?? [];
+  for (const [index, raw] of entries.entries()) {
+    const entry = looseEntrySchema.safeParse(raw).data;
+    if (!entry) continue;
+    const path = ["items", index];
+    problems.push(...kindProblems(entry, path));
+    if (entry.name !== undefined && names.has(entry.name)) {
+      problems.push({ path: [...path, "name"], rule: "another item has this name" });
+    }
+    names.add(entry.name);
+  }
+  return problems;
+};
+
+export const watchlistSchema = z
+  .strictObject({
+    $schema: z.string().optional().meta({
+      title: "Schema",
+      description: "Where an editor finds the schema of this file",
+    }),
+    items: z
+      .array(entrySchema)
+      .max(MAX_ITEMS, { error: `at most ${MAX_ITEMS} items` })
+      .meta({ title: "Items", description: "The prices to watch" }),
+  })
+  .meta({ title: "Watchlist", description: "Prices that Skyhook reads, keeps and compares" });
+
+type Entry = z.output<typeof entrySchema>;
+
+/** The one thing that an entry names; the rules have seen to it that there is one. */
+const orderOf = ({ instance, k8s_cluster, gpu_cluster, ddos }: Entry) => {
+  if (instance) {
+    const { body, ...params } = instance;
+    return { kind: "instance", params, body } as const;
+  }
+  if (k8s_cluster) return { kind: "k8s_cluster", params: k8s_cluster } as const;
+  if (gpu_cluster) return { kind: "gpu_cluster", params: gpu_cluster } as const;
+  return ddos && ({ kind: "ddos", params: ddos } as const);
+};
+
+/** What the provider is asked. */
+export type PriceOrder = NonNullable<ReturnType<typeof orderOf>>;
+
+/** One price to watch. */
+export interface WatchlistItem {
+  readonly name: string;
+  readonly order: PriceOrder;
+}
+
+/** Reads a watchlist, YAML or JSON; every mistake in it is told at once, with its line. */
+export const readWatchlist = (text: string): ConfigReading<readonly WatchlistItem[]> => {
+  const read = readConfig(watchlistSchema, text, rulesBetween);
+  if (read.kind === "invalid") return read;
+  const items = read.value.items.flatMap((entry) => {
+    const order = orderOf(entry);
+    return order ? [{ name: entry.name, order }] : [];
+  });
+  return { kind: "valid", value: items };
+};

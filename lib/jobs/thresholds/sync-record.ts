@@ -1,0 +1,155 @@
+import { publishNow } from "../../events/publish.ts";
+import type { Stored } from "../../ledger/record.ts";
+import type { JobDeps } from "../../platform/ports/job.ts";
+import {
+  isInDoubt,
+  type Moment,
+  withDoubts,
+  withIntents,
+  withOutcomes,
+} from "./applied-changes.ts";
+import type { Applied } from "./applied-thresholds.ts";
+import type { AppliedChange } from "./apply.ts";
+import type { Plan } from "./plan.ts";
+import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
+import { UnfinishedSyncError } from "./sync-request.ts";
+import { type ThresholdSync, thresholdSyncs } from "./threshold-sync.ts";
+
+/** A sync that knows what is to be done. */
+export interface Sync {
+  readonly deps: JobDeps;
+  readonly facts: SyncFacts;
+  /** Of the record in the ledger, and the record as it was read. */
+  readonly key: string;
+  readonly stored: Stored<ThresholdSync> | undefined;
+  readonly plan: Plan;
+  /** Where thresholds cannot be listed: what was applied, as far as it is still remembered. */
+  readonly remembered: Applied;
+  /** A request that got no clear answer takes effect within this time, or never. */
+  readonly settleMs: number;
+  /** Epoch ms; no request leaves from then on. */
+  readonly endsAt: number;
+}
+
+const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
+  stored?.value ?? { account: facts.account, run: 0, outbox: [] };
+
+const OVERTAKEN = "what is known of the thresholds has changed in the meantime";
+
+/** Replaces the record as it was read; whatever changed it in between ends this sync. */
+const replace = async ({ deps, key, stored }: Sync, value: ThresholdSync): Promise<void> => {
+  const written = await thresholdSyncs.write(deps.ledger, key, stored, value);
+  if (!written) throw new UnfinishedSyncError(OVERTAKEN);
+};
+
+const requireUnchanged = async ({ deps, key, stored }: Sync): Promise<void> => {
+  const now = await thresholdSyncs.read(deps.ledger, key);
+  if (now?.version !== stored?.version) throw new UnfinishedSyncError(OVERTAKEN);
+};
+
+const seen = ({ cause }: SyncFacts) =>
+  cause.sequencer === undefined ? {} : { sequencer: cause.sequencer };
+
+/** Ends a sync that has nothing to change; it is recorded only if the record says something else. */
+export const endUnchanged = async (sync: Sync): Promise<void> => {
+  const { deps, facts, plan } = sync;
+  const { digest } = facts.config;
+  const told = (...identity: readonly string[]) =>
+    thresholdsSynced(facts, [], plan.unchangedCount, identity);
+  const record = recordOf(sync);
+  if (record.syncedDigest === digest) {
+    await requireUnchanged(sync);
+    return publishNow(deps, told(digest, facts.source.version, facts.cause.eventId));
+  }
+  const run = record.run + 1;
+  const outbox = [...record.outbox, told(String(run))];
+  await replace(sync, { ...record, ...seen(facts), run, syncedDigest: digest, outbox });
+  return thresholdSyncs.publishOrLeave(deps, sync.key);
+};
+
+const intendedBy = ({ remembered, plan, facts, endsAt, settleMs }: Sync): Applied =>
+  withIntents(remembered, plan.changes, { now: facts.at, until: endsAt + settleMs });
+
+/**
+ * Records that changes are about to be made, and publishes drift first: the last sync completed a
+ * config of the same digest, so no config has asked for the difference.
+ * @returns the number of the run
+ * @throws UnfinishedSyncError when the record is not any more as it was read
+ */
+export const beginChanges = async (sync: Sync): Promise<number> => {
+  const { facts, plan } = sync;
+  const { syncedDigest, applied: _replaced, ...record } = recordOf(sync);
+  const run = record.run + 1;
+  const isDrift = syncedDigest === facts.config.digest;
+  await replace(sync, {
+    ...record,
+    run,
+    ...(facts.actualFrom === "ledger" && { applied: intendedBy(sync) }),
+    outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
+  });
+  if (isDrift) await thresholdSyncs.publishOrLeave(sync.deps, sync.key);
+  return run;
+};
+
+/**
+ * What an overtaken sync has sent, where thresholds cannot be listed, is made again where that may be
+ * something else. Whoever is at work now is overtaken by this.
+ */
+const doubted = (
+  current: ThresholdSync,
+  results: readonly AppliedChange[],
+  moment: Moment,
+): ThresholdSync => {
+  const isSent = results.some(({ outcome, isOpen }) => outcome === "done" || isOpen);
+  if (!current.applied || !isSent) return current;
+  const { syncedDigest: _, ...record } = current;
+  const applied = withDoubts(current.applied, results, moment);
+  return { ...record, run: current.run + 1, applied };
+};
+
+const MAY_NOT_LAST = "made, and an earlier request for it that got no answer may still arrive";
+
+/** What was made and may not last is left to be made again. */
+const lastingIn = (applied: Applied, results: readonly AppliedChange[]): readonly AppliedChange[] =>
+  results.map((each) =>
+    each.outcome === "done" && isInDoubt(applied, each)
+      ? { change: each.change, isOpen: each.isOpen, outcome: "left", problem: MAY_NOT_LAST }
+      : each,
+  );
+
+/**
+ * Records what was done, and tells of it.
+ * @throws UnfinishedSyncError when something is left to do
+ */
+export const endChanges = async (
+  sync: Sync,
+  run: number,
+  results: readonly AppliedChange[],
+): Promise<void> => {
+  const { deps, key, facts, plan } = sync;
+  const moment = { startedAt: facts.at, now: deps.clock.now(), settleMs: sync.settleMs };
+  const applied =
+    facts.actualFrom === "ledger"
+      ? withOutcomes(intendedBy(sync), results, sync.remembered, moment)
+      : undefined;
+  const lasting = applied ? lastingIn(applied, results) : results;
+  const isComplete = lasting.every(({ outcome }) => outcome === "done");
+  const endedFacts = { ...facts, at: moment.now };
+  const event = thresholdsSynced(endedFacts, lasting, plan.unchangedCount, [String(run)]);
+  const { value } = await thresholdSyncs.update(deps.ledger, key, (current) => {
+    if (current.run !== run) return doubted(current, results, moment);
+    return {
+      ...current,
+      ...seen(facts),
+      ...(applied && { applied }),
+      ...(isComplete && { syncedDigest: facts.config.digest }),
+      outbox: [...current.outbox, event],
+    };
+  });
+  // It lasted longer than it may, and another one has begun.
+  if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
+  await thresholdSyncs.publishOrLeave(deps, key);
+  if (lasting.some(({ outcome }) => outcome === "left")) {
+    throw new UnfinishedSyncError("not every change was made; the next sync goes on");
+  }
+};

@@ -1,0 +1,174 @@
+import { configProblemText } from "../../config/config-file.ts";
+import { publishNow } from "../../events/publish.ts";
+import { type HeldLease, isLeaseHeld, takeLease } from "../../ledger/lease.ts";
+import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
+import { type Client, notSent } from "../../provider/client.ts";
+import { createRepeatingClient } from "../../provider/retrying-client.ts";
+import { actualOf, rememberedFor } from "./applied-thresholds.ts";
+import { applyChanges } from "./apply.ts";
+import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
+import { listThresholds } from "./listed-thresholds.ts";
+import { planChanges } from "./plan.ts";
+import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
+import { beginChanges, endChanges, endUnchanged, type Sync } from "./sync-record.ts";
+import { type SyncDeps, type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
+import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "./threshold-sync.ts";
+
+/** The event has a hundred of them. */
+const MAX_LOGGED = 10;
+/**
+ * Half of it is longer than one request with its wait for a permit takes: a request leaves with at
+ * least that much left. The whole is not longer than Lambda waits before the second retry of a run
+ * that was killed.
+ */
+const LEASE_MS = 120_000;
+
+const reject = async (
+  deps: SyncDeps,
+  request: SyncRequest,
+  rejection: Rejection,
+): Promise<void> => {
+  const { account, source, cause } = request;
+  deps.log.info("thresholds config rejected", {
+    account: account.name,
+    source: source.name,
+    problems: rejection.problems.slice(0, MAX_LOGGED).map(configProblemText),
+  });
+  const about = { account: account.name, source: source.name, cause, at: deps.clock.now() };
+  await publishNow(deps, thresholdsRejected(about, rejection));
+  deps.metrics.count("ThresholdsRejected");
+};
+
+/** S3's sequencers of one key: hexadecimal, the shorter one padded with zeros at its end. */
+const isAtMost = (one: string, other: string): boolean => {
+  const length = Math.max(one.length, other.length);
+  return one.padEnd(length, "0").toUpperCase() <= other.padEnd(length, "0").toUpperCase();
+};
+
+/** Whether the event tells of a version that is synced already, or of an older one. */
+const isOldNews = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): boolean =>
+  sequencer !== undefined &&
+  sync?.sequencer !== undefined &&
+  sync.syncedDigest !== undefined &&
+  isAtMost(sequencer, sync.sequencer);
+
+/** Names the lease of whoever changes an account's thresholds: one sync at a time. */
+export const thresholdsLease = (account: string): string => `sync-thresholds/${account}`;
+
+const AT_WORK = "another sync of the same thresholds is at work";
+
+/** While another sync is at work, what was listed is not what will be. */
+const requireNobodyAtWork = async (deps: JobDeps, account: string): Promise<void> => {
+  if (await isLeaseHeld(deps, thresholdsLease(account))) throw new UnfinishedSyncError(AT_WORK);
+};
+
+/** From here on no other sync begins, so a config that was written since must not be overtaken. */
+const requireNewest = async ({ source }: SyncRequest, { facts }: Sync): Promise<void> => {
+  if ((await source.read())?.version !== facts.source.version) {
+    throw new UnfinishedSyncError("the config was written anew in the meantime");
+  }
+};
+
+/**
+ * Sends only while the lease is held. A pause that the provider asks for can outlast the lease, so
+ * that a newer config is synced in between: the rest of this sync would undo it.
+ */
+const whileLeased = (client: Client, lease: HeldLease): Client => ({
+  async call(operation, request, signal) {
+    // Without the ledger's answer the lease may be another sync's by now.
+    const isHeld = await lease.renew().catch(() => false);
+    if (!isHeld) throw notSent(operation, "the lease of this sync is lost");
+    return client.call(operation, request, signal);
+  },
+});
+
+/** @throws UnfinishedSyncError when another sync is at work, or something is left to do */
+const makeChanges = async (sync: Sync, request: SyncRequest, budget: JobBudget): Promise<void> => {
+  const { deps, plan, facts } = sync;
+  const lease = await takeLease(deps, {
+    name: thresholdsLease(facts.account),
+    by: deps.random.uuid(),
+    durationMs: LEASE_MS,
+  });
+  if (!lease) throw new UnfinishedSyncError(AT_WORK);
+  try {
+    await requireNewest(request, sync);
+    const run = await beginChanges(sync);
+    const leased = whileLeased(request.account.client, lease);
+    const pace = { clock: deps.clock, random: deps.random, ...budget };
+    const client = createRepeatingClient(leased, pace);
+    const { clientId } = facts.config;
+    const results = await applyChanges(plan.changes, { ...pace, client, clientId });
+    await endChanges(sync, run, results);
+  } finally {
+    await lease.release();
+  }
+};
+
+const syncWith = async (
+  deps: SyncDeps,
+  request: SyncRequest,
+  { config, version }: { readonly config: ThresholdConfig; readonly version: string },
+  budget: JobBudget,
+): Promise<void> => {
+  const { account, source, cause } = request;
+  const key = thresholdSyncKey(account.name, config.clientId);
+  const stored = await thresholdSyncs.read(deps.ledger, key);
+  if (isOldNews(cause, stored?.value)) {
+    deps.log.info("told of a config that is synced already", { account: account.name });
+    return;
+  }
+  const client = createRepeatingClient(account.client, { ...deps, ...budget });
+  // The list shows the key's own client only: it says nothing about another one's thresholds.
+  const isListed = account.canList && config.clientId === undefined;
+  const remembered = isListed ? [] : rememberedFor(config, stored?.value.applied);
+  if (!remembered) {
+    const rule = "more than can be remembered where thresholds cannot be listed";
+    const problems = [{ path: "thresholds", rule }];
+    return reject(deps, request, { reason: "invalid", version, problems });
+  }
+  const actual = isListed ? await listThresholds(client) : actualOf(remembered);
+  const plan = planChanges(config.thresholds, actual, config.prune);
+  const facts = {
+    account: account.name,
+    source: { name: source.name, version },
+    config,
+    cause,
+    actualFrom: isListed ? ("list" as const) : ("ledger" as const),
+    at: deps.clock.now(),
+  };
+  const { settleMs } = account;
+  const { endsAt } = budget;
+  const sync = { deps, facts, key, stored, plan, remembered, settleMs, endsAt };
+  if (plan.changes.length > 0) return makeChanges(sync, request, budget);
+  await requireNobodyAtWork(deps, account.name);
+  return endUnchanged(sync);
+};
+
+/**
+ * Makes the provider's notification events of one account equal to its config. Whatever called for
+ * it is a hint: the newest config and the actual state are read. A config that is missing or invalid
+ * changes nothing.
+ * @throws UnfinishedSyncError when something is left to do; ProviderError when the actual state
+ * cannot be read. The same once more goes on.
+ */
+export const syncThresholds = async (
+  jobDeps: SyncDeps,
+  request: SyncRequest,
+  budget: JobBudget,
+): Promise<void> => {
+  const { account, cause } = request;
+  const log = jobDeps.log.with({ account: account.name, correlationId: cause.eventId });
+  const deps = { ...jobDeps, log };
+  const object = await request.source.read();
+  if (!object) {
+    const problems = [{ path: "", rule: "there is no such config" }];
+    return reject(deps, request, { reason: "missing", version: undefined, problems });
+  }
+  const { text, version } = object;
+  const read = readThresholdConfig(text);
+  if (read.kind === "invalid") {
+    return reject(deps, request, { reason: "invalid", version, problems: read.problems });
+  }
+  return syncWith(deps, request, { config: read.value, version }, budget);
+};

@@ -1,0 +1,74 @@
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Random } from "../platform/ports/random.ts";
+import { backoffMs } from "./backoff.ts";
+import { type Client, notSent } from "./client.ts";
+import { ProviderError } from "./provider-error.ts";
+
+/** A provider that has failed so often in a row is in trouble; the next run tries again. */
+const MAX_ATTEMPTS = 5;
+
+export interface RepeatOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Epoch ms; no attempt starts from then on. */
+  readonly endsAt: number;
+  readonly signal: AbortSignal;
+}
+
+/** Whether the call has certainly had no effect and the same may pass later in this run. */
+const mayPassLater = (error: unknown): error is ProviderError =>
+  error instanceof ProviderError &&
+  (error.disposition === "transient" || error.disposition === "throttled") &&
+  // The caller has stopped the call, and means its repetitions too.
+  error.code !== "aborted";
+
+/** Whether the provider was asked at all; a call that had no turn says nothing about it. */
+const isAttempt = (error: unknown): boolean =>
+  !(error instanceof ProviderError && (error.code === "budget-spent" || error.code === "paused"));
+
+/**
+ * A client for jobs that make many calls in one run: it holds all of them back when one is told to
+ * pause, and repeats what may pass later. A call whose outcome is unknown is not repeated.
+ *
+ * Each call rejects with the last ProviderError when the attempts or the time are over.
+ */
+export const createRepeatingClient = (client: Client, options: RepeatOptions): Client => {
+  const { clock, random, signal } = options;
+  /** When the next request may leave, epoch ms. */
+  let nextAt = clock.now();
+
+  /** @returns false when there is no time left */
+  const awaitPause = async (): Promise<boolean> => {
+    for (;;) {
+      const now = clock.now();
+      if (signal.aborted || Math.max(nextAt, now) >= options.endsAt) return false;
+      if (nextAt <= now) return true;
+      await clock.sleep(Math.ceil(nextAt - now), signal);
+    }
+  };
+
+  /** @throws the error itself when the same is not to be sent again */
+  const pauseAfter = async (error: unknown, attempt: number): Promise<void> => {
+    if (!mayPassLater(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
+    const pause = Math.max(error.retryAfterMs ?? 0, backoffMs(Math.max(1, attempt), random));
+    const resumeAt = clock.now() + pause;
+    // The pause that the provider asks for is for all.
+    if (error.disposition === "throttled") nextAt = Math.max(nextAt, resumeAt);
+    if (resumeAt >= options.endsAt) throw error;
+    await clock.sleep(pause, signal);
+  };
+
+  return {
+    async call(operation, request) {
+      for (let attempts = 0; ; ) {
+        if (!(await awaitPause())) throw notSent(operation);
+        try {
+          return await client.call(operation, request, signal);
+        } catch (error) {
+          if (isAttempt(error)) attempts += 1;
+          await pauseAfter(error, attempts);
+        }
+      }
+    },
+  };
+};

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
+import { createMemoryStore } from "../../../lib/local/memory-store.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import { createVirtualClock } from "../../support/virtual-clock.ts";
+
+/** A queue on a disk that the test may fill. */
+const openOnDisk = async () => {
+  const map = createMemoryStore().map("commands");
+  const disk = { isFull: false };
+  const queue = await openFifoQueue({
+    map: {
+      load: map.load,
+      write: (changes) =>
+        disk.isFull ? Promise.reject(new Error("disk full")) : map.write(changes),
+    },
+    clock: createVirtualClock(),
+    random: createSeededRandom(),
+    maxReceiveCount: 3,
+  });
+  return { queue, disk };
+};
+
+test("a send that could not be stored rejects, is not handed out, and may be tried again", async () => {
+  const { queue, disk } = await openOnDisk();
+  disk.isFull = true;
+  const message = { body: "a1", groupId: "a", deduplicationId: "a1" };
+
+  await expect(queue.send(message)).rejects.toThrow("disk full");
+  expect(await queue.receive(10, 1000)).toEqual([]);
+
+  disk.isFull = false;
+  await queue.send(message);
+  expect(await queue.receive(10, 1000)).toMatchObject([{ body: "a1" }]);
+});
+
+test("nothing is handed out by a receive whose count could not be stored", async () => {
+  const { queue, disk } = await openOnDisk();
+  await queue.send({ body: "a1", groupId: "a", deduplicationId: "a1" });
+
+  disk.isFull = true;
+  await expect(queue.receive(10, 1000)).rejects.toThrow("disk full");
+
+  disk.isFull = false;
+  expect(await queue.receive(10, 1000)).toMatchObject([
+    { body: "a1", attributes: { ApproximateReceiveCount: "1" } },
+  ]);
+});

@@ -1,0 +1,241 @@
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import {
+  type FifoQueue,
+  openFifoQueue,
+  type ReceivedMessage,
+} from "../../../lib/local/fifo-queue.ts";
+import { createMemoryStore } from "../../../lib/local/memory-store.ts";
+import { type ReopenableStore, storeKinds } from "../../support/durable-stores.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import { createVirtualClock, type VirtualClock } from "../../support/virtual-clock.ts";
+
+const MINUTE_MS = 60_000;
+
+const bodies = (messages: readonly ReceivedMessage[]): readonly string[] =>
+  messages.map(({ body }) => body);
+
+/** Sends messages named `<group><number>`, such as "a1", each with its name as its id. */
+const sendAll = async (queue: FifoQueue, ...names: readonly string[]): Promise<void> => {
+  for (const name of names) {
+    await queue.send({ body: name, groupId: name.slice(0, 1), deduplicationId: name });
+  }
+};
+
+const acknowledgeAll = async (
+  queue: FifoQueue,
+  messages: readonly ReceivedMessage[],
+): Promise<void> => {
+  for (const { receiptHandle } of messages) await queue.acknowledge(receiptHandle);
+};
+
+/** What the local queue promises beyond its port: instants, handles, and what a restart leaves. */
+describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) => {
+  let store: ReopenableStore;
+  let clock: VirtualClock;
+  let queue: FifoQueue;
+  const random = createSeededRandom();
+
+  /** Opens the queue; whoever had it open before counts as killed. */
+  const open = async (): Promise<FifoQueue> => {
+    const map = (await store.open()).map("commands");
+    return openFifoQueue({ map, clock, random, maxReceiveCount: 3 });
+  };
+
+  beforeEach(async () => {
+    store = await createStore();
+    const { remove } = store;
+    onTestFinished(remove);
+    clock = createVirtualClock();
+    queue = await open();
+  });
+
+  test("tells by its clock when a message was sent and first received, and names no sender", async () => {
+    await sendAll(queue, "a1");
+    await clock.advance(1500);
+
+    const [message] = await queue.receive(10, MINUTE_MS);
+
+    expect(message?.attributes).toMatchObject({
+      SentTimestamp: "1767225600000",
+      SenderId: "000000000000",
+      ApproximateFirstReceiveTimestamp: "1767225601500",
+    });
+  });
+
+  test("hands out several messages of one group together, in the order of sending", async () => {
+    await sendAll(queue, "a1", "b1", "a2", "a3");
+
+    expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a1", "b1", "a2", "a3"]);
+  });
+
+  test("numbers messages of all groups upwards in the order of sending", async () => {
+    await sendAll(queue, "a1", "b1", "a2");
+
+    const numbers = (await queue.receive(10, MINUTE_MS)).map(
+      ({ attributes }) => attributes.SequenceNumber,
+    );
+
+    expect(numbers).toEqual([...new Set(numbers)].sort());
+  });
+
+  test("hands out no more than was asked for", async () => {
+    await sendAll(queue, "a1", "b1", "c1");
+
+    expect(bodies(await queue.receive(2, MINUTE_MS))).toEqual(["a1", "b1"]);
+    expect(bodies(await queue.receive(2, MINUTE_MS))).toEqual(["c1"]);
+    expect(bodies(await queue.receive(2, MINUTE_MS))).toEqual([]);
+  });
+
+  test("never hands out a message twice to consumers that ask at the same time", async () => {
+    await sendAll(queue, "a1", "b1", "c1", "d1");
+
+    const received = await Promise.all([1, 2, 3].map(() => queue.receive(2, MINUTE_MS)));
+
+    expect(received.map(bodies)).toEqual([["a1", "b1"], ["c1", "d1"], []]);
+  });
+
+  test("hands a message out again, before the later ones, when its visibility ran out", async () => {
+    await sendAll(queue, "a1", "a2");
+    const [first] = await queue.receive(1, MINUTE_MS);
+
+    await clock.advance(MINUTE_MS - 1);
+    expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual([]);
+    await clock.advance(1);
+    const again = await queue.receive(10, MINUTE_MS);
+
+    expect(bodies(again)).toEqual(["a1", "a2"]);
+    expect(again[0]?.messageId).toBe(first?.messageId);
+    expect(again[0]?.receiptHandle).not.toBe(first?.receiptHandle);
+    expect(again[0]?.attributes).toMatchObject({
+      ApproximateReceiveCount: "2",
+      SentTimestamp: "1767225600000",
+      ApproximateFirstReceiveTimestamp: "1767225600000",
+    });
+  });
+
+  test("does not remove a message by a handle whose visibility ran out", async () => {
+    await sendAll(queue, "a1");
+    const [late] = await queue.receive(1, MINUTE_MS);
+    await clock.advance(MINUTE_MS);
+
+    expect(await queue.acknowledge(late!.receiptHandle)).toBe("stale");
+
+    expect(bodies(await queue.receive(1, MINUTE_MS))).toEqual(["a1"]);
+  });
+
+  test("does not remove a message that somebody else received in the meantime", async () => {
+    await sendAll(queue, "a1");
+    const [late] = await queue.receive(1, MINUTE_MS);
+    await clock.advance(MINUTE_MS);
+    await queue.receive(1, MINUTE_MS);
+
+    expect(await queue.acknowledge(late!.receiptHandle)).toBe("stale");
+
+    await clock.advance(MINUTE_MS);
+    expect(bodies(await queue.receive(1, MINUTE_MS))).toEqual(["a1"]);
+  });
+
+  test("removes an acknowledged message for good", async () => {
+    await sendAll(queue, "a1");
+    const [message] = await queue.receive(1, MINUTE_MS);
+
+    expect(await queue.acknowledge(message!.receiptHandle)).toBe("acknowledged");
+    expect(await queue.acknowledge(message!.receiptHandle)).toBe("stale");
+
+    await clock.advance(MINUTE_MS);
+    expect(bodies(await queue.receive(1, MINUTE_MS))).toEqual([]);
+  });
+
+  test("drops a message whose id was seen in the last 5 minutes, another payload included", async () => {
+    await queue.send({ body: "first", groupId: "a", deduplicationId: "same" });
+    await acknowledgeAll(queue, await queue.receive(10, MINUTE_MS));
+
+    await clock.advance(5 * MINUTE_MS - 1);
+    await queue.send({ body: "second", groupId: "b", deduplicationId: "same" });
+    expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual([]);
+
+    await clock.advance(1);
+    await queue.send({ body: "third", groupId: "a", deduplicationId: "same" });
+    expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["third"]);
+  });
+
+  describe("after its process was killed", () => {
+    test("hands out what was not acknowledged, in the order of sending", async () => {
+      await sendAll(queue, "a1", "a2", "a3");
+      await acknowledgeAll(queue, await queue.receive(1, MINUTE_MS));
+
+      queue = await open();
+      await sendAll(queue, "a4");
+
+      expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a2", "a3", "a4"]);
+    });
+
+    test("hands out at once what was in flight, and counts that receive", async () => {
+      await sendAll(queue, "a1");
+      const [lost] = await queue.receive(1, MINUTE_MS);
+      await clock.advance(1000);
+
+      queue = await open();
+      const [message] = await queue.receive(1, MINUTE_MS);
+
+      expect(message?.messageId).toBe(lost?.messageId);
+      expect(message?.attributes).toMatchObject({
+        ApproximateReceiveCount: "2",
+        ApproximateFirstReceiveTimestamp: "1767225600000",
+      });
+      expect(await queue.acknowledge(lost!.receiptHandle)).toBe("stale");
+    });
+
+    test("makes a message that kills its consumer a dead letter", async () => {
+      await sendAll(queue, "a1", "a2");
+      for (let death = 1; death <= 3; death += 1) {
+        await queue.receive(1, MINUTE_MS);
+        queue = await open();
+      }
+
+      expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a2"]);
+      queue = await open();
+      expect(queue.deadLetters()).toMatchObject([{ body: "a1", receiveCount: 3 }]);
+    });
+
+    test("still knows the ids of the last 5 minutes", async () => {
+      await sendAll(queue, "a1");
+      await acknowledgeAll(queue, await queue.receive(1, MINUTE_MS));
+
+      queue = await open();
+      await sendAll(queue, "a1");
+      expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual([]);
+
+      await clock.advance(5 * MINUTE_MS);
+      await sendAll(queue, "a1");
+      expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a1"]);
+    });
+
+    test("keeps numbering upwards although no former message is left", async () => {
+      await sendAll(queue, "a1");
+      const [former] = await queue.receive(1, MINUTE_MS);
+      await acknowledgeAll(queue, [former!]);
+      await clock.advance(1);
+
+      queue = await open();
+      await sendAll(queue, "a2");
+      const [next] = await queue.receive(1, MINUTE_MS);
+
+      const number = next!.attributes.SequenceNumber;
+      expect(number > former!.attributes.SequenceNumber).toBe(true);
+    });
+  });
+});
+
+test("a refusal says what SQS does not take", async () => {
+  const queue = await openFifoQueue({
+    map: createMemoryStore().map("commands"),
+    clock: createVirtualClock(),
+    random: createSeededRandom(),
+    maxReceiveCount: 3,
+  });
+
+  await expect(queue.send({ body: "{}", groupId: "", deduplicationId: "d" })).rejects.toThrow(
+    "the queue takes no such message: the group id is not 1 to 128 ASCII letters and marks",
+  );
+});

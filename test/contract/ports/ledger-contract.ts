@@ -1,0 +1,277 @@
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { JsonObject, Ledger, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
+
+export interface OpenedLedger {
+  readonly ledger: Ledger;
+  close(): Promise<void>;
+}
+
+const item = (key: string, version: number, rest: Partial<LedgerItem> = {}): LedgerItem => ({
+  key,
+  version,
+  value: { status: "accepted" },
+  ...rest,
+});
+
+const anyText = fc.string({ unit: "binary" });
+const anyData = fc.dictionary(anyText, fc.jsonValue({ stringUnit: "binary" }));
+
+/** Every law of the ledger port, for one adapter. `open` gives an empty ledger. */
+export const describeLedgerContract = (name: string, open: () => Promise<OpenedLedger>): void => {
+  const openForTest = async (): Promise<Ledger> => {
+    const { ledger, close } = await open();
+    onTestFinished(close);
+    return ledger;
+  };
+
+  describe(`a ledger (${name})`, () => {
+    test("reads nothing where nothing was written", async () => {
+      const ledger = await openForTest();
+
+      expect(await ledger.read("command#1")).toBeUndefined();
+    });
+
+    test("reads nothing under a key that is longer than any item's", async () => {
+      const ledger = await openForTest();
+
+      expect(await ledger.read(`command#${"é".repeat(1_500)}`)).toBeUndefined();
+    });
+
+    test("reads an item as it was written", async () => {
+      const ledger = await openForTest();
+      const written = {
+        key: "command#1",
+        version: 1,
+        dueAt: 1_767_225_600_123,
+        expiresAt: 1_767_312_000_000,
+        value: { status: "following", taskIds: ["a", "b"], outcome: null, attempts: 0.1 },
+      };
+
+      expect(await ledger.write(written)).toBe("written");
+
+      expect(await ledger.read("command#1")).toEqual(written);
+    });
+
+    test("gives every JSON value back exactly", async () => {
+      const ledger = await openForTest();
+      let made = 0;
+
+      await fc.assert(
+        fc.asyncProperty(anyData, async (data) => {
+          made += 1;
+          // Text first: what JSON cannot express, such as -0, is not part of the promise.
+          const value: JsonObject = JSON.parse(JSON.stringify(data));
+          await ledger.write(item(`any#${made}`, 1, { value }));
+          expect((await ledger.read(`any#${made}`))?.value).toEqual(value);
+        }),
+      );
+    });
+
+    test("gives back what is nested deeper than DynamoDB's own maps allow", async () => {
+      const ledger = await openForTest();
+      const value = JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`);
+
+      await ledger.write(item("deep", 1, { value }));
+
+      expect((await ledger.read("deep"))?.value).toEqual(value);
+    });
+
+    test("takes an item of just under 400 kB", async () => {
+      const ledger = await openForTest();
+      const value = { text: "x".repeat(409_400) };
+
+      expect(await ledger.write(item("command#1", 1, { value }))).toBe("written");
+
+      expect((await ledger.read("command#1"))?.value).toEqual(value);
+    });
+
+    test("refuses an item of more than 400 kB, and keeps what was there", async () => {
+      const ledger = await openForTest();
+      const text = "x".repeat(409_600);
+      await ledger.write(item("command#1", 1));
+
+      await expect(ledger.write(item("command#1", 2, { value: { text } }))).rejects.toThrow(
+        "Item size has exceeded the maximum allowed size",
+      );
+
+      expect(await ledger.read("command#1")).toEqual(item("command#1", 1));
+    });
+
+    test("does not change with the object that was written", async () => {
+      const ledger = await openForTest();
+      const value = { status: "accepted" };
+
+      await ledger.write(item("command#1", 1, { value }));
+      value.status = "succeeded";
+
+      expect((await ledger.read("command#1"))?.value).toEqual({ status: "accepted" });
+    });
+
+    test.each([
+      { case: "version 1 of an item that is there", stored: 2, version: 1 },
+      { case: "the stored version once more", stored: 2, version: 2 },
+      { case: "a version with a gap before it", stored: 2, version: 4 },
+    ])("answers conflict and changes nothing for $case", async ({ stored, version }) => {
+      const ledger = await openForTest();
+      for (let each = 1; each <= stored; each += 1) {
+        await ledger.write(item("lane#1", each, { value: { holder: each }, dueAt: 100 }));
+      }
+
+      expect(await ledger.write(item("lane#1", version, { value: { holder: 9 } }))).toBe(
+        "conflict",
+      );
+
+      expect(await ledger.read("lane#1")).toEqual({
+        key: "lane#1",
+        version: 2,
+        value: { holder: 2 },
+        dueAt: 100,
+      });
+      await expect.poll(() => ledger.listDue(100, 10)).toEqual([{ key: "lane#1", dueAt: 100 }]);
+    });
+
+    test.each([2, 3])(
+      "answers conflict for version %i of an item that is not there",
+      async (version) => {
+        const ledger = await openForTest();
+
+        expect(await ledger.write(item("lane#1", version, { dueAt: 100 }))).toBe("conflict");
+
+        expect(await ledger.read("lane#1")).toBeUndefined();
+        expect(await ledger.listDue(100, 10)).toEqual([]);
+      },
+    );
+
+    test.each([1, 2])(
+      "answers conflict to the very same write of version %i again, as after an answer that was lost",
+      async (version) => {
+        const ledger = await openForTest();
+        if (version > 1) await ledger.write(item("lane#1", 1));
+        const lost = item("lane#1", version, { value: { holder: "us" }, dueAt: 100 });
+        await ledger.write(lost);
+
+        expect(await ledger.write(lost)).toBe("conflict");
+
+        expect(await ledger.read("lane#1")).toEqual(lost);
+      },
+    );
+
+    test("goes on from the version that is stored after a conflict", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("lane#1", 1));
+      await ledger.write(item("lane#1", 3));
+
+      expect(await ledger.write(item("lane#1", 2, { value: { holder: "us" } }))).toBe("written");
+
+      expect(await ledger.read("lane#1")).toEqual(item("lane#1", 2, { value: { holder: "us" } }));
+    });
+
+    test("keeps nothing of a write that lost: neither its due time nor its end", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("lane#1", 1));
+
+      await ledger.write(item("lane#1", 1, { dueAt: 100, expiresAt: 1_767_312_000_000 }));
+
+      expect(await ledger.read("lane#1")).toEqual(item("lane#1", 1));
+      expect(await ledger.listDue(100, 10)).toEqual([]);
+    });
+
+    test("lets exactly one of many creators win", async () => {
+      const ledger = await openForTest();
+      const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`);
+
+      const answers = await Promise.all(
+        holders.map((holder) => ledger.write(item("lane#1", 1, { value: { holder } }))),
+      );
+
+      expect(answers.filter((answer) => answer === "written")).toHaveLength(1);
+      expect((await ledger.read("lane#1"))?.value).toEqual({
+        holder: holders[answers.indexOf("written")],
+      });
+    });
+
+    test("lets exactly one of many writers of the same version win", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("lane#1", 1));
+      const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`);
+
+      const answers = await Promise.all(
+        holders.map((holder) => ledger.write(item("lane#1", 2, { value: { holder } }))),
+      );
+
+      expect(answers.filter((answer) => answer === "written")).toHaveLength(1);
+      expect(await ledger.read("lane#1")).toEqual({
+        key: "lane#1",
+        version: 2,
+        value: { holder: holders[answers.indexOf("written")] },
+      });
+    });
+
+    test("lists what is due at or before an instant, the longest due first", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("late", 1, { dueAt: 3000 }));
+      await ledger.write(item("soon", 1, { dueAt: 1000 }));
+      await ledger.write(item("exact", 1, { dueAt: 2000 }));
+      await ledger.write(item("zero", 1, { dueAt: 0 }));
+      await ledger.write(item("never", 1));
+
+      await expect
+        .poll(() => ledger.listDue(2000, 10))
+        .toEqual([
+          { key: "zero", dueAt: 0 },
+          { key: "soon", dueAt: 1000 },
+          { key: "exact", dueAt: 2000 },
+        ]);
+    });
+
+    test("lists no more than the limit, and the longest due of all", async () => {
+      const ledger = await openForTest();
+      for (const dueAt of [5, 3, 1, 4, 2]) await ledger.write(item(`task#${dueAt}`, 1, { dueAt }));
+
+      await expect
+        .poll(() => ledger.listDue(10, 2))
+        .toEqual([
+          { key: "task#1", dueAt: 1 },
+          { key: "task#2", dueAt: 2 },
+        ]);
+    });
+
+    test("lists everything that is due, more than one page of a store may hold", async () => {
+      const ledger = await openForTest();
+      const longKey = (index: number): string => `task#${String(index).padStart(2_000, "0")}`;
+      const indexes = Array.from({ length: 600 }, (_, index) => index);
+      await Promise.all(
+        indexes.map((index) => ledger.write(item(longKey(index), 1, { dueAt: index }))),
+      );
+
+      await expect
+        .poll(() => ledger.listDue(1_000, 1_000))
+        .toEqual(indexes.map((index) => ({ key: longKey(index), dueAt: index })));
+    });
+
+    test("no longer lists an item whose new version has no due time", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("task#1", 1, { dueAt: 1000, expiresAt: 9_000_000 }));
+      await ledger.write(item("task#1", 2));
+
+      await expect.poll(() => ledger.listDue(5000, 10)).toEqual([]);
+      expect(await ledger.read("task#1")).toEqual({
+        key: "task#1",
+        version: 2,
+        value: { status: "accepted" },
+      });
+    });
+
+    test("lists an item once, at its latest due time", async () => {
+      const ledger = await openForTest();
+      await ledger.write(item("task#1", 1, { dueAt: 1000 }));
+      await ledger.write(item("task#1", 2, { dueAt: 1_767_225_600_000 }));
+
+      await expect
+        .poll(() => ledger.listDue(1_767_225_600_000, 10))
+        .toEqual([{ key: "task#1", dueAt: 1_767_225_600_000 }]);
+      await expect.poll(() => ledger.listDue(1_767_225_599_999, 10)).toEqual([]);
+    });
+  });
+};

@@ -1,0 +1,49 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Secrets } from "../../../lib/platform/ports/secrets.ts";
+
+export interface SecretsHarness {
+  readonly secrets: Secrets;
+  /** Of a secret that is not there yet. */
+  readonly reference: string;
+  put(value: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Every law of secrets, for one adapter. */
+export const describeSecretsContract = (
+  name: string,
+  open: () => Promise<SecretsHarness>,
+): void => {
+  const openForTest = async (): Promise<SecretsHarness> => {
+    const harness = await open();
+    onTestFinished(harness.remove);
+    return harness;
+  };
+
+  describe(`a secret (${name})`, () => {
+    test("is read exactly, whatever characters it has", async () => {
+      const { secrets, reference, put } = await openForTest();
+      const value = ` $2b$12$\\"'{"ünï": "€😀"} `;
+
+      await put(value);
+
+      expect(await secrets.read(reference)).toBe(value);
+    });
+
+    test("is read as it was last written, also by whoever read it before", async () => {
+      const { secrets, reference, put } = await openForTest();
+      await put("old key");
+      await secrets.read(reference);
+
+      await put("new key");
+
+      expect(await secrets.read(reference)).toBe("new key");
+    });
+
+    test("that is not there rejects, naming the reference", async () => {
+      const { secrets, reference } = await openForTest();
+
+      await expect(secrets.read(reference)).rejects.toThrow(`secret ${reference} cannot be read`);
+    });
+  });
+};

@@ -1,0 +1,82 @@
+import { expect } from "vitest";
+import type { Clock } from "../../../lib/platform/ports/clock.ts";
+import type { AiTaskRecord } from "../../../lib/service/state/state.ts";
+import type { Fetch } from "../../support/provider.ts";
+import { aiTask, aiTasksOf, createAiProvider, idOf } from "../../unit/jobs/ai-tasks/ai-provider.ts";
+import type { Cloud } from "./cloud.ts";
+import type { Scenario } from "./scenario.ts";
+
+const MINUTE_MS = 60_000;
+/** 2026-01-01T00:00:00Z, where the virtual clock starts. */
+const START = Date.UTC(2026, 0, 1);
+const WAITING = { started_at: null };
+
+interface Step {
+  readonly fromMs: number;
+  readonly tasks: readonly AiTaskRecord[];
+}
+
+/** What the provider lists at each time, on pages of three. */
+const listing =
+  (steps: readonly Step[]) =>
+  (_service: Fetch, clock: Clock): Fetch => {
+    const tasksAt = (now: number): readonly AiTaskRecord[] =>
+      steps.findLast(({ fromMs }) => START + fromMs <= now)?.tasks ?? [];
+    const provider = createAiProvider(clock, tasksAt);
+    provider.capPages(3);
+    return provider.fetch;
+  };
+
+/** A tick at each of these minutes. */
+const tickAt = async (cloud: Cloud, minutes: readonly number[]): Promise<void> => {
+  for (const minute of minutes) {
+    await cloud.pass(START + minute * MINUTE_MS - cloud.clock.now());
+    cloud.tick("watch-ai-tasks");
+  }
+};
+
+/** Who was told of, each once. */
+const toldOf = ({ bus }: Cloud, detailType: string): readonly string[] => [
+  ...new Set(
+    bus
+      .published()
+      .filter((event) => event.detailType === detailType)
+      .map(({ data }) => data.taskId)
+      .toSorted(),
+  ),
+];
+
+/** The standing job that tells of the ends of AI tasks. The next tick is the retry of a failed one. */
+export const AI_TASKS: readonly Scenario[] = [
+  {
+    name: "AI tasks that end, among more new ones than a page shows",
+    between: listing([
+      { fromMs: 0, tasks: [...aiTasksOf(1, 3, "SUCCESS"), aiTask(4, "STARTED")] },
+      {
+        // A run that died holds nobody up for longer than a minute.
+        fromMs: 2 * MINUTE_MS,
+        tasks: [
+          ...aiTasksOf(1, 4, "SUCCESS"),
+          aiTask(5, "SUCCESS"),
+          aiTask(6, "STARTED"),
+          aiTask(7, "SUCCESS"),
+          aiTask(8, "PENDING", WAITING),
+          aiTask(9, "REVOKED", WAITING),
+        ],
+      },
+    ]),
+    course: (cloud) => tickAt(cloud, [0, 1, 2, 3, 4]),
+    end: (cloud) => expect(toldOf(cloud, "AiTaskEnded")).toEqual([4, 5, 7, 9].map(idOf)),
+    mayDiffer: [],
+  },
+  {
+    name: "an AI task that vanishes",
+    between: listing([
+      { fromMs: 0, tasks: [aiTask(1, "SUCCESS"), aiTask(2, "STARTED")] },
+      { fromMs: 2 * MINUTE_MS, tasks: [aiTask(1, "SUCCESS")] },
+    ]),
+    course: (cloud) => tickAt(cloud, [0, 1, 2, 3, 5, 8, 9, 14, 15]),
+    end: (cloud) => expect(toldOf(cloud, "AiTaskVanished")).toEqual([idOf(2)]),
+    mayDiffer: [],
+  },
+];

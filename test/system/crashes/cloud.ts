@@ -1,0 +1,109 @@
+import { groupIdOf } from "../../../lib/engine/lane-id.ts";
+import { readMessage } from "../../../lib/engine/message.ts";
+import { objectCreatedEvent, scheduledEvent } from "../../../lib/local/aws-events.ts";
+import { createAccess } from "../../../lib/provider/access.ts";
+import type { AccountsConfig } from "../../../lib/provider/accounts-config.ts";
+import type { Faults } from "../../support/faults.ts";
+import { createEventSources } from "./event-sources.ts";
+import { createInvocations } from "./invocations.ts";
+import { type Beginning, OWN_SENDER, openParts } from "./parts.ts";
+import type { FunctionName } from "./sandbox.ts";
+
+/** A lost poller lease, a lost message and a lost reply to a create take minutes; more is a hang. */
+const MAX_MS = 3 * 60 * 60 * 1_000;
+
+const mostInASecond = (requestedAt: readonly number[]): number => {
+  const counts = new Map<number, number>();
+  for (const at of requestedAt) {
+    const second = Math.floor(at / 1_000);
+    counts.set(second, (counts.get(second) ?? 0) + 1);
+  }
+  return Math.max(0, ...counts.values());
+};
+
+const budgetOf = ({ accounts: [account] }: AccountsConfig): number =>
+  account?.requestsPerSecond ?? 0;
+
+/** The deployed functions over parts in memory, and what calls them, on virtual time. */
+export const openCloud = async (faults: Faults, beginning: Beginning) => {
+  const parts = await openParts(faults, beginning);
+  const { clock, queue, random, source, accounts } = parts;
+  const invocations = createInvocations(parts);
+  const sources = createEventSources(parts, invocations);
+  let sequencer = 0;
+
+  /** Goes on until nothing can go on without time. */
+  const settle = async (): Promise<void> => {
+    await sources.startDue();
+    await invocations.settle();
+  };
+
+  const moveOn = async (until: number): Promise<void> => {
+    const next = Math.min(until, sources.nextAt(), clock.nextWakeAt());
+    await clock.advance(Math.max(0, next - clock.now()));
+    await settle();
+  };
+
+  const isQuiet = async (): Promise<boolean> =>
+    !invocations.areRunning() &&
+    !(await sources.isBusy()) &&
+    (await parts.ledger.listDue(Number.MAX_SAFE_INTEGER, 1)).length === 0;
+
+  const access = createAccess(accounts, OWN_SENDER);
+  return {
+    ...parts,
+    givenUp: sources.givenUp,
+    messagesLeft: sources.messagesLeft,
+    /** Whether more requests than the account's budget came within one second. */
+    isBudgetBroken: (): boolean => mostInASecond(parts.requestedAt) > budgetOf(accounts),
+    /** Puts a request of our own into the command queue. */
+    async send(detail: object): Promise<void> {
+      const body = JSON.stringify(detail);
+      const about = { access, ownSender: OWN_SENDER, fingerprintKey: "" };
+      const { lane } = readMessage(body, about);
+      const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
+      await queue.send({ body, groupId, deduplicationId: random.uuid() });
+    },
+    /** Puts an event of the bus into the queue of intake, as its rule does, or as the rule of a reaction does. */
+    async put(event: object, reaction?: string): Promise<void> {
+      const body = JSON.stringify(reaction === undefined ? event : { reaction, event });
+      const id = random.uuid();
+      await parts.requestQueue.send({ body, groupId: id, deduplicationId: id });
+    },
+    /** Calls a standing job as its schedule does. */
+    tick(name: FunctionName): void {
+      const isRetried = name !== "watch-ai-tasks";
+      sources.call(name, scheduledEvent(name, clock.now(), random), { isRetried });
+    },
+    /** Writes the config, as whoever puts the object into the bucket does. */
+    writeConfig(text: string): void {
+      sequencer += 1;
+      source.write(text);
+      const object = { key: "thresholds.yaml", version: "1", sequencer: `00${sequencer}` };
+      sources.call("sync-thresholds", objectCreatedEvent(object, clock.now(), random));
+    },
+    /** The published events of one command, or of all, by detail-type, each publication by itself. */
+    told: (commandId?: string): readonly string[] =>
+      parts.bus
+        .published()
+        .filter(({ metadata }) => commandId === undefined || metadata.commandId === commandId)
+        .map(({ detailType }) => detailType),
+    /** Lets time pass, with everybody at work. */
+    async pass(durationMs: number): Promise<void> {
+      const endsAt = clock.now() + durationMs;
+      await settle();
+      while (clock.now() < endsAt) await moveOn(endsAt);
+    },
+    /** Lets time pass until nobody has anything left to do. */
+    async untilQuiet(): Promise<void> {
+      const endsAt = clock.now() + MAX_MS;
+      await settle();
+      while (!(await isQuiet())) {
+        if (clock.now() >= endsAt) throw new Error("it does not come to rest");
+        await moveOn(endsAt);
+      }
+    },
+  };
+};
+
+export type Cloud = Awaited<ReturnType<typeof openCloud>>;

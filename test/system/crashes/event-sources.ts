@@ -1,0 +1,184 @@
+import type { SQSBatchResponse } from "aws-lambda";
+import {
+  fifoQueueEvent,
+  requestQueueEvent,
+  scheduledEvent,
+  wakeQueueEvent,
+} from "../../../lib/local/aws-events.ts";
+import type { FifoQueue, ReceivedMessage } from "../../../lib/local/fifo-queue.ts";
+import type { End, Invocations } from "./invocations.ts";
+import type { Parts } from "./parts.ts";
+import type { FunctionName } from "./sandbox.ts";
+
+/** As `serverless.yml` and `infra/` set them. */
+const BATCH_SIZE = 10;
+/** Three minutes in the cloud. Who waits for less does the same sooner; it outlasts a lease. */
+const VISIBILITY_MS = 50_000;
+const WAKES_VISIBILITY_MS = 360_000;
+const SCHEDULE_MS = 60_000;
+/** Not when everything else begins, or one tick would lie in each course. */
+const FIRST_TICK_MS = 20_000;
+/** Lambda's pauses before it tries an asynchronous call again. */
+const RETRY_PAUSES_MS = [60_000, 120_000];
+
+/** A call that nobody waits for. */
+interface AsyncCall {
+  readonly name: FunctionName;
+  readonly event: unknown;
+  readonly dueAt: number;
+  /** Whether Lambda tries again; the next tick is the retry of what it does not. */
+  readonly isRetried: boolean;
+  /** Pauses before the retries that are left, ms. */
+  readonly pauses: readonly number[];
+}
+
+/** Which function gets the messages of which queue. */
+interface Mapping {
+  readonly name: FunctionName;
+  readonly queue: FifoQueue;
+  /** In the names of calls. */
+  readonly queueName: string;
+  readonly toEvent: (batch: readonly ReceivedMessage[]) => unknown;
+}
+
+/** Ids of the messages that were not handled; undefined when nobody knows. */
+const failedOf = (end: End): ReadonlySet<string> | undefined => {
+  if (end.kind !== "answered") return undefined;
+  // What the handlers of run-commands and intake answer.
+  const { batchItemFailures } = end.answer as SQSBatchResponse;
+  return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+};
+
+/** What calls the functions: the queues, the schedule, and whatever calls without waiting. */
+export const createEventSources = (parts: Parts, invocations: Invocations) => {
+  const { clock, queue, requestQueue, wakes, faults, random } = parts;
+  const mappings: readonly Mapping[] = [
+    {
+      name: "intake",
+      queue: requestQueue,
+      queueName: "requests",
+      toEvent: (batch) => requestQueueEvent("requests", batch),
+    },
+    {
+      name: "run-commands",
+      queue,
+      queueName: "queue",
+      toEvent: (batch) => fifoQueueEvent("commands.fifo", batch),
+    },
+  ];
+  const waiting = new Set<AsyncCall>();
+  const givenUp: string[] = [];
+  const visibleAgainAt = new Set<number>();
+  let nextTickAt = clock.now() + FIRST_TICK_MS;
+
+  /** Whoever dies here has done everything, and is called again. @returns whether it took effect */
+  const acknowledge = async (sandbox: number, name: string, effect: () => Promise<unknown>) => {
+    try {
+      await faults.around({ name, invocation: sandbox }, effect);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  const startCall = (call: AsyncCall): void => {
+    waiting.delete(call);
+    const { name, event, isRetried } = call;
+    const again = (): void => {
+      if (!isRetried) return;
+      const [pause, ...pauses] = call.pauses;
+      if (pause === undefined) givenUp.push(name);
+      else waiting.add({ ...call, dueAt: clock.now() + pause, pauses });
+    };
+    invocations.start(name, event, async (end, sandbox) => {
+      if (end.kind !== "answered") return again();
+      if (!(await acknowledge(sandbox, "call.acknowledge", async () => undefined))) again();
+    });
+  };
+
+  const startDueCalls = (): void => {
+    for (const call of waiting) if (call.dueAt <= clock.now()) startCall(call);
+  };
+
+  /** @returns whether all of them were handled, and are gone */
+  const acknowledgeAll = async (
+    { queue, queueName }: Mapping,
+    sandbox: number,
+    handled: readonly ReceivedMessage[],
+  ): Promise<boolean> => {
+    let areGone = true;
+    for (const { receiptHandle } of handled) {
+      const take = () => queue.acknowledge(receiptHandle);
+      if (!(await acknowledge(sandbox, `${queueName}.acknowledge`, take))) areGone = false;
+    }
+    return areGone;
+  };
+
+  const startBatch = (mapping: Mapping, batch: readonly ReceivedMessage[]): void => {
+    const againAt = clock.now() + VISIBILITY_MS;
+    invocations.start(mapping.name, mapping.toEvent(batch), async (end, sandbox) => {
+      const failed = failedOf(end);
+      const handled = failed ? batch.filter(({ messageId }) => !failed.has(messageId)) : [];
+      const areGone = await acknowledgeAll(mapping, sandbox, handled);
+      if (!areGone || handled.length < batch.length) visibleAgainAt.add(againAt);
+    });
+  };
+
+  const startBatches = async (mapping: Mapping): Promise<void> => {
+    for (;;) {
+      const batch = await mapping.queue.receive(BATCH_SIZE, VISIBILITY_MS);
+      if (batch.length === 0) return;
+      startBatch(mapping, batch);
+    }
+  };
+
+  const startByWake = (): void => {
+    const due = wakes.takeDue(WAKES_VISIBILITY_MS);
+    if (due.length === 0) return;
+    invocations.start("poll-tasks", wakeQueueEvent("wake", due), async (end, sandbox) => {
+      if (end.kind !== "answered") return;
+      await acknowledge(sandbox, "wake.acknowledge", () => wakes.acknowledge(due));
+    });
+  };
+
+  const startByTick = (): void => {
+    if (clock.now() < nextTickAt) return;
+    nextTickAt += SCHEDULE_MS;
+    // The next tick is the retry of a failed one.
+    const tick = scheduledEvent("poll-tasks", clock.now(), random);
+    invocations.start("poll-tasks", tick, async () => undefined);
+  };
+
+  const messagesLeft = async (): Promise<number> => {
+    const records = [...(await parts.messages.load()), ...(await parts.requests.load())];
+    return records.filter(([key]) => key.startsWith("message/")).length;
+  };
+
+  return {
+    /** Calls without waiting for the end, as EventBridge and the scheduler do. */
+    call(name: FunctionName, event: unknown, { isRetried = true } = {}): void {
+      waiting.add({ name, event, dueAt: clock.now(), isRetried, pauses: RETRY_PAUSES_MS });
+    },
+    async startDue(): Promise<void> {
+      for (const at of visibleAgainAt) if (at <= clock.now()) visibleAgainAt.delete(at);
+      startDueCalls();
+      for (const mapping of mappings) await startBatches(mapping);
+      startByWake();
+      startByTick();
+    },
+    /** When something may be to be started again, epoch ms. */
+    nextAt: (): number =>
+      Math.min(
+        nextTickAt,
+        wakes.nextAt() ?? Number.POSITIVE_INFINITY,
+        ...visibleAgainAt,
+        ...[...waiting].map(({ dueAt }) => dueAt),
+      ),
+    /** Whether anybody is still to be called, wakes and ticks aside. */
+    isBusy: async (): Promise<boolean> => waiting.size > 0 || (await messagesLeft()) > 0,
+    /** Messages of both queues that wait or are being handled. */
+    messagesLeft,
+    /** Names of functions whose calls failed at every retry. */
+    givenUp,
+  };
+};

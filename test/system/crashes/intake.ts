@@ -1,0 +1,90 @@
+import { expect } from "vitest";
+import * as requests from "../../support/requests.ts";
+import { askProvider, taskIdsIn } from "./at-provider.ts";
+import type { Cloud } from "./cloud.ts";
+import { COUNTED_AGAIN, DONE_BEFORE, SENT_AGAIN, UNCOUNTED } from "./named-differences.ts";
+import { TEAM } from "./parts.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** An event as EventBridge hands it to a target. */
+const eventOf = (account: string, detailType: string, detail: object, source = "team") => ({
+  version: "0",
+  id: "7bf73129-1428-4cd3-a780-95db273d1602",
+  "detail-type": detailType,
+  source,
+  account,
+  time: "2026-01-01T00:00:00Z",
+  region: "eu-west-1",
+  resources: [],
+  detail,
+});
+
+const RESUME_WHEN_PAID = {
+  name: "resume-when-paid",
+  when: { source: ["billing"], "detail-type": ["InvoicePaid"] },
+  account: "local",
+  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  then: {
+    operation: "resume-instance",
+    params: { ...requests.PLACE, instance_id: "$.detail.instance.id" },
+  },
+};
+
+const SUCCEEDED = ["CommandAccepted", "CommandSucceeded"];
+
+/** Somebody else updates a container. @returns the ids of the tasks, of which there is one */
+const startTask = async (cloud: Cloud): Promise<readonly string[]> => {
+  const path = "/cloud/v1/caas/1234567/76/containers/my-container";
+  return taskIdsIn(await askProvider(cloud, "PATCH", path, { description: "theirs" }));
+};
+
+/** Events of the bus, from the intake to the end of what they ask for. */
+export const INTAKE: readonly Scenario[] = [
+  {
+    name: "a command that another AWS account asks for",
+    course: (cloud) =>
+      cloud.put(eventOf(TEAM, "CommandRequested", requests.resumeInstance("theirs"))),
+    end: (cloud) => expect(cloud.told("theirs")).toEqual(SUCCEEDED),
+    mayDiffer: [...SENT_AGAIN, DONE_BEFORE, UNCOUNTED],
+  },
+  {
+    name: "an event that becomes a command by a reaction",
+    reactions: [RESUME_WHEN_PAID],
+    async course(cloud) {
+      const detail = { instance: { id: requests.SUSPENDED_INSTANCE } };
+      await cloud.put(eventOf(TEAM, "InvoicePaid", detail, "billing"), "resume-when-paid");
+    },
+    end: (cloud) =>
+      expect(cloud.told("7bf73129-1428-4cd3-a780-95db273d1602:resume-when-paid")).toEqual(
+        SUCCEEDED,
+      ),
+    mayDiffer: [...SENT_AGAIN, DONE_BEFORE, UNCOUNTED],
+  },
+  {
+    name: "a task of somebody else that is followed",
+    async course(cloud) {
+      const [taskId] = await startTask(cloud);
+      const detail = { metadata: { commandId: "f1" }, data: { taskId } };
+      await cloud.put(eventOf(TEAM, "TaskFollowRequested", detail));
+    },
+    end: (cloud) =>
+      expect(cloud.told("f1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
+    mayDiffer: [UNCOUNTED],
+  },
+  {
+    name: "a request that is rejected at once",
+    course: (cloud) =>
+      cloud.put(
+        eventOf(TEAM, "CommandRequested", requests.updatePolicy("c1", { status: "asleep" })),
+      ),
+    end: (cloud) => expect(cloud.told()).toEqual(["CommandRejected"]),
+    mayDiffer: [COUNTED_AGAIN],
+  },
+  {
+    name: "a request that its sender has no right to",
+    course: (cloud) => cloud.put(eventOf(TEAM, "CommandRequested", requests.updatePolicy("c1"))),
+    end: (cloud) =>
+      expect(cloud.bus.published().map(({ data }) => data.reason)).toEqual(["not-allowed"]),
+    mayDiffer: [COUNTED_AGAIN],
+  },
+];

@@ -1,0 +1,34 @@
+import { expect } from "vitest";
+import * as requests from "../../support/requests.ts";
+import { ONE_MORE_TASK, SENT_AGAIN, UNCOUNTED } from "./named-differences.ts";
+import type { Scenario } from "./scenario.ts";
+import { containerDescription, WITH_ONE_TASK } from "./with-tasks.ts";
+
+/** Commands that wait for each other. */
+export const LANES: readonly Scenario[] = [
+  {
+    name: "two commands in one lane",
+    async course(cloud) {
+      await cloud.send(requests.updateContainer("c1"));
+      await cloud.send(requests.updateContainer("c2"));
+    },
+    async end(cloud) {
+      expect(cloud.told("c1")).toEqual(WITH_ONE_TASK);
+      expect(cloud.told("c2")).toEqual(WITH_ONE_TASK);
+      expect(await containerDescription(cloud)).toBe("c2");
+    },
+    mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
+  },
+  {
+    name: "a command that waits for another one's task, in the same lane",
+    async course(cloud) {
+      await cloud.send(requests.updateContainer("c2", {}, { after: ["c1"] }));
+      await cloud.send(requests.updateContainer("c1"));
+    },
+    async end(cloud) {
+      expect(cloud.told("c2")).toEqual(WITH_ONE_TASK);
+      expect(await containerDescription(cloud)).toBe("c2");
+    },
+    mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
+  },
+];

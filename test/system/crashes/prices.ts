@@ -1,0 +1,40 @@
+import { expect } from "vitest";
+import {
+  DDOS,
+  GPU,
+  HOUR_MS,
+  LOST,
+  watchlistOf,
+  withLaterPrices,
+} from "../../unit/jobs/prices/price-world.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** The standing job that remembers prices. */
+export const PRICES: readonly Scenario[] = [
+  {
+    name: "prices of three hours: one cannot be read, and one changes after it was hidden",
+    config: watchlistOf(GPU, LOST, DDOS),
+    state: withLaterPrices(
+      { starts_at: "2026-01-01T01:00:00Z", external_ip: 0.03, price_status: "hide" },
+      { starts_at: "2026-01-01T02:00:00Z", external_ip: 0.04 },
+    ),
+    async course(cloud) {
+      cloud.tick("snapshot-prices");
+      await cloud.pass(HOUR_MS);
+      cloud.tick("snapshot-prices");
+      await cloud.pass(HOUR_MS);
+      cloud.tick("snapshot-prices");
+    },
+    end(cloud) {
+      const told = (type: string) =>
+        cloud.bus.published().flatMap(({ detailType, data }) => (detailType === type ? data : []));
+      expect(told("PricesCaptured").map(({ first, failed }) => [first, failed])).toEqual([
+        [2, 1],
+        [0, 1],
+        [0, 1],
+      ]);
+      expect(told("PriceChanged")).toMatchObject([{ name: "gpu", number: 3, percent: "0.08" }]);
+    },
+    mayDiffer: [],
+  },
+];

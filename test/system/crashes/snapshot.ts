@@ -1,0 +1,144 @@
+import { keyOf } from "../../../lib/service/record-keys.ts";
+import { COLLECTIONS } from "../../../lib/service/records.ts";
+import type { Cloud } from "./cloud.ts";
+import { blanked, createIdNames } from "./normal-form.ts";
+
+/** Every single thing that is so at the end: a path to it, and its value as JSON text. */
+export type Snapshot = ReadonlyMap<string, string>;
+
+type Facts = Map<string, string>;
+type IdNames = ReturnType<typeof createIdNames>;
+type Json = null | string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
+
+/** Longer than the longest background task of the provider, and any lease. */
+const AFTERWARDS_MS = 2 * 60 * 60_000;
+/** Ends in the metrics; how often somebody looked is no part of the end. */
+const COUNTED_ENDS = /^(?:CommandEnded|UnknownOutcome|TaskPastDeadline)/;
+const ENDS = /^Command(?:Succeeded|Failed|Cancelled|Rejected)$/;
+
+const addFacts = (facts: Facts, path: string, value: Json): void => {
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value);
+    if (entries.length === 0) facts.set(path, JSON.stringify(value));
+    for (const [field, part] of entries) addFacts(facts, `${path} > ${field}`, part);
+  } else facts.set(path, JSON.stringify(value));
+};
+
+const add = (facts: Facts, path: string, text: string): void =>
+  addFacts(facts, path, JSON.parse(text));
+
+const count = (facts: Facts, path: string, by = 1): void =>
+  void facts.set(path, String(Number(facts.get(path) ?? 0) + by));
+
+/** In an order that every run has, though ids that have no name yet differ. */
+const inOrder = <T>(things: readonly T[], { namedIfKnown }: IdNames): readonly T[] =>
+  things
+    .map((thing) => ({ thing, text: namedIfKnown(blanked(thing)) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ thing }) => thing);
+
+/** A lease says who is at work; all that may stay of it is that it is over. */
+const addLeases = async (facts: Facts, { ledger, ledgerKeys, clock }: Cloud): Promise<void> => {
+  for (const key of ledgerKeys()) {
+    if (!key.startsWith("lease#")) continue;
+    const until = Number((await ledger.read(key))?.value.until);
+    if (until > clock.now()) facts.set(`ledger > ${key} > is held`, "true");
+  }
+};
+
+const addLedger = async (facts: Facts, { ledger, ledgerKeys }: Cloud, ids: IdNames) => {
+  const items = await Promise.all(ledgerKeys().map((key) => ledger.read(key)));
+  const stored = items.flatMap((item) => (item ? [item] : []));
+  for (const { key, value, dueAt, expiresAt } of inOrder(stored, ids)) {
+    if (key.startsWith("lease#")) continue;
+    const kept = { ...value, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    const path = `ledger > ${ids.named(key)}`;
+    add(facts, path, ids.named(blanked(kept)));
+    if (dueAt !== undefined) facts.set(`${path} > due`, "true");
+  }
+};
+
+/** Each fact once, however often it was published. */
+const addEvents = (facts: Facts, { bus }: Cloud, ids: IdNames): void => {
+  const events = [...new Map(bus.published().map((event) => [event.id, event])).values()];
+  const told = events.map(({ detailType, metadata: { id: _, ...metadata }, data }) => ({
+    detailType,
+    metadata,
+    data,
+  }));
+  for (const { detailType, metadata, data } of inOrder(told, ids)) {
+    const about = metadata.commandId ?? data.name ?? data.taskId ?? "";
+    const kind = `events > ${ids.named(`${detailType} ${about}`.trim())}`;
+    count(facts, kind);
+    add(facts, `${kind} #${facts.get(kind)}`, ids.named(blanked({ metadata, data })));
+  }
+};
+
+/** What comes first: of each command its events, and in each lane the commands by their ends. */
+const addOrders = (facts: Facts, { bus }: Cloud, { named }: IdNames): void => {
+  const told = new Map<string, string[]>();
+  const ended = new Map<string, { readonly at: string; readonly command: string }[]>();
+  const seen = new Set<string>();
+  for (const { id, detailType, metadata, data } of bus.published()) {
+    const command = metadata.commandId;
+    if (command === undefined || seen.has(id)) continue;
+    seen.add(id);
+    told.set(command, [...(told.get(command) ?? []), detailType]);
+    if (!ENDS.test(detailType) || data.lane === undefined) continue;
+    ended.set(data.lane, [...(ended.get(data.lane) ?? []), { at: metadata.time, command }]);
+  }
+  for (const [command, types] of told) facts.set(`order > of ${command}`, types.join(", "));
+  for (const [lane, ends] of ended) {
+    const order = ends.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ command }) => command);
+    facts.set(`order > in ${named(lane)}`, order.join(", "));
+  }
+};
+
+/** What was there before is known by its key, field by field; of what is new, how many are alike. */
+const addProvider = async (facts: Facts, cloud: Cloud, ids: IdNames): Promise<void> => {
+  for (const collection of COLLECTIONS) {
+    for (const record of await cloud.service.records(collection)) {
+      const key = keyOf(collection, record);
+      const path = `provider > ${collection}`;
+      if (cloud.wasAtProvider(collection, key)) {
+        add(facts, `${path} > ${key}`, ids.namedIfKnown(blanked(record)));
+      } else count(facts, `${path} > new: ${ids.anonymous(blanked(record))}`);
+    }
+  }
+};
+
+const addRest = async (facts: Facts, cloud: Cloud): Promise<void> => {
+  for (const name of cloud.metrics.counted) {
+    if (COUNTED_ENDS.test(name)) count(facts, `counted > ${name}`);
+  }
+  for (const { name } of cloud.metrics.measured) {
+    if (name === "CommandDuration") count(facts, `counted > ${name}`);
+  }
+  facts.set("queue > dead letters", String(cloud.queue.deadLetters().length));
+  facts.set("queue > messages", String(await cloud.messagesLeft()));
+  facts.set("requests > dead letters", String(cloud.requestQueue.deadLetters().length));
+  facts.set("told before it was durable", JSON.stringify(cloud.toldTooEarly));
+  facts.set("calls that failed at every retry", JSON.stringify(cloud.givenUp));
+  facts.set("a second with more requests than the budget", String(cloud.isBudgetBroken()));
+};
+
+/** At the provider what is due happens when the next request comes. */
+const settleProvider = async ({ service, clock }: Cloud): Promise<void> => {
+  await clock.advance(AFTERWARDS_MS);
+  const headers = { authorization: `apikey ${service.apiKey}` };
+  await service.fetch(new Request("http://provider.test/cloud/v1/tasks", { headers }));
+};
+
+/** Everything that is so once a cloud has come to rest. */
+export const takeSnapshot = async (cloud: Cloud): Promise<Snapshot> => {
+  await settleProvider(cloud);
+  const facts: Facts = new Map();
+  const ids = createIdNames(cloud.idsBefore);
+  await addLedger(facts, cloud, ids);
+  await addLeases(facts, cloud);
+  addEvents(facts, cloud, ids);
+  addOrders(facts, cloud, ids);
+  await addProvider(facts, cloud, ids);
+  await addRest(facts, cloud);
+  return facts;
+};

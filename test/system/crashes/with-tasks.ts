@@ -1,0 +1,103 @@
+import { expect } from "vitest";
+import * as z from "zod";
+import { type Fetch, json } from "../../support/provider.ts";
+import * as requests from "../../support/requests.ts";
+import type { Cloud } from "./cloud.ts";
+import {
+  NOTHING_LEFT_TO_DO,
+  ONE_MORE_TASK,
+  SENT_AGAIN,
+  STILL_AT_WORK,
+  UNCOUNTED,
+} from "./named-differences.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** Of the container that is updated, once nothing locks it. */
+export const containerDescription = async (cloud: Cloud): Promise<unknown> => {
+  const [container] = await cloud.service.records("containers");
+  return container.task_id ?? container.description;
+};
+
+export const WITH_ONE_TASK = ["CommandAccepted", "TaskFinished", "CommandSucceeded"];
+
+const taskReply = z.looseObject({ state: z.string() });
+
+/** The service knows no such end: a task that is FINISHED, with an error text. */
+const finishedWithError =
+  (service: Fetch): Fetch =>
+  async (request) => {
+    const reply = await service(request);
+    if (!new URL(request.url).pathname.startsWith("/v1/tasks/")) return reply;
+    const task = taskReply.parse(await reply.json());
+    return json(200, task.state === "FINISHED" ? { ...task, error: "half of it" } : task);
+  };
+
+/** Every operation that is over when its background tasks are. */
+export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
+  {
+    name: "updating a container (E1)",
+    // Seen at work before it is over.
+    taskMs: 3_000,
+    course: (cloud) => cloud.send(requests.updateContainer("c1")),
+    async end(cloud) {
+      expect(cloud.told()).toEqual(WITH_ONE_TASK);
+      expect(await containerDescription(cloud)).toBe("c1");
+    },
+    mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
+  },
+  {
+    name: "updating a pool (E8)",
+    course: (cloud) => cloud.send(requests.updatePool("c1")),
+    async end(cloud) {
+      expect(cloud.told()).toEqual(WITH_ONE_TASK);
+      const [pool] = await cloud.service.records("load_balancer_pools");
+      expect(pool).toMatchObject({ name: "renamed_pool", task_id: null });
+    },
+    mayDiffer: [...SENT_AGAIN, ...NOTHING_LEFT_TO_DO, UNCOUNTED],
+  },
+  {
+    name: "creating a router, which must not be done twice (E11)",
+    account: { settle: "30s" },
+    course: (cloud) =>
+      cloud.send(requests.createRouter("c1", { interfaces: [{ subnet_id: requests.SUBNET }] })),
+    async end(cloud) {
+      expect(cloud.told()).toEqual(WITH_ONE_TASK);
+      const routers = await cloud.service.records("routers");
+      expect(routers.filter(({ name }) => name === "new_router")).toHaveLength(1);
+    },
+    mayDiffer: [...SENT_AGAIN, UNCOUNTED],
+  },
+];
+
+/** What else may become of a command with tasks. */
+export const ENDS_WITH_TASKS: readonly Scenario[] = [
+  {
+    name: "a task that ends in ERROR",
+    course: (cloud) =>
+      cloud.send(requests.updateContainer("c1", { image: "registry.invalid/image:1" })),
+    async end(cloud) {
+      expect(cloud.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
+      expect(await containerDescription(cloud)).toBe("");
+    },
+    mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
+  },
+  {
+    name: "a task that is FINISHED with an error text",
+    between: finishedWithError,
+    course: (cloud) => cloud.send(requests.updateContainer("c1")),
+    end: (cloud) =>
+      expect(cloud.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]),
+    mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
+  },
+  {
+    name: "a task that is not over at the deadline",
+    taskMs: 3_600_000,
+    course: (cloud) =>
+      cloud.send(requests.updateContainer("c1", {}, { deadline: "2026-01-01T00:01:05Z" })),
+    async end(cloud) {
+      expect(cloud.told()).toEqual(["CommandAccepted", "CommandFailed"]);
+      expect(cloud.metrics.counted).toContain("TaskPastDeadline");
+    },
+    mayDiffer: [...SENT_AGAIN, ...STILL_AT_WORK, UNCOUNTED],
+  },
+];

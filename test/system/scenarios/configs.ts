@@ -1,0 +1,19 @@
+import { DEMO_ACCOUNTS } from "../../../lib/local/demo-teams.ts";
+
+/** The demo's accounts file, with the account at a provider that is somewhere else. */
+export const accountsAt = (baseUrl: string, parameter: string): string =>
+  DEMO_ACCOUNTS.replace(
+    "  - name: local ",
+    `  - base_url: ${baseUrl}\n    api_key: { parameter: ${parameter} }\n    name: local `,
+  );
+
+/** One with everything that the scenarios of thresholds look at. */
+export const thresholdsOf = (bytes: string): string => `prune: false
+thresholds:
+  - name: reaching_used_space
+    bucket_name: scenario-photos
+    bytes: ${bytes}
+  - name: reaching_files_quantity
+    bucket_name: scenario-photos
+    count: 1000000
+`;

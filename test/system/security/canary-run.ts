@@ -1,0 +1,251 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DEMO_COMMANDS } from "../../../lib/local/demo.ts";
+import { DEMO_THRESHOLDS, DEMO_WATCHLIST } from "../../../lib/local/demo-jobs.ts";
+import { serve } from "../../../lib/service/serve.ts";
+import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
+import { CANARIES } from "./canaries.ts";
+import { createLeakyProvider, LEAKY_CONTAINERS } from "./leaky-provider.ts";
+
+const TEAM = "111122223333";
+const PLACE = { project_id: 1234567, region_id: 76 };
+const { mainKey, parameterKey, refusedKey, fixedEnv, otherEnv, shortLived } = CANARIES;
+const { pullSecret, misplaced } = CANARIES;
+/** Long enough for a loaded machine to ask twice. */
+const KEY_REFUSED_FOR_MS = 10_000;
+const SECRETS = {
+  envs: { FIXED: fixedEnv, OTHER: otherEnv, SHORT: shortLived },
+  pull_secret: pullSecret,
+};
+
+const accountsFile = (baseUrl: string): string => `accounts:
+  - { name: main, base_url: "${baseUrl}", api_key: { environment: MAIN_KEY }, senders: [own, "${TEAM}"] }
+  - { name: second, base_url: "${baseUrl}", api_key: { parameter: /second/key }, senders: [own] }
+  - { name: refused, base_url: "${baseUrl}", api_key: { environment: REFUSED_KEY }, senders: [own] }
+aws_accounts: [{ id: "${TEAM}" }]
+`;
+
+const REACTIONS = `reactions:
+  - name: set-variables
+    when: { source: [team], detail-type: [Rotated] }
+    account: main
+    then:
+      operation: update-container
+      params: { project_id: 1234567, region_id: 76, container_name: my-container }
+      body: { envs: { FROM: $.detail.password }, pull_secret: $.detail.token }
+`;
+
+/** An SSM that knows one parameter. */
+const serveParameters = async (value: string) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/x-amz-json-1.1" });
+    response.end(JSON.stringify({ Parameter: { Name: "/second/key", Value: value } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
+};
+
+type Data = Readonly<Record<string, unknown>>;
+const container = (name: string, body: Data, data: Data = {}) => ({
+  operation: "update-container",
+  account: "main",
+  params: { ...PLACE, container_name: name },
+  body,
+  ...data,
+});
+
+/**
+ * What is asked for, by command id. Every end and every way to be rejected is among it.
+ * @param now epoch ms
+ */
+const requestsAt = (now: number): Readonly<Record<string, Data>> => ({
+  ...Object.fromEntries(
+    DEMO_COMMANDS.map(({ id, operation, params, body }) => [
+      id,
+      { operation, account: "main", params, body },
+    ]),
+  ),
+  secrets: container("my-container", SECRETS),
+  ...Object.fromEntries(LEAKY_CONTAINERS.map((name) => [name, container(name, SECRETS)])),
+  second: container("fails", SECRETS, { account: "second" }),
+  "dry-run": container("my-container", SECRETS, { dryRun: true }),
+  behind: container("my-container", SECRETS, { after: ["refuses"] }),
+  guarded: container("my-container", SECRETS, {
+    guards: [
+      {
+        network: { ...PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" },
+        key: "cost-center",
+        equals: "another",
+      },
+    ],
+  }),
+  "key-refused": container("my-container", SECRETS, {
+    account: "refused",
+    deadline: new Date(now + KEY_REFUSED_FOR_MS).toISOString(),
+  }),
+  "no-such-account": container("my-container", SECRETS, { account: "nobody" }),
+  "wrong-types": container("my-container", { envs: misplaced, pull_secret: [misplaced] }),
+  "wrong-value": container("my-container", { ...SECRETS, timeout: 999, image: [misplaced] }),
+  "wrong-place": container("my-container", {}, { envs: { A: misplaced }, query: { b: misplaced } }),
+  "wrong-params": container("my-container", {}, { params: { project_id: misplaced } }),
+  "wrong-deadline": container("my-container", SECRETS, { deadline: misplaced }),
+  "wrong-guards": container("my-container", SECRETS, {
+    guards: [{ key: misplaced, network: misplaced }],
+  }),
+});
+
+export interface CanaryRun {
+  readonly directory: string;
+  /** What the run published, a JSON line each. */
+  readonly events: string;
+  /** Everything that a program of ours printed. */
+  readonly printed: string;
+  /** What the commands became, by id. */
+  readonly ends: Readonly<Record<string, string>>;
+  readonly keysSeen: ReadonlySet<string>;
+}
+
+interface State {
+  readonly kind: string;
+  readonly status?: string;
+  readonly endedAt?: string;
+}
+
+const endOf = async (url: string, id: string, query: string): Promise<string> => {
+  for (;;) {
+    const response = await fetch(`${url}/commands/${encodeURIComponent(id)}?${query}`);
+    // The test reads what the gateway's own tests check.
+    const state = (await response.json()) as State;
+    if (response.ok && (state.kind === "rejected" || state.endedAt)) {
+      return state.status ?? state.kind;
+    }
+    await sleep(50);
+  }
+};
+
+/**
+ * One run of the program with everything that it does, on a provider that gives away whatever it knows.
+ * @param folder its files and its data directory, `data`
+ * @param end how it is ended when all has been done
+ */
+export const runWithCanaries = async (
+  folder: string,
+  end: "SIGTERM" | "SIGKILL",
+): Promise<CanaryRun> => {
+  const provider = await createLeakyProvider([mainKey, parameterKey]);
+  const refuse = () => new Response(null, { status: 400 });
+  const served = await serve(
+    { fetch: provider.fetch, refuseHost: refuse, refuseUnreadable: refuse },
+    0,
+  );
+  const parameters = await serveParameters(parameterKey);
+  await mkdir(folder, { recursive: true });
+  const files = {
+    accounts: accountsFile(served.url),
+    reactions: REACTIONS,
+    thresholds: DEMO_THRESHOLDS,
+    watchlist: DEMO_WATCHLIST,
+  };
+  const flags = await Promise.all(
+    Object.entries(files).map(async ([name, text]) => {
+      await writeFile(join(folder, `${name}.yaml`), text);
+      return [`--${name}`, join(folder, `${name}.yaml`)];
+    }),
+  );
+  const directory = join(folder, "data");
+  const environment = {
+    MAIN_KEY: mainKey,
+    REFUSED_KEY: refusedKey,
+    AWS_ENDPOINT_URL_SSM: parameters.url,
+    AWS_REGION: "eu-central-1",
+    AWS_ACCESS_KEY_ID: "none",
+    AWS_SECRET_ACCESS_KEY: "none",
+  };
+  const args = ["start", "--json", "--no-demo", "--data", directory, "--ai-tasks", "all"];
+  const program = startSkyhook([...args, ...flags.flat()], environment);
+  await program.printed("What can be sent");
+  const url = /listens at:? (\S+)/.exec(program.stderr())?.[1] ?? "none";
+  const post = async (path: string, body: unknown) => {
+    const headers = { "content-type": "application/json" };
+    return fetch(`${url}/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  };
+
+  const printed: string[] = [];
+  const ends: Record<string, string> = {};
+  const ask = async (...command: readonly string[]): Promise<void> => {
+    const { stdout, stderr } = await runSkyhook(command, {
+      SKYHOOK_ENDPOINT: url,
+      SKYHOOK_BASE_URL: served.url,
+      SKYHOOK_API_KEY: mainKey,
+    });
+    printed.push(stdout, stderr);
+  };
+
+  const requests = requestsAt(Date.now());
+  for (const [id, data] of Object.entries(requests)) {
+    const answer = await post("commands", { metadata: { id: `event-${id}`, commandId: id }, data });
+    printed.push(await answer.text());
+    // What the gateway refuses at the door goes the way of the bus, which takes any detail.
+    if (answer.status === 400) {
+      const detail = { metadata: { commandId: id }, data };
+      const event = { id: `event-${id}`, source: "canaries", "detail-type": "CommandRequested" };
+      await post("events", { ...event, detail });
+    }
+  }
+  const detail = { password: otherEnv, token: pullSecret };
+  const event = { source: "team", "detail-type": "Rotated", detail, account: TEAM };
+  await post("events", { ...event, id: "rotation" });
+  await post("events", { ...event, id: "half-rotation", detail: { password: { misplaced } } });
+  for (const id of Object.keys(requests)) ends[id] = await endOf(url, id, `event=event-${id}`);
+  ends.reaction = await endOf(url, "rotation:set-variables", `sender=${TEAM}`);
+
+  const place = ["--project-id", "1234567", "--region-id", "76", "--container-name"];
+  const secretFlags = ["--envs", JSON.stringify(SECRETS.envs), "--pull-secret", pullSecret];
+  await ask(
+    "send",
+    "update-container",
+    ...place,
+    "my-container",
+    ...secretFlags,
+    "--account",
+    "main",
+    "--wait",
+    "--json",
+  );
+  await ask(
+    "send",
+    "update-container",
+    ...place,
+    "refuses",
+    ...secretFlags,
+    "--account",
+    "main",
+    "--wait",
+  );
+  await ask(
+    "send",
+    "update-container",
+    ...place,
+    "my-container",
+    "--envs",
+    misplaced,
+    "--account",
+    "main",
+  );
+  await ask("status", "fails", "--json");
+  await ask("status", "refuses");
+  await ask("read", "get-container", ...place, "my-container", "--json");
+  await ask("read", "get-container", ...place, "refuses");
+  await ask("prices", "list", "--json");
+  program.child.kill(end);
+  await program.ended();
+  printed.push(program.stdout(), program.stderr());
+  await served.close();
+  parameters.close();
+  const { keysSeen } = provider;
+  return { directory, events: program.stdout(), printed: printed.join("\n"), ends, keysSeen };
+};

@@ -1,0 +1,122 @@
+import { createHash, createHmac } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fingerprintOf } from "../../../lib/engine/fingerprint.ts";
+import { eventsIn, startSkyhook } from "../../support/skyhook-process.ts";
+import { CANARIES, canariesBelow, canariesIn } from "./canaries.ts";
+import { type CanaryRun, runWithCanaries } from "./canary-run.ts";
+
+const { mainKey, parameterKey, refusedKey } = CANARIES;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "skyhook-canaries-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("after a whole run on a provider that gives away whatever it knows", () => {
+  let run: CanaryRun;
+  beforeAll(async () => {
+    run = await runWithCanaries(join(folder, "stopped"), "SIGTERM");
+  });
+
+  test("every command has had the end that it was sent for", () => {
+    expect(run.ends).toMatchObject({
+      secrets: "succeeded",
+      refuses: "failed",
+      errs: "failed",
+      fails: "failed",
+      second: "failed",
+      "dry-run": "succeeded",
+      behind: "cancelled",
+      guarded: "cancelled",
+      "key-refused": "failed",
+      "no-such-account": "rejected",
+      "wrong-types": "rejected",
+      "wrong-value": "rejected",
+      "wrong-place": "rejected",
+      "wrong-params": "rejected",
+      "wrong-deadline": "rejected",
+      "wrong-guards": "rejected",
+      reaction: "succeeded",
+    });
+    expect(Object.values(run.ends).filter((end) => end === "succeeded")).toHaveLength(13);
+  });
+
+  test("every room has published", () => {
+    const types = new Set(eventsIn(run.events).map((event) => event["detail-type"]));
+
+    expect([...types].sort()).toEqual([
+      "AccountKeyRefused",
+      "CommandAccepted",
+      "CommandCancelled",
+      "CommandFailed",
+      "CommandRejected",
+      "CommandSucceeded",
+      "PricesCaptured",
+      "TaskFailed",
+      "TaskFinished",
+      "ThresholdsSynced",
+    ]);
+  });
+
+  test("each key has reached the provider", () => {
+    expect(run.keysSeen).toEqual(new Set([mainKey, parameterKey, refusedKey]));
+  });
+
+  test("no secret was printed: in no event, no log line, no answer of the command line", () => {
+    expect(run.printed).toContain("[redacted]");
+    expect(canariesIn(run.printed)).toEqual([]);
+  });
+
+  test("no secret is in any file of the data directory", async () => {
+    expect(await canariesBelow(run.directory)).toEqual([]);
+  });
+});
+
+test("a run that was killed leaves no key, and the next one removes what it left of requests", async () => {
+  const { directory } = await runWithCanaries(join(folder, "killed"), "SIGKILL");
+  const left = await canariesBelow(directory);
+
+  const next = startSkyhook(["start", "--no-demo", "--data", directory]);
+  await next.printed("What can be sent");
+  next.child.kill("SIGKILL");
+  await next.ended();
+
+  expect(left.filter((line) => !/^\/(messages|ledger)\//.test(line))).toEqual([]);
+  expect(left.join()).not.toMatch(/Key/);
+  expect(await canariesBelow(directory)).toEqual([]);
+});
+
+describe("a secret is found", () => {
+  const secret = CANARIES.fixedEnv;
+
+  test.each([
+    ["as it is", secret],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify({ a: secret }))],
+    ["in a URL", encodeURIComponent(secret)],
+    ["in capitals", secret.toUpperCase()],
+    ["backwards", [...secret].reverse().join("")],
+    ["in hex", Buffer.from(`a${secret}`).toString("hex")],
+    ["in base64", Buffer.from(secret).toString("base64")],
+    ["in base64 one further", Buffer.from(`a${secret}`).toString("base64")],
+    ["in base64 two further", Buffer.from(`ab${secret}`).toString("base64url")],
+  ])("%s", (_, text) => {
+    expect(canariesIn(`x${text}x`)).toEqual(["fixedEnv"]);
+  });
+});
+
+test("nobody without the key can tell from a fingerprint what was fingerprinted", () => {
+  const request = { body: { envs: { TOKEN: "guess" } } };
+  const text = JSON.stringify(request);
+
+  const print = fingerprintOf(request, "the key");
+
+  const guesses = ["", "key", text].map((key) =>
+    createHmac("sha256", key).update(text).digest("hex"),
+  );
+  expect([...guesses, createHash("sha256").update(text).digest("hex")]).not.toContain(print);
+  expect(fingerprintOf(request, "another key")).not.toBe(print);
+});

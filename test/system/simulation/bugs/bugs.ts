@@ -1,0 +1,221 @@
+import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
+import { connectionLost } from "../../../support/provider.ts";
+import { SETTLE_MS } from "../cloud/cloud.ts";
+import type { Tampering } from "../cloud/tampering.ts";
+
+/** A deliberate bug, and the invariant that it breaks. */
+export interface Bug {
+  readonly name: string;
+  readonly invariant: number;
+  /** Made anew for each run: some of them remember. */
+  readonly tamper: () => Tampering;
+}
+
+type Value = LedgerItem["value"];
+
+const isOf = (kind: string, { key }: LedgerItem): boolean => key.startsWith(`${kind}#`);
+
+const stateOf = ({ state }: Value): Value =>
+  state !== null && typeof state === "object" && !Array.isArray(state) ? (state as Value) : {};
+
+const hasEnded = (item: LedgerItem): boolean =>
+  isOf("command", item) && "endedAt" in stateOf(item.value);
+
+/** Has every write of one kind of item written as something else. */
+const rewriting =
+  (change: (item: LedgerItem) => LedgerItem): NonNullable<Tampering["ledger"]> =>
+  (ledger) => ({ ...ledger, write: (item) => ledger.write(change(item)) });
+
+const withValue = (item: LedgerItem, fields: Value): LedgerItem => ({
+  ...item,
+  value: { ...item.value, ...fields },
+});
+
+/** Changes the JSON of every reply to a read. */
+const rereading =
+  (change: (text: string) => string): NonNullable<Tampering["fetch"]> =>
+  (fetch) =>
+  async (request) => {
+    const response = await fetch(request);
+    if (request.method !== "GET" || response.status !== 200) return response;
+    return new Response(change(await response.text()), { headers: response.headers });
+  };
+
+const rounded = (text: string): string =>
+  text.replace(/:(\d{16,20})/g, (_, digits: string) => `:${BigInt(Number(digits))}`);
+
+export const BUGS: readonly Bug[] = [
+  {
+    name: "an entry that the bus did not take counts as published",
+    invariant: 1,
+    tamper: () => ({
+      bus: (bus) => ({
+        publish: async (entries) =>
+          (await bus.publish(entries)).map(() => ({ kind: "published" }) as const),
+      }),
+    }),
+  },
+  {
+    name: "a command that has ended is due no more before its events are out",
+    invariant: 1,
+    tamper: () => ({
+      ledger: rewriting((item) => (hasEnded(item) ? { ...item, dueAt: undefined } : item)),
+    }),
+  },
+  {
+    name: "absence counts at once, without waiting for requests that are still on their way",
+    invariant: 2,
+    tamper: () => ({ settleMs: 0 }),
+  },
+  {
+    name: "absence counts 30 s too early",
+    invariant: 0,
+    tamper: () => ({ settleMs: SETTLE_MS - 30_000 }),
+  },
+  {
+    name: "a connection that was lost is taken for one that never was",
+    invariant: 2,
+    tamper: () => ({
+      fetch: (fetch) => async (request) => {
+        try {
+          return await fetch(request);
+        } catch {
+          const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+          throw Object.assign(connectionLost(), { cause });
+        }
+      },
+    }),
+  },
+  {
+    name: "the lease of an attempt ends while its request is on its way",
+    invariant: 3,
+    tamper: () => ({ leaseMs: 500 }),
+  },
+  {
+    name: "a lane that somebody else has changed in the meantime is written all the same",
+    invariant: 3,
+    tamper: () => ({
+      ledger: (ledger) => ({
+        ...ledger,
+        write: async (item) => {
+          const answer = await ledger.write(item);
+          return isOf("lane", item) ? "written" : answer;
+        },
+      }),
+    }),
+  },
+  {
+    name: "a task that has not begun is taken for one that has finished",
+    invariant: 4,
+    tamper: () => ({ fetch: rereading((text) => text.replaceAll('"NEW"', '"FINISHED"')) }),
+  },
+  {
+    name: "no more than two of a command's tasks are followed",
+    invariant: 4,
+    tamper: () => ({
+      ledger: rewriting((item) => {
+        const state = stateOf(item.value);
+        return isOf("command", item) && Array.isArray(state.tasks) && state.tasks.length > 2
+          ? withValue(item, { state: { ...state, tasks: state.tasks.slice(0, 2) } })
+          : item;
+      }),
+    }),
+  },
+  {
+    name: "lost replies are not counted",
+    invariant: 4,
+    tamper: () => ({
+      ledger: rewriting((item) =>
+        isOf("command", item) ? withValue(item, { lostReplies: 0 }) : item,
+      ),
+    }),
+  },
+  {
+    name: "an end is told before it is written",
+    invariant: 5,
+    tamper: () => ({
+      ledger: (ledger) => ({
+        ...ledger,
+        write: async (item) => {
+          if (!hasEnded(item) || stateOf(item.value).settled === true) return ledger.write(item);
+          void ledger.write(item).catch(() => {});
+          return "written";
+        },
+      }),
+    }),
+  },
+  {
+    name: "a pause that the provider asks for is forgotten",
+    invariant: 6,
+    tamper: () => ({
+      ledger: (ledger) => ({
+        ...ledger,
+        read: async (key) => {
+          const item = await ledger.read(key);
+          return item && isOf("budget", item) ? withValue(item, { blockedUntil: 0 }) : item;
+        },
+      }),
+    }),
+  },
+  {
+    name: "every machine counts for itself",
+    invariant: 6,
+    tamper: () => ({
+      ledger: (ledger) => ({
+        ...ledger,
+        read: async (key) => {
+          const item = await ledger.read(key);
+          return item && isOf("budget", item) ? withValue(item, { granted: 0 }) : item;
+        },
+      }),
+    }),
+  },
+  {
+    name: "limits of thresholds are read with JSON's own numbers",
+    invariant: 7,
+    tamper: () => ({ fetch: rereading(rounded) }),
+  },
+  {
+    name: "an invalid config is taken for one that wants nothing",
+    invariant: 7,
+    tamper: () => ({
+      source: (source) => ({
+        ...source,
+        async read() {
+          const object = await source.read();
+          const isEmpty = object && !object.text.includes("[{name: reaching");
+          return isEmpty ? { ...object, text: "prune: true\nthresholds: []" } : object;
+        },
+      }),
+    }),
+  },
+  {
+    name: "a request is not erased when its command ends",
+    invariant: 8,
+    tamper: () => {
+      const requests = new Map<string, Value>();
+      return {
+        ledger: rewriting((item) => {
+          const { request } = item.value;
+          if (request !== null && typeof request === "object" && !Array.isArray(request)) {
+            requests.set(item.key, request as Value);
+          }
+          const kept = requests.get(item.key);
+          return hasEnded(item) && kept ? withValue(item, { request: kept }) : item;
+        }),
+      };
+    },
+  },
+  {
+    name: "64-bit numbers go through JSON's own",
+    invariant: 9,
+    tamper: () => ({
+      fetch: (fetch) => async (request) => {
+        if (request.method === "GET") return fetch(request);
+        const { method, url, headers, signal } = request;
+        const body = rounded(await request.text());
+        return fetch(new Request(url, { method, headers, signal, ...(body !== "" && { body }) }));
+      },
+    }),
+  },
+];

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { thresholdsLease } from "../../../lib/jobs/thresholds/sync.ts";
+import { takeLease } from "../../../lib/ledger/lease.ts";
+import { checkThresholds } from "./checks/thresholds.ts";
+import { openCloud } from "./cloud/cloud.ts";
+
+const STORM_MS = 6 * 60_000;
+const LEASE_MS = 100_000;
+
+test("a check that meets another sync at work waits for its turn and reports no violation", async () => {
+  // A seed with a valid config, with none of its faults.
+  const cloud = await openCloud({
+    seed: 810820609,
+    only: new Set(),
+    parts: undefined,
+    tampering: {},
+  });
+  const { jobs, timeline, provider, versions } = cloud;
+  for (const version of versions) jobs.write(version);
+  jobs.start();
+  await timeline.runUntil(timeline.now() + STORM_MS);
+  let meddled = 0;
+  const meddle: typeof provider.meddle = async (...request) => {
+    meddled += 1;
+    const name = thresholdsLease(cloud.jobAccount);
+    const deps = { ledger: cloud.ledger.true, clock: timeline };
+    await takeLease(deps, { name, by: "another", durationMs: LEASE_MS });
+    return provider.meddle(...request);
+  };
+
+  const violations = await checkThresholds({ ...cloud, provider: { ...provider, meddle } });
+
+  expect(meddled).toBe(1);
+  expect(violations).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import { createRouter } from "../../../../lib/contract/routers.ts";
+import { type NumberedAttempt, readAttempts } from "../../../../lib/engine/attempt-history.ts";
+import type { Violation } from "../cloud/chronicle.ts";
+import { type Cloud, SETTLE_MS } from "../cloud/cloud.ts";
+import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
+
+/** How far clocks may be from each other. */
+const SKEW_MS = 15_000;
+/** An attempt without an end may have lasted as long as its lease. */
+const LEASE_MS = 45_000;
+const UNKNOWN: ReadonlySet<string> = new Set(["ambiguous", "lost"]);
+/** Of calls that had no turn or no key. */
+const UNSENT: ReadonlySet<string> = new Set([
+  "budget-spent",
+  "budget-unavailable",
+  "key-unavailable",
+  "paused",
+]);
+
+const covers = ({ startedAt, endedAt }: NumberedAttempt, at: number): boolean =>
+  at >= startedAt - SKEW_MS && at <= (endedAt ?? startedAt + LEASE_MS) + SKEW_MS;
+
+const isAnswered = ({ disposition, status }: NumberedAttempt): boolean =>
+  disposition === "answered" || status !== undefined;
+
+/** After a refusal because of a lock it is sent again in 10 s, less what clocks may differ by. */
+const isTooSoon = ({ code, endedAt }: NumberedAttempt, { startedAt }: NumberedAttempt): boolean =>
+  code === "locked" && endedAt !== undefined && startedAt < endedAt + 5_000;
+
+/**
+ * Absence of a router counts only after the settle time since the last send that may have left: at the
+ * latest when the lease of its sender ended, however late that was noticed.
+ */
+const isBeforeSettled = (
+  { disposition = "", startedAt, endedAt }: NumberedAttempt,
+  next: NumberedAttempt,
+): boolean =>
+  UNKNOWN.has(disposition) &&
+  endedAt !== undefined &&
+  next.startedAt < Math.min(endedAt, startedAt + LEASE_MS) + SETTLE_MS - SKEW_MS;
+
+const untruths = (
+  { attemptCount, lostReplies, operation }: Ended,
+  attempts: readonly NumberedAttempt[],
+  sent: readonly number[],
+  hasJumped: boolean,
+): readonly string[] => {
+  const unknown = attempts.filter(({ disposition = "" }) => UNKNOWN.has(disposition));
+  return [
+    ...(attempts.length === attemptCount
+      ? []
+      : [`has ${attemptCount} attempts, and the history ${attempts.length}`]),
+    ...(sent.some((at) => !attempts.some((attempt) => covers(attempt, at)))
+      ? ["has sent a request that its history does not know"]
+      : []),
+    ...attempts
+      .filter((attempt) => isAnswered(attempt) && !sent.some((at) => covers(attempt, at)))
+      .map(({ number }) => `attempt ${number} was answered, and nothing was sent`),
+    ...attempts
+      .filter(({ code = "" }) => UNSENT.has(code))
+      .map(({ number, code }) => `attempt ${number} was none: ${code}`),
+    ...attempts
+      .filter(({ endedAt }) => endedAt === undefined)
+      .map(({ number }) => `attempt ${number} has no end`),
+    ...attempts
+      .slice(1)
+      .filter((next, index) => !hasJumped && isTooSoon(attempts[index] ?? next, next))
+      .map(({ number }) => `attempt ${number} came too soon after a lock`),
+    ...attempts
+      .slice(1)
+      .filter(
+        (next, index) =>
+          !hasJumped &&
+          operation === createRouter.id &&
+          isBeforeSettled(attempts[index] ?? next, next),
+      )
+      .map(({ number }) => `attempt ${number} came before the ambiguity window was over`),
+    ...(unknown.length === lostReplies
+      ? []
+      : [`has ${unknown.length} attempts without a reply, and says ${lostReplies}`]),
+  ];
+};
+
+/** The ledger keeps the history of a command: every request that left is an attempt, none is made up. */
+export const checkAttempts = async (cloud: Cloud): Promise<readonly Violation[]> => {
+  const commands = await endedCommands(cloud);
+  const hasJumped = cloud.faults.struck.some(({ kind }) => kind === "clock jump");
+  const found = await Promise.all(
+    commands.map(async (command) => {
+      const attempts = await readAttempts(cloud.ledger.true, command.key, command);
+      return untruths(command, attempts, departuresOf(cloud, command), hasJumped).map((text) => ({
+        invariant: 0,
+        text: `${command.key} ${text}`,
+      }));
+    }),
+  );
+  return found.flat();
+};

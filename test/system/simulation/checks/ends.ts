@@ -1,0 +1,119 @@
+import { commands, isEnded } from "../../../../lib/engine/command.ts";
+import type { Violation } from "../cloud/chronicle.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+import { type Asking, askingsOf, type Input, keyOf } from "../plan/deeds.ts";
+
+const ENDS = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled"]);
+const WORDS: Readonly<Record<string, string>> = {
+  succeeded: "CommandSucceeded",
+  failed: "CommandFailed",
+  cancelled: "CommandCancelled",
+};
+
+const PREFIX = `${commands.kind}#`;
+
+type Events = ReturnType<Cloud["bus"]["seen"]>;
+
+const idsOf = (events: Events): readonly string[] => [...new Set(events.map(({ id }) => id))];
+
+/** The rejections of requests for the command, and what is wrong with them. */
+const rejectionsOf = (events: Events, key: string, askings: readonly Asking[]) => {
+  const rejections = events.filter(
+    ({ detailType, metadata, data }) =>
+      detailType === "CommandRejected" &&
+      `${metadata.sender}/${data.requestedCommandId ?? metadata.commandId}` === key,
+  );
+  const asIfItsOwn = rejections.filter(
+    ({ metadata, data }) => data.reason === "id-reused" && metadata.commandId !== undefined,
+  );
+  const [only, ...others] = askings;
+  const otherwise =
+    only?.rejectedAs !== undefined && others.length === 0
+      ? rejections.filter(({ data }) => data.reason !== only.rejectedAs)
+      : [];
+  // Told before there is a command of that id, and after, a rejection is not the same.
+  const ofOneKind = new Set(
+    rejections.map(({ metadata, data }) => `${data.reason} ${metadata.commandId}`),
+  );
+  const most = askings.length * Math.max(1, ofOneKind.size);
+  return {
+    rejections,
+    wrong: [
+      ...(idsOf(rejections).length > most
+        ? [`${key}: ${idsOf(rejections).length} rejections of ${askings.length} requests`]
+        : []),
+      ...otherwise.map(
+        ({ data }) => `${key} was rejected as ${data.reason}, and is ${only?.rejectedAs}`,
+      ),
+      ...(asIfItsOwn.length > 0 ? [`${key}: another's rejection looks like its end`] : []),
+    ],
+  };
+};
+
+/** What became of all requests for one command. */
+const checkOne = async (
+  { ledger }: Cloud,
+  events: Events,
+  key: string,
+  askings: readonly Asking[],
+): Promise<readonly string[]> => {
+  const command = (await commands.read(ledger.true, key))?.value;
+  const its = events.filter(({ metadata }) => `${metadata.sender}/${metadata.commandId}` === key);
+  const ends = its.filter(({ detailType }) => ENDS.has(detailType));
+  const accepted = its.filter(({ detailType }) => detailType === "CommandAccepted");
+  const { rejections, wrong } = rejectionsOf(events, key, askings);
+  if (!command) {
+    return rejections.length > 0
+      ? wrong
+      : [...wrong, `${key} was asked for, and nobody has heard of it`];
+  }
+  if (askings.every(({ rejectedAs }) => rejectedAs))
+    return [`${key} was accepted, and must not be`];
+  if (!isEnded(command) || !command.state.settled) {
+    return [`${key} has not ended: ${command.state.status}`];
+  }
+  const wishes = new Set(askings.map(({ data }) => JSON.stringify(data)));
+  return [
+    ...wrong,
+    ...(idsOf(rejections).length < wishes.size - 1
+      ? [`${key} was asked for in ${wishes.size} ways, and nobody was refused`]
+      : []),
+    ...(idsOf(accepted).length === 1 ? [] : [`${key}: its acceptance was not told, or as several`]),
+    ...(idsOf(ends).length === 1
+      ? []
+      : [`${key}: ${ends.length} terminal events, of different ids or none`]),
+    ...(ends.some(({ detailType }) => detailType !== WORDS[command.state.status])
+      ? [`${key} is ${command.state.status}, and an event says ${ends[0]?.detailType}`]
+      : []),
+  ];
+};
+
+/**
+ * Invariant 1: every accepted command reaches exactly one terminal state; its terminal event is
+ * published at least once, always with one id. And whoever has asked hears of it.
+ */
+export const checkEnds = async (
+  cloud: Cloud,
+  inputs: readonly Input[],
+): Promise<readonly Violation[]> => {
+  const events = cloud.bus.seen();
+  const askings = askingsOf(inputs);
+  const keys = [...new Set(askings.map(keyOf))];
+  const broken = await Promise.all(
+    keys.map((key) =>
+      checkOne(
+        cloud,
+        events,
+        key,
+        askings.filter((asking) => keyOf(asking) === key),
+      ),
+    ),
+  );
+  const unasked = [...cloud.ledger.items.keys()].filter(
+    (key) => key.startsWith(PREFIX) && !keys.includes(key.slice(PREFIX.length)),
+  );
+  return [
+    ...broken.flat(),
+    ...unasked.map((key) => `${key} is there, and nobody who may has asked for it`),
+  ].map((text) => ({ invariant: 1, text }));
+};

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { aiTasks } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
+import { priceRuns } from "../../../../lib/jobs/prices/price.ts";
+import { builtInAiTasks } from "../../../../lib/service/built-in/ai-tasks.ts";
+import type { Violation } from "../cloud/chronicle.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+
+const aiTaskSchema = z.object({
+  taskId: z.string(),
+  state: z.object({ kind: z.literal("ended"), isTold: z.literal(true) }),
+});
+const priceRunSchema = z.object({ bucket: z.string() });
+
+/** What the ledger has of the jobs, as the subjects that events are to name. */
+const recorded = (
+  { ledger }: Cloud,
+  kind: string,
+  subjectOf: (value: unknown) => string | undefined,
+): ReadonlySet<string> =>
+  new Set(
+    [...ledger.items.values()]
+      .filter(({ key }) => key.startsWith(`${kind}#`))
+      .flatMap(({ value }) => subjectOf(value) ?? []),
+  );
+
+/** Of subjects, those of which nobody was told, or by several events. */
+const toldOtherwise = (
+  { bus }: Cloud,
+  detailType: string,
+  field: string,
+  subjects: ReadonlySet<string>,
+): readonly string[] => {
+  const told = bus.seen().filter((event) => event.detailType === detailType);
+  const idsOf = (subject: string): ReadonlySet<string> =>
+    new Set(told.filter(({ data }) => data[field] === subject).map(({ id }) => id));
+  const unknown = told.filter(({ data }) => !subjects.has(data[field]));
+  return [
+    ...[...subjects]
+      .map((subject) => [subject, idsOf(subject).size] as const)
+      .filter(([, count]) => count !== 1)
+      .map(([subject, count]) => `${detailType} of ${subject} was told by ${count} events`),
+    ...unknown.map(({ data }) => `${detailType} of ${data[field]}, of which nothing is known`),
+  ];
+};
+
+const OVER: ReadonlySet<string> = new Set(["FAILURE", "REVOKED", "SUCCESS"]);
+
+/** AI tasks that had ended before anybody watched: their ends are no news. */
+const endedBefore: ReadonlySet<string> = new Set(
+  builtInAiTasks().flatMap(({ task_id, status }) => (OVER.has(status) ? [task_id] : [])),
+);
+
+/**
+ * The standing jobs tell what they have recorded, each by one event; and no price has changed, because
+ * nobody changes any.
+ */
+export const checkJobs = async (cloud: Cloud): Promise<readonly Violation[]> => {
+  const ended = recorded(
+    cloud,
+    aiTasks.kind,
+    (value) => aiTaskSchema.safeParse(value).data?.taskId,
+  );
+  const captured = recorded(cloud, priceRuns.kind, (value) => priceRunSchema.parse(value).bucket);
+  const old = [...ended].filter((taskId) => endedBefore.has(taskId));
+  const changed = cloud.bus.seen().filter(({ detailType }) => detailType === "PriceChanged");
+  return [
+    ...toldOtherwise(cloud, "AiTaskEnded", "taskId", ended),
+    ...toldOtherwise(cloud, "PricesCaptured", "bucket", captured),
+    ...old.map(
+      (taskId) => `the end of AI task ${taskId} was told, and it was before anybody watched`,
+    ),
+    ...changed.map(
+      ({ data }) => `the price of ${data.name} has changed, and nobody has changed it`,
+    ),
+  ].map((text) => ({ invariant: 1, text }));
+};

@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { budgets } from "../../../../lib/provider/rate-limit.ts";
+import type { Violation } from "../cloud/chronicle.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+
+/** Requests that were granted before everybody knew. */
+const KNOWN_AFTER_MS = 3_000;
+/** 30 s, less what clocks may differ by. */
+const SHORTEST_PAUSE_MS = 16_000;
+
+/** How long it may take to look for another key, and to note that there is none. */
+const NOTED_AFTER_MS = 15_000;
+/** How far clocks may be from each other. */
+const SKEW_MS = 15_000;
+
+const PREFIX = `${budgets.kind}#`;
+
+const keySchema = z.object({
+  key: z.object({ state: z.enum(["accepted", "refused"]), since: z.number() }),
+});
+
+/** Whoever hears that the key is refused, and finds no other, notes it for all. */
+const watchNotes = ({ ledger, provider, chronicle, timeline, keys, faults }: Cloud): void => {
+  const isUndisturbed = (since: number): boolean =>
+    !faults.struck.some(
+      ({ at, place, kind }) => kind === "frozen" || (at >= since && /secrets|budget#/.test(place)),
+    );
+
+  provider.onKeyRefused(({ account, caller, key }) => {
+    const heardAt = timeline.now();
+    const isOnlyKey = (): boolean => key === keys.stored() && keys.replacements() <= 1;
+    if (!isOnlyKey()) return;
+    timeline.after(NOTED_AFTER_MS, () => {
+      const noted = keySchema.safeParse(ledger.items.get(PREFIX + account)?.value).data?.key;
+      const isNoted = noted?.state === "refused" || (noted?.since ?? 0) >= heardAt - SKEW_MS;
+      const mayHaveNoted = caller.isAlive() && !caller.hasJumped() && isUndisturbed(heardAt);
+      if (isNoted || !isOnlyKey() || !mayHaveNoted) return;
+      const text = `${caller.name} has not noted that the key of ${account} is refused`;
+      chronicle.violations.push({ invariant: 0, text });
+    });
+  });
+};
+
+/** While an account's key is refused, one request in 30 seconds is tried with it. */
+const watchProbes = ({ ledger, provider, chronicle, timeline, keys }: Cloud): void => {
+  const refusedSince = new Map<string, number>();
+  const lastSent = new Map<string, number>();
+  ledger.onWrite(({ key, value }) => {
+    if (!key.startsWith(PREFIX)) return;
+    const account = key.slice(PREFIX.length);
+    if (keySchema.parse(value).key.state === "accepted") refusedSince.delete(account);
+    else if (!refusedSince.has(account)) refusedSince.set(account, timeline.now());
+  });
+  provider.onRequest(({ account, isKeyAccepted }) => {
+    const since = refusedSince.get(account);
+    if (isKeyAccepted || since === undefined || timeline.now() < since + KNOWN_AFTER_MS) return;
+    // A second one may be refused too, by whoever has read it as new.
+    if (keys.replacements() > 1) return;
+    if (timeline.now() < (lastSent.get(account) ?? 0) + SHORTEST_PAUSE_MS) {
+      const text = `${account} has sent again with a key that is refused`;
+      chronicle.violations.push({ invariant: 0, text });
+    }
+    lastSent.set(account, timeline.now());
+  });
+};
+
+export const watchKeys = (cloud: Cloud): void => {
+  watchNotes(cloud);
+  watchProbes(cloud);
+};
+
+/** A refused key is told once, and its acceptance once after that. */
+export const checkKeys = async ({ bus }: Cloud): Promise<readonly Violation[]> => {
+  const told = bus.seen().filter(({ detailType }) => detailType.startsWith("AccountKey"));
+  return [...new Set(told.map(({ metadata }) => metadata.account))].flatMap((account) => {
+    const its = told.filter(({ metadata }) => metadata.account === account);
+    const begun = new Set(
+      its.flatMap(({ detailType, data }) =>
+        detailType === "AccountKeyRefused" ? [data.since] : [],
+      ),
+    );
+    const over = new Set(
+      its.flatMap(({ detailType, data }) =>
+        detailType === "AccountKeyAccepted" ? [data.refusedSince] : [],
+      ),
+    );
+    const isPaired = [...over].every((since) => begun.has(since)) && begun.size - over.size <= 1;
+    const text = `${account}: its key was told as refused ${begun.size} times, as taken ${over.size} times`;
+    return isPaired ? [] : [{ invariant: 1, text }];
+  });
+};

@@ -1,0 +1,81 @@
+import { commandKey, commands } from "../../../../lib/engine/command.ts";
+import { type Rejected, readRejections } from "../../../../lib/engine/rejection.ts";
+import type { Violation } from "../cloud/chronicle.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+
+/** As many as one id, and one hour of one sender, have room for: then some may be missing. */
+const ROOM_UNDER_ID = 5;
+const ROOM_IN_HOUR = 100;
+
+const PREFIX = "rejection#";
+
+/** Whether an hour of the sender may be full; its entries are in several items, `HOUR/PART`. */
+const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean => {
+  const counts = new Map<string, number>();
+  for (const [key, { value }] of ledger.items) {
+    if (!key.startsWith(`rejection-hour#${sender}/`) || !Array.isArray(value.entries)) continue;
+    const hour = key.slice(0, key.lastIndexOf("/"));
+    counts.set(hour, (counts.get(hour) ?? 0) + value.entries.length);
+  }
+  return [...counts.values()].some((count) => count >= ROOM_IN_HOUR);
+};
+
+/** Rejections that were published, and cannot be asked for. */
+const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
+  const rejections = cloud.bus.seen().filter(({ detailType }) => detailType === "CommandRejected");
+  const texts = await Promise.all(
+    rejections.map(async ({ metadata, data }) => {
+      const { sender = "", causationId, commandId = data.requestedCommandId } = metadata;
+      if (isHourFull(cloud, sender)) return [];
+      const missing = async (id: string): Promise<boolean> => {
+        const found = await readRejections(cloud.ledger.true, sender, id);
+        return found.length < ROOM_UNDER_ID && !found.some(({ reason }) => reason === data.reason);
+      };
+      const isMissing = (await missing(causationId)) || (await missing(commandId));
+      return isMissing ? [`${sender}/${commandId}: a rejection is not recorded`] : [];
+    }),
+  );
+  return texts.flat();
+};
+
+/**
+ * Records of requests that were never published as rejected and did not become a command. A request
+ * that comes again after a failed publication may be rejected for another reason by then: one event
+ * of the request is enough.
+ */
+const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
+  const { ledger, bus } = cloud;
+  const told = new Set(
+    bus
+      .seen()
+      .filter(({ detailType }) => detailType === "CommandRejected")
+      .map(({ metadata, data }) => {
+        const id = metadata.commandId ?? data.requestedCommandId;
+        return `${metadata.sender}/${id} ${metadata.causationId}`;
+      }),
+  );
+  const isAccounted = async (sender: string, rejected: Rejected): Promise<boolean> => {
+    const { commandId, eventId } = rejected;
+    if (commandId === undefined) return true;
+    if (told.has(`${sender}/${commandId} ${eventId ?? commandId}`)) return true;
+    const command = await commands.read(ledger.true, commandKey({ sender, id: commandId }));
+    return command !== undefined && command.value.causationId === eventId;
+  };
+  const keys = [...ledger.items.keys()].filter((key) => key.startsWith(PREFIX));
+  const texts = await Promise.all(
+    keys.map(async (key) => {
+      const [sender = "", ...id] = key.slice(PREFIX.length).split("/");
+      const found = await readRejections(ledger.true, sender, id.join("/"));
+      const accounted = await Promise.all(found.map((one) => isAccounted(sender, one)));
+      return accounted.every(Boolean) ? [] : [`${key}: recorded, and never published`];
+    }),
+  );
+  return texts.flat();
+};
+
+/** What was rejected is published and recorded, within the bounds of the record. */
+export const checkRejections = async (cloud: Cloud): Promise<readonly Violation[]> =>
+  [...(await unrecorded(cloud)), ...(await unpublished(cloud))].map((text) => ({
+    invariant: 1,
+    text,
+  }));

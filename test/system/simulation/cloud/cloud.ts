@@ -1,0 +1,174 @@
+import { readReactions } from "../../../../lib/intake/reactions-file.ts";
+import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
+import { createRecordingBus } from "../../../support/recording-bus.ts";
+import { createChance } from "../engine/chance.ts";
+import { createFaults } from "../engine/faults.ts";
+import { createTimeline } from "../engine/timeline.ts";
+import {
+  B,
+  BASE_URLS,
+  BLIND,
+  LOCAL,
+  NARROW_SENDER,
+  OTHER_SENDER,
+  OWN_SENDER,
+  STARTS_AT,
+} from "../plan/actors.ts";
+import { configsOf } from "../plan/configs.ts";
+import { isOnStorageEvent, REACTION } from "../plan/deeds.ts";
+import { inputsOf } from "../plan/inputs.ts";
+import { weatherOf } from "../plan/weather.ts";
+import { createConfigObjects } from "../ports/config-source.ts";
+import { createTaskFates } from "../ports/task-fates.ts";
+import { createApiKeys } from "./api-keys.ts";
+import { createChronicle } from "./chronicle.ts";
+import { createDoer } from "./doing.ts";
+import { createJobs } from "./jobs.ts";
+import type { Surroundings } from "./machines.ts";
+import { openMessageQueue } from "./message-queue.ts";
+import { createObservedLedger } from "./observed-ledger.ts";
+import { createPeople } from "./people.ts";
+import { openProviderSide } from "./provider-side.ts";
+import { createSentCommands } from "./sent-commands.ts";
+import type { Tampering } from "./tampering.ts";
+import { createTriggers } from "./triggers.ts";
+
+/** Short, so that a run does not last for hours; as long as the request budget's clocks allow. */
+export const SETTLE_MS = 90_000;
+const DEADLINE_MS = 20 * 60_000;
+/** As in infra/queues.cjs, or so few that some messages become dead letters. */
+const MAX_RECEIVE_COUNTS = [10, 10, 2];
+
+export interface CloudOptions {
+  readonly seed: number;
+  /** Only these strikes happen; absent: all that chance brings. */
+  readonly only: ReadonlySet<string> | undefined;
+  /** Only the inputs and versions of the config of these ids; absent: all. */
+  readonly parts: ReadonlySet<string> | undefined;
+  readonly tampering: Tampering;
+}
+
+const accountsOf = (requestsPerSecond: number, settleMs: number): AccountsConfig => {
+  const shared = {
+    api_key: { parameter: "/key" },
+    requests_per_second: requestsPerSecond,
+    settle: settleMs,
+    deadlines: { default: DEADLINE_MS },
+  };
+  const narrow = { sender: NARROW_SENDER, projects: [B.project_id] };
+  return toAccountsConfig({
+    accounts: [
+      {
+        ...shared,
+        name: LOCAL,
+        base_url: BASE_URLS[LOCAL],
+        senders: ["own", OTHER_SENDER, narrow],
+      },
+      {
+        ...shared,
+        name: BLIND,
+        base_url: BASE_URLS[BLIND],
+        senders: ["own", OTHER_SENDER],
+        lists: false,
+      },
+    ],
+  });
+};
+
+const REACTIONS = `
+reactions:
+  - name: ${REACTION}
+    when: { source: [billing], detail-type: [InvoicePaid] }
+    account: ${LOCAL}
+    then:
+      operation: resume-instance
+      params: { project_id: $.detail.project_id, region_id: $.detail.region_id, instance_id: $.detail.instance_id }
+`;
+
+const reactionsFor = (accounts: AccountsConfig) => {
+  const read = readReactions(REACTIONS, { accounts, eventSource: "skyhook" });
+  if (read.kind === "invalid") throw new Error("the reactions of the simulation are wrong");
+  return read.value;
+};
+
+/** Everything that a run takes place in, on virtual time. */
+export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) => {
+  const chance = createChance(seed);
+  const timeline = createTimeline(STARTS_AT);
+  const weather = weatherOf(chance);
+  const faults = createFaults({ chance, weather, now: timeline.now, only });
+  const chronicle = createChronicle();
+  const ledger = createObservedLedger();
+  const bus = createRecordingBus(ledger.true, OWN_SENDER);
+  const sent = createSentCommands();
+  const fates = createTaskFates(chance, weather);
+  const keys = createApiKeys(timeline);
+  const requestsPerSecond = chance.pick("budget", [2, 5, 20]);
+  const accounts = accountsOf(requestsPerSecond, tampering.settleMs ?? SETTLE_MS);
+  ledger.onWrite((item) => void timeline.standStill(() => sent.note(item)));
+  const provider = await openProviderSide({
+    timeline,
+    chance,
+    keys,
+    fates,
+    chronicle,
+    sent,
+    items: ledger.items,
+  });
+  const queue = await openMessageQueue(timeline, chance.pick("receives", MAX_RECEIVE_COUNTS));
+  const configs = createConfigObjects();
+  const around: Surroundings = {
+    timeline,
+    chance,
+    faults,
+    ledger,
+    bus,
+    queue,
+    waker: { wakeAt: async (at) => triggers.wakeAt(at) },
+    provider,
+    accounts,
+    ownSender: OWN_SENDER,
+    keys,
+    fingerprintKey: "fingerprint-key",
+    reactions: reactionsFor(accounts),
+    isSkewed: chance.happens("skewed", 0.3),
+    jobAccount: chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
+    settleMs: SETTLE_MS,
+    lines: chronicle.lines,
+    configs,
+    tampering,
+  };
+  const triggers = createTriggers(around, queue);
+  const jobs = createJobs(around);
+  const people = createPeople(around);
+  const all = inputsOf(chance);
+  // What is left out changes nothing about the rest.
+  const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
+  const inputs = all.filter(isKept);
+  const versions = configsOf(chance, !all.some(isOnStorageEvent)).filter(isKept);
+  return {
+    startsAt: STARTS_AT,
+    chance,
+    timeline,
+    faults,
+    chronicle,
+    ledger,
+    bus,
+    queue,
+    fates,
+    keys,
+    provider,
+    triggers,
+    jobs,
+    people,
+    configs,
+    inputs,
+    versions,
+    requestsPerSecond,
+    jobAccount: around.jobAccount,
+    /** Has something done when its time has come. */
+    perform: createDoer({ around, chronicle, triggers, people, keys, startsAt: STARTS_AT }),
+  };
+};
+
+export type Cloud = Awaited<ReturnType<typeof openCloud>>;

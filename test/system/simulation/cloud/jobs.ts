@@ -1,0 +1,117 @@
+import type { Context } from "aws-lambda";
+import { createHandler as createSnapshotPrices } from "../../../../functions/snapshot-prices/handler.ts";
+import { createHandler as createSyncThresholds } from "../../../../functions/sync-thresholds/handler.ts";
+import { createHandler as createWatchAiTasks } from "../../../../functions/watch-ai-tasks/handler.ts";
+import { objectCreatedEvent, scheduledEvent } from "../../../../lib/local/aws-events.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import type { ConfigVersion } from "../plan/configs.ts";
+import { createLambda } from "./lambda.ts";
+import type { Machine, Surroundings } from "./machines.ts";
+
+/** As in serverless.yml. */
+const TIMEOUT_MS = 300_000;
+/** Oftener than in the cloud, so that a run sees several. */
+const DRIFT_MS = 5 * 60_000;
+const PRICES_MS = 2 * 60_000;
+const AI_TASKS_MS = 60_000;
+/** Lambda tries an event that nobody waits for three times. */
+const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
+
+const WATCHLIST = `items:
+  - name: ddos
+    ddos: {region_id: 76}
+  - name: cluster
+    k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
+`;
+
+type Job = (machine: Machine, context: Context) => Promise<void>;
+
+/** The standing jobs of a run, and what calls for them. */
+export interface Jobs {
+  start(): void;
+  /** Has the config written anew, and the sync told of it: late, early, or twice. */
+  write(version: ConfigVersion): void;
+  /** One sync as the schedule asks for it; whether it came to its end. */
+  syncNow(): Promise<boolean>;
+  /** How many runs are under way, or are to be tried again. */
+  pending(): number;
+}
+
+export const createJobs = (around: Surroundings): Jobs => {
+  const { timeline, chance, faults, configs } = around;
+  const random = createSeededRandom(9);
+  const sync = createLambda("sync-thresholds", TIMEOUT_MS, around);
+  const prices = createLambda("snapshot-prices", TIMEOUT_MS, around);
+  const aiTasks = createLambda("watch-ai-tasks", TIMEOUT_MS, around);
+  let pending = 0;
+
+  const run = async (lambda: typeof sync, job: Job, attempt = 0): Promise<boolean> => {
+    pending += 1;
+    const ending = await lambda.invoke(job);
+    pending -= 1;
+    if (ending.kind === "answered") return true;
+    const pauseMs = PAUSES_BEFORE_RETRY_MS[attempt];
+    if (pauseMs !== undefined) {
+      pending += 1;
+      timeline.after(pauseMs, () => {
+        pending -= 1;
+        void run(lambda, job, attempt + 1);
+      });
+    }
+    return false;
+  };
+
+  const syncOf =
+    (event: Parameters<ReturnType<typeof createSyncThresholds>>[0]): Job =>
+    async ({ config }, context) => {
+      await createSyncThresholds(async () => config)(event, context);
+    };
+
+  const tick = (name: string) => scheduledEvent(name, timeline.now(), random);
+
+  const every = (periodMs: number, work: () => void): void => {
+    timeline.after(periodMs, () => {
+      work();
+      every(periodMs, work);
+    });
+  };
+
+  return {
+    pending: () => pending,
+    start() {
+      every(DRIFT_MS, () => configs.isUsed() && void run(sync, syncOf(tick("sync-thresholds"))));
+      if (chance.happens("prices", 0.2))
+        every(PRICES_MS, () => {
+          const event = tick("snapshot-prices");
+          void run(prices, async ({ job }, context) => {
+            const source = {
+              name: "watchlist.yaml",
+              read: async () => ({ text: WATCHLIST, version: "1" }),
+            };
+            const deps = { ...job, source, periodMs: PRICES_MS };
+            await createSnapshotPrices(async () => deps)(event, context);
+          });
+        });
+      if (chance.happens("AI tasks", 0.2))
+        every(AI_TASKS_MS, () => {
+          const event = tick("watch-ai-tasks");
+          void run(aiTasks, async ({ job }, context) => {
+            await createWatchAiTasks(async () => ({ ...job, taskName: undefined }))(event, context);
+          });
+        });
+    },
+    write({ number, afterMs, text }) {
+      timeline.after(afterMs, () => {
+        configs.write(number, text);
+        const sequencer = number.toString(16).padStart(4, "0").toUpperCase();
+        const object = { key: "thresholds.yaml", version: String(number), sequencer };
+        const event = objectCreatedEvent(object, timeline.now(), random);
+        const { place, kind } = faults.visit("object event", ["event late", "event twice"]);
+        const lateMs = kind === "event late" ? chance.between(`late ${place}`, 0, 180_000) : 0;
+        timeline.after(lateMs, () => void run(sync, syncOf(event)));
+        if (kind === "event twice") timeline.after(60_000, () => void run(sync, syncOf(event)));
+      });
+    },
+    syncNow: () => run(sync, syncOf(tick("sync-thresholds")), PAUSES_BEFORE_RETRY_MS.length),
+  };
+};

@@ -1,0 +1,76 @@
+import type { Context } from "aws-lambda";
+import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import type { Timeline } from "../engine/timeline.ts";
+import { type Machine, type Surroundings, startMachine } from "./machines.ts";
+import type { Skew } from "./sandbox.ts";
+
+/** How an invocation ended: with an answer, with an error, or not at all. */
+type Ending<T> =
+  | { readonly kind: "answered"; readonly answer: T }
+  | { readonly kind: "failed" }
+  | { readonly kind: "killed" };
+
+/** Runs invocations of one function, each on a machine of its own while it lasts. */
+export interface Lambda {
+  invoke<T>(run: (machine: Machine, context: Context) => Promise<T>): Promise<Ending<T>>;
+  /** How many invocations go on. */
+  underWay(): number;
+}
+
+/** A machine that stands still takes the watch over its time with it. */
+const untilLate = async (
+  { sandbox }: Machine,
+  timeline: Timeline,
+  timeoutMs: number,
+  isOver: AbortSignal,
+): Promise<void> => {
+  const endsAt = timeline.now() + timeoutMs - sandbox.frozenMs();
+  const left = (): number => endsAt + sandbox.frozenMs() - timeline.now();
+  while (left() > 0 && !isOver.aborted) await timeline.sleep(left(), isOver);
+};
+
+/**
+ * @param timeoutMs a machine whose invocation lasts longer is killed
+ * @param skew of the clocks of its machines, where it is another than that of all
+ */
+export const createLambda = (
+  functionName: string,
+  timeoutMs: number,
+  surroundings: Surroundings,
+  skew?: Skew,
+): Lambda => {
+  const { timeline } = surroundings;
+  const random = createSeededRandom(surroundings.chance.between(`random ${functionName}`, 1, 9999));
+  const idle: Machine[] = [];
+  let started = 0;
+  let underWay = 0;
+
+  const start = (): Machine => {
+    started += 1;
+    return startMachine(`${functionName}-${started}`, surroundings, skew);
+  };
+
+  return {
+    underWay: () => underWay,
+    async invoke(run) {
+      const machine = idle.pop() ?? start();
+      const { clock } = machine.sandbox;
+      underWay += 1;
+      const over = new AbortController();
+      const context = lambdaContext(functionName, timeoutMs, { clock, random });
+      const work = run(machine, context).then(
+        (answer) => ({ kind: "answered", answer }) as const,
+        () => ({ kind: "failed" }) as const,
+      );
+      const late = untilLate(machine, timeline, timeoutMs, over.signal);
+      const gone = Promise.race([late, machine.sandbox.death]);
+      const ending = await Promise.race([work, gone.then(() => ({ kind: "killed" }) as const)]);
+      over.abort();
+      underWay -= 1;
+      if (ending.kind === "killed") machine.sandbox.kill();
+      else if (machine.sandbox.isAlive()) idle.push(machine);
+      return ending;
+    },
+  };
+};

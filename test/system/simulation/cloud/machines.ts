@@ -1,0 +1,152 @@
+import type { CommandFunctionDeps } from "../../../../functions/command-deps.ts";
+import type { ConfigFunctionDeps } from "../../../../functions/config-deps.ts";
+import type { JobDeps } from "../../../../functions/deps.ts";
+import type { IntakeFunctionDeps } from "../../../../functions/intake/deps.ts";
+import type { Reaction } from "../../../../lib/intake/reaction.ts";
+import type { InvocationLog } from "../../../../lib/platform/lambda/invocation-log.ts";
+import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
+import type { Log } from "../../../../lib/platform/ports/log.ts";
+import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
+import type { Waker } from "../../../../lib/platform/ports/waker.ts";
+import { createAccess } from "../../../../lib/provider/access.ts";
+import type { AccountsConfig } from "../../../../lib/provider/accounts-config.ts";
+import { openAccounts } from "../../../../lib/provider/open-accounts.ts";
+import type { LogLine } from "../../../support/recording-log.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import type { Chance } from "../engine/chance.ts";
+import type { Faults } from "../engine/faults.ts";
+import type { Timeline } from "../engine/timeline.ts";
+import { hostileBus } from "../ports/bus.ts";
+import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.ts";
+import { hostileLedger } from "../ports/ledger.ts";
+import { hostileProvider } from "../ports/provider.ts";
+import { hostileQueue, hostileWaker } from "../ports/queues.ts";
+import { hostileSecrets } from "../ports/secrets.ts";
+import type { ApiKeys } from "./api-keys.ts";
+import type { ObservedLedger } from "./observed-ledger.ts";
+import type { ProviderSide } from "./provider-side.ts";
+import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
+import type { Tampering } from "./tampering.ts";
+
+/** As of the deployed functions: functions/command-deps.ts and infra/environment.cjs. */
+const LEASE_MS = 45_000;
+const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/** Everything outside the machines, as it truly is. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  readonly faults: Faults;
+  readonly ledger: ObservedLedger;
+  readonly bus: EventBus;
+  readonly queue: CommandQueue;
+  readonly waker: Waker;
+  readonly provider: ProviderSide;
+  readonly accounts: AccountsConfig;
+  readonly ownSender: string;
+  readonly keys: ApiKeys;
+  readonly fingerprintKey: string;
+  readonly reactions: readonly Reaction[];
+  readonly isSkewed: boolean;
+  /** Whose standing jobs they are. */
+  readonly jobAccount: string;
+  readonly settleMs: number;
+  readonly lines: LogLine[];
+  readonly configs: ConfigObjects;
+  readonly tampering: Tampering;
+}
+
+/** A machine with what a function on it is composed of. */
+export interface Machine {
+  readonly sandbox: Sandbox;
+  readonly command: CommandFunctionDeps;
+  readonly intake: IntakeFunctionDeps;
+  readonly job: JobDeps;
+  readonly config: ConfigFunctionDeps;
+}
+
+const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
+  const at =
+    (level: LogLine["level"]) =>
+    (message: string, fields: LogLine["fields"] = {}): void => {
+      lines.push({ level, message, fields: { ...bound, ...fields } });
+    };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (fields) => logInto(lines, { ...bound, ...fields }),
+  };
+};
+
+/** Clocks of two machines differ by less than a lease outlives its invocation: 45 s less 30 s. */
+const MAX_SKEW_MS = 6_000;
+
+const unchanged = <T>(port: T): T => port;
+
+/** Starts a machine: composed as functions/ does it, each port with a hostile way to it. */
+export const startMachine = (
+  name: string,
+  around: Surroundings,
+  skew: Skew = { first: around.isSkewed ? 2_000 : 0, most: MAX_SKEW_MS },
+): Machine => {
+  const { timeline, chance, faults, accounts, ownSender, fingerprintKey } = around;
+  const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
+  const { clock } = sandbox;
+  const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
+  const { tampering } = around;
+  const log: InvocationLog = {
+    ...(tampering.log ?? unchanged)(logInto(around.lines)),
+    bind: () => {},
+  };
+  const metrics = { count: () => {}, measure: () => {} };
+  const ports = {
+    ledger: (tampering.ledger ?? unchanged)(
+      hostileLedger(around.ledger.usedBy(sandbox), sandbox, { chance, history: around.ledger }),
+    ),
+    bus: (tampering.bus ?? unchanged)(hostileBus(around.bus, sandbox, chance)),
+    queue: hostileQueue(around.queue, sandbox),
+    waker: hostileWaker(around.waker, sandbox, chance),
+  };
+  const fetch = hostileProvider(sandbox, {
+    timeline,
+    chance,
+    settleMs: around.settleMs,
+    leaves: (sent) => around.provider.leaves(sent, sandbox),
+    paused: (url, pauseMs) => around.provider.pauses(url, sandbox, pauseMs),
+    refused: (request) => around.provider.refusesKey(request, sandbox),
+  });
+  const shared = {
+    ...ports,
+    clock,
+    random,
+    log,
+    metrics,
+    access: createAccess(accounts, ownSender),
+    ownSender,
+    fingerprintKey,
+  };
+  const accountOf = openAccounts(accounts, {
+    ...shared,
+    secrets: hostileSecrets(around.keys, sandbox),
+    environment: {},
+    fetch: (tampering.fetch ?? unchanged)(fetch),
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+  });
+  const account = accountOf(around.jobAccount);
+  if (!account) throw new Error("the job's account is not there");
+  const job = { ...ports, clock, random, log, metrics, account };
+  const source = hostileConfigSource(around.configs, sandbox);
+  return {
+    sandbox,
+    job,
+    config: { ...job, source: (tampering.source ?? unchanged)(source) },
+    command: {
+      log,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+      commands: { ...shared, accountOf, runner: name, leaseMs: tampering.leaseMs ?? LEASE_MS },
+    },
+    intake: { log, intake: { ...shared, eventSource: "skyhook", reactions: around.reactions } },
+  };
+};

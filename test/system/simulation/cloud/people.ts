@@ -1,0 +1,80 @@
+import * as z from "zod";
+import type { CancelAnswer } from "../../../../lib/admin/answers.ts";
+import { cancelCommand } from "../../../../lib/admin/cancel-command.ts";
+import { resolveCommand } from "../../../../lib/admin/resolve-command.ts";
+import { commands } from "../../../../lib/engine/command.ts";
+import type { Deed } from "../plan/deeds.ts";
+import { createLambda } from "./lambda.ts";
+import type { Machine, Surroundings } from "./machines.ts";
+
+type Deps = Machine["command"]["commands"];
+
+/** A person gives up after this time. */
+const PATIENCE_MS = 40 * 60_000;
+/** AWS takes no requests from clocks that differ by more than five minutes. */
+const SKEW = { first: 240_000, most: 290_000 };
+const MAX_TRIES = 5;
+const PREFIX = `${commands.kind}#`;
+const unknownSchema = z.object({ state: z.object({ reason: z.literal("unknown-outcome") }) });
+const endedSchema = z.object({ state: z.object({ endedAt: z.number() }) });
+
+type Finding = Pick<Extract<Deed, { kind: "resolve" }>, "applied" | "isCareless" | "lateMs">;
+
+/** Those who act on commands by the `skyhook` command, each on a machine with a clock of its own. */
+export interface People {
+  cancel(command: string): Promise<void>;
+  /** Tells of outcomes from now on, after `lateMs`, what they were. */
+  resolveAll(finding: Finding): void;
+  areBusy(): boolean;
+}
+
+export const createPeople = (around: Surroundings): People => {
+  const { ledger, timeline } = around;
+  let pending = 0;
+  const people = createLambda("person", PATIENCE_MS, around, SKEW);
+
+  /** A call that fails is made again, as people do. */
+  const trying = async (work: (deps: Deps) => Promise<void>): Promise<void> => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const ending = await people.invoke(({ command }) => work(command.commands));
+      if (ending.kind !== "failed") return;
+    }
+  };
+
+  const cancel = async (deps: Deps, command: string): Promise<void> => {
+    let answer: CancelAnswer | undefined;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      answer = await cancelCommand(deps, command);
+      if (answer?.kind !== "under-way") return;
+      await deps.clock.sleep(answer.waitMs);
+    }
+  };
+
+  const resolve = async (deps: Deps, command: string, applied: boolean): Promise<void> => {
+    await resolveCommand(deps, command, { applied });
+  };
+
+  const resolveAs = async (command: string, findings: readonly boolean[]): Promise<void> => {
+    for (const applied of findings) await trying((deps) => resolve(deps, command, applied));
+  };
+
+  return {
+    cancel: (command) => trying((deps) => cancel(deps, command)),
+    resolveAll({ applied, isCareless, lateMs }) {
+      const found = new Set<string>();
+      const schema = isCareless ? endedSchema : unknownSchema;
+      const findings = isCareless ? [applied, !applied] : [applied];
+      ledger.onWrite(({ key, value }) => {
+        if (!key.startsWith(PREFIX) || found.has(key) || !schema.safeParse(value).success) return;
+        found.add(key);
+        pending += 1;
+        timeline.after(lateMs, () => {
+          void resolveAs(key.slice(PREFIX.length), findings).finally(() => {
+            pending -= 1;
+          });
+        });
+      });
+    },
+    areBusy: () => people.underWay() + pending > 0,
+  };
+};

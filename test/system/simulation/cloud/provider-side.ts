@@ -1,0 +1,210 @@
+import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
+import { builtInState } from "../../../../lib/service/built-in/built-in-state.ts";
+import { createService } from "../../../../lib/service/service.ts";
+import { createMemoryStore } from "../../../../lib/service/store.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import type { Chance } from "../engine/chance.ts";
+import type { Timeline } from "../engine/timeline.ts";
+import { accountAt } from "../plan/actors.ts";
+import { TAG_VALUES } from "../plan/guards.ts";
+import type { Sent } from "../ports/provider.ts";
+import type { TaskFates } from "../ports/task-fates.ts";
+import { API_KEY, type ApiKeys } from "./api-keys.ts";
+import type { Chronicle } from "./chronicle.ts";
+import type { Caller } from "./observed-ledger.ts";
+import { type SentCommands, signatureOf } from "./sent-commands.ts";
+
+/** Functions that act for no command. */
+const JOBS = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"];
+/** How far the provider's clock may be from ours. */
+const MAX_SKEW_MS = 15_000;
+
+export interface ProviderSideOptions {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  readonly keys: ApiKeys;
+  readonly fates: TaskFates;
+  readonly chronicle: Chronicle;
+  readonly sent: SentCommands;
+  readonly items: ReadonlyMap<string, LedgerItem>;
+}
+
+/** A request that leaves a machine, whatever becomes of it. */
+interface Leaving {
+  readonly caller: Caller;
+  readonly account: string;
+  /** Whether a standing job may change something by it. */
+  readonly isJobMutation: boolean;
+  readonly method: string;
+  /** Whether the provider takes the key that it carries. */
+  readonly isKeyAccepted: boolean;
+}
+
+/** That the provider wants no requests for a while, as a machine was told. */
+interface Pause {
+  readonly caller: Caller;
+  readonly account: string;
+  readonly pauseMs: number;
+}
+
+/** That the provider does not take a key, as a machine was told. */
+interface KeyRefusal {
+  readonly caller: Caller;
+  readonly account: string;
+  readonly key: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const tasksIn = ({ status, text }: Answer): readonly string[] => {
+  if (status !== 200) return [];
+  const { tasks = [] } = JSON.parse(text) as { readonly tasks?: readonly string[] };
+  return tasks;
+};
+
+const keyIn = ({ headers }: Request): string =>
+  headers.get("authorization")?.split(" ").at(-1) ?? "";
+
+/** The real service, and the record of what left for it and what it did. */
+export const openProviderSide = async (options: ProviderSideOptions) => {
+  const { timeline, chance, keys, fates, chronicle, sent, items } = options;
+  const skewMs = chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS);
+  const store = createMemoryStore();
+  const faults: string[] = [];
+  let jobMutations = 0;
+  const listeners: ((leaving: Leaving) => void)[] = [];
+  const pauseListeners: ((pause: Pause) => void)[] = [];
+  const refusalListeners: ((refusal: KeyRefusal) => void)[] = [];
+  const service = await createService({
+    clock: { now: () => timeline.now() + skewMs, sleep: timeline.sleep },
+    random: createSeededRandom(chance.between("random provider", 1, 2 ** 31)),
+    store,
+    initialState: builtInState(),
+    taskDurationMs: chance.pick("task duration", [1_500, 8_000, 40_000]),
+    apiKey: API_KEY,
+    onFault: (error) => faults.push(String(error.stack)),
+  });
+
+  const isKeyAccepted = ({ request }: Sent): boolean => keyIn(request) === keys.accepted();
+
+  const answer = async (one: Sent): Promise<Answer> => {
+    if (!isKeyAccepted(one)) return { status: 401, text: '{"error":"token_not_valid"}' };
+    const { request, body } = one;
+    const { method } = request;
+    const url = new URL(request.url);
+    // The service knows one key only.
+    const headers = new Headers(request.headers);
+    headers.set("authorization", `apikey ${API_KEY}`);
+    const init = { method, headers, ...(body !== "" && { body }) };
+    const response = await service.fetch(new Request(fates.asked(url), init));
+    const text = await response.text();
+    if (method === "GET" && fates.failsAt(url, timeline.now())) {
+      return { status: 503, text: '{"message":"service unavailable"}' };
+    }
+    if (method !== "GET" || response.status !== 200) return { status: response.status, text };
+    const shown = fates.shown(url, withTag(text), timeline.now());
+    return shown === undefined
+      ? { status: 404, text: '{"message":"task not found"}' }
+      : { status: 200, text: shown };
+  };
+
+  const withTag = (text: string): string =>
+    chronicle.tagChangedAt === undefined
+      ? text
+      : text.replace(`"value":"${TAG_VALUES[0]}"`, `"value":"${TAG_VALUES[1]}"`);
+
+  const countOf = (command: string): number =>
+    chronicle.effects.filter((effect) => effect.command === command).length;
+
+  /** The answer with every task that the provider says it has begun. */
+  const withFates = (given: Answer, command: string, isUpdate: boolean): Answer => {
+    const at = timeline.now();
+    const first = countOf(command);
+    const own = tasksIn(given);
+    for (const [index, id] of own.entries()) fates.decide(id, command, first + index, at);
+    const [id] = own;
+    const more = id !== undefined && isUpdate ? fates.more(id, command, first, at) : [];
+    return more.length > 0
+      ? { status: 200, text: JSON.stringify({ tasks: [...own, ...more] }) }
+      : given;
+  };
+
+  /** For which command a mutation leaves; nobody else may send any. */
+  const commandOf = (one: Sent, caller: Caller) => {
+    const whose = sent.whose(signatureOf(one.request, one.body), caller, items);
+    if (!whose) {
+      const text = `${one.request.method} ${one.request.url} left, and no command asks for it`;
+      chronicle.violations.push({ invariant: 2, text });
+      return undefined;
+    }
+    const { key: command, lane, isLeased } = whose;
+    const departure = { at: timeline.now(), sandbox: caller.name, command, lane, isLeased };
+    chronicle.departures.push(departure);
+    return command;
+  };
+
+  return {
+    store,
+    /** What the service could not do at all. */
+    faults,
+    /** How many requests that could change something have left the standing jobs. */
+    jobMutations: () => jobMutations,
+    onRequest: (listener: (leaving: Leaving) => void): void => {
+      listeners.push(listener);
+    },
+    onPause: (listener: (pause: Pause) => void): void => {
+      pauseListeners.push(listener);
+    },
+    onKeyRefused: (listener: (refusal: KeyRefusal) => void): void => {
+      refusalListeners.push(listener);
+    },
+    /** To be called when a machine hears that its key is refused. */
+    refusesKey: (request: Request, caller: Caller): void => {
+      const refusal = { caller, account: accountAt(request.url), key: keyIn(request) };
+      for (const listener of refusalListeners) listener(refusal);
+    },
+    /** To be called when a machine hears of a pause. */
+    pauses: (url: string, caller: Caller, pauseMs: number): void => {
+      for (const listener of pauseListeners) listener({ caller, account: accountAt(url), pauseMs });
+    },
+    /** Somebody else changes something at the provider. */
+    meddle: (method: string, path: string, body: string) =>
+      service.fetch(
+        new Request(`https://provider.test${path}`, {
+          method,
+          headers: { authorization: `apikey ${API_KEY}`, "content-type": "application/json" },
+          body,
+        }),
+      ),
+    /** Called when a request leaves a machine; the answer is called when, and if, it arrives. */
+    leaves: (one: Sent, caller: Caller) => {
+      const isOfJob = JOBS.some((name) => caller.name.startsWith(name));
+      const isJobMutation = one.isMutation && isOfJob;
+      if (isJobMutation) jobMutations += 1;
+      const { method, url } = one.request;
+      const account = accountAt(url);
+      for (const listener of listeners) {
+        listener({ caller, account, isJobMutation, method, isKeyAccepted: isKeyAccepted(one) });
+      }
+      const command = one.isMutation && !isOfJob ? commandOf(one, caller) : undefined;
+      return async () => {
+        const given = await answer(one);
+        if (command === undefined) return { ...given, lose: () => {} };
+        const { status, text } = withFates(given, command, method === "PATCH");
+        const taskIds = tasksIn({ status, text });
+        let wasLost = false;
+        const isLost = (): boolean => wasLost;
+        chronicle.effects.push({ at: timeline.now(), command, status, taskIds, isLost });
+        const lose = (): void => {
+          wasLost = true;
+        };
+        return { status, text, lose };
+      };
+    },
+  };
+};
+
+export type ProviderSide = Awaited<ReturnType<typeof openProviderSide>>;

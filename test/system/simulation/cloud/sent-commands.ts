@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { type Command, commands, requestSchema } from "../../../../lib/engine/command.ts";
+import { commandOperation } from "../../../../lib/engine/operations/by-id.ts";
+import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
+import { buildRequest } from "../../../../lib/provider/request.ts";
+import { BASE_URLS } from "../plan/actors.ts";
+import type { Caller } from "./observed-ledger.ts";
+
+const leaseSchema = z.object({
+  state: z.object({ lease: z.object({ by: z.string(), until: z.number() }) }),
+});
+const identitySchema = z.object({
+  account: z.string(),
+  operation: z.string(),
+  lane: z.string(),
+  request: requestSchema,
+});
+
+/** What a request is known by: a command's own looks the same every time. */
+export const signatureOf = (request: Request, body: string): string =>
+  `${request.method} ${request.url} ${body}`;
+
+/** Finds out whose a mutation is that is about to leave: the request itself names no command. */
+export interface SentCommands {
+  /** To be told of every command that is written. */
+  note(item: LedgerItem): Promise<void>;
+  whose(
+    signature: string,
+    by: Caller,
+    items: ReadonlyMap<string, LedgerItem>,
+  ): (Pick<Command, "lane"> & { readonly key: string; readonly isLeased: boolean }) | undefined;
+}
+
+const PREFIX = `${commands.kind}#`;
+
+export const createSentCommands = (): SentCommands => {
+  const bySignature = new Map<string, { readonly key: string; readonly lane: string }[]>();
+  const noted = new Set<string>();
+
+  return {
+    async note({ key, value }) {
+      const command = identitySchema.safeParse(value).data;
+      if (!key.startsWith(PREFIX) || noted.has(key) || !command) return;
+      noted.add(key);
+      const { operation } = commandOperation(command.operation);
+      if (operation.kind !== "mutation") return;
+      const { body } = command.request;
+      const request = buildRequest(
+        operation,
+        operation.path,
+        {
+          ...command.request,
+          body: z.decode(operation.body, z.encode<z.ZodType>(operation.body, body)),
+        },
+        {
+          baseUrl: BASE_URLS[command.account] ?? "",
+          apiKey: "none",
+          signal: new AbortController().signal,
+        },
+      );
+      const signature = signatureOf(request, await request.text());
+      const known = bySignature.get(signature) ?? [];
+      bySignature.set(signature, [...known, { key: key.slice(PREFIX.length), lane: command.lane }]);
+    },
+    whose(signature, by, items) {
+      const known = bySignature.get(signature) ?? [];
+      const isLeased = ({ key }: { readonly key: string }): boolean => {
+        const lease = leaseSchema.safeParse(items.get(PREFIX + key)?.value).data?.state.lease;
+        return lease?.by === by.name && (lease.until > by.clock.now() || by.hasJumped());
+      };
+      const leased = known.find(isLeased);
+      const found = leased ?? known.at(-1);
+      return found && { ...found, isLeased: leased !== undefined };
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
+import type { ConfigSource } from "../../../../lib/platform/ports/config-source.ts";
+import type { Ledger } from "../../../../lib/platform/ports/ledger.ts";
+import type { Log } from "../../../../lib/platform/ports/log.ts";
+import type { Fetch } from "../../../support/provider.ts";
+
+/** A deliberate bug: what it puts between the system and its ports. Nothing else of a run changes. */
+export interface Tampering {
+  readonly ledger?: (ledger: Ledger) => Ledger;
+  readonly bus?: (bus: EventBus) => EventBus;
+  readonly fetch?: (fetch: Fetch) => Fetch;
+  readonly source?: (source: ConfigSource) => ConfigSource;
+  readonly log?: (log: Log) => Log;
+  readonly leaseMs?: number;
+  readonly settleMs?: number;
+}

@@ -1,0 +1,180 @@
+import { createHandler as createIntake } from "../../../../functions/intake/handler.ts";
+import { createHandler as createPollTasks } from "../../../../functions/poll-tasks/handler.ts";
+import { createHandler as createRunCommands } from "../../../../functions/run-commands/handler.ts";
+import {
+  fifoQueueEvent,
+  requestQueueEvent,
+  scheduledEvent,
+} from "../../../../lib/local/aws-events.ts";
+import type { ReceivedMessage } from "../../../../lib/local/fifo-queue.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import { createLambda, type Lambda } from "./lambda.ts";
+import type { Surroundings } from "./machines.ts";
+import type { MessageQueue } from "./message-queue.ts";
+
+const RUN_COMMANDS_TIMEOUT_MS = 30_000;
+const POLL_TASKS_TIMEOUT_MS = 60_000;
+const INTAKE_TIMEOUT_MS = 30_000;
+const VISIBILITY_MS = 180_000;
+const BATCH_SIZE = 10;
+const MAX_INVOCATIONS = 4;
+const LOOK_MS = 500;
+const SCHEDULE_MS = 60_000;
+/** As often as SQS delivers an event to intake. */
+const MAX_RECEIVES = 10;
+
+const DELIVERY_KINDS = ["comes again early", "comes twice", "held up", "acknowledgement lost"];
+
+interface Undelivered {
+  readonly name: string;
+  readonly event: unknown;
+}
+
+/** An event as the queue of intake hands it out, each in a batch of its own. */
+const eventMessage = (messageId: string, body: string, at: number): ReceivedMessage => ({
+  messageId,
+  receiptHandle: messageId,
+  body,
+  attributes: {
+    ApproximateReceiveCount: "1",
+    SentTimestamp: String(at),
+    SenderId: "000000000000",
+    ApproximateFirstReceiveTimestamp: String(at),
+    SequenceNumber: "0",
+    MessageDeduplicationId: messageId,
+    MessageGroupId: messageId,
+  },
+});
+
+/** What AWS does for the functions: it hands them messages, events and ticks, more often than once. */
+export interface Triggers {
+  /** Begins to look at the queue, and to tick. */
+  start(): void;
+  /** Puts an event into the queue of intake. @param name tells it from others */
+  deliver(name: string, event: unknown): void;
+  wakeAt(at: number): void;
+  /** Events that intake failed at each time. */
+  readonly undelivered: Undelivered[];
+  /** Whether anything is under way that may still change something; a poller with nothing due may be. */
+  isBusy(): boolean;
+}
+
+export const createTriggers = (around: Surroundings, queue: MessageQueue): Triggers => {
+  const { timeline, chance, faults } = around;
+  const random = createSeededRandom(5);
+  const commands = createLambda("run-commands", RUN_COMMANDS_TIMEOUT_MS, around);
+  const poller = createLambda("poll-tasks", POLL_TASKS_TIMEOUT_MS, around);
+  const intake = createLambda("intake", INTAKE_TIMEOUT_MS, around);
+  const undelivered: Undelivered[] = [];
+  const wakes = new Set<number>();
+  let pending = 0;
+
+  const later = (delayMs: number, work: () => Promise<void>): void => {
+    pending += 1;
+    timeline.after(delayMs, () => {
+      void work().finally(() => {
+        pending -= 1;
+      });
+    });
+  };
+
+  const runCommands = async (messages: readonly ReceivedMessage[]) =>
+    commands.invoke(({ command }, context) =>
+      createRunCommands(async () => command)(fifoQueueEvent("commands.fifo", messages), context),
+    );
+
+  const handle = async (
+    messages: readonly ReceivedMessage[],
+    fate: string | undefined,
+    place: string,
+  ): Promise<void> => {
+    if (fate === "held up") await timeline.sleep(chance.between(`hold ${place}`, 1_000, 90_000));
+    const ending = await runCommands(messages);
+    if (fate === "comes twice") {
+      later(chance.between(`again ${place}`, 0, 120_000), async () => {
+        await runCommands(messages);
+      });
+    }
+    if (ending.kind !== "answered" || fate === "acknowledgement lost") return;
+    const failed = new Set(
+      ending.answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier),
+    );
+    for (const { messageId, receiptHandle } of messages) {
+      if (!failed.has(messageId)) {
+        await queue.acknowledge(receiptHandle);
+      }
+    }
+  };
+
+  const lookAtQueue = async (): Promise<void> => {
+    while (commands.underWay() < MAX_INVOCATIONS && queue.isReady()) {
+      const { place, kind } = faults.visit("delivery", DELIVERY_KINDS);
+      const visibilityMs =
+        kind === "comes again early"
+          ? chance.between(`visible ${place}`, 500, 20_000)
+          : VISIBILITY_MS;
+      const size = chance.between(`batch ${place}`, 1, BATCH_SIZE);
+      const messages = await queue.receive(size, visibilityMs);
+      if (messages.length === 0) return;
+      later(0, () => handle(messages, kind, place));
+      // What is begun is counted when it begins.
+      await timeline.sleep(1);
+    }
+  };
+
+  const lookOn = (): void => {
+    void lookAtQueue().then(() => timeline.after(LOOK_MS, lookOn));
+  };
+
+  const poll = async (): Promise<void> => {
+    const event = scheduledEvent("poll-tasks", timeline.now(), random);
+    await poller.invoke(({ command }, context) =>
+      createPollTasks(async () => command)(event, context),
+    );
+  };
+
+  const tick = (): void => {
+    timeline.after(SCHEDULE_MS, tick);
+    const { kind } = faults.visit("tick", ["tick lost", "tick twice"]);
+    if (kind !== "tick lost") void poll();
+    if (kind === "tick twice") void poll();
+  };
+
+  const takeIn = async (name: string, event: unknown, receives = 1): Promise<void> => {
+    const message = eventMessage(name, JSON.stringify(event), timeline.now());
+    const ending = await intake.invoke(({ intake: deps }, context) =>
+      createIntake(async () => deps)(requestQueueEvent("requests", [message]), context),
+    );
+    if (ending.kind === "answered") return;
+    if (receives === MAX_RECEIVES) undelivered.push({ name, event });
+    else later(VISIBILITY_MS, () => takeIn(name, event, receives + 1));
+  };
+
+  const isAtWork = (lambda: Lambda): boolean => lambda.underWay() > 0;
+
+  return {
+    undelivered,
+    start() {
+      lookOn();
+      tick();
+    },
+    deliver(name, event) {
+      const { place, kind } = faults.visit(`event ${name}`, ["event twice"]);
+      later(0, () => takeIn(name, event));
+      if (kind === "event twice") {
+        later(chance.between(`copy ${place}`, 0, 400_000), () => takeIn(name, event));
+      }
+    },
+    wakeAt(at) {
+      // One run a second is woken by however many wakes there are for it.
+      const second = Math.ceil(Math.max(at, timeline.now()) / 1_000) * 1_000;
+      if (wakes.has(second)) return;
+      wakes.add(second);
+      timeline.after(second - timeline.now(), () => {
+        wakes.delete(second);
+        void poll();
+      });
+    },
+    isBusy: () => pending > 0 || isAtWork(commands) || isAtWork(intake),
+  };
+};

@@ -1,0 +1,113 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
+import type { Clock } from "../../../../lib/platform/ports/clock.ts";
+
+interface Happening {
+  readonly at: number;
+  /** Tells those of one instant apart: the first scheduled is the first to happen. */
+  readonly order: number;
+  readonly act: () => void;
+}
+
+/** Virtual time: it stands still while anything runs, and then leaps to whatever happens next. */
+export interface Timeline extends Clock {
+  /** Has something happen after `delayMs`. */
+  after(delayMs: number, act: () => void): void;
+  /** Time stands still until the work, which needs none, is done. */
+  standStill<T>(work: () => Promise<T>): Promise<T>;
+  /** Lets time pass until `endsAt` (epoch ms), or until nothing is left that could happen. */
+  runUntil(endsAt: number): Promise<void>;
+}
+
+const isBefore = (a: Happening, b: Happening): boolean =>
+  a.at < b.at || (a.at === b.at && a.order < b.order);
+
+/** A binary heap: a run schedules some ten thousand happenings. */
+const createHeap = () => {
+  const heap: Happening[] = [];
+  const swap = (a: number, b: number): void => {
+    [heap[a], heap[b]] = [heap[b]!, heap[a]!];
+  };
+  const smallest = (index: number): number => {
+    let least = index;
+    for (const child of [2 * index + 1, 2 * index + 2]) {
+      if (child < heap.length && isBefore(heap[child]!, heap[least]!)) least = child;
+    }
+    return least;
+  };
+  return {
+    peek: (): Happening | undefined => heap[0],
+    push(happening: Happening): void {
+      let index = heap.push(happening) - 1;
+      while (index > 0) {
+        const parent = (index - 1) >> 1;
+        if (!isBefore(heap[index]!, heap[parent]!)) return;
+        swap(index, parent);
+        index = parent;
+      }
+    },
+    pop(): Happening | undefined {
+      const first = heap[0];
+      const last = heap.pop();
+      if (heap.length > 0 && last) heap[0] = last;
+      for (let index = 0, child = smallest(0); child !== index; child = smallest(index)) {
+        swap(index, child);
+        index = child;
+      }
+      return first;
+    },
+  };
+};
+
+/** @param startsAt epoch ms */
+export const createTimeline = (startsAt: number): Timeline => {
+  const ahead = createHeap();
+  let now = startsAt;
+  let order = 0;
+  let atWork = 0;
+
+  const after = (delayMs: number, act: () => void): void => {
+    order += 1;
+    ahead.push({ at: now + Math.max(0, delayMs), order, act });
+  };
+
+  const untilIdle = async (): Promise<void> => {
+    await letOthersRun();
+    while (atWork > 0) await letOthersRun();
+  };
+
+  return {
+    now: () => now,
+    after,
+    sleep: (durationMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) {
+          resolve();
+          return;
+        }
+        const wake = (): void => {
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        signal?.addEventListener("abort", wake, { once: true });
+        after(durationMs, wake);
+      }),
+    async standStill(work) {
+      atWork += 1;
+      try {
+        return await work();
+      } finally {
+        atWork -= 1;
+      }
+    },
+    async runUntil(endsAt) {
+      await untilIdle();
+      for (let next = ahead.peek(); next && next.at <= endsAt; next = ahead.peek()) {
+        ahead.pop();
+        now = Math.max(now, next.at);
+        next.act();
+        await untilIdle();
+      }
+      now = Math.max(now, endsAt);
+    },
+  };
+};

@@ -1,0 +1,40 @@
+import type { ConfigSource } from "../../../../lib/platform/ports/config-source.ts";
+import type { Sandbox } from "../cloud/sandbox.ts";
+
+/** The config object as it truly is. */
+export interface ConfigObjects {
+  write(number: number, text: string): void;
+  isUsed(): boolean;
+  newest(): { readonly text: string; readonly version: string } | undefined;
+  /** As `newest`, for a machine. */
+  readBy(machine: string): ReturnType<ConfigObjects["newest"]>;
+  /** The version that a machine has read last. */
+  lastReadBy(machine: string): string | undefined;
+}
+
+export const createConfigObjects = (): ConfigObjects => {
+  let newest: ReturnType<ConfigObjects["newest"]>;
+  const lastRead = new Map<string, string | undefined>();
+  return {
+    write(number, text) {
+      newest = { text, version: String(number) };
+    },
+    isUsed: () => newest !== undefined,
+    newest: () => newest,
+    readBy(machine) {
+      lastRead.set(machine, newest?.version);
+      return newest;
+    },
+    lastReadBy: (machine) => lastRead.get(machine),
+  };
+};
+
+/** The config as a sandbox reads it; S3 always answers the newest version, if it answers. */
+export const hostileConfigSource = (configs: ConfigObjects, sandbox: Sandbox): ConfigSource => ({
+  name: "s3://configs/thresholds.yaml",
+  read: () =>
+    sandbox.call("config.read", ["read fails"], async (kind) => {
+      if (kind === "read fails") throw new Error("the config cannot be read");
+      return configs.readBy(sandbox.name);
+    }),
+});

@@ -1,0 +1,49 @@
+import type { DueEntry, Ledger } from "../../../../lib/platform/ports/ledger.ts";
+import type { Sandbox } from "../cloud/sandbox.ts";
+import type { Chance } from "../engine/chance.ts";
+
+const WRITE_KINDS = ["write fails", "write answer lost", "write retried", "write conflicts"];
+const LIST_KINDS = ["query fails", "query stale", "query incomplete"];
+
+/** The due index as it was some time ago: what a query may answer. */
+export interface DueHistory {
+  /** As it was before the last `writes` writes. */
+  before(writes: number): readonly DueEntry[];
+}
+
+/** The ledger as a sandbox reaches it, with all that DynamoDB and the network can do to a call. */
+export const hostileLedger = (
+  ledger: Ledger,
+  sandbox: Sandbox,
+  { chance, history }: { readonly chance: Chance; readonly history: DueHistory },
+): Ledger => ({
+  read: (key) =>
+    sandbox.call(`ledger.read ${key}`, ["read fails"], async (kind) => {
+      if (kind === "read fails") throw new Error("read failed");
+      return ledger.read(key);
+    }),
+  write: (item) =>
+    sandbox.call(`ledger.write ${item.key}`, WRITE_KINDS, async (kind) => {
+      if (kind === "write fails") throw new Error("write failed");
+      // Somebody else was faster, as far as we are told.
+      if (kind === "write conflicts") return "conflict";
+      const answer = await ledger.write(item);
+      if (kind === "write answer lost") throw new Error("no answer to a write");
+      // The SDK sends a write again that got no answer, and finds its own version.
+      return kind === "write retried" ? "conflict" : answer;
+    }),
+  listDue: (until, limit) =>
+    sandbox.call("ledger.listDue", LIST_KINDS, async (kind, place) => {
+      if (kind === "query fails") throw new Error("query failed");
+      const entries =
+        kind === "query stale"
+          ? history
+              .before(chance.between(`stale ${place}`, 1, 8))
+              .filter(({ dueAt }) => dueAt <= until)
+              .slice(0, limit)
+          : await ledger.listDue(until, limit);
+      return kind === "query incomplete"
+        ? entries.filter(({ key }) => chance.happens(`shown ${place} ${key}`, 0.5))
+        : entries;
+    }),
+});

@@ -1,0 +1,154 @@
+import { connectionLost, type Fetch, json } from "../../../support/provider.ts";
+import type { Sandbox } from "../cloud/sandbox.ts";
+import type { Chance } from "../engine/chance.ts";
+import type { Timeline } from "../engine/timeline.ts";
+
+const MUTATION_KINDS = [
+  "stalls",
+  "503 after",
+  "504 after",
+  "reset after",
+  "cut off",
+  "unknown words",
+];
+const ANSWER_LOST: ReadonlySet<string> = new Set(["503 after", "504 after", "reset after"]);
+const READ_KINDS = ["cut off", "unknown words"];
+const KINDS = [
+  "429",
+  "429 for long",
+  "503 before",
+  "504 before",
+  "reset before",
+  "no connection",
+  "401",
+];
+
+/** Of a 429 that names none: lib/provider/account-client.ts. */
+const DEFAULT_PAUSE_SECONDS = 1;
+
+const connectionRefused = (): TypeError =>
+  new TypeError("fetch failed", {
+    cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED", syscall: "connect" }),
+  });
+
+const html504 = (): Response =>
+  new Response("<html><body><h1>504 Gateway Time-out</h1></body></html>", {
+    status: 504,
+    headers: { "content-type": "text/html" },
+  });
+
+/** What the caller gets instead of the provider's answer; undefined for what goes through. */
+const insteadOf = (kind: string | undefined, retryAfterSeconds: number): Response | undefined => {
+  switch (kind) {
+    case "429":
+      return json(429, { message: "too many requests" });
+    case "429 for long":
+      return json(429, { message: "slow down" }, { "retry-after": String(retryAfterSeconds) });
+    case "503 before":
+    case "503 after":
+      return json(503, { message: "service unavailable" });
+    case "504 before":
+    case "504 after":
+      return html504();
+    case "401":
+      return json(401, { error: "token_not_valid" });
+    case "reset before":
+    case "reset after":
+      throw connectionLost();
+    case "no connection":
+      throw connectionRefused();
+    default:
+      return undefined;
+  }
+};
+
+/** The provider's answer as it arrives. */
+const damaged = (kind: string | undefined, status: number, text: string): Response => {
+  if (kind === "unknown words" && status === 200) return json(200, { ok: true });
+  const body = kind === "cut off" ? text.slice(0, -5) || "<html>" : text;
+  const isEmpty = status === 204 && body === "";
+  return new Response(isEmpty ? null : body, {
+    status: status === 204 && !isEmpty ? 200 : status,
+    headers: { "content-type": "application/json" },
+  });
+};
+
+/** A request as it travels. */
+export interface Sent {
+  readonly request: Request;
+  readonly body: string;
+  readonly isMutation: boolean;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** To be called when the answer goes nowhere. */
+  readonly lose: () => void;
+}
+
+export interface HostileProviderOptions {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  /** A request that stalls acts within this time, or never. */
+  readonly settleMs: number;
+  /** Called when an answer asks for a pause. */
+  readonly paused: (url: string, pauseMs: number) => void;
+  /** Called when an answer refuses the key. */
+  readonly refused: (request: Request) => void;
+  /** Called when a request leaves. */
+  readonly leaves: (sent: Sent) => () => Promise<Answer>;
+}
+
+/** The provider as a sandbox reaches it over the network. */
+export const hostileProvider = (
+  sandbox: Sandbox,
+  { timeline, chance, settleMs, leaves, paused, refused }: HostileProviderOptions,
+): Fetch => {
+  const travel = async (
+    kind: string | undefined,
+    place: string,
+    arrive: () => Promise<Answer>,
+  ): Promise<Response | undefined> => {
+    if (kind === "stalls") {
+      // At the last moment as often as at any other: that is where an assumption breaks.
+      const earliest = chance.pick(`earliest ${place}`, [0, Math.round(settleMs * 0.9)]);
+      const delayMs = chance.between(`stall ${place}`, earliest, settleMs - 1);
+      if (chance.happens(`acts ${place}`, 0.7)) {
+        timeline.after(delayMs, () => {
+          void timeline.standStill(arrive).then(({ lose }) => lose());
+        });
+      }
+      return undefined;
+    }
+    // The time for the attempt was over while the machine stood still: timers come before sockets.
+    if (kind === "frozen") return undefined;
+    const answer = kind && ANSWER_LOST.has(kind) ? await arrive() : undefined;
+    answer?.lose();
+    const instead = insteadOf(kind, chance.between(`pause ${place}`, 1, 40));
+    if (instead) return instead;
+    const { status, text } = answer ?? (await arrive());
+    return damaged(kind, status, text);
+  };
+
+  return async (request) => {
+    const body = request.method === "GET" ? "" : await timeline.standStill(() => request.text());
+    const { pathname } = new URL(request.url);
+    const isMutation = request.method !== "GET" && !pathname.includes("/pricing/");
+    const arrive = leaves({ request, body, isMutation });
+    const kinds = [...(isMutation ? MUTATION_KINDS : READ_KINDS), ...KINDS];
+    const response = await sandbox.call(
+      `fetch ${request.method} ${pathname}`,
+      kinds,
+      (kind, place) => travel(kind, place, arrive),
+    );
+    // Who has stopped listening hears of nothing.
+    if (request.signal.aborted) return response ?? new Promise<never>(() => {});
+    if (response?.status === 401) refused(request);
+    if (response?.status === 429) {
+      const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_PAUSE_SECONDS);
+      paused(request.url, seconds * 1_000);
+    }
+    return response ?? new Promise<never>(() => {});
+  };
+};

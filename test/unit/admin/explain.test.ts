@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
+import { createMemoryLedger } from "../../support/memory-ledger.ts";
+import { requestOf, shared, updatePolicy } from "../../support/requests.ts";
+import {
+  contextOf,
+  DAY_MS,
+  explained,
+  goingOn,
+  ledgerWith,
+  NOW,
+  OTHER_TEAM,
+  sealedBy,
+} from "./letters.ts";
+
+describe("a request that nobody has accepted", () => {
+  test("is explained as one that redrive runs, and that is lost when it is deleted", async () => {
+    const explanation = await explained(updatePolicy("p1"));
+
+    expect(explanation).toEqual({
+      messageId: "m1",
+      groupId: "g1",
+      cameAt: "2026-01-31T11:59:00.000Z",
+      receiveCount: 10,
+      bytes: 172,
+      kind: "request",
+      what: "a request that was sent to the queue directly",
+      sender: "own",
+      commandId: "p1",
+      operation: "update-policy",
+      account: "local",
+      lane: "local/policy/1234567/76/1",
+      standing: "not in the ledger: never accepted",
+      redrive: "runs it",
+      advice: "redrive",
+      deletingLoses: "command",
+      mayRunTwice: false,
+      content: {
+        operation: "update-policy",
+        params: { project_id: 1234567, region_id: 76, policy_id: 1 },
+        query: {},
+        body: { status: "paused" },
+      },
+    });
+  });
+
+  test("is told to be its sender's when intake has sealed it", async () => {
+    const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")));
+
+    expect(explanation).toMatchObject({
+      what: "a request of AWS account 111122223333, sealed by intake",
+      sender: "111122223333",
+      commandId: "p1",
+      redrive: "runs it",
+    });
+  });
+
+  test("is explained without its seal by who does not know the key, and says so", async () => {
+    const context = contextOf({ fingerprintKey: undefined });
+
+    const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
+
+    expect(explanation).toMatchObject({
+      what: "a request of AWS account 111122223333, sealed by intake (seal not checked: its key is not known here)",
+      redrive: "runs it",
+    });
+  });
+
+  test("is explained without rights where they are not known, and says so", async () => {
+    const explanation = await explained(updatePolicy("p1"), contextOf({ access: undefined }));
+
+    expect(explanation).toMatchObject({
+      redrive: "runs it, if its sender may: rights are not checked without --accounts",
+      advice: "redrive",
+    });
+    expect(explanation).not.toHaveProperty("lane");
+  });
+
+  test("is never sent back when it is older than the ledger's memory and does not say how old", async () => {
+    const explanation = await explained(updatePolicy("p1"), contextOf(), {
+      cameAt: NOW - 31 * DAY_MS,
+    });
+
+    expect(explanation).toMatchObject({
+      mayRunTwice: true,
+      advice: "mend",
+      deletingLoses: "command",
+      redrive: "could run it a second time, so it is not sent back: send it anew if it is wanted",
+    });
+  });
+});
+
+describe("a request that would be rejected", () => {
+  const old = requestOf(
+    "p1",
+    { operation: "update-policy", params: { project_id: 1, region_id: 2, policy_id: 1 }, body: {} },
+    { time: "2025-12-01T00:00:00Z" },
+  );
+  const policy = updatePolicy("p1");
+
+  test.each([
+    {
+      case: "it is too old",
+      body: { ...old, data: policy.data },
+      reason: "too-old",
+      rule: "at most 30 days ago: a replay runs nothing again",
+    },
+    {
+      case: "its deadline has passed",
+      body: { ...policy, data: { ...policy.data, deadline: "2026-01-31T11:00:00Z" } },
+      reason: "too-late",
+      rule: "has passed",
+    },
+    {
+      case: "a field has a wrong value",
+      body: updatePolicy("p1", { status: "asleep" }),
+      reason: "invalid",
+      rule: "one of active, paused",
+    },
+  ])("because $case says why, and that its sender is told", async ({ body, reason, rule }) => {
+    const explanation = await explained(body);
+
+    expect(explanation).toMatchObject({
+      kind: "request",
+      commandId: "p1",
+      reason,
+      problems: [{ rule }],
+      standing: "not in the ledger: never accepted",
+      redrive: `rejects it (${reason}), and tells its sender`,
+      advice: "redrive",
+      deletingLoses: "rejection",
+    });
+  });
+
+  test("because nobody gave its sender the right waits for that right, or is lost", async () => {
+    const context = contextOf({}, createMemoryLedger(), shared());
+
+    const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
+
+    expect(explanation).toMatchObject({
+      reason: "not-allowed",
+      advice: "mend",
+      deletingLoses: "command",
+    });
+  });
+
+  test("and has no id can only be deleted, because nobody can be told", async () => {
+    const explanation = await explained({ data: { operation: "update-policy" } });
+
+    expect(explanation).toMatchObject({
+      kind: "request",
+      redrive: "rejects it (invalid); nobody can be told, because it has no id",
+      advice: "delete",
+      deletingLoses: "nothing",
+    });
+  });
+
+  test("because another command has its id tells how that one stands", async () => {
+    const ledger = await ledgerWith(updatePolicy("p1"), { state: goingOn });
+
+    const explanation = await explained(
+      updatePolicy("p1", { status: "active" }),
+      contextOf({}, ledger),
+    );
+
+    expect(explanation).toMatchObject({
+      reason: "id-reused",
+      status: "waiting",
+      standing:
+        "a command with its id is in the ledger: waiting, accepted 2026-01-29T12:00:00Z; goes on by itself until 2026-02-01T12:00:00Z at the latest",
+      advice: "redrive",
+      deletingLoses: "rejection",
+    });
+  });
+});
+
+describe("a message that is no request", () => {
+  test.each([
+    { case: "no JSON", body: "{", what: "nothing that Skyhook understands: not JSON" },
+    { case: "a list", body: "[1]", what: "nothing that Skyhook understands: JSON, and no object" },
+  ])("but $case is hopeless", async ({ body, what }) => {
+    expect(await explained(body)).toMatchObject({
+      kind: "unreadable",
+      what,
+      advice: "delete",
+      deletingLoses: "nothing",
+    });
+  });
+
+  test("but has a seal that is not ours is told from one that intake has sealed", async () => {
+    const body = sealedBy(OTHER_TEAM, updatePolicy("p1"), "another key");
+
+    expect(await explained(body)).toMatchObject({
+      kind: "forged",
+      what: "a request that says intake has sealed it for AWS account 111122223333, and its seal is not ours",
+      advice: "delete",
+    });
+  });
+});
+
+test("a ledger that does not answer is no unreadable item", async () => {
+  const ledger: Ledger = {
+    ...createMemoryLedger(),
+    read: () => Promise.reject(new Error("not reached")),
+  };
+
+  await expect(explained(updatePolicy("p1"), contextOf({}, ledger))).rejects.toThrow("not reached");
+});

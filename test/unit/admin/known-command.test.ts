@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { resumeMessage } from "../../../lib/engine/resume-message.ts";
+import { createMemoryLedger } from "../../support/memory-ledger.ts";
+import { updatePolicy } from "../../support/requests.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import { contextOf, DAY_MS, explained, failed, goingOn, ledgerWith, NOW } from "./letters.ts";
+
+const resume = (command: string): string =>
+  resumeMessage(command, "local/policy/1", createSeededRandom()).body;
+
+describe("a request whose command is in the ledger", () => {
+  test("and goes on needs nobody", async () => {
+    const ledger = await ledgerWith(updatePolicy("p1"), { state: goingOn });
+
+    const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
+
+    expect(explanation).toMatchObject({
+      status: "waiting",
+      standing:
+        "in the ledger: waiting, accepted 2026-01-29T12:00:00Z; goes on by itself until 2026-02-01T12:00:00Z at the latest",
+      redrive: "changes nothing",
+      advice: "delete",
+      deletingLoses: "nothing",
+    });
+  });
+
+  test("and has ended is done, and tells how", async () => {
+    const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
+
+    const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
+
+    expect(explanation).toMatchObject({
+      status: "failed",
+      endedAt: "2026-01-30T12:00:00.000Z",
+      standing: "in the ledger: ended 2026-01-30T12:00:00Z as failed (task-failed)",
+      redrive: "changes nothing",
+      advice: "delete",
+      deletingLoses: "nothing",
+    });
+  });
+
+  test("is not compared with it by who does not know the key, and says so", async () => {
+    const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
+    const context = contextOf({ fingerprintKey: undefined }, ledger);
+
+    const explanation = await explained(updatePolicy("p1"), context);
+
+    expect(explanation.standing).toBe(
+      "in the ledger: ended 2026-01-30T12:00:00Z as failed (task-failed); whether its payload is the same is not checked",
+    );
+  });
+
+  test("is still that command when it is older than any new request may be", async () => {
+    const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
+
+    const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger), {
+      cameAt: NOW - 31 * DAY_MS,
+    });
+
+    expect(explanation).toMatchObject({ mayRunTwice: false, redrive: "changes nothing" });
+  });
+
+  test("in an item that cannot be read waits for a version that can", async () => {
+    const ledger = createMemoryLedger();
+    await ledger.write({ key: "command#own/p1", version: 1, value: { from: "a newer version" } });
+
+    const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
+
+    expect(explanation).toMatchObject({
+      standing: "its command's ledger item cannot be read by this version",
+      redrive: "fails as before, until a version runs that can read the item",
+      advice: "mend",
+      deletingLoses: "command",
+    });
+  });
+});
+
+describe("Skyhook's own message to go on", () => {
+  test.each([
+    { case: "goes on", state: goingOn, standing: /^in the ledger: waiting, .* goes on by itself/ },
+    { case: "has ended", state: failed, standing: /^in the ledger: ended .* as failed/ },
+  ])("with a command that $case changes nothing", async ({ state, standing }) => {
+    const ledger = await ledgerWith(updatePolicy("p1"), { state });
+
+    const explanation = await explained(resume("own/p1"), contextOf({}, ledger));
+
+    expect(explanation).toMatchObject({
+      kind: "resume",
+      what: "Skyhook's own message: its command is to go on",
+      sender: "own",
+      commandId: "p1",
+      operation: "update-policy",
+      standing: expect.stringMatching(standing),
+      redrive: "changes nothing",
+      advice: "delete",
+      deletingLoses: "nothing",
+    });
+  });
+
+  test("with a command that nobody remembers changes nothing", async () => {
+    expect(await explained(resume("own/gone"))).toMatchObject({
+      kind: "resume",
+      standing: "its command is not in the ledger (any more)",
+      redrive: "changes nothing",
+      advice: "delete",
+    });
+  });
+});

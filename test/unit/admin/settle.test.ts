@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { deleteDeadLetters, listDeadLetters } from "../../../lib/admin/redrive.ts";
+import { updatePolicy } from "../../support/requests.ts";
+import { buryAll, openRecovery } from "./recovery-world.ts";
+
+describe("the list of dead letters", () => {
+  test("explains each, and leaves all where they are", async () => {
+    const { world, deps } = await openRecovery();
+    await world.send(updatePolicy("p1"));
+    await world.send("{");
+    await buryAll(world);
+    const first = await listDeadLetters(deps);
+
+    const second = await listDeadLetters(deps);
+
+    expect(second).toEqual(first);
+    expect(second).toMatchObject({
+      deadLetters: [
+        { commandId: "p1", advice: "redrive", receiveCount: 10 },
+        { kind: "unreadable", advice: "delete", receiveCount: 10 },
+      ],
+      more: 0,
+    });
+  });
+
+  test("says how many there are that somebody else holds", async () => {
+    const { world, deps, deadLetters } = await openRecovery();
+    await world.send(updatePolicy("p1"));
+    await buryAll(world);
+    await deadLetters.hold();
+
+    expect(await listDeadLetters(deps)).toEqual({ deadLetters: [], more: 1 });
+  });
+
+  test("ends at about a hundred, and says how many there are beyond", async () => {
+    const { world, deps } = await openRecovery();
+    for (let n = 0; n < 130; n += 1) await world.send("{");
+    for (let round = 0; round < 13; round += 1) await buryAll(world);
+
+    const { deadLetters, more } = await listDeadLetters(deps);
+
+    expect(deadLetters).toHaveLength(100);
+    expect(more).toBe(30);
+  });
+
+  test("lets go of everything when the ledger does not answer", async () => {
+    const { world, deps, deadLetters } = await openRecovery();
+    await world.send(updatePolicy("p1"));
+    await buryAll(world);
+    const silent = { read: () => Promise.reject(new Error("not reached")) };
+    const context = () => ({ ...deps.context(), ledger: { ...deps.context().ledger, ...silent } });
+
+    await expect(listDeadLetters({ deadLetters, context })).rejects.toThrow("not reached");
+
+    expect(await deadLetters.hold()).toHaveLength(1);
+  });
+});
+
+describe("deleting dead letters", () => {
+  test("takes away what is done or hopeless", async () => {
+    const { world, deps, idOf, deadLetters } = await openRecovery();
+    await world.send("{");
+    await buryAll(world);
+
+    const outcomes = await deleteDeadLetters(deps, [await idOf()], false);
+
+    expect(outcomes).toMatchObject([{ outcome: "deleted" }]);
+    expect(await deadLetters.count()).toBe(0);
+  });
+
+  test("keeps a request that nobody has accepted, unless it is forced", async () => {
+    const { world, deps, idOf, deadLetters } = await openRecovery();
+    await world.send(updatePolicy("p1"));
+    await buryAll(world);
+    const ids = [await idOf()];
+
+    const refused = await deleteDeadLetters(deps, ids, false);
+    expect(await deadLetters.count()).toBe(1);
+    const forced = await deleteDeadLetters(deps, ids, true);
+
+    expect(refused).toMatchObject([
+      {
+        outcome: "kept",
+        why: "it would lose a command: not in the ledger: never accepted",
+      },
+    ]);
+    expect(forced).toMatchObject([{ outcome: "deleted" }]);
+    expect(await deadLetters.count()).toBe(0);
+  });
+});

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { joinDeadLetters } from "../../../lib/admin/join-dead-letters.ts";
+import {
+  deleteDeadLetters,
+  listDeadLetters,
+  type RecoveryDeps,
+  redriveDeadLetters,
+} from "../../../lib/admin/redrive.ts";
+import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
+import { createLocalDeadLetters } from "../../../lib/local/local-dead-letters.ts";
+import { createMemoryStore } from "../../../lib/local/memory-store.ts";
+import { updatePolicy } from "../../support/requests.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import { createVirtualClock } from "../../support/virtual-clock.ts";
+import { contextOf, NOW, OTHER_TEAM } from "./letters.ts";
+
+const EVENT = {
+  id: "e1",
+  account: OTHER_TEAM,
+  source: "team",
+  "detail-type": "CommandRequested",
+  time: new Date(NOW).toISOString(),
+  detail: updatePolicy("by-event"),
+};
+
+/** The dead letters of run-commands and of intake, one in each queue. */
+const openBoth = async () => {
+  const clock = createVirtualClock(NOW);
+  const random = createSeededRandom();
+  const store = createMemoryStore();
+  const openQueue = async (name: "commands" | "requests", body: object) => {
+    const map = store.map(name);
+    const queue = await openFifoQueue({ map, clock, random, maxReceiveCount: 1 });
+    await queue.send({ body: JSON.stringify(body), groupId: "g1", deduplicationId: "d1" });
+    await queue.receive(10, 0);
+    await queue.receive(10, 0);
+    return { queue, deadLetters: createLocalDeadLetters({ queue, clock, name }) };
+  };
+  const commands = await openQueue("commands", updatePolicy("by-queue"));
+  const requests = await openQueue("requests", EVENT);
+  const deps: RecoveryDeps = {
+    deadLetters: joinDeadLetters([commands.deadLetters, requests.deadLetters]),
+    context: () => contextOf({ now: clock.now() }),
+  };
+  return { deps, commands: commands.queue, requests: requests.queue };
+};
+
+test("dead letters of both queues are listed together, and again after that", async () => {
+  const { deps } = await openBoth();
+
+  for (let look = 0; look < 2; look += 1) {
+    const { deadLetters, more } = await listDeadLetters(deps);
+
+    expect(deadLetters.map(({ commandId }) => commandId)).toEqual(["by-queue", "by-event"]);
+    expect(more).toBe(0);
+  }
+});
+
+test("redrive sends each dead letter back to its own queue, an event as it was", async () => {
+  const { deps, commands, requests } = await openBoth();
+
+  expect(await redriveDeadLetters(deps, { kind: "all" })).toMatchObject([
+    { outcome: "sent-back" },
+    { outcome: "sent-back" },
+  ]);
+
+  const bodiesIn = async (queue: typeof commands) =>
+    (await queue.receive(10, 1_000)).map(({ body }): unknown => JSON.parse(body));
+  expect(await bodiesIn(commands)).toEqual([updatePolicy("by-queue")]);
+  expect(await bodiesIn(requests)).toEqual([EVENT]);
+});
+
+test("deleting one leaves the other queue's alone", async () => {
+  const { deps, requests } = await openBoth();
+  const { deadLetters } = await listDeadLetters(deps);
+  const event = deadLetters.find(({ commandId }) => commandId === "by-event");
+
+  const refused = await deleteDeadLetters(deps, [event!.messageId], false);
+  const deleted = await deleteDeadLetters(deps, [event!.messageId], true);
+
+  expect(refused).toMatchObject([{ outcome: "kept" }]);
+  expect(deleted).toMatchObject([{ outcome: "deleted" }]);
+  expect(requests.deadLetters()).toEqual([]);
+  expect((await listDeadLetters(deps)).deadLetters).toMatchObject([{ commandId: "by-queue" }]);
+});

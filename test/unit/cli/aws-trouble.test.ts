@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { awsTrouble } from "../../../lib/cli/aws-trouble.ts";
+
+const errorOf = (fields: object): Error => Object.assign(new Error("what AWS says"), fields);
+const inWords = (fields: object) => awsTrouble(errorOf(fields), "there is no such thing");
+
+test.each([
+  ["the ledger's", { name: "AccessDeniedException", $metadata: { httpStatusCode: 400 } }],
+  ["the queue's", { name: "AccessDenied", $metadata: { httpStatusCode: 403 } }],
+  [
+    "that of a key that is gone",
+    { name: "InvalidClientTokenId", $metadata: { httpStatusCode: 403 } },
+  ],
+])("a refusal is told as one: %s", (_which, fields) => {
+  expect(inWords(fields)).toMatchObject({ exitCode: 2, message: "AWS refuses: what AWS says" });
+});
+
+test.each(["QueueDoesNotExist", "ResourceNotFoundException"])(
+  "what is not there is told with where to look: %s",
+  (name) => {
+    expect(inWords({ name })).toMatchObject({
+      exitCode: 2,
+      message: "there is no such thing; look at the stage's name and at AWS_REGION",
+    });
+  },
+);
+
+test("an AWS that does not answer is reported with where to look, and not in the SDK's words", () => {
+  expect(inWords({ name: "TimeoutError", code: "ETIMEDOUT" })).toMatchObject({
+    exitCode: 3,
+    message:
+      "AWS did not answer in time: look at the network, at AWS_REGION, and at AWS_ENDPOINT_URL if it is set",
+  });
+});
+
+test("what nobody foresaw stays as it is", () => {
+  const error = errorOf({ name: "InternalServerError", $metadata: { httpStatusCode: 500 } });
+
+  expect(awsTrouble(error, "there is no such thing")).toBe(error);
+});

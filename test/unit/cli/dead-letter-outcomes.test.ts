@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { LetterOutcome } from "../../../lib/admin/dead-letter-views.ts";
+import type { DeadLetterDesk } from "../../../lib/cli/dead-letter-desk.ts";
+import { deadLettersText } from "../../../lib/cli/dead-letter-text.ts";
+import { redrive } from "../../../lib/cli/dead-letters.ts";
+
+beforeEach(() => {
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A desk at which this becomes of the letters. */
+const deskOf = (...outcomes: readonly LetterOutcome["outcome"][]): DeadLetterDesk => {
+  const letters = outcomes.map((outcome, at) => ({ messageId: `m${at}`, outcome }));
+  return {
+    list: async () => ({ deadLetters: [], more: 0 }),
+    redrive: async () => letters,
+    remove: async () => letters,
+  };
+};
+
+test.each([
+  ["all are sent back", ["sent-back"], 0, 0],
+  ["one is kept", ["sent-back", "kept"], 0, 2],
+  ["one is not there", ["not-found"], 0, 2],
+  ["one fails", ["sent-back", "failed"], 1, 1],
+  ["one is in both queues", ["sent-back", "in-both"], 1, 1],
+] as const)("the exit status tells a script that %s", async (_what, outcomes, ofAll, ofNamed) => {
+  const desk = deskOf(...outcomes);
+
+  expect(await redrive(desk, { kind: "all" }, {})).toBe(ofAll);
+  expect(await redrive(desk, { kind: "ids", ids: ["m0", "m1"] }, {})).toBe(ofNamed);
+});
+
+test("more than are shown are counted, with every reason that there may be", () => {
+  expect(deadLettersText({ deadLetters: [], more: 32 })).toBe(
+    "about 32 more: beyond a hundred, behind these in their groups, or looked at by somebody else at this moment",
+  );
+});

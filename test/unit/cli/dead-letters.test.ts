@@ -1,0 +1,182 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openDataDirectory } from "../../../lib/local/data-directory.ts";
+import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
+import { openLevelStore } from "../../../lib/local/level-store.ts";
+import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { updateContainer, updatePolicy } from "../../support/requests.ts";
+import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+
+const CANARY = "canary-7f3a9";
+
+let directory: string;
+let program: SkyhookProcess;
+let environment: Record<string, string>;
+const outputs: string[] = [];
+
+const run = async (...args: readonly string[]) => {
+  const ended = await runSkyhook(args, environment);
+  outputs.push(ended.stdout, ended.stderr);
+  return ended;
+};
+
+/** Leaves messages as a run does that failed at each of them ten times. */
+const buryIn = async (folder: string, bodies: readonly string[]): Promise<void> => {
+  const random = createSystemRandom();
+  const store = await openLevelStore({
+    directory: (await openDataDirectory(folder, random)).messages,
+    failing: new AbortController(),
+  });
+  const map = store.map("commands.fifo");
+  const queue = await openFifoQueue({
+    map,
+    clock: createSystemClock(),
+    random,
+    maxReceiveCount: 1,
+  });
+  for (const [at, body] of bodies.entries()) {
+    await queue.send({ body, groupId: "g1", deduplicationId: `d${at}` });
+  }
+  await queue.receive(10, 0);
+  await queue.receive(10, 0);
+  await store.close();
+};
+
+const idsIn = (text: string): readonly string[] =>
+  text.split("\n").filter((line) => /^[0-9a-f]{8}-/.test(line));
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "skyhook-dead-"));
+  await buryIn(directory, [
+    JSON.stringify(updatePolicy("p1")),
+    JSON.stringify(updateContainer("c1", { envs: { TOKEN: CANARY } })),
+    `{"envs":{"TOKEN":"${CANARY}"`,
+  ]);
+  program = startSkyhook(["start", "--no-demo", "--json", "--data", directory]);
+  await program.printed("What can be sent");
+  const endpoint = /listens at (\S+)/.exec(program.stderr())?.[1] ?? "none";
+  environment = { SKYHOOK_ENDPOINT: endpoint };
+});
+
+afterEach(async () => {
+  program.child.kill("SIGTERM");
+  await program.ended();
+  await rm(directory, { recursive: true });
+});
+
+describe("skyhook dead-letters", () => {
+  it("explains each, sends back those that make sense, and deletes the others", async () => {
+    const listed = await run("dead-letters");
+    const [policy = "", container = "", broken = ""] = idsIn(listed.stdout);
+
+    expect(listed).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(listed.stdout).toContain(
+      [
+        "  command: update-policy p1 of 000000000000 in lane local/policy/1234567/76/1",
+        "  now: not in the ledger: never accepted",
+        '  content: {"operation":"update-policy","params":{"project_id":1234567,"region_id":76,"policy_id":1},"query":{},"body":{"status":"paused"}}',
+        "  redrive: runs it",
+        `  do: npx skyhook redrive ${policy}`,
+      ].join("\n"),
+    );
+    expect(listed.stdout).toContain(
+      [
+        "  now: no command",
+        "  redrive: rejects it; nobody can be told, because it has no id",
+        `  do: npx skyhook dead-letters delete ${broken}`,
+      ].join("\n"),
+    );
+
+    const kept = await run("dead-letters", "delete", policy);
+    expect(kept).toMatchObject({ exitCode: 2, stderr: "" });
+    expect(kept.stdout).toMatch(/ kept: .* \(it would lose a command: not in the ledger/);
+    const deleted = await run("dead-letters", "delete", broken);
+    expect(deleted).toMatchObject({ exitCode: 0 });
+    const forced = await run("dead-letters", "delete", container, "--force", "--json");
+    expect(JSON.parse(forced.stdout)).toMatchObject([{ messageId: container, outcome: "deleted" }]);
+
+    const redriven = await run("redrive", "--all");
+    expect(redriven).toMatchObject({
+      exitCode: 0,
+      stdout: `${policy} sent back: a request that was sent to the queue directly (runs it)\n`,
+    });
+    await program.printed('"CommandSucceeded"');
+    expect(await run("dead-letters")).toMatchObject({ exitCode: 0, stdout: "no dead letters\n" });
+    expect(outputs.join("")).not.toContain(CANARY);
+  });
+
+  it("prints JSON for scripts, without secrets", async () => {
+    const { stdout } = await run("dead-letters", "--json");
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      deadLetters: [
+        { commandId: "p1", advice: "redrive", deletingLoses: "command" },
+        { commandId: "c1", content: { body: { envs: "[redacted]" } } },
+        { kind: "unreadable", advice: "delete" },
+      ],
+      more: 0,
+    });
+    expect(stdout).not.toContain(CANARY);
+  });
+
+  it("says which ids are of none, and that the same again would be", async () => {
+    const ended = await run("redrive", "nothing");
+
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      stdout: "nothing not found (not among those that can be had now)\n",
+    });
+  });
+
+  it("takes no accounts file, as the running Skyhook has its own", async () => {
+    expect(await run("dead-letters", "--accounts", "accounts.yaml")).toMatchObject({
+      exitCode: 2,
+      stderr: "--accounts: only with --stage; a running Skyhook has its own\n",
+    });
+  });
+
+  it("wants to be told which to send back", async () => {
+    expect(await run("redrive")).toMatchObject({
+      exitCode: 2,
+      stderr: "redrive: give ids, or --all\n",
+    });
+  });
+});
+
+describe("skyhook dead-letters of a stage", () => {
+  const aws = { AWS_REGION: "eu-central-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
+
+  it("that cannot be reached are told so", async () => {
+    const AWS_ENDPOINT_URL = "http://127.0.0.1:9";
+
+    const ended = await runSkyhook(["dead-letters", "--stage", "prod"], {
+      ...aws,
+      AWS_ENDPOINT_URL,
+      AWS_MAX_ATTEMPTS: "1",
+    });
+
+    expect(ended).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(ended.stderr).toMatch(/^AWS does not answer: .*ECONNREFUSED/);
+  });
+
+  it("without a region are refused", async () => {
+    const ended = await runSkyhook(["dead-letters", "--stage", "prod"], {
+      AWS_CONFIG_FILE: "/dev/null",
+    });
+
+    expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(ended.stderr).toBe("no AWS region: set AWS_REGION to the one of the stage\n");
+  });
+
+  it("whose name can be none are refused", async () => {
+    const ended = await runSkyhook(["redrive", "--all", "--stage", "../x"], aws);
+
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      stderr: "--stage: the name of a deployed stage, such as prod\n",
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import { programEnd } from "../../../lib/cli/error-text.ts";
+import { ExitError } from "../../../lib/cli/exit-code.ts";
+import { DataDirectoryError } from "../../../lib/local/data-directory.ts";
+import { SettingsError } from "../../../lib/platform/lambda/settings.ts";
+
+describe("an error that ends the program", () => {
+  it.each([
+    [new ExitError(4, "waited long enough"), 4, "waited long enough"],
+    [
+      new SettingsError([
+        { path: "--port", rule: "a whole number" },
+        { path: "SKYHOOK_API_KEY", rule: "required" },
+      ]),
+      2,
+      "wrong settings:\n  --port: a whole number\n  SKYHOOK_API_KEY: required",
+    ],
+    [
+      new DataDirectoryError("state", "in use by another run"),
+      2,
+      "data directory state: in use by another run",
+    ],
+    [new Error("something else"), 1, "something else"],
+    ["thrown text", 1, "thrown text"],
+  ])("%s says what a person can do, and has its status", (error, exitCode, text) => {
+    expect(programEnd(error)).toEqual({ exitCode, text });
+  });
+
+  it("names the port that is taken", async () => {
+    const first = createServer();
+    await new Promise<void>((resolve) => first.listen(0, "127.0.0.1", resolve));
+    const { port } = first.address() as AddressInfo;
+
+    const error = await new Promise((resolve) => {
+      createServer().once("error", resolve).listen(port, "127.0.0.1");
+    });
+    first.close();
+
+    expect(programEnd(error)).toEqual({
+      exitCode: 2,
+      text: `port ${port} is in use by another program; give another one, or none for a free one`,
+    });
+  });
+});

@@ -1,0 +1,213 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, it } from "vitest";
+import { eventLine } from "../../../lib/cli/event-line.ts";
+import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
+
+const TIME = "2026-01-31T12:34:56.789Z";
+const CONTAINER = "local/container/1234567/76/my-container";
+const TASK = "01a1fc44-8176-75c7-8616-b92ef599574a";
+
+const lineOf = (
+  detailType: string,
+  data: JsonObject,
+  commandId: string | undefined = "c1",
+  sender = "000000000000",
+) =>
+  stripVTControlCharacters(
+    eventLine({
+      version: "0",
+      id: "e1",
+      "detail-type": detailType,
+      source: "skyhook",
+      account: "000000000000",
+      time: "2026-01-31T12:34:56Z",
+      region: "us-east-1",
+      resources: [],
+      detail: {
+        metadata: { id: "e1", time: TIME, sender, ...(commandId !== undefined && { commandId }) },
+        data,
+      },
+    }),
+  );
+
+/** What a line says behind time, lane and command. */
+const saidOf = (detailType: string, data: JsonObject): string =>
+  lineOf(detailType, { operation: "update-container", lane: CONTAINER, ...data }).slice(80);
+
+describe("the line of an event", () => {
+  it("says when, on what, for which command, what happened and how long it took", () => {
+    const line = lineOf("CommandSucceeded", {
+      operation: "update-container",
+      lane: CONTAINER,
+      outcome: "done",
+      durationMs: 2_849,
+    });
+
+    expect(line).toBe(
+      "12:34:56.789  container 1234567/76/my-container     c1                          succeeded 2.8 s",
+    );
+  });
+
+  it("says that another may have done it when a reply was lost", () => {
+    expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 1 })).toBe(
+      "succeeded; a reply was lost, so an earlier request or another client may have done it",
+    );
+    expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 0 })).toBe("succeeded");
+  });
+
+  it.each([
+    [{ applied: true }, "resolved: it took effect"],
+    [
+      { applied: false, note: "not\u001b there" },
+      "resolved: it did not take effect, not\\u001b there",
+    ],
+  ])("says what a person has found out: %j", (data, text) => {
+    expect(saidOf("CommandResolved", data)).toBe(text);
+  });
+
+  it("names the account of a lane where it is another than a local run's own", () => {
+    const line = lineOf("CommandAccepted", { operation: "x", lane: "main/policy/1/2/3" });
+
+    expect(line).toContain("  main: policy 1/2/3   ");
+  });
+
+  it("shows nothing that steers the terminal, and an event that is none of ours as it is", () => {
+    const line = lineOf("CommandAccepted", { operation: "x", lane: CONTAINER }, "a\u001b[2J\nb");
+    const foreign = lineOf("CommandRejected", { problems: "many" });
+
+    expect(line).toContain("a\\u001b[2J\\u000ab");
+    expect(foreign).toContain("CommandRejected (skyhook)");
+  });
+
+  it("names the AWS account whose request was rejected, if it is another one", () => {
+    const rejected = { operation: "x", reason: "not-allowed", problems: [] };
+
+    expect(lineOf("CommandRejected", rejected, "c1", "444455556666")).toContain(
+      "AWS account 444455556666              c1 ",
+    );
+    expect(lineOf("CommandRejected", rejected)).toContain("12:34:56.789  -     ");
+  });
+
+  it.each([
+    ["CommandAccepted", {}, "accepted update-container"],
+    ["CommandSucceeded", { outcome: "no-op" }, "succeeded, there was nothing to do"],
+    ["CommandSucceeded", { outcome: "dry-run" }, "dry run: it would be sent"],
+    [
+      "CommandCancelled",
+      {
+        reason: "guard",
+        problems: [{ path: "guards.0", rule: 'tag paid must be "yes"' }],
+        tag: { key: "paid", value: "no\u001b[2J", read_only: false },
+      },
+      'cancelled (guard) guards.0: tag paid must be "yes", but is "no\\u001b[2J"',
+    ],
+    [
+      "CommandCancelled",
+      {
+        reason: "guard",
+        problems: [{ path: "guards.1", rule: "tag paid must be there" }],
+        tag: null,
+      },
+      "cancelled (guard) guards.1: tag paid must be there, but there is none",
+    ],
+    [
+      "CommandCancelled",
+      { reason: "dependency", problems: [{ path: "after.0", rule: "c0 was a dry run" }] },
+      "cancelled (dependency) after.0: c0 was a dry run",
+    ],
+    ["TaskFinished", { taskId: TASK, durationMs: 40 }, "task 01a1fc44…574a finished 0.0 s"],
+    [
+      "TaskFailed",
+      { taskId: TASK, problems: [{ path: "", rule: "image x:1 is not there" }] },
+      "task 01a1fc44…574a failed: image x:1 is not there",
+    ],
+    [
+      "CommandSucceeded",
+      { outcome: "done", createdResources: { routers: [TASK] } },
+      "succeeded, routers 01a1fc44…574a",
+    ],
+    [
+      "CommandFailed",
+      { reason: "refused", problems: [{ path: "body.image", rule: "too long" }] },
+      "failed (refused) body.image: too long",
+    ],
+    [
+      "CommandRejected",
+      {
+        reason: "invalid",
+        problems: [
+          { path: "body.scale", rule: "required" },
+          { path: "", rule: "no body" },
+        ],
+      },
+      "rejected (invalid) body.scale: required; no body",
+    ],
+    ["SomethingNew", {}, "SomethingNew"],
+  ])("tells of %s %j in words", (detailType, data, words) => {
+    expect(saidOf(detailType, data)).toBe(words);
+  });
+
+  it("does not repeat for the command what the line of its task has said", () => {
+    const data = { reason: "task-failed", problems: [{ path: `tasks.${TASK}`, rule: "no image" }] };
+
+    expect(saidOf("CommandFailed", data)).toBe("failed (task-failed)");
+  });
+
+  it("names the requested command of a rejection that has none of its own", () => {
+    const data = { operation: "x", reason: "id-reused", problems: [], requestedCommandId: "c9" };
+
+    const line = stripVTControlCharacters(
+      eventLine({
+        version: "0",
+        id: "e1",
+        "detail-type": "CommandRejected",
+        source: "skyhook",
+        account: "000000000000",
+        time: TIME,
+        region: "us-east-1",
+        resources: [],
+        detail: { metadata: { id: "e1", time: TIME }, data },
+      }),
+    );
+
+    expect(line.slice(52, 54)).toBe("c9");
+  });
+
+  it("keeps the columns in their places for a long lane and keeps its end", () => {
+    const line = lineOf("CommandAccepted", {
+      operation: "update-storage-event",
+      lane: "local/storage-event//reaching_used_space/my-storage-prod/my-bucket",
+    });
+
+    expect(line.slice(14, 50)).toBe("…sed_space/my-storage-prod/my-bucket");
+    expect(line.slice(52, 54)).toBe("c1");
+  });
+
+  it("shows a lane's names as they are, not as they are written in the lane's id", () => {
+    const line = lineOf("CommandAccepted", {
+      operation: "update-container",
+      lane: "local/container/1/2/a%2Fb%20c",
+    });
+
+    expect(line.slice(14, 50).trimEnd()).toBe("container 1/2/a/b c");
+  });
+
+  it("fits 120 columns with the ids that people and programs choose", () => {
+    const instance = "local/instance/1234567/76/6c6aa80f-7836-4dc2-a2ae-125e248be476";
+    const lines = [
+      lineOf("TaskFinished", { lane: instance, taskId: TASK, durationMs: 7_200_000 }),
+      lineOf("CommandAccepted", { lane: CONTAINER, operation: "create-storage-event" }, TASK),
+      lineOf(
+        "CommandSucceeded",
+        { lane: CONTAINER, outcome: "done", createdResources: { routers: [TASK] }, durationMs: 9 },
+        "demo-unreachable-registry",
+      ),
+    ];
+
+    expect(lines.map(({ length }) => length > 120)).toEqual([false, false, false]);
+  });
+
+  it("never cuts the command's id, because the status of a command is asked for by it", () => {
+    expect(lineOf("CommandAccepted", { lane: CONTAINER, operation: "x" }, TASK)).toContain(TASK);
+  });
+});

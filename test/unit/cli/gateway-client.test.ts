@@ -1,0 +1,103 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { checkedEndpoint } from "../../../lib/cli/endpoint-option.ts";
+import { createGatewayClient } from "../../../lib/cli/gateway-client.ts";
+
+let close = (): void => undefined;
+afterEach(() => {
+  close();
+  vi.restoreAllMocks();
+});
+
+/** A program that answers every request the same. */
+const serverAnswering = async (status: number, body: string): Promise<string> => {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  close = () => server.close();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+describe("the client of a running Skyhook", () => {
+  it("knows nothing of a command that Skyhook does not know", async () => {
+    const url = await serverAnswering(404, '{"error":"no such command"}');
+
+    expect(await createGatewayClient(url).look("c1")).toBeUndefined();
+  });
+
+  it.each([
+    [404, "not found"],
+    [404, '{"message":"no such path"}'],
+    [401, '{"exception_class":"not_authenticated","message":"hush"}'],
+    [500, "<html>"],
+  ])("says that %i %j is no answer of a Skyhook", async (status, body) => {
+    const url = await serverAnswering(status, body);
+    const message = `${url} is not a running Skyhook; look at the address`;
+
+    await expect(createGatewayClient(url).look("c1")).rejects.toMatchObject({
+      exitCode: 3,
+      message,
+    });
+    await expect(createGatewayClient(url).send({})).rejects.toMatchObject({ exitCode: 3, message });
+  });
+
+  it("says of a Skyhook that is slow that it did not answer in time", async () => {
+    const url = await serverAnswering(200, "[]");
+    const limits: number[] = [];
+    vi.spyOn(AbortSignal, "timeout").mockImplementation((limitMs) => {
+      limits.push(limitMs);
+      return AbortSignal.abort(new DOMException("too late", "TimeoutError"));
+    });
+
+    await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
+      exitCode: 3,
+      message: `${url} did not answer within 30 seconds; it may be busy, try again`,
+    });
+    expect(limits).toEqual([30_000]);
+  });
+
+  it("says of a port where no program listens that nothing answers", async () => {
+    const url = await serverAnswering(200, "[]");
+    close();
+
+    await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/^nothing answers at http/),
+    });
+  });
+
+  it("passes on why Skyhook does not take a request", async () => {
+    const url = await serverAnswering(413, '{"error":"at most 256 KiB"}');
+
+    await expect(createGatewayClient(url).send({})).rejects.toMatchObject({
+      exitCode: 2,
+      message: "Skyhook answers 413: at most 256 KiB",
+    });
+  });
+});
+
+describe("the address of a running Skyhook", () => {
+  it.each(["http://127.0.0.1:4000", "https://skyhook.example/"])("may be %s", (address) => {
+    expect(checkedEndpoint(address)).toBe(address);
+  });
+
+  it.each([
+    ["127.0.0.1:4747", "http://127.0.0.1:4747"],
+    ["localhost:4000", "http://localhost:4000"],
+  ])("may be %s, without a scheme", (address, url) => {
+    expect(checkedEndpoint(address)).toBe(url);
+  });
+
+  it.each(["localhost", "127.0.0.1:port", "ftp://a.example", "http://", "a b:1"])(
+    "cannot be %j",
+    (address) => {
+      expect(() => checkedEndpoint(address)).toThrow(
+        expect.objectContaining({
+          exitCode: 2,
+          message:
+            "--endpoint or SKYHOOK_ENDPOINT: give the address that `skyhook start` prints, such as http://127.0.0.1:4747",
+        }),
+      );
+    },
+  );
+});

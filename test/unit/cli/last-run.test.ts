@@ -1,0 +1,110 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { keepRun, lastRunEndpoint } from "../../../lib/cli/last-run.ts";
+import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
+
+const POLICY = ["--project-id", "1234567", "--region-id", "76", "--policy-id", "1"];
+const SEND = ["send", "update-policy", ...POLICY, "--status", "paused", "--wait"];
+const START = ["start", "--no-demo"];
+
+let home: string;
+let environment: Readonly<Record<string, string>>;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "skyhook-state-"));
+  // Empty, because the tests' own environment could name another run.
+  environment = { XDG_STATE_HOME: home, SKYHOOK_ENDPOINT: "" };
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const startRun = async (args: readonly string[] = START) => {
+  const run = startSkyhook(args, environment);
+  await run.printed("End: Ctrl-C");
+  const url = /listens at (\S+)/.exec(run.stderr())?.[1] ?? "";
+  return { run, url, port: Number(new URL(url).port) };
+};
+
+test("commands find the last run without an address, and each run a port of its own", async () => {
+  const first = await startRun();
+  const second = await startRun();
+
+  const sent = await runSkyhook(SEND, environment);
+  const answers = await Promise.all([first, second].map(({ url }) => fetch(`${url}/commands/no`)));
+  first.run.child.kill("SIGINT");
+  second.run.child.kill("SIGINT");
+  await Promise.all([first.run.ended(), second.run.ended()]);
+
+  expect(sent).toMatchObject({ exitCode: 0 });
+  expect(second.run.stdout()).toContain("policy 1234567/76/1");
+  expect(first.run.stdout()).not.toContain("policy 1234567/76/1");
+  expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+  expect(first.port).toBeGreaterThanOrEqual(4747);
+  expect(second.port).toBeGreaterThanOrEqual(4747);
+  expect(second.port).not.toBe(first.port);
+});
+
+test("a run without a demo prints one blank line before what to do next", async () => {
+  const { run } = await startRun();
+  run.child.kill("SIGINT");
+  await run.ended();
+
+  expect(run.stderr()).toContain("\n\nSend the next command");
+  expect(run.stderr()).not.toContain("\n\n\n");
+});
+
+test("a run that has ended cleanly is forgotten, and one that was killed is known to be gone", async () => {
+  const ended = await startRun();
+  ended.run.child.kill("SIGINT");
+  await ended.run.ended();
+  const afterEnd = await runSkyhook(SEND, environment);
+
+  const killed = await startRun();
+  killed.run.child.kill("SIGKILL");
+  await killed.run.ended();
+  const afterKill = await runSkyhook(["status", "c1"], environment);
+
+  expect(afterEnd).toMatchObject({
+    exitCode: 3,
+    stderr:
+      "no running Skyhook is known; run `npx skyhook start`, or give an address by --endpoint or SKYHOOK_ENDPOINT\n",
+  });
+  expect(afterKill).toMatchObject({
+    exitCode: 3,
+    stderr: `the last run, at ${killed.url}, has ended; run \`npx skyhook start\` again, or give an address by --endpoint\n`,
+  });
+});
+
+test("a run goes on where its address cannot be kept, and says what to export", async () => {
+  environment = { ...environment, XDG_STATE_HOME: join(process.execPath, "no-folder") };
+
+  const { run, url } = await startRun();
+  run.child.kill("SIGINT");
+  await run.ended();
+
+  expect(run.stderr()).toContain("could not be kept for other commands");
+  expect(run.stderr()).toContain(`export SKYHOOK_ENDPOINT=${url}`);
+});
+
+test("the address is for its owner's eyes, in one file that is written whole", async () => {
+  keepRun("http://127.0.0.1:4747", environment);
+
+  const folder = join(home, "skyhook");
+  expect(await readdir(folder)).toEqual(["last-run.json"]);
+  const modes = await Promise.all(
+    [folder, join(folder, "last-run.json")].map((path) => stat(path)),
+  );
+  expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(["700", "600"]);
+});
+
+test("a run that ends leaves the address of a later one alone", () => {
+  const forgetFirst = keepRun("http://127.0.0.1:4747", environment);
+  const forgetSecond = keepRun("http://127.0.0.1:4748", environment);
+
+  forgetFirst();
+  expect(lastRunEndpoint(environment)).toBe("http://127.0.0.1:4748");
+
+  forgetSecond();
+  expect(() => lastRunEndpoint(environment)).toThrow("no running Skyhook is known");
+});

@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { COMMANDED } from "../../../lib/contract/mutations.ts";
+import { READS } from "../../../lib/contract/operations.ts";
+import { runSkyhook } from "../../support/skyhook-process.ts";
+
+const describedSchema = z.array(
+  z.looseObject({
+    id: z.string(),
+    kind: z.enum(["mutation", "read"]),
+    fields: z.array(z.unknown()),
+  }),
+);
+
+describe("skyhook --version", () => {
+  it("prints the version of package.json", async () => {
+    const text = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
+    const { version } = z.object({ version: z.string() }).parse(JSON.parse(text));
+
+    expect(await runSkyhook(["--version"])).toEqual({
+      exitCode: 0,
+      stdout: `${version}\n`,
+      stderr: "",
+    });
+  });
+});
+
+describe("skyhook operations", () => {
+  it.concurrent("lists what can be sent and what can be read under headings of their own", async () => {
+    const { stdout, exitCode } = await runSkyhook(["operations"]);
+
+    const [sent = "", read = ""] = stdout.split("\n\n");
+    const idsIn = (part: string) =>
+      part
+        .split("\n")
+        .slice(1)
+        .map((line) => line.trim().split(" ")[0]);
+    expect(sent).toMatch(/^can be sent/);
+    expect(idsIn(sent)).toEqual(COMMANDED.map(({ id }) => id));
+    expect(read).toMatch(/^can be read/);
+    expect(idsIn(read)).toEqual(READS.map(({ id }) => id));
+    expect(exitCode).toBe(0);
+  });
+
+  it.concurrent("prints with --json each operation with its kind, those to send first", async () => {
+    const { stdout } = await runSkyhook(["operations", "--json"]);
+
+    const described = describedSchema.parse(JSON.parse(stdout));
+    expect(described.map(({ id, kind }) => [id, kind])).toEqual(
+      [...COMMANDED, ...READS].map(({ id, kind }) => [id, kind]),
+    );
+    expect(described[0]).toMatchObject({ answers: "tasks", lane: { resource: "container" } });
+    expect(described.find(({ id }) => id === "get-network-tag")).toMatchObject({
+      reference: "E14",
+      method: "GET",
+      fields: [
+        { name: "project_id" },
+        { name: "region_id" },
+        { name: "network_id" },
+        { name: "key" },
+      ],
+    });
+  });
+
+  it.concurrent("says of follow-task that it sends nothing, and waits for no other command", async () => {
+    const { stdout } = await runSkyhook(["operations", "follow-task"]);
+
+    expect(stdout.split("\n").slice(1, 5)).toEqual([
+      "GET /v1/tasks/{task_id}",
+      "Nothing is sent to the provider but checks of that task, until it ends.",
+      "It waits for no other command, even of the same task.",
+      "",
+    ]);
+  });
+
+  it.concurrent("shows the fields of a read, and how it is asked for", async () => {
+    const { stdout } = await runSkyhook(["operations", "get-network-tag"]);
+
+    expect(stdout).toBe(
+      [
+        "get-network-tag (E14): Read one tag of a network",
+        "GET /cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
+        "Nothing changes; the provider itself is asked, once.",
+        "",
+        "  params.project_id  required  whole number",
+        "  params.region_id   required  whole number",
+        "  params.network_id  required  a UUID",
+        "  query.key          required  text, not empty; 1 to 255 characters",
+        "",
+        "All flags: npx skyhook read get-network-tag --help",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it.concurrent("lists all of them to who names none of them", async () => {
+    const { stderr, exitCode } = await runSkyhook(["operations", "get-netwrok-tag"]);
+
+    expect(stderr).toMatch(/^no operation get-netwrok-tag; there are:\ncan be sent/);
+    expect(exitCode).toBe(2);
+  });
+});

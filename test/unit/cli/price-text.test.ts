@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/cli/price-text.ts";
+import type { PriceChangeView, PriceView, ReadingView } from "../../../lib/jobs/prices/views.ts";
+
+const latest = {
+  number: 2,
+  kind: "instance",
+  readAt: "2026-01-01T00:00:00.000Z",
+  lastSeenAt: "2026-01-02T00:00:03.250Z",
+  status: "show",
+  total: { currency: "EUR", per_hour: "0.041886", per_month: "30.15792" },
+} as const;
+
+const web: PriceView = {
+  name: "web",
+  kind: "instance",
+  latest,
+  lastRun: { bucket: "2026-01-02T00:00:00.000Z", outcome: "unchanged", problem: null },
+};
+
+const change: PriceChangeView = {
+  name: "web",
+  kind: "instance",
+  number: 2,
+  readAt: "2026-01-02T00:00:00.000Z",
+  previousReadAt: "2026-01-01T00:00:00.000Z",
+  before: { currency: "EUR", per_hour: "0.02", per_month: "14.4" },
+  after: { currency: "EUR", per_hour: "0.02", per_month: "18" },
+  percent: "25.00",
+  categories: [
+    { category: "total.per_month", before: "14.4", after: "18" },
+    { category: "per_month.volumes.ultra", before: null, after: "3.6" },
+  ],
+};
+
+describe("the list of prices as text", () => {
+  it("is a line for each name, in columns as wide as they need", () => {
+    const failed: PriceView = {
+      name: "cluster-of-nobody",
+      kind: "k8s_cluster",
+      latest: null,
+      lastRun: { ...web.lastRun, outcome: "failed", problem: "404 not-found" },
+    };
+
+    expect(priceListText([web, failed]).split("\n")).toEqual([
+      "name               kind         hour      month     currency  status  last seen             run",
+      "web                instance     0.041886  30.15792  EUR       show    2026-01-02T00:00:03Z  2026-01-02T00:00:00Z  unchanged",
+      "cluster-of-nobody  k8s_cluster  -         -         -         -       -                     2026-01-02T00:00:00Z  failed: 404 not-found",
+    ]);
+  });
+
+  it("shows by its number what would steer the terminal in a provider's words", () => {
+    const lastRun = { ...web.lastRun, outcome: "failed", problem: "a\u001b[2Jb\nc" } as const;
+
+    expect(priceListText([{ ...web, lastRun }])).toMatch(/failed: a\\u001b\[2Jb\\u000ac$/);
+  });
+
+  it("says that there is nothing yet", () => {
+    expect(priceListText([])).toBe("no prices yet");
+  });
+});
+
+describe("the history of a price as text", () => {
+  it("is a line for each reading, with - for what the provider did not tell", () => {
+    const readings: readonly ReadingView[] = [
+      { ...latest, amounts: {} },
+      {
+        ...latest,
+        number: 1,
+        status: "error",
+        total: { currency: null, per_hour: null, per_month: null },
+        amounts: {},
+      },
+    ];
+
+    expect(priceHistoryText(readings).split("\n")).toEqual([
+      "number  read                  last seen             hour      month     currency  status",
+      "2       2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  0.041886  30.15792  EUR       show",
+      "1       2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  -         -         -         error",
+    ]);
+  });
+
+  it("says that there is nothing yet", () => {
+    expect(priceHistoryText([])).toBe("no readings yet");
+  });
+});
+
+describe("changes of prices as text", () => {
+  it("have before and after, and below them every category that changed", () => {
+    expect(priceChangesText([change]).split("\n")).toEqual([
+      "read                  name  change   hour  month      currency",
+      "2026-01-02T00:00:00Z  web   25.00 %  0.02  14.4 → 18  EUR",
+      "    total.per_month: 14.4 → 18",
+      "    per_month.volumes.ultra: - → 3.6",
+    ]);
+  });
+
+  it("have no percentage where there is none, and tell of another currency", () => {
+    const dollars = { ...change, percent: null, after: { ...change.after, currency: "USD" } };
+
+    expect(priceChangesText([dollars]).split("\n")[1]).toBe(
+      "2026-01-02T00:00:00Z  web   -       0.02  14.4 → 18  EUR → USD",
+    );
+  });
+
+  it("name eight categories of a price and count the others", () => {
+    const categories = Array.from({ length: 10 }, (_, index) => ({
+      category: `c${index}`,
+      before: "1",
+      after: "2",
+    }));
+
+    const lines = priceChangesText([{ ...change, categories }, change]).split("\n");
+
+    expect(lines.slice(9, 12)).toEqual([
+      "    c7: 1 → 2",
+      "    and 2 more",
+      "2026-01-02T00:00:00Z  web   25.00 %  0.02  14.4 → 18  EUR",
+    ]);
+  });
+
+  it("say that there are none", () => {
+    expect(priceChangesText([])).toBe("no changes");
+  });
+});

@@ -1,0 +1,107 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+
+let program: SkyhookProcess;
+let environment: Record<string, string>;
+let folder: string;
+
+const prices = (...args: readonly string[]) => runSkyhook(["prices", ...args], environment);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "skyhook-prices-"));
+  const watchlist = join(folder, "watchlist.json");
+  const items = [
+    { name: "ddos", ddos: { region_id: 76 } },
+    { name: "nowhere", ddos: { region_id: 5 } },
+  ];
+  await writeFile(watchlist, JSON.stringify({ items }));
+  program = startSkyhook(["start", "--no-demo", "--json", "--watchlist", watchlist]);
+  await program.printed("PricesCaptured");
+  const endpoint = /listens at (\S+)/.exec(program.stderr())?.[1] ?? "none";
+  environment = { SKYHOOK_ENDPOINT: endpoint };
+});
+
+afterAll(async () => {
+  program.child.kill("SIGTERM");
+  await program.ended();
+  await rm(folder, { recursive: true });
+});
+
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+const shown = (text: string): readonly string[] =>
+  text
+    .replaceAll(TIME, "TIME")
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.replaceAll(/ {2,}/g, "  "));
+
+describe("skyhook prices", () => {
+  it.concurrent("list shows what is watched, with the price or why there is none", async () => {
+    const ended = await prices("list");
+
+    expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(shown(ended.stdout)).toEqual([
+      "name  kind  hour  month  currency  status  last seen  run",
+      "ddos  ddos  0.08333333333333333  60  EUR  show  TIME  TIME  first",
+      expect.stringMatching(/^nowhere {2}ddos( {2}-){5} {2}TIME {2}failed: get-ddos-price: 404/),
+    ]);
+  });
+
+  it.concurrent("history shows each reading", async () => {
+    const ended = await prices("history", "ddos");
+
+    expect(shown(ended.stdout)).toEqual([
+      "number  read  last seen  hour  month  currency  status",
+      "1  TIME  TIME  0.08333333333333333  60  EUR  show",
+    ]);
+  });
+
+  it.concurrent("prints JSON for scripts", async () => {
+    const listed = await prices("list", "--json");
+    const history = await prices("history", "ddos", "--json");
+    const changes = await prices("changes", "--since", "1h", "--json");
+
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { name: "ddos", latest: { total: { per_month: "60", currency: "EUR" } } },
+      { name: "nowhere", latest: null },
+    ]);
+    expect(JSON.parse(history.stdout)).toMatchObject([
+      { number: 1, amounts: { price_per_day: "2", price_per_30d: "60" } },
+    ]);
+    expect(changes.stdout).toBe("[]\n");
+  });
+
+  it.concurrent.each([["24h"], ["7d"], ["90m"], ["2026-01-31"], ["2026-01-31T12:00:00Z"]])(
+    "changes takes %s as since",
+    async (since) => {
+      expect(await prices("changes", "--since", since)).toEqual({
+        exitCode: 0,
+        stdout: "no changes\n",
+        stderr: "",
+      });
+    },
+  );
+
+  it.concurrent.each([["yesterday"], ["7"], ["2026-02-30"], [""]])(
+    "changes refuses %j as since, and says what it takes",
+    async (since) => {
+      const ended = await prices("changes", "--since", since);
+
+      expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
+      expect(ended.stderr).toMatch(/^--since: how long ago, such as 24h/);
+    },
+  );
+
+  it.concurrent("says that nothing is watched under a name", async () => {
+    const ended = await prices("history", "web server");
+
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "web server: nothing is or was watched under this name; those that are: npx skyhook prices list\n",
+    });
+  });
+});

@@ -1,0 +1,168 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, it } from "vitest";
+import { reportText } from "../../../lib/cli/report-text.ts";
+import type { CommandState } from "../../../lib/cli/request-state.ts";
+
+const commandState = (fields: Partial<CommandState>): CommandState => ({
+  kind: "command",
+  commandId: "c1",
+  operation: "update-container",
+  status: "running",
+  lane: "local/container/1/2/web",
+  attempts: 1,
+  taskIds: [],
+  acceptedAt: "2026-01-31T12:00:00.000Z",
+  deadline: "2026-01-31T14:00:00.000Z",
+  ...fields,
+});
+
+/** The lines below what every state says. */
+const linesOf = (fields: Partial<CommandState>, flags = ""): readonly string[] => {
+  const lines = stripVTControlCharacters(reportText(commandState(fields), flags)).split("\n");
+  return lines.slice(lines.findIndex((line) => line.startsWith("  accepted ")) + 1);
+};
+
+const attempt = (number: number, fields: object = {}) => ({
+  number,
+  startedAt: "2026-01-31T12:00:01.000Z",
+  endedAt: "2026-01-31T12:00:02.250Z",
+  ...fields,
+});
+
+describe("the report of a command", () => {
+  it("shows every attempt: when, how long, what came back", () => {
+    const history = [
+      attempt(1, { disposition: "lost" }),
+      attempt(2, { disposition: "throttled", code: "throttled", status: 429, message: "429 slow" }),
+      attempt(3, { disposition: "transient", code: "locked", status: 409 }),
+      attempt(4, { disposition: "answered" }),
+      { number: 5, startedAt: "2026-01-31T12:00:03.000Z" },
+    ];
+
+    expect(linesOf({ history })).toEqual([
+      "  attempt  sent                      took   came back",
+      "  1        2026-01-31T12:00:01.000Z  -      lost: its sender died, and nobody has its answer",
+      "  2        2026-01-31T12:00:01.000Z  1.3 s  throttled: 429 slow",
+      "  3        2026-01-31T12:00:01.000Z  1.3 s  transient: 409 locked",
+      "  4        2026-01-31T12:00:01.000Z  1.3 s  answered",
+      "  5        2026-01-31T12:00:03.000Z  -      on its way",
+    ]);
+  });
+
+  it("shows the newest twenty of many attempts, and where the others are", () => {
+    const history = Array.from({ length: 25 }, (_, index) =>
+      attempt(index + 1, { disposition: "answered" }),
+    );
+
+    const lines = linesOf({ history });
+
+    expect(lines).toHaveLength(22);
+    expect(lines[1]).toMatch(/^ {2}6 /);
+    expect(lines.at(-1)).toBe("  and 5 earlier, all in --json");
+  });
+
+  it("shows nothing of the provider's that steers the terminal", () => {
+    const history = [attempt(1, { disposition: "permanent", message: "400 \u001b[2J\u202e" })];
+
+    expect(linesOf({ history }).at(-1)).toMatch(/permanent: 400 \\u001b\[2J\\u202e$/);
+  });
+
+  it.each([
+    [
+      { for: "lane", ahead: 3, holder: { sender: "111122223333", commandId: "c0" } },
+      "  waits in its lane behind 3; at work there: c0 of 111122223333",
+    ],
+    [{ for: "others", commandIds: ["a", "b"] }, "  waits for a, b"],
+    [
+      { for: "reply", until: "2026-01-31T12:00:45.000Z" },
+      "  waits for a reply, until 2026-01-31T12:00:45.000Z at the latest",
+    ],
+    [
+      { for: "next-attempt", until: "2026-01-31T12:00:45.000Z", because: "paused" },
+      "  waits for its next attempt at 2026-01-31T12:00:45.000Z",
+    ],
+    [{ for: "tasks", taskIds: ["t1"] }, "  waits for t1"],
+  ] as const)("says what a command waits for: %j", (waitsFor, line) => {
+    const waiting = waitsFor as unknown as NonNullable<CommandState["waitsFor"]>;
+
+    expect(linesOf({ waitsFor: waiting })).toEqual([line]);
+  });
+
+  it("tells what people did", () => {
+    const resolution = {
+      applied: false,
+      resolvedAt: "2026-02-01T09:00:00.000Z",
+      note: "not there",
+    };
+    const cancelRequestedAt = "2026-01-31T13:00:00.000Z";
+
+    expect(linesOf({ cancelRequestedAt, resolution })).toEqual([
+      "  stopped by a person at 2026-01-31T13:00:00.000Z",
+      "  a person found at 2026-02-01T09:00:00.000Z: it did not take effect (not there)",
+    ]);
+  });
+
+  it.each([
+    ["cancel", "  next: npx skyhook cancel c1 --stage prod"],
+    [
+      "resolve",
+      "  next: look at the provider, then npx skyhook resolve c1 --applied | --not-applied --stage prod",
+    ],
+    ["follow-task", "  next: follow what is still at work, by follow-task: t2"],
+    [
+      "check-effect",
+      "  next: look at the provider, and send it again, under a new id, only if it did not take effect",
+    ],
+    ["send-again", "  next: once the cause is gone, send it again under a new id"],
+  ])("says what a person can do next: %s", (act, line) => {
+    const tasks = [{ id: "t1", end: { kind: "finished" } }, { id: "t2" }];
+
+    expect(linesOf({ personCan: [act], tasks }, " --stage prod")).toEqual([line]);
+  });
+
+  it("writes an id so that a shell takes it for one word", () => {
+    const [line] = linesOf({ personCan: ["cancel"], commandId: "it's $HOME" });
+
+    expect(line).toBe("  next: npx skyhook cancel 'it'\\''s $HOME'");
+  });
+
+  it.each([
+    ["its own id", { commandId: "a\u001b[2J", personCan: ["cancel"] }],
+    ["an id of others", { status: "waiting", after: ["a\u001b[2J"] }],
+    ["a problem", { problems: [{ path: "tasks.t1", rule: "boom \u001b[2J" }] }],
+    ["what was created", { createdResources: { "a\u001b[2J": ["r\u001b[2J"] } }],
+    ["a note", { resolution: { applied: true, resolvedAt: "now", note: "\u001b[2J" } }],
+    [
+      "the holder of its lane",
+      { waitsFor: { for: "lane", ahead: 1, holder: { sender: "\u001b[2J", commandId: "c" } } },
+    ],
+  ])("shows nothing that steers the terminal in %s", (_what, fields) => {
+    const state = commandState(fields as unknown as Partial<CommandState>);
+
+    const text = stripVTControlCharacters(reportText(state, "").replaceAll("\u001b[2J", "STEERS"));
+
+    expect(text).not.toContain("STEERS");
+    expect(text).toContain("\\u001b[2J");
+  });
+
+  it("says when a command was accepted and when it ended", () => {
+    const text = reportText(
+      commandState({ status: "succeeded", endedAt: "2026-01-31T12:00:02.500Z" }),
+      "",
+    );
+
+    expect(text).toContain("\n  accepted 2026-01-31T12:00:00.000Z, ended 2026-01-31T12:00:02.500Z");
+  });
+
+  it("names the ends of its tasks", () => {
+    const tasks = [
+      { id: "t1", end: { kind: "failed" } },
+      { id: "t2", end: { kind: "unknown" } },
+      { id: "t3" },
+    ];
+
+    expect(reportText(commandState({ taskIds: ["t1", "t2", "t3"], tasks }), "")).toContain(
+      "\n  task t1 failed\n  task t2 is not known at the provider\n  task t3\n",
+    );
+  });
+});

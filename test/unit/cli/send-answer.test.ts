@@ -1,0 +1,163 @@
+import { createServer, type Server } from "node:http";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { type SendOptions, sendCommand } from "../../../lib/cli/send.ts";
+import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
+import type { Automation } from "../../../lib/local/automation.ts";
+import { openGateway } from "../../../lib/local/gateway.ts";
+import type { Clock } from "../../../lib/platform/ports/clock.ts";
+import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import type { ServedService } from "../../../lib/service/serve.ts";
+import { openQuietly } from "../local/open-quietly.ts";
+
+/** How long `send` waits for an answer. */
+const ANSWER_MS = 2_000;
+
+let automation: Automation;
+let gateway: ServedService;
+let busy: Server | undefined;
+let out: string;
+let err: string;
+
+beforeEach(async () => {
+  automation = await openQuietly();
+  gateway = await openGateway(automation, 0);
+  out = "";
+  err = "";
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    err += text;
+    return true;
+  });
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  busy?.closeAllConnections();
+  busy?.close();
+  await gateway.close();
+  await automation.stop();
+});
+
+/** A clock whose two seconds are over when the test says so. */
+const clockUntil = (isOver: Promise<void>): Clock => {
+  const { now, sleep } = createSystemClock();
+  const untilAborted = (signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+  return {
+    now,
+    sleep: (durationMs, signal) =>
+      durationMs === ANSWER_MS
+        ? Promise.race([isOver, untilAborted(signal)])
+        : sleep(durationMs, signal),
+  };
+};
+
+const NEVER = new Promise<void>(() => {});
+
+const send = (status: string, options: Partial<SendOptions> = {}) =>
+  sendCommand(updatePolicy, {
+    endpoint: gateway.url,
+    input: {
+      data: JSON.stringify({ params: { project_id: 1234567, region_id: 76, policy_id: 1 } }),
+      body: JSON.stringify({ status }),
+      flags: new Map(),
+    },
+    id: "c1",
+    waitFor: "answer",
+    timeoutSeconds: 60,
+    json: false,
+    clock: clockUntil(NEVER),
+    random: createSystemRandom(),
+    ...options,
+  });
+
+describe("skyhook send without --wait", () => {
+  it("waits until the request is accepted, and prints the id alone on stdout", async () => {
+    automation.start();
+
+    const exitCode = await send("paused");
+
+    expect({ exitCode, out, err }).toEqual({
+      exitCode: 0,
+      out: "c1\n",
+      err: "accepted; how it goes: npx skyhook status c1\n",
+    });
+  });
+
+  it("says that a request was rejected, with status 2 and nothing on stdout", async () => {
+    automation.start();
+    await send("paused");
+    [out, err] = ["", ""];
+
+    const exitCode = await send("active");
+
+    expect({ exitCode, out, err }).toEqual({
+      exitCode: 2,
+      out: "",
+      err: "update-policy rejected (id-reused)\n  metadata.commandId: belongs to a command with another payload\n",
+    });
+  });
+
+  it("prints the rejection on stdout as JSON", async () => {
+    automation.start();
+    await send("paused", { waitFor: "end" });
+    [out, err] = ["", ""];
+
+    const exitCode = await send("active", { json: true });
+
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(out)).toMatchObject({ kind: "rejected", reason: "id-reused" });
+  });
+
+  it("says that neither came in time, with status 0", async () => {
+    const over = Promise.resolve();
+
+    const exitCode = await send("paused", { clock: clockUntil(over) });
+
+    expect({ exitCode, out, err }).toEqual({
+      exitCode: 0,
+      out: "c1\n",
+      err: "sent, but neither accepted nor rejected within 2 s; how it goes: npx skyhook status c1\n",
+    });
+  });
+
+  it("does not wait for a Skyhook that has taken the request and answers no more", async () => {
+    let over = (): void => {};
+    const isOver = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    busy = createServer((request, response) => {
+      if (request.method === "POST") response.writeHead(202).end("{}");
+      else over();
+    });
+    const { port } = await new Promise<{ port: number }>((resolve) => {
+      busy?.listen(0, "127.0.0.1", () =>
+        resolve(z.object({ port: z.int() }).parse(busy?.address())),
+      );
+    });
+
+    const exitCode = await send("paused", {
+      endpoint: `http://127.0.0.1:${port}`,
+      clock: clockUntil(isOver),
+      json: true,
+    });
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ commandId: "c1", answer: "none" });
+  });
+
+  it("asks nothing with --no-wait", async () => {
+    const exitCode = await send("paused", { waitFor: "nothing" });
+
+    expect({ exitCode, out, err }).toEqual({
+      exitCode: 0,
+      out: "c1\n",
+      err: "sent; how it goes: npx skyhook status c1\n",
+    });
+  });
+});

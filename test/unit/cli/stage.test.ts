@@ -1,0 +1,219 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
+import { recordRejection } from "../../../lib/engine/rejection.ts";
+import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
+import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
+import { blockBudget, budgets, newBudget } from "../../../lib/provider/rate-limit.ts";
+import { commandOf } from "../../support/commands.ts";
+import { runSkyhook } from "../../support/skyhook-process.ts";
+import { openTableServer, type TableServer } from "../../support/table-server.ts";
+
+let table: TableServer;
+let client: DynamoDBClient;
+let ledger: Ledger;
+let environment: Record<string, string>;
+
+/** The AWS account of dynalite's tables. */
+const OWN = "000000000000";
+const LATER = Date.UTC(2100, 0, 1);
+
+const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
+const put = (id: string, fields: Partial<Command> = {}) => {
+  const command = commandOf({ sender: OWN, id, deadline: LATER, ...fields });
+  return commands.write(ledger, commandKey(command), undefined, command);
+};
+const stored = async (id: string, sender = OWN) =>
+  (await commands.read(ledger, commandKey({ sender, id })))?.value;
+
+const unknownEnd: Command["state"] = {
+  status: "failed",
+  endedAt: 5_000,
+  settled: true,
+  reason: "unknown-outcome",
+  tasks: [],
+};
+
+beforeAll(async () => {
+  const tableName = "skyhook-test-ledger";
+  table = await openTableServer(tableName);
+  client = new DynamoDBClient(table.clientConfig);
+  ledger = createDynamodbLedger({ client, tableName });
+  environment = {
+    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    // A stage wins over what stands in the environment.
+    SKYHOOK_ENDPOINT: "http://127.0.0.1:1",
+  };
+});
+
+afterAll(async () => {
+  client.destroy();
+  await table.close();
+});
+
+describe("a deployed stage", () => {
+  it.concurrent("tells where a command of its own AWS account stands", async () => {
+    await put("waits", { state: { status: "waiting" } });
+
+    const ended = await skyhook("status", "waits", "--stage", "test");
+
+    expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(ended.stdout).toMatch(/^update-container waits waiting\n/);
+    expect(ended.stdout).toMatch(/\n {2}next: npx skyhook cancel waits --stage test\n$/);
+  });
+
+  it.concurrent("tells of another AWS account's command, as JSON too", async () => {
+    await put("theirs", { sender: "111122223333", state: { status: "waiting" } });
+
+    const ended = await skyhook(
+      ...["status", "theirs", "--stage", "test", "--sender", "111122223333", "--json"],
+    );
+
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      commandId: "theirs",
+      sender: "111122223333",
+      history: [],
+      personCan: ["cancel"],
+    });
+  });
+
+  it.concurrent("has a command cancelled in one write, and leaves the rest to its poller", async () => {
+    const before = await put("unwanted");
+
+    const ended = await skyhook("cancel", "unwanted", "--stage", "test");
+
+    expect(ended).toEqual({
+      exitCode: 0,
+      stdout: "unwanted is cancelled; nothing of it took effect\n",
+      stderr: "its event follows within a minute, and its lane goes on then\n",
+    });
+    const { state, outbox } = (await stored("unwanted")) ?? {};
+    expect(state).toMatchObject({ status: "cancelled", reason: "requested", settled: false });
+    expect(outbox).toMatchObject([{ detailType: "CommandCancelled" }]);
+    const item = await ledger.read(`command#${OWN}/unwanted`);
+    expect(item?.version).toBe((before?.version ?? 0) + 1);
+    expect(item?.dueAt).toBeLessThan(Date.now() + 6_000);
+  });
+
+  it.concurrent("keeps a person's finding, and leaves its event to its poller", async () => {
+    const { request: _, ...ended } = commandOf({ sender: OWN, id: "unknown" });
+    await commands.write(ledger, `${OWN}/unknown`, undefined, { ...ended, state: unknownEnd });
+
+    const resolved = await skyhook("resolve", "unknown", "--not-applied", "--stage", "test");
+
+    expect(resolved).toEqual({
+      exitCode: 0,
+      stdout: "unknown is resolved: it did not take effect\n",
+      stderr: "its event follows within a minute\n",
+    });
+    expect(await stored("unknown")).toMatchObject({
+      resolution: { applied: false },
+      outbox: [{ detailType: "CommandResolved" }],
+      state: { ...unknownEnd, settled: false },
+    });
+  });
+
+  it.concurrent("shows what was rejected under a command's id, and under one of its own", async () => {
+    await put("taken");
+    const rejection = {
+      ...{ digest: "d", operation: "resume-instance", reason: "id-reused" },
+      problems: [{ path: "metadata.commandId", rule: "belongs to a command" }],
+      ...{ problemCount: 1, rejectedAt: Date.UTC(2026, 0, 1) },
+    };
+    await recordRejection(ledger, OWN, { ...rejection, commandId: "taken", eventId: "e1" });
+    await recordRejection(ledger, OWN, { ...rejection, digest: "d2", commandId: "unmade" });
+
+    const taken = await skyhook("status", "taken", "--stage", "test");
+    const unmade = await skyhook("status", "unmade", "--stage", "test", "--json");
+
+    expect(taken.stdout).toContain(
+      "\n  another request under this id was rejected at 2026-01-01T00:00:00.000Z (id-reused), event e1\n    metadata.commandId: belongs to a command\n",
+    );
+    expect(taken.exitCode).toBe(0);
+    expect(JSON.parse(unmade.stdout)).toMatchObject({ kind: "rejected", reason: "id-reused" });
+    expect(unmade.exitCode).toBe(2);
+  });
+
+  it.concurrent("shows that an account is paused, and lifts the pause", async () => {
+    const until = Date.UTC(2100, 0, 1);
+    await budgets.change(ledger, "slow", (budget = newBudget("slow")) =>
+      blockBudget(budget, { now: Date.now(), until }),
+    );
+    const times = { notBefore: until, lookAt: until };
+    const waiting = { status: "running" as const, ...times, because: "paused" };
+    await put("held", { account: "slow", state: waiting, sender: "111122223333" });
+
+    const about = ["--stage", "test", "--sender", "111122223333"];
+    const before = await skyhook("status", "held", ...about);
+    const lifted = await skyhook("lift-pause", "slow", "--stage", "test", "--json");
+
+    expect(before.stdout).toContain(
+      "\n  account slow sends nothing until 2100-01-01T00:00:00.000Z: the provider asked for a pause\n  to send all the same: npx skyhook lift-pause slow --stage test\n",
+    );
+    expect(JSON.parse(lifted.stdout)).toMatchObject({ account: "slow", kind: "lifted" });
+    expect(lifted.stderr).toBe("commands and checks go on within a minute\n");
+    expect((await budgets.read(ledger, "slow"))?.value.blockedUntil).toBe(0);
+  });
+
+  it.concurrent("knows no command that it has not", async () => {
+    expect(await skyhook("cancel", "none", "--stage", "test")).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "no command none here: never sent, still queued, or rejected\n",
+    });
+  });
+});
+
+describe("a stage that is not reached", () => {
+  it.concurrent.each([
+    [
+      "is not there",
+      { name: "tset", settings: {} },
+      "there is no table skyhook-tset-ledger in this AWS account and region; look at the stage's name and at AWS_REGION\n",
+      2,
+    ],
+    [
+      "cannot be called so",
+      { name: "a/b", settings: {} },
+      "--stage: the name of a deployed stage, such as prod\n",
+      2,
+    ],
+    [
+      "has no region",
+      { name: "test", settings: { AWS_REGION: "" } },
+      "no AWS region: set AWS_REGION to the one of the stage\n",
+      2,
+    ],
+    [
+      "has no credentials",
+      {
+        name: "test",
+        settings: { AWS_ACCESS_KEY_ID: "", AWS_EC2_METADATA_DISABLED: "true" },
+      },
+      "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
+      2,
+    ],
+    [
+      "does not answer",
+      { name: "test", settings: { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:1" } },
+      "AWS does not answer: connect ECONNREFUSED 127.0.0.1:1\n",
+      3,
+    ],
+  ])(
+    "because it %s is explained in a sentence",
+    async (_what, { name, settings }, text, exitCode) => {
+      const nowhere = { AWS_CONFIG_FILE: "/none", AWS_SHARED_CREDENTIALS_FILE: "/none" };
+
+      const ended = await runSkyhook(["status", "c1", "--stage", name], {
+        ...environment,
+        ...nowhere,
+        ...settings,
+      });
+
+      expect(ended).toEqual({ exitCode, stdout: "", stderr: text });
+    },
+  );
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { readStartSettings, type StartFlags } from "../../../lib/cli/start-settings.ts";
+import { SettingsError } from "../../../lib/platform/lambda/settings.ts";
+
+const read = (flags: Partial<StartFlags>, environment: Record<string, string> = {}) =>
+  readStartSettings({ demo: true, lists: true, ...flags }, environment);
+
+const problemsOf = (flags: Partial<StartFlags>, environment: Record<string, string> = {}) => {
+  try {
+    read(flags, environment);
+  } catch (error) {
+    if (error instanceof SettingsError) {
+      return error.problems.map(({ path, rule }) => `${path}: ${rule}`);
+    }
+  }
+  throw new Error("no settings error");
+};
+
+const REMOTE = { baseUrl: "https://api.example.com" };
+
+describe("the settings of a local run", () => {
+  it("are the embedded service, memory and the default port when nothing is given", () => {
+    expect(read({})).toEqual({
+      directory: undefined,
+      gatewayPort: undefined,
+      eventSource: "skyhook",
+      jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: undefined },
+      provider: { kind: "embedded", port: 0, taskDurationMs: 1_500 },
+      teams: { accountsFile: undefined, reactionsFile: undefined },
+    });
+  });
+
+  it("take each flag", () => {
+    const settings = read({
+      data: "state",
+      port: "4000",
+      servicePort: "4001",
+      taskSeconds: "0.25",
+      eventSource: "acme.skyhook",
+      accounts: "teams.yaml",
+      reactions: "rules.yaml",
+      thresholds: "mine.yaml",
+      watchlist: "prices.json",
+      aiTasks: "transcription",
+    });
+
+    expect(settings).toEqual({
+      directory: "state",
+      gatewayPort: 4_000,
+      eventSource: "acme.skyhook",
+      jobs: {
+        thresholdsFile: "mine.yaml",
+        watchlistFile: "prices.json",
+        aiTasks: "transcription",
+      },
+      provider: { kind: "embedded", port: 4_001, taskDurationMs: 250 },
+      teams: { accountsFile: "teams.yaml", reactionsFile: "rules.yaml" },
+    });
+  });
+
+  it("are a real provider with its address and its key", async () => {
+    const { provider } = read(
+      {
+        ...REMOTE,
+        taskPath: "/cloud/v1/tasks/{task_id}",
+        poolPath: "/cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
+        lists: false,
+      },
+      { SKYHOOK_API_KEY: "1_hush" },
+    );
+
+    expect(provider).toMatchObject({
+      kind: "remote",
+      baseUrl: "https://api.example.com",
+      paths: {
+        "get-task": "/cloud/v1/tasks/{task_id}",
+        "update-pool": "/cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
+      },
+      canList: false,
+    });
+    expect(provider.kind === "remote" && (await provider.apiKey())).toBe("1_hush");
+  });
+
+  it("ask a real provider for AI tasks only when told to", () => {
+    const environment = { SKYHOOK_API_KEY: "1_hush" };
+
+    expect(read(REMOTE, environment).jobs.aiTasks).toBeUndefined();
+    expect(read({ ...REMOTE, aiTasks: "all" }, environment).jobs.aiTasks).toBe("all");
+    expect(problemsOf({ aiTasks: "some" })).toEqual([
+      "--ai-tasks: one of all, transcription, content-moderation",
+    ]);
+  });
+
+  it("do not need the key's variable when a parameter is named, even if it is there and empty", () => {
+    const settings = read({ ...REMOTE, apiKeyParameter: "/key" }, { SKYHOOK_API_KEY: "" });
+
+    expect(settings.provider.kind).toBe("remote");
+  });
+
+  it("ignore a key that happens to be in the environment of an embedded run", () => {
+    expect(read({}, { SKYHOOK_API_KEY: "1_hush" }).provider.kind).toBe("embedded");
+  });
+
+  it("name every bad one in one message and no value", () => {
+    const flags = {
+      port: "99999",
+      taskSeconds: "soon",
+      eventSource: "hush hush",
+      baseUrl: "https://me:hush@api.example.com",
+      taskPath: "/hush",
+      poolPath: "/hush",
+      data: "",
+    };
+
+    const problems = problemsOf(flags, { SKYHOOK_API_KEY: "hush hush" });
+
+    expect(problems).toEqual([
+      "--data: must not be empty",
+      "--port: at most 65535",
+      "--task-seconds: a number of seconds",
+      "--event-source: a source name such as skyhook",
+      "--base-url: a URL without user, password, query or fragment",
+      "--task-path: one of /v1/tasks/{task_id}, /cloud/v1/tasks/{task_id}",
+      "--pool-path: one of /cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}, /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
+      "SKYHOOK_API_KEY: a key without spaces or line breaks",
+    ]);
+  });
+
+  it.each([
+    [
+      "a provider without its key, also beside another mistake",
+      { ...REMOTE, port: "x" },
+      {},
+      [
+        "--port: a whole number",
+        "SKYHOOK_API_KEY: required with --base-url (or name an SSM parameter: --api-key-parameter)",
+      ],
+    ],
+    [
+      "two keys",
+      { ...REMOTE, apiKeyParameter: "/key" },
+      { SKYHOOK_API_KEY: "1_hush" },
+      ["--api-key-parameter: not together with SKYHOOK_API_KEY"],
+    ],
+    [
+      "half a provider",
+      {
+        apiKeyParameter: "/key",
+        taskPath: "/v1/tasks/{task_id}",
+        poolPath: "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}",
+        lists: false,
+      },
+      {},
+      [
+        "--api-key-parameter: only together with --base-url",
+        "--task-path: only together with --base-url",
+        "--pool-path: only together with --base-url",
+        "--no-lists: only together with --base-url",
+      ],
+    ],
+    [
+      "settings of the embedded service for a real provider",
+      { ...REMOTE, servicePort: "4001", taskSeconds: "1" },
+      { SKYHOOK_API_KEY: "1_hush" },
+      [
+        "--service-port: not together with --base-url: it is the embedded service's",
+        "--task-seconds: not together with --base-url: it is the embedded service's",
+      ],
+    ],
+  ])("refuse %s", (_case, flags, environment, problems) => {
+    expect(problemsOf(flags, environment)).toEqual(problems);
+  });
+
+  it.each(["-1", "4e3", "1.5", " 80"])("refuse the port %j", (port) => {
+    expect(problemsOf({ port })).toEqual(["--port: a whole number"]);
+  });
+
+  it.each(["-1", "1,5", "1e3", ".5", "Infinity"])("refuse %j task seconds", (taskSeconds) => {
+    expect(problemsOf({ taskSeconds })).toEqual(["--task-seconds: a number of seconds"]);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { breakAttempts } from "../../../lib/engine/break-attempts.ts";
+import { createGate } from "../../support/gate.ts";
+import { json, scriptProvider } from "../../support/provider.ts";
+import { updateContainer, updatePolicy } from "../../support/requests.ts";
+import { createWorld } from "../../support/world.ts";
+
+test("attempts of a process that is gone are made again at once, and nothing else is touched", async () => {
+  const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const sending = gate.hold("fetch PATCH");
+  void world.handle(updateContainer("c1"));
+  await sending.reached;
+  await world.handle(updateContainer("c2"));
+  const behind = await world.ledger.read("command#own/c2");
+
+  await breakAttempts(world.ledger, world.clock.now());
+  const broken = await world.command("c1");
+  await world.pass(2_000);
+
+  expect(broken).toMatchObject({ lostReplies: 1, state: { notBefore: world.clock.now() - 2_000 } });
+  expect((await world.ledger.read("command#own/c2"))?.version).toBeGreaterThanOrEqual(
+    behind?.version ?? 0,
+  );
+  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.told("c2").at(-1)).toBe("CommandSucceeded");
+});
+
+test("a ledger without attempts stays as it is", async () => {
+  const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "60" }) });
+  const world = await createWorld({ provider: () => provider });
+  await world.handle(updatePolicy("c1"));
+  const before = await world.ledger.read("command#own/c1");
+
+  await breakAttempts(world.ledger, world.clock.now());
+
+  expect(await world.ledger.read("command#own/c1")).toEqual(before);
+});

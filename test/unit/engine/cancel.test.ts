@@ -1,0 +1,308 @@
+import { describe, expect, test } from "vitest";
+import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
+import { finishCommand } from "../../../lib/engine/finish.ts";
+import { lanes } from "../../../lib/engine/lane.ts";
+import { createGate } from "../../support/gate.ts";
+import { createLossyWorld } from "../../support/lost-replies.ts";
+import { json, scriptProvider, startProvider } from "../../support/provider.ts";
+import * as requests from "../../support/requests.ts";
+import { createWorld, LEASE_MS, type World } from "../../support/world.ts";
+
+const CLOCK_DIFFERENCE_MS = 300_000;
+
+const cancel = (world: World, id: string) => cancelCommand(world.newInvocation().deps, `own/${id}`);
+const endOf = (world: World, id: string) =>
+  world.bus
+    .published()
+    .filter(({ metadata }) => metadata.commandId === id)
+    .at(-1);
+const stopped = { kind: "stopped", status: "cancelled", reason: "requested" };
+
+/** A provider at which every container is locked for now. */
+const locked = () =>
+  scriptProvider({ "PATCH /cloud/v1/caas/": () => json(409, { message: "locked" }) });
+
+describe("a command that a person stops", () => {
+  test("ends as cancelled while it waits behind another one, which goes on", async () => {
+    const world = await createWorld({ provider: startProvider });
+    await world.send(requests.updateContainer("first"));
+    await world.send(requests.updateContainer("second"));
+    await world.deliver();
+
+    const answer = await cancel(world, "second");
+    await world.untilQuiet();
+
+    expect(answer).toMatchObject(stopped);
+    expect(world.told("second")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(endOf(world, "second")?.data).toMatchObject({
+      reason: "requested",
+      attempts: 0,
+      problems: [{ path: "", rule: "a person has stopped it" }],
+    });
+    expect(world.told("first").at(-1)).toBe("CommandSucceeded");
+  });
+
+  test("is erased as any that has ended, and says when it was stopped", async () => {
+    const world = await createWorld({ provider: locked });
+    await world.handle(requests.updateContainer("c1", { envs: { TOKEN: "hush" } }));
+
+    await cancel(world, "c1");
+
+    expect(await world.command("c1")).toMatchObject({ cancelRequestedAt: world.clock.now() });
+    expect(await world.command("c1")).not.toHaveProperty("request");
+  });
+
+  test("hands its lane to the next one, which runs", async () => {
+    const provider = locked();
+    const world = await createWorld({ provider: () => provider });
+    await world.send(requests.updateContainer("first"));
+    await world.send(requests.updateContainer("second"));
+    await world.deliver();
+    provider.answer("PATCH /cloud/v1/caas/", () => json(200, { tasks: [] }));
+
+    await cancel(world, "first");
+    await world.untilQuiet();
+
+    expect(world.told("first").at(-1)).toBe("CommandCancelled");
+    expect(world.told("second").at(-1)).toBe("CommandSucceeded");
+    const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
+    expect(lane?.value).toMatchObject({ waiting: [] });
+    expect(lane?.value).not.toHaveProperty("holder");
+  });
+
+  test("leaves no lane behind that a run of it takes in the same moment", async () => {
+    const state: { world?: World } = {};
+    const world = await createWorld({
+      provider: startProvider,
+      around: async (call, effect) => {
+        const { world: found } = state;
+        if (found && call.name.startsWith("ledger.write lane")) {
+          delete state.world;
+          const { deps } = found.newInvocation();
+          await cancelCommand(deps, "own/c1");
+          await finishCommand(deps, (await found.command("c1"))!);
+        }
+        return effect();
+      },
+    });
+    state.world = world;
+
+    await world.handle(requests.updateContainer("c1"));
+
+    const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
+    expect(lane?.value).not.toHaveProperty("holder");
+    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  });
+
+  test("takes those along that wait for it", async () => {
+    const world = await createWorld({ provider: locked });
+    await world.send(requests.updateContainer("first"));
+    await world.send(requests.updatePolicyWith("second", { after: ["first"] }));
+    await world.deliver();
+
+    await cancel(world, "first");
+    await world.untilQuiet();
+
+    expect(endOf(world, "second")).toMatchObject({
+      detailType: "CommandCancelled",
+      data: {
+        reason: "dependency",
+        problems: [{ path: "after.0", rule: "first was not successful: cancelled (requested)" }],
+      },
+    });
+  });
+
+  test("ends before it enters its lane, which stays as it was", async () => {
+    const world = await createWorld({ provider: startProvider });
+    await world.send(requests.updatePolicyWith("c1", { after: ["nobody"] }));
+    await world.deliver();
+
+    const answer = await cancel(world, "c1");
+    await world.untilQuiet();
+
+    expect(answer).toMatchObject(stopped);
+    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  });
+
+  test("ends with an unknown outcome when an earlier request of it got no reply", async () => {
+    const { world, sent } = await createLossyWorld(["the connection breaks after the effect"]);
+    await world.send(requests.createRouter("c1"));
+    await world.deliver();
+
+    const answer = await cancel(world, "c1");
+    await world.untilQuiet();
+
+    expect(answer).toMatchObject({ kind: "stopped", status: "failed", reason: "unknown-outcome" });
+    expect(endOf(world, "c1")).toMatchObject({
+      detailType: "CommandFailed",
+      data: {
+        reason: "unknown-outcome",
+        lostReplies: 1,
+        problems: [
+          {
+            rule: "request 1 got no clear reply (connection-lost); a person has stopped it",
+          },
+        ],
+      },
+    });
+    expect(sent()).toBe(1);
+  });
+
+  test("is counted and logged as ended, once", async () => {
+    const world = await createWorld({ provider: locked });
+    await world.handle(requests.updateContainer("c1"));
+
+    await cancel(world, "c1");
+    await cancel(world, "c1");
+
+    expect(world.counted.filter((name) => name.startsWith("CommandEnded"))).toEqual([
+      "CommandEnded cancelled",
+    ]);
+  });
+});
+
+describe("a command that a person cannot stop", () => {
+  test("is one whose tasks are followed: they are named, and followed on", async () => {
+    const provider = scriptProvider({
+      "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
+      "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
+      "GET /v1/tasks/t2": () => json(200, { id: "t2", state: "RUNNING" }),
+    });
+    const world = await createWorld({ provider: () => provider });
+    await world.send(requests.updateContainer("c1"));
+    await world.pass(10_000);
+
+    const answer = await cancel(world, "c1");
+
+    expect(answer).toEqual({ kind: "following", taskIds: ["t2"] });
+    expect((await world.command("c1"))?.state.status).toBe("following");
+  });
+
+  test("is one that has ended, which says how", async () => {
+    const world = await createWorld({ provider: startProvider });
+    await world.handle(requests.updatePolicy("c1"));
+    const before = await world.ledger.read("command#own/c1");
+
+    const answer = await cancel(world, "c1");
+
+    expect(answer).toEqual({
+      kind: "ended",
+      status: "succeeded",
+      endedAt: new Date(world.clock.now()).toISOString(),
+    });
+    expect(await world.ledger.read("command#own/c1")).toEqual(before);
+  });
+
+  test("is one that nobody knows", async () => {
+    const world = await createWorld({ provider: startProvider });
+
+    expect(await cancel(world, "c1")).toBeUndefined();
+  });
+
+  test("is one of which a request is on its way, for as long as that may take", async () => {
+    const gate = createGate();
+    const world = await createWorld({ provider: startProvider, around: gate.around });
+    const sending = gate.hold("fetch PATCH");
+    const handling = world.handle(requests.updatePolicy("c1"));
+    await sending.reached;
+    await world.clock.advance(20_000);
+
+    const answer = await cancel(world, "c1");
+    sending.open();
+    await handling;
+
+    expect(answer).toEqual({ kind: "under-way", waitMs: LEASE_MS - 20_000 });
+    expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  });
+});
+
+describe("a request whose sender has died", () => {
+  const dying = async () => {
+    const gate = createGate();
+    const world = await createWorld({ provider: startProvider, around: gate.around });
+    const sending = gate.hold("fetch PATCH");
+    void world.handle(requests.updatePolicy("c1"));
+    await sending.reached;
+    return world;
+  };
+
+  test("is waited for a little longer, because the person's clock may be ahead", async () => {
+    const world = await dying();
+    await world.clock.advance(LEASE_MS + CLOCK_DIFFERENCE_MS - 1);
+
+    expect(await cancel(world, "c1")).toEqual({ kind: "under-way", waitMs: 1_000 });
+  });
+
+  test("leaves an unknown outcome behind", async () => {
+    const world = await dying();
+    await world.clock.advance(LEASE_MS + CLOCK_DIFFERENCE_MS);
+
+    const answer = await cancel(world, "c1");
+
+    expect(answer).toMatchObject({ kind: "stopped", status: "failed", reason: "unknown-outcome" });
+    expect(await world.command("c1")).toMatchObject({
+      lostReplies: 1,
+      attempts: [{ disposition: "lost" }],
+    });
+  });
+
+  test("is known to be gone as soon as the poller has seen it", async () => {
+    const world = await dying();
+    await world.clock.advance(LEASE_MS);
+    await world.poll(1);
+
+    expect(await cancel(world, "c1")).toMatchObject({ kind: "stopped", reason: "unknown-outcome" });
+  });
+});
+
+describe("a person who stops a command", () => {
+  test("at the moment in which an attempt begins keeps it from sending, or comes too late", async () => {
+    for (const isFirst of [true, false]) {
+      const gate = createGate();
+      const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
+      const world = await createWorld({ provider: () => provider, around: gate.around });
+      const starting = gate.hold(isFirst ? "ledger.write lane#" : "fetch PATCH");
+      const handling = world.handle(requests.updateContainer("c1"));
+      await starting.reached;
+
+      const answer = await cancel(world, "c1");
+      starting.open();
+      await handling;
+      await world.untilQuiet();
+
+      expect(answer?.kind).toBe(isFirst ? "stopped" : "under-way");
+      expect(provider.count("PATCH ")).toBe(isFirst ? 0 : 1);
+      expect(world.told("c1").at(-1)).toBe(isFirst ? "CommandCancelled" : "CommandSucceeded");
+    }
+  });
+
+  test("loses against an attempt that began after the look, and is told so", async () => {
+    const gate = createGate();
+    const world = await createWorld({ provider: startProvider, around: gate.around });
+    await world.send(requests.updatePolicyWith("c1", { after: ["none"] }));
+    await world.deliver();
+    const writing = gate.hold("ledger.write command#own/c1");
+    const cancelling = cancel(world, "c1");
+    await writing.reached;
+    await world.send(requests.updateContainer("none"));
+    await world.untilQuiet();
+
+    writing.open();
+
+    expect(await cancelling).toMatchObject({ kind: "ended", status: "succeeded" });
+    expect(world.told("c1").filter((type) => type === "CommandCancelled")).toEqual([]);
+  });
+
+  test("twice at once, or again later, is answered the same, and told once", async () => {
+    const world = await createWorld({ provider: locked });
+    await world.handle(requests.updateContainer("c1"));
+
+    const answers = await Promise.all([cancel(world, "c1"), cancel(world, "c1")]);
+    await world.untilQuiet();
+    const later = await cancel(world, "c1");
+
+    expect(answers[0]).toMatchObject(stopped);
+    expect([answers[1], later]).toEqual([answers[0], answers[0]]);
+    expect(new Set(world.bus.published().map(({ id }) => id)).size).toBe(2);
+  });
+});

@@ -1,0 +1,281 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import * as record from "../../../lib/engine/command.ts";
+import * as transitions from "../../../lib/engine/command-transitions.ts";
+
+import type { OutboxEvent } from "../../../lib/ledger/outbox.ts";
+import { commandOf } from "../../support/commands.ts";
+import { createMemoryLedger } from "../../support/memory-ledger.ts";
+
+/** The record and everything that can happen to it. */
+const machine = { ...record, ...transitions };
+
+type Command = record.Command;
+type Step = (command: Command, now: number) => Command;
+
+const event = (id: string): OutboxEvent => ({
+  detailType: "CommandFailed",
+  detail: {},
+  time: 1,
+  groupId: "g",
+  deduplicationId: id,
+});
+
+const TASK_IDS = ["t1", "t2", "t3"];
+const STEPS: Readonly<Record<string, Step>> = {
+  waitInLane: machine.waitInLane,
+  lookAgain: machine.lookAgain,
+  startAttempt: (command, now) =>
+    machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 }),
+  endAttempt: (command, now) =>
+    machine.endAttempt(command, { endedAt: now, disposition: "transient", code: "locked" }),
+  waitBeforeSending: (command, now) => machine.waitBeforeSending(command, now + 5_000),
+  loseLease: machine.loseLease,
+  markUncertain: machine.markUncertain,
+  followTasks: (command) => machine.followTasks(command, ["t1", "t2", "t1"]),
+  followOthers: (command) => machine.followTasks(command, ["t3"]),
+  tasksRecorded: machine.tasksRecorded,
+  finishFirst: (command) => machine.recordTaskEnd(command, "t1", { kind: "finished" }),
+  failFirst: (command) => machine.recordTaskEnd(command, "t1", { kind: "failed", message: "no" }),
+  succeed: (command, now) =>
+    machine.endCommand(command, { status: "succeeded", endedAt: now }, event("succeeded")),
+  fail: (command, now) =>
+    machine.endCommand(command, { status: "failed", endedAt: now, reason: "r" }, event("failed")),
+  leaveUnknown: (command, now) =>
+    machine.endCommand(
+      command,
+      { status: "failed", endedAt: now, reason: "unknown-outcome" },
+      event("failed"),
+    ),
+  noteCancelRequest: machine.noteCancelRequest,
+  publish: (command) =>
+    machine.markPublished(command, new Set(["accepted", "succeeded", "failed"])),
+  settle: machine.settle,
+};
+
+const course = fc.array(
+  fc.record({
+    step: fc.constantFrom(...Object.keys(STEPS)),
+    pass: fc.constantFrom(-5_000, 0, 1_000, 61_000),
+  }),
+  { maxLength: 25 },
+);
+
+/** Runs a course and answers every command on the way, with the step that led to it. */
+const walk = (steps: typeof course extends fc.Arbitrary<infer T> ? T : never) => {
+  let now = 1_000;
+  let command = commandOf({ deadline: 40_000, outbox: [event("accepted")] });
+  return steps.map(({ step, pass }) => {
+    now += pass;
+    const before = command;
+    command = STEPS[step]!(command, now);
+    return { step, now, before, after: command };
+  });
+};
+
+test("an end is final: nothing later changes what it says", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      const ended = walk(steps).filter(({ before }) => machine.isEnded(before));
+      for (const { before, after } of ended) {
+        const { settled: _, ...saidBefore } = before.state as record.EndedState;
+        expect(after.state).toMatchObject(saidBefore);
+        expect(after.outbox.length).toBeLessThanOrEqual(before.outbox.length);
+      }
+    }),
+  );
+});
+
+test("the request is there until the end and erased at the end", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        expect("request" in after).toBe(!machine.isEnded(after));
+      }
+    }),
+  );
+});
+
+test("somebody is due to look at a command until it is settled, and nobody after", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        const isSettled = machine.isEnded(after) && after.state.settled;
+        expect(machine.commands.dueAt(after) === undefined).toBe(isSettled);
+      }
+    }),
+  );
+});
+
+test("a command is looked at no later than its deadline, unless somebody is sending", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        const isSending = after.state.status === "running" && after.state.lease !== undefined;
+        if (machine.isEnded(after) || isSending) continue;
+        expect(machine.commands.dueAt(after)).toBeLessThanOrEqual(after.deadline);
+      }
+    }),
+  );
+});
+
+test("while an attempt runs, a command is due when its lease ends, even after its deadline", () => {
+  const command = commandOf({ deadline: 40_000 });
+
+  const sending = machine.startAttempt(command, { by: "me", now: 39_000, leaseUntil: 84_000 });
+
+  expect(machine.commands.dueAt(sending)).toBe(84_000);
+});
+
+test("only an ended command with everything published settles, and it always can", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { after } of walk(steps)) {
+        if (!machine.isEnded(after)) continue;
+        expect(after.state.settled && after.outbox.length > 0).toBe(false);
+        const settled = machine.settle(STEPS.publish!(after, 0));
+        expect(settled.state).toMatchObject({ settled: true });
+      }
+    }),
+  );
+});
+
+test("a command that follows tasks never sends again and keeps every task id", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { before, after } of walk(steps)) {
+        if (before.state.status !== "following") continue;
+        expect(["following", "succeeded", "failed"]).toContain(after.state.status);
+        const kept = "tasks" in after.state ? after.state.tasks.map(({ id }) => id) : [];
+        expect(kept).toEqual(before.state.tasks.map(({ id }) => id));
+        expect(TASK_IDS).toEqual(expect.arrayContaining(kept));
+      }
+    }),
+  );
+});
+
+test("the first recorded end of a task stays", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      for (const { before, after } of walk(steps)) {
+        if (before.state.status !== "following") continue;
+        const known = before.state.tasks.filter(({ end }) => end);
+        expect("tasks" in after.state && after.state.tasks).toEqual(expect.arrayContaining(known));
+      }
+    }),
+  );
+});
+
+test("while an attempt runs, nobody but its owner changes the command", () => {
+  const others = ["waitInLane", "lookAgain", "loseLease", "tasksRecorded", "finishFirst"];
+  const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
+
+  const after = others.map((name) => STEPS[name]!(running, 61_999));
+
+  expect(after.every((command) => command === running)).toBe(true);
+});
+
+test("a sender that died leaves a send behind whose outcome is unknown", () => {
+  const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
+
+  const lost = machine.loseLease(running, 62_000);
+
+  expect(lost).toMatchObject({
+    lostReplies: 1,
+    uncertain: { firstSentAt: 2_000, lastSentAt: 62_000 },
+    state: { status: "running", notBefore: 62_000 },
+  });
+  expect(lost.state).not.toHaveProperty("lease");
+});
+
+test("the first of several uncertain sends is remembered beside the last", () => {
+  const send = (command: Command, now: number) =>
+    machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 });
+
+  const once = machine.markUncertain(send(commandOf(), 2_000), 5_000);
+  const twice = machine.markUncertain(send(once, 9_000), 12_000);
+
+  expect(twice.uncertain).toEqual({ firstSentAt: 2_000, lastSentAt: 12_000 });
+});
+
+test("how an attempt ended is noted once, and on the newest only", () => {
+  const first = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
+  const lost = machine.loseLease(first, 62_000);
+  const second = machine.startAttempt(lost, { by: "me", now: 63_000, leaseUntil: 123_000 });
+
+  const ended = machine.endAttempt(second, { endedAt: 64_000, disposition: "answered" });
+  const again = machine.endAttempt(ended, { endedAt: 65_000, disposition: "ambiguous" });
+
+  expect(again.attempts).toEqual([
+    { startedAt: 2_000, endedAt: 62_000, disposition: "lost" },
+    { startedAt: 63_000, endedAt: 64_000, disposition: "answered" },
+  ]);
+});
+
+test("a finding is kept once, and makes its command due again until it is told", () => {
+  void fc.assert(
+    fc.property(course, (steps) => {
+      const command = walk(steps).at(-1)?.after ?? commandOf();
+      const found = { applied: true, resolvedAt: 900_000 };
+
+      const resolved = machine.resolveOutcome(command, found, event("resolved"));
+      const again = machine.resolveOutcome(
+        resolved,
+        { applied: false, resolvedAt: 950_000 },
+        event("resolved"),
+      );
+
+      expect(again).toBe(resolved);
+      if (!machine.isEnded(command) || command.state.reason !== "unknown-outcome") {
+        expect(resolved).toBe(command);
+        return;
+      }
+      expect(resolved).toMatchObject({ resolution: found, state: { settled: false } });
+      expect(resolved.state).toEqual({ ...command.state, settled: false });
+      expect(machine.commands.dueAt(resolved)).toBe(905_000);
+      const told = machine.markPublished(STEPS.publish!(resolved, 0), new Set(["resolved"]));
+      expect(machine.commands.dueAt(machine.settle(told))).toBeUndefined();
+    }),
+  );
+});
+
+test("whatever a command has become, the ledger gives back what was written", async () => {
+  await fc.assert(
+    fc.asyncProperty(course, async (steps) => {
+      const command = walk(steps).at(-1)?.after ?? commandOf();
+      const ledger = createMemoryLedger();
+
+      await machine.commands.write(ledger, "own/c1", undefined, command);
+
+      expect((await machine.commands.read(ledger, "own/c1"))?.value).toEqual(command);
+    }),
+  );
+});
+
+test("a finding keeps a command no longer than its end does", async () => {
+  const ledger = createMemoryLedger();
+  const ended = machine.settle(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
+  const found = { applied: false, resolvedAt: 900_000 };
+
+  const resolved = machine.resolveOutcome(ended, found, event("resolved"));
+  const told = machine.settle(machine.markPublished(resolved, new Set(["resolved"])));
+  await machine.commands.write(ledger, "told", undefined, told);
+
+  expect((await ledger.read("command#told"))?.expiresAt).toBe(5_184_005_000);
+});
+
+test("a settled command is kept for 60 days, longer than any request for it can still be taken", async () => {
+  const ledger = createMemoryLedger();
+  const ended = STEPS.succeed!(commandOf(), 5_000);
+
+  await machine.commands.write(ledger, "open", undefined, ended);
+  await machine.commands.write(
+    ledger,
+    "settled",
+    undefined,
+    machine.settle(STEPS.publish!(ended, 0)),
+  );
+
+  expect((await ledger.read("command#open"))?.expiresAt).toBeUndefined();
+  expect((await ledger.read("command#settled"))?.expiresAt).toBe(5_184_005_000);
+});

@@ -1,0 +1,97 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import * as machine from "../../../lib/engine/lane.ts";
+
+type Lane = machine.Lane;
+
+/** A lane as a line of people: the first one is served. */
+interface Model {
+  readonly line: readonly string[];
+}
+
+const KEYS = ["a", "b", "c", "d", "e"];
+const move = fc.record({
+  kind: fc.constantFrom("enter", "leave", "confirm", "renew"),
+  key: fc.constantFrom(...KEYS),
+});
+
+const apply = (
+  lane: Lane | undefined,
+  { kind, key }: { kind: string; key: string },
+  now: number,
+) => {
+  if (kind === "enter") return machine.enterLane(lane, key, now);
+  if (kind === "leave") return machine.leaveLane(lane, key, now);
+  if (lane === undefined) return undefined;
+  return kind === "confirm" ? machine.confirmHolder(lane, key) : machine.renewGrant(lane, key, now);
+};
+
+const lineOf = (lane: Lane | undefined): readonly string[] =>
+  lane === undefined ? [] : [...(lane.holder === undefined ? [] : [lane.holder]), ...lane.waiting];
+
+test("a lane is a line: one is served, all keep their order, none is lost or doubled", () => {
+  void fc.assert(
+    fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+      let lane: Lane | undefined;
+      let model: Model = { line: [] };
+      for (const [index, next] of moves.entries()) {
+        lane = apply(lane, next, 1_000 + index);
+        const { line } = model;
+        if (next.kind === "enter" && !line.includes(next.key))
+          model = { line: [...line, next.key] };
+        if (next.kind === "leave") model = { line: line.filter((key) => key !== next.key) };
+        expect(lineOf(lane)).toEqual(model.line);
+        expect(lane?.holder === undefined && (lane?.waiting.length ?? 0) > 0).toBe(false);
+      }
+    }),
+  );
+});
+
+test("a move that is made twice is made once", () => {
+  void fc.assert(
+    fc.property(fc.array(move, { maxLength: 20 }), move, (moves, last) => {
+      let lane: Lane | undefined;
+      for (const next of moves) lane = apply(lane, next, 1_000);
+      const once = apply(lane, last, 2_000);
+
+      const twice = apply(once, last, 2_000);
+
+      expect(twice).toEqual(once);
+    }),
+  );
+});
+
+test("every new holder is looked for after 30 seconds until it is seen at work", () => {
+  void fc.assert(
+    fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+      let lane: Lane | undefined;
+      for (const [index, next] of moves.entries()) {
+        const now = 1_000 + index;
+        const before = lane?.holder;
+        lane = apply(lane, next, now);
+        const isNew = lane?.holder !== undefined && lane.holder !== before;
+        if (isNew) expect(machine.lanes.dueAt(lane!)).toBe(now + 30_000);
+        if (lane && lane.holder === undefined) {
+          expect(machine.lanes.dueAt(lane)).toBeUndefined();
+        }
+      }
+    }),
+  );
+});
+
+test("a full lane takes nobody in, and changes nothing for those who are in it", () => {
+  const waiting = Array.from({ length: 500 }, (_, index) => `w${index}`);
+  const full: Lane = { holder: "h", waiting, changedAt: 1 };
+
+  const after = [machine.enterLane(full, "new", 2), machine.enterLane(full, "w7", 2)];
+
+  expect(machine.isFull(full)).toBe(true);
+  expect(after).toEqual([full, full]);
+});
+
+test("a lane with 499 waiting is not full, and one that does not exist neither", () => {
+  const waiting = Array.from({ length: 499 }, (_, index) => `w${index}`);
+
+  expect(machine.isFull({ holder: "h", waiting, changedAt: 1 })).toBe(false);
+  expect(machine.isFull(undefined)).toBe(false);
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
+import { resolveCommand } from "../../../lib/admin/resolve-command.ts";
+import { commandKey, commands, isEnded } from "../../../lib/engine/command.ts";
+import { finishCommand } from "../../../lib/engine/finish.ts";
+import { lanes } from "../../../lib/engine/lane.ts";
+import { createFaults, type FaultKind } from "../../support/faults.ts";
+import { connectionLost, json, type SeenRequest, scriptProvider } from "../../support/provider.ts";
+import * as requests from "../../support/requests.ts";
+import { createWorld, type World } from "../../support/world.ts";
+
+const KINDS = [
+  "killed",
+  "killed half-way",
+  "fails before",
+  "fails after",
+  "fails half-way",
+] as const satisfies readonly FaultKind[];
+
+interface Strike {
+  /** From the person's first act on. */
+  readonly nth: number;
+  readonly kind: FaultKind;
+}
+
+/** What a person does, as a local run's gateway does it: the write, and the rest in the same breath. */
+const act = async (
+  world: World,
+  id: string,
+  write: (deps: Parameters<typeof finishCommand>[0], key: string) => Promise<unknown>,
+): Promise<void> => {
+  const { deps } = world.newInvocation();
+  const key = commandKey({ sender: "own", id });
+  await write(deps, key);
+  const command = (await commands.read(deps.ledger, key))?.value;
+  if (command && isEnded(command) && !command.state.settled) await finishCommand(deps, command);
+};
+
+/** A person whose act fails, or whose machine dies, does it again. */
+const actUntilDone = async (act: () => Promise<void>): Promise<void> => {
+  await act().catch(() => act());
+};
+
+/** Is locked until the first command is gone. */
+const lockedForFirst = () =>
+  scriptProvider({
+    "PATCH /cloud/v1/caas/": ({ body }: SeenRequest) =>
+      body.description === "first" ? json(409, {}) : json(200, { tasks: [] }),
+  });
+
+const runCancel = async (strike?: Strike) => {
+  const faults = createFaults();
+  const world = await createWorld({ provider: lockedForFirst, around: faults.around });
+  await world.send(requests.updateContainer("first"));
+  await world.send(requests.updateContainer("next"));
+  await world.send(requests.updatePolicyWith("dependant", { after: ["first"] }));
+  await world.deliver();
+  const before = faults.calls.length;
+  if (strike) faults.strike(before + strike.nth, strike.kind);
+
+  await actUntilDone(() => act(world, "first", cancelCommand));
+  await world.untilQuiet();
+  return { world, calls: faults.calls.slice(before) };
+};
+
+const runResolve = async (strike?: Strike) => {
+  const faults = createFaults();
+  const world = await createWorld({
+    provider: () => scriptProvider({ "POST /cloud/v1/routers/": () => connectionLost() }),
+    accounts: { local: { canList: false } },
+    around: faults.around,
+  });
+  await world.send(requests.createRouter("first"));
+  await world.untilQuiet();
+  const before = faults.calls.length;
+  if (strike) faults.strike(before + strike.nth, strike.kind);
+
+  const finding = { applied: true, note: "seen" };
+  await actUntilDone(() => act(world, "first", (deps, key) => resolveCommand(deps, key, finding)));
+  await world.untilQuiet();
+  return { world, calls: faults.calls.slice(before) };
+};
+
+/** What each command was told of, each fact once, in order. */
+const factsOf = (world: World, id: string): readonly string[] => {
+  const events = world.bus.published().filter(({ metadata }) => metadata.commandId === id);
+  const distinct = events.filter(
+    (event, index) => events.findIndex((other) => other.id === event.id) === index,
+  );
+  return distinct.map(({ detailType }) => detailType);
+};
+
+const expectAtRest = async (world: World): Promise<void> => {
+  expect(await world.dueEntries()).toEqual([]);
+  expect(world.queue.deadLetters()).toEqual([]);
+  for (const id of ["first", "next", "dependant"]) {
+    const command = await world.command(id);
+    if (!command) continue;
+    expect(command).toMatchObject({ outbox: [], state: { settled: true } });
+    const lane = await lanes.read(world.ledger, command.lane);
+    expect(lane?.value.waiting ?? []).toEqual([]);
+    expect(lane?.value.holder).toBeUndefined();
+  }
+};
+
+const expectCancelled = async (world: World): Promise<void> => {
+  expect(factsOf(world, "first")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  expect(factsOf(world, "next")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(factsOf(world, "dependant")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  await expectAtRest(world);
+};
+
+const expectResolved = async (world: World): Promise<void> => {
+  expect(factsOf(world, "first")).toEqual(["CommandAccepted", "CommandFailed", "CommandResolved"]);
+  expect((await world.command("first"))?.resolution).toMatchObject({ applied: true, note: "seen" });
+  await expectAtRest(world);
+};
+
+const isRead = (call: string | undefined): boolean =>
+  call !== undefined && /^ledger\.(read|listDue)/.test(call);
+
+/** Reading changes nothing, so one read stands for many; only a bus takes part of a call. */
+const applies = (kind: FaultKind, call: string, previous: string | undefined): boolean => {
+  if (isRead(call)) return kind === "killed" && !isRead(previous);
+  return !kind.endsWith("half-way") || call === "bus.publish";
+};
+
+describe.each([
+  ["stops a command", runCancel, expectCancelled],
+  ["resolves an unknown outcome", runResolve, expectResolved],
+] as const)("a person who %s", (_what, run, expectEnd) => {
+  test("comes to this end when nothing goes wrong", async () => {
+    const { world } = await run();
+
+    await expectEnd(world);
+    expect(world.errors).toEqual([]);
+  });
+
+  test.each(KINDS)("comes to the same end when any one call of a port is %s", async (kind) => {
+    const { calls } = await run();
+
+    for (const [index, call] of calls.entries()) {
+      if (!applies(kind, call, calls[index - 1])) continue;
+      const { world } = await run({ nth: index + 1, kind });
+      try {
+        await expectEnd(world);
+      } catch (error) {
+        throw new Error(`${kind} at call ${index + 1}, ${call}`, { cause: error });
+      }
+    }
+  });
+});

@@ -1,0 +1,94 @@
+import { beforeEach, expect, test } from "vitest";
+import { pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { type Task, taskKey, tasks } from "../../../../lib/engine/task.ts";
+import { json, scriptProvider } from "../../../support/provider.ts";
+import { updateContainer, updatePolicy } from "../../../support/requests.ts";
+import { createWorld, type World } from "../../../support/world.ts";
+
+const CROWD = 12_000;
+const provider = scriptProvider({
+  "PATCH ": () => json(200, { tasks: ["own-task"] }),
+  "GET /v1/tasks/own-task": () => json(200, { id: "own-task", state: "FINISHED" }),
+  "GET /v1/tasks/crowd": () => json(200, { id: "crowd", state: "RUNNING" }),
+});
+
+/** More open tasks than a query shows, all due before anything else. */
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ provider: () => provider });
+  const now = world.clock.now();
+  for (let index = 0; index < CROWD; index++) {
+    const task: Task = {
+      account: "local",
+      id: "crowd",
+      command: `team/f${index}`,
+      operation: "follow-task",
+      followedBy: "own",
+      recordedAt: now - 86_400_000,
+      deadline: now + 86_400_000,
+      lookAt: now - 86_400_000,
+      state: { status: "open" },
+    };
+    await tasks.write(world.ledger, taskKey(task), undefined, task);
+  }
+});
+
+test("a task that is due after 12,000 open ones is looked at", async () => {
+  await world.handle(updateContainer("c1"));
+
+  await world.poll(10_000);
+
+  expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+});
+
+test("a command that is due after 12,000 open tasks is worked off", async () => {
+  provider.answer("PATCH ", () => json(429, {}, { "retry-after": "3" }));
+  await world.handle(updatePolicy("p1"));
+  provider.answer("PATCH ", () => json(200, {}));
+
+  await world.poll(10_000);
+  await world.deliver();
+
+  expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+});
+
+test("every one of 12,000 open tasks has its look", async () => {
+  const now = world.clock.now();
+
+  await world.poll(10_000);
+
+  const stillBehind = await world.ledger.listDue(now, CROWD);
+  expect(stillBehind.length).toBeLessThanOrEqual(2_000);
+  expect(world.errors).toEqual([]);
+});
+
+test("a run that is told to stop amid 12,000 open tasks begins nothing new", async () => {
+  const stop = new AbortController();
+  const endsAt = world.clock.now() + 10_000;
+  provider.answer("GET /v1/tasks/crowd", () => {
+    stop.abort();
+    return json(200, { id: "crowd", state: "RUNNING" });
+  });
+
+  await pollDue(world.newInvocation().deps, { endsAt, signal: stop.signal });
+
+  expect(await world.ledger.listDue(world.clock.now(), CROWD)).toHaveLength(CROWD);
+});
+
+test("a run that is told to stop while it reads 12,000 open tasks reads no further", async () => {
+  const stop = new AbortController();
+  const { read } = world.ledger;
+  let reads = 0;
+  world.ledger.read = (key) => {
+    if (key.startsWith("task#")) {
+      stop.abort();
+      reads += 1;
+    }
+    return read(key);
+  };
+
+  const budget = { endsAt: world.clock.now() + 10_000, signal: stop.signal };
+  await pollDue(world.newInvocation().deps, budget);
+
+  expect(reads).toBe(1);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { aiWatches, refuseList, watchFor } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
+import { aiTaskListRefused } from "../../../../lib/jobs/ai-tasks/events.ts";
+import { budgets, newBudget, refuseKey } from "../../../../lib/provider/rate-limit.ts";
+import { startProvider } from "../../../support/provider.ts";
+import { createWorld } from "../../../support/world.ts";
+
+test("what a process left to be told of an account's key is published by the poller", async () => {
+  const world = await createWorld({ provider: startProvider });
+  const now = world.clock.now();
+  const refused = refuseKey(newBudget("local"), { now, sentAt: now });
+  await budgets.write(world.ledger, "local", undefined, refused);
+  await world.clock.advance(5_000);
+
+  await world.poll();
+
+  expect(world.told()).toEqual(["AccountKeyRefused"]);
+  expect(await world.dueEntries()).toEqual([]);
+});
+
+test("an unpublished refusal of the AI task list is published by the poller", async () => {
+  const world = await createWorld({ provider: startProvider });
+  const refused = refuseList(watchFor(undefined, undefined), world.clock.now(), (since) =>
+    aiTaskListRefused("local", since, { status: 403, problem: "list-ai-tasks: 403 forbidden" }),
+  );
+  await aiWatches.write(world.ledger, "local", undefined, refused);
+  await world.clock.advance(5_000);
+
+  await world.poll();
+
+  expect(world.told()).toEqual(["AiTaskListRefused"]);
+  expect(await world.dueEntries()).toEqual([]);
+});

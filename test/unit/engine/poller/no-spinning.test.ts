@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import type { DueEntry } from "../../../../lib/platform/ports/ledger.ts";
+import { json, scriptProvider, startProvider } from "../../../support/provider.ts";
+import { updateContainer, updatePolicy } from "../../../support/requests.ts";
+import { createWorld } from "../../../support/world.ts";
+
+const running = () =>
+  scriptProvider({
+    "PATCH ": () => json(200, { tasks: ["t1"] }),
+    "GET /v1/tasks/": () => json(200, { id: "t1", state: "RUNNING" }),
+  });
+
+/** The world's ledger refuses a query when too many came without time passing: a poller that spins. */
+describe("the poller does not spin", () => {
+  const stale: readonly DueEntry[] = [
+    { key: "command#own/none", dueAt: 0 },
+    { key: "command#own/c1", dueAt: 0 },
+    { key: "lane#none", dueAt: 0 },
+    { key: "task#local/none", dueAt: 0 },
+    { key: "thing#from-another-release", dueAt: 0 },
+  ];
+
+  test.each(stale)("on an entry that the index has left behind: $key", async (entry) => {
+    const world = await createWorld({ provider: running });
+    await world.handle(updateContainer("c1"));
+    const { listDue } = world.ledger;
+    world.ledger.listDue = async (until, limit) => [entry, ...(await listDue(until, limit))];
+
+    await world.poll();
+
+    expect(world.errors).toEqual([]);
+  });
+
+  test("while the bus takes nothing", async () => {
+    const world = await createWorld({ provider: startProvider });
+    world.bus.refuse(() => true);
+    await world.send(updatePolicy("c1"));
+    await world.deliver();
+    await world.clock.advance(31_000);
+    await world.poll();
+    expect(world.errors).toHaveLength(1);
+
+    world.bus.refuse(({ detailType }) => detailType === "CommandSucceeded");
+    await world.clock.advance(180_000);
+    await world.deliver();
+    await world.poll();
+
+    expect((await world.command("c1"))?.state).toMatchObject({ settled: false });
+    expect(world.errors).toHaveLength(1);
+  });
+});

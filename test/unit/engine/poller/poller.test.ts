@@ -1,0 +1,217 @@
+import { describe, expect, test } from "vitest";
+import { pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { createFaults } from "../../../support/faults.ts";
+import { createGate } from "../../../support/gate.ts";
+import { json, scriptProvider, startProvider } from "../../../support/provider.ts";
+import { updateContainer, updatePolicy } from "../../../support/requests.ts";
+import { createWorld, type World } from "../../../support/world.ts";
+
+const running = () =>
+  scriptProvider({
+    "PATCH ": () => json(200, { tasks: ["t1"] }),
+    "GET /v1/tasks/": () => json(200, { id: "t1", state: "RUNNING" }),
+  });
+const finished = () => json(200, { id: "t1", state: "FINISHED" });
+
+test("with nothing outstanding a run is exactly one query", async () => {
+  const faults = createFaults();
+  const world = await createWorld({ provider: running, around: faults.around });
+
+  await world.poll();
+
+  expect(faults.calls).toEqual(["ledger.listDue"]);
+});
+
+test("a run waits for what becomes due within its time, and sees an end within seconds", async () => {
+  const world = await createWorld({ provider: startProvider });
+  await world.send(updateContainer("c1"));
+  await world.deliver();
+
+  await world.poll();
+
+  expect(world.told().at(-1)).toBe("CommandSucceeded");
+  const { durationMs } = world.bus.published().at(-1)!.data;
+  expect(durationMs).toBeGreaterThanOrEqual(10_000);
+  expect(durationMs).toBeLessThanOrEqual(13_000);
+});
+
+test("whoever makes something due soon asks for a run at that time", async () => {
+  const provider = running();
+  const world = await createWorld({ provider: () => provider });
+  const start = world.clock.now();
+  await world.handle(updateContainer("c1"));
+  provider.answer("PATCH ", () => json(429, {}, { "retry-after": "7" }));
+
+  await world.handle(updatePolicy("c2"));
+
+  expect(world.wakes).toEqual([start + 2_000, start + 7_000]);
+});
+
+test("a run whose time is over while something is due asks for another one at once", async () => {
+  const world = await createWorld({ provider: running });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(3_000);
+  const now = world.clock.now();
+
+  const budget = { endsAt: now, signal: new AbortController().signal };
+  await pollDue(world.newInvocation().deps, budget);
+
+  expect(world.wakes.at(-1)).toBe(now);
+});
+
+test("a look that finds nothing new writes nothing", async () => {
+  const world = await createWorld({ provider: running });
+  await world.handle(updateContainer("c1"));
+  const command = await world.ledger.read("command#own/c1");
+  const task = await world.ledger.read("task#local/t1");
+
+  await world.clock.advance(31_000);
+  await world.poll();
+
+  expect(await world.ledger.read("command#own/c1")).toEqual(command);
+  expect(await world.ledger.read("task#local/t1")).toEqual(task);
+});
+
+describe("the lease of the poller", () => {
+  const leased = async (until: (now: number) => number): Promise<World> => {
+    const world = await createWorld({ provider: startProvider });
+    await world.handle(updateContainer("c1"));
+    await world.clock.advance(10_000);
+    const value = { by: "somebody", until: until(world.clock.now()) };
+    await world.ledger.write({ key: "lease#poll-tasks", version: 1, value });
+    return world;
+  };
+
+  test("keeps a second run from doing the same work", async () => {
+    const world = await leased((now) => now + 1_000);
+
+    await world.poll();
+
+    expect(world.told()).toEqual(["CommandAccepted"]);
+  });
+
+  test("is taken over when its holder is gone", async () => {
+    const world = await leased((now) => now);
+
+    await world.poll();
+
+    expect(world.told().at(-1)).toBe("CommandSucceeded");
+  });
+
+  test("is held for as long as the run goes on", async () => {
+    const provider = running();
+    const world = await createWorld({ provider: () => provider });
+    const isHeld: boolean[] = [];
+    provider.answer("GET /v1/tasks/", async () => {
+      const lease = await world.ledger.read("lease#poll-tasks");
+      isHeld.push(Number(lease?.value.until) > world.clock.now());
+      return json(200, { id: "t1", state: "RUNNING" });
+    });
+    await world.handle(updateContainer("c1"));
+
+    await world.poll();
+
+    expect(isHeld.length).toBeGreaterThan(5);
+    expect(isHeld).not.toContain(false);
+  });
+
+  test("is given back, so that the next run need not wait", async () => {
+    const world = await leased(() => 0);
+
+    await world.poll();
+
+    expect((await world.ledger.read("lease#poll-tasks"))?.value.until).toBe(0);
+  });
+
+  test("is not needed for the truth: two runs at once tell one story", async () => {
+    const gate = createGate();
+    const provider = running();
+    const world = await createWorld({ provider: () => provider, around: gate.around });
+    await world.handle(updateContainer("c1"));
+    await world.handle(updateContainer("c2"));
+    provider.answer("GET /v1/tasks/", finished);
+    provider.answer("PATCH ", () => json(200, { tasks: [] }));
+    await world.clock.advance(2_000);
+
+    const slow = gate.hold("ledger.write task#local/t1");
+    const first = world.poll();
+    await slow.reached;
+    await world.clock.advance(60_000);
+    await world.poll();
+    slow.open();
+    await first;
+    await world.untilQuiet();
+
+    expect(new Set(world.told("c1"))).toEqual(
+      new Set(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
+    );
+    expect(provider.count("PATCH ")).toBe(2);
+  });
+});
+
+test("an event that the bus did not take is published again, and only that one", async () => {
+  const world = await createWorld({ provider: startProvider });
+  let refusals = 2;
+  world.bus.refuse(({ detailType }) => {
+    if (detailType !== "CommandSucceeded" || refusals === 0) return false;
+    refusals -= 1;
+    return true;
+  });
+  await world.send(updateContainer("c1"));
+
+  await world.untilQuiet();
+
+  expect(world.told()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+  expect((await world.command("c1"))?.state).toMatchObject({ settled: true });
+});
+
+test("of two events of one command only the one that the bus refused is published again", async () => {
+  const world = await createWorld({ provider: startProvider });
+  const deadline = new Date(world.clock.now() + 60_000).toISOString();
+  world.bus.refuse(() => true);
+  await world.handle(updateContainer("c1", {}, { deadline })).catch(() => undefined);
+  world.bus.refuse(({ detailType }) => detailType === "CommandFailed");
+  await world.clock.advance(60_000);
+  await world.poll();
+  expect(world.told()).toEqual(["CommandAccepted"]);
+
+  world.bus.refuse(() => false);
+  await world.untilQuiet();
+
+  expect(world.told()).toEqual(["CommandAccepted", "CommandFailed"]);
+});
+
+test("an account whose tasks cannot be looked at does not stop those of the others", async () => {
+  const provider = running();
+  provider.answer("GET /v1/tasks/", finished);
+  const broken = {
+    client: {
+      call: () => Promise.reject(new Error("the client is broken")),
+    },
+  };
+  const accounts: Record<string, object> = { first: {}, local: {} };
+  const world = await createWorld({ provider: () => provider, accounts });
+  await world.handle(updateContainer("c1", {}, { account: "first" }));
+  await world.handle(updateContainer("c2", {}, { account: "local" }));
+  accounts.first = broken;
+
+  await world.clock.advance(2_000);
+  await world.poll();
+
+  expect(world.told("c2").at(-1)).toBe("CommandSucceeded");
+  expect(world.told("c1")).toEqual(["CommandAccepted"]);
+  expect(world.errors).toEqual([]);
+});
+
+test("a run that is told to stop gives its lease back and leaves the rest to the next one", async () => {
+  const world = await createWorld({ provider: startProvider });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(10_000);
+  const endsAt = world.clock.now() + 50_000;
+
+  await pollDue(world.newInvocation().deps, { endsAt, signal: AbortSignal.abort() });
+  expect(world.told("c1")).toEqual(["CommandAccepted"]);
+  await world.poll();
+
+  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+});

@@ -1,0 +1,191 @@
+import { expect, test } from "vitest";
+import { lanes, MAX_WAITING } from "../../../lib/engine/lane.ts";
+import { pollDue } from "../../../lib/engine/poller/poll.ts";
+import { createGate } from "../../support/gate.ts";
+import { json, scriptProvider, startProvider } from "../../support/provider.ts";
+import { createRouter, updateContainer, updatePolicy } from "../../support/requests.ts";
+import { createWorld, LEASE_MS } from "../../support/world.ts";
+
+const running = () =>
+  scriptProvider({
+    "POST /cloud/v1/routers/": () => json(200, { tasks: ["t1"] }),
+    "PATCH /cloud/v1/caas/": () => json(200, { tasks: ["t1"] }),
+    "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "RUNNING" }),
+  });
+
+test("a delivery that falls behind a second one while publishing does not send again", async () => {
+  const provider = running();
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const publishing = gate.hold("bus.publish");
+
+  const slow = world.handle(createRouter("c1"));
+  await publishing.reached;
+  await world.handle(createRouter("c1"));
+  publishing.open();
+  await slow;
+
+  expect(provider.count("POST /cloud/v1/routers/")).toBe(1);
+  expect((await world.command("c1"))?.state).toMatchObject({ status: "following" });
+});
+
+test("the poller writes nothing about a command after calling it: an attempt may be running", async () => {
+  const provider = running();
+  provider.answer("PATCH /cloud/v1/caas/", () => json(429, {}));
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  await world.handle(updateContainer("c1"));
+  await world.clock.advance(2_000);
+
+  const calling = gate.hold("queue.send");
+  const now = world.clock.now();
+  const budget = { endsAt: now + 1, signal: new AbortController().signal };
+  const polling = pollDue(world.newInvocation().deps, budget);
+  await calling.reached;
+  const whenCalled = await world.ledger.read("command#own/c1");
+  calling.open();
+  await polling;
+
+  expect(await world.ledger.read("command#own/c1")).toEqual(whenCalled);
+});
+
+test("a lost lease that ends at the deadline says that the outcome is unknown", async () => {
+  const gate = createGate();
+  const provider = running();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const deadline = new Date(world.clock.now() + LEASE_MS / 2).toISOString();
+  const request = updateContainer("c1", {}, { deadline });
+  gate.hold("fetch PATCH");
+  void world.handle(request);
+  await world.clock.advance(LEASE_MS);
+
+  // The message comes again before the poller looks.
+  await world.handle(request);
+
+  expect((await world.command("c1"))?.state).toMatchObject({
+    status: "failed",
+    reason: "unknown-outcome",
+  });
+  expect(world.bus.published().at(-1)?.data).toMatchObject({ lostReplies: 1 });
+});
+
+test("a sender that may still be sending is left alone until the end of its lease", async () => {
+  const gate = createGate();
+  const provider = running();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  gate.hold("fetch POST");
+  void world.handle(createRouter("c1"));
+  await world.clock.advance(LEASE_MS - 1);
+  const whileSending = await world.command("c1");
+
+  // The message comes again, and the poller looks, before the lease is over.
+  await world.handle(createRouter("c1"));
+  const budget = { endsAt: world.clock.now(), signal: new AbortController().signal };
+  await pollDue(world.newInvocation().deps, budget);
+
+  expect(await world.command("c1")).toEqual(whileSending);
+  expect(whileSending?.state).toMatchObject({ status: "running", lease: {} });
+  expect(whileSending?.lostReplies).toBe(0);
+});
+
+test("a lane that a late delivery gives to an ended command is freed for the next one", async () => {
+  const gate = createGate();
+  const world = await createWorld({ provider: startProvider, around: gate.around });
+  const entering = gate.hold("ledger.read lane#");
+
+  const late = world.handle(updatePolicy("c1"));
+  await entering.reached;
+  // Only the second read is the one that enters the lane: the first looks whether it is full.
+  const again = gate.hold("ledger.read lane#");
+  entering.open();
+  await again.reached;
+  await world.handle(updatePolicy("c1"));
+  again.open();
+  await late;
+  await world.send(updatePolicy("c2"));
+  await world.untilQuiet();
+
+  expect((await world.command("c2"))?.state).toMatchObject({ status: "succeeded" });
+});
+
+test("a lane whose holder the ledger has forgotten passes to the next command", async () => {
+  const world = await createWorld({ provider: startProvider });
+  const lane = "local/policy/1234567/76/1";
+  await lanes.write(world.ledger, lane, undefined, {
+    holder: "own/forgotten",
+    waiting: ["own/also-forgotten"],
+    changedAt: world.clock.now(),
+    checkAt: world.clock.now(),
+  });
+
+  await world.send(updatePolicy("c1"));
+  await world.untilQuiet();
+
+  expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded" });
+});
+
+test("a resume message that comes twice runs the command once", async () => {
+  const provider = running();
+  const world = await createWorld({ provider: () => provider });
+  await world.handle(updateContainer("c1"));
+  await world.handle(updateContainer("c2"));
+  provider.answer("GET /v1/tasks/t1", () => json(200, { id: "t1", state: "FINISHED" }));
+  provider.answer("PATCH /cloud/v1/caas/", () => json(200, { tasks: ["t2"] }));
+  const resume = { resume: { command: "own/c2", lane: (await world.command("c2"))!.lane } };
+
+  await world.handle(resume);
+  await world.clock.advance(2_000);
+  await world.poll();
+  await world.handle(resume);
+  await world.handle(resume);
+
+  expect((await world.command("c2"))?.attemptCount).toBe(1);
+  expect(provider.count("PATCH ")).toBe(2);
+});
+
+test("a message that resumes a command nobody knows is acknowledged", async () => {
+  const world = await createWorld({ provider: startProvider });
+
+  await world.send({ resume: { command: "own/none", lane: "somewhere" } });
+  await world.untilQuiet();
+
+  expect(world.errors).toEqual([]);
+});
+
+test("a command that finds its lane full after it was accepted enters when there is room", async () => {
+  const provider = running();
+  provider.answer("GET /v1/tasks/t1", () => json(200, { id: "t1", state: "FINISHED" }));
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const lane = "local/container/1234567/76/my-container";
+  const entering = gate.hold("bus.publish");
+  const handling = world.handle(updateContainer("c1"));
+  await entering.reached;
+  const waiting = Array.from({ length: MAX_WAITING }, (_, index) => `own/w${index}`);
+  const checkAt = world.clock.now();
+  await lanes.write(world.ledger, lane, undefined, { holder: "own/h", waiting, changedAt: 1 });
+
+  entering.open();
+  await handling;
+  expect((await world.command("c1"))?.state.status).toBe("accepted");
+  await lanes.update(world.ledger, lane, (full) => ({ ...full, waiting: [], checkAt }));
+  await world.untilQuiet();
+
+  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+});
+
+test("a message that comes again before the poller looks treats a dead attempt as uncertain", async () => {
+  const provider = running();
+  provider.answer("GET /cloud/v1/tasks", () => json(200, { count: 0, results: [] }));
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const recording = gate.hold("fetch POST");
+  void world.handle(createRouter("c1"));
+  await recording.reached;
+  await world.clock.advance(LEASE_MS);
+
+  await world.handle(createRouter("c1"));
+
+  expect(provider.count("POST /cloud/v1/routers/")).toBe(0);
+  expect(await world.command("c1")).toMatchObject({ lostReplies: 1, state: { status: "running" } });
+});

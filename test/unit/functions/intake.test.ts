@@ -1,0 +1,136 @@
+import type { SQSEvent } from "aws-lambda";
+import { describe, expect, it } from "vitest";
+import { createHandler } from "../../../functions/intake/handler.ts";
+import standard from "../../support/fixtures/sqs-standard-event.json" with { type: "json" };
+import { updatePolicy } from "../../support/requests.ts";
+import { createFunctionWorld, failing } from "./function-world.ts";
+
+const EVENT = {
+  version: "0",
+  id: "7bf73129-1428-4cd3-a780-95db273d1602",
+  "detail-type": "CommandRequested",
+  source: "team",
+  account: "own",
+  time: "2026-01-01T00:00:00Z",
+  region: "eu-west-1",
+  resources: [],
+  detail: updatePolicy("c1"),
+};
+
+/** What Lambda hands over for messages of the queue `requests`; a body that is no text is written as JSON. */
+const queueEvent = (...bodies: readonly unknown[]): SQSEvent => ({
+  Records: bodies.map((body, index) => ({
+    ...standard.Records[0]!, // the fixture has one
+    messageId: `m${index + 1}`,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  })),
+});
+
+const eventOf = (id: string, detail: object, fields: object = {}) => ({
+  ...EVENT,
+  id,
+  account: "999999999999",
+  detail,
+  ...fields,
+});
+
+const createIntake = async (around?: Parameters<typeof createFunctionWorld>[0]) => {
+  const world = await createFunctionWorld(around);
+  const handler = createHandler(async () => {
+    const { commands, log } = await world.deps();
+    return { intake: { ...commands, eventSource: "skyhook", reactions: [] }, log };
+  });
+  return { world, handler };
+};
+
+describe("intake, called with messages of its queue", () => {
+  it("accepts each event of the batch, and acknowledges all of them", async () => {
+    const { world, handler } = await createIntake();
+    const context = world.contextOf(30_000);
+
+    const answer = await handler(
+      queueEvent(eventOf("e1", updatePolicy("c1")), eventOf("e2", updatePolicy("c2"))),
+      context,
+    );
+
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(world.told("c1")).toEqual(["CommandRejected"]);
+    expect(world.told("c2")).toEqual(["CommandRejected"]);
+    expect(world.bound).toEqual([context]);
+  });
+
+  it("returns only the events that it failed at, and says which they are", async () => {
+    const { world, handler } = await createIntake(failing("ledger.read"));
+
+    const answer = await handler(
+      queueEvent(eventOf("e1", updatePolicy("c1")), { ...EVENT, id: "e2" }),
+      world.contextOf(30_000),
+    );
+
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "m1" }] });
+    expect(world.log.lines).toContainEqual({
+      level: "error",
+      message: "event not accepted, SQS delivers it again",
+      fields: expect.objectContaining({
+        messageId: "m1",
+        eventId: "e1",
+        sender: "999999999999",
+        errorMessage: "ledger.read is away",
+      }),
+    });
+  });
+
+  it("fails as a whole when it accepted none, so that its errors are counted", async () => {
+    const { world, handler } = await createIntake(failing("ledger.read"));
+
+    const handling = handler(
+      queueEvent(eventOf("e1", updatePolicy("c1"))),
+      world.contextOf(30_000),
+    );
+
+    await expect(handling).rejects.toThrow("no message of the batch could be handled");
+  });
+
+  it("counts a message that holds no event, and acknowledges it", async () => {
+    const { world, handler } = await createIntake();
+
+    const answer = await handler(queueEvent("{", "[]"), world.contextOf(30_000));
+
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(world.counted).toEqual(["EventIgnored not-an-event", "EventIgnored not-an-event"]);
+  });
+});
+
+describe("intake, called with one event, as Lambda's own queue holds it from before an upgrade", () => {
+  it("rejects at once what is not allowed, and binds its log to the invocation", async () => {
+    const { world, handler } = await createIntake();
+    const context = world.contextOf(30_000);
+
+    await handler({ ...EVENT, account: "999999999999" }, context);
+
+    const [message] = await world.queue.receive(10, 1_000);
+    expect(message).toBeUndefined();
+    expect(world.told("c1")).toEqual(["CommandRejected"]);
+    expect(world.bound).toEqual([context]);
+  });
+
+  it("counts what no rule sends", async () => {
+    const { world, handler } = await createIntake();
+
+    await handler(EVENT, world.contextOf(30_000));
+
+    expect(world.counted).toEqual(["EventIgnored not-an-event"]);
+  });
+
+  it("fails, so that the event comes again, when a rejection cannot be told", async () => {
+    const { world, handler } = await createIntake(failing("ledger.read"));
+
+    const handling = handler({ ...EVENT, account: "999999999999" }, world.contextOf(30_000));
+
+    await expect(handling).rejects.toThrow("ledger.read is away");
+    expect(world.log.lines.at(-1)).toMatchObject({
+      message: "invocation failed",
+      fields: { eventId: EVENT.id, sender: "999999999999", errorMessage: "ledger.read is away" },
+    });
+  });
+});

@@ -1,0 +1,300 @@
+import type { SQSEvent } from "aws-lambda";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createHandler } from "../../../functions/run-commands/handler.ts";
+import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
+import type { Around } from "../../support/faults.ts";
+import example from "../../support/fixtures/sqs-fifo-event.json" with { type: "json" };
+import { resumeInstance, updateContainer, updatePolicy } from "../../support/requests.ts";
+import { createFunctionWorld, failing } from "./function-world.ts";
+
+/** The documented event with as many records as there are bodies; their ids are m1, m2, … */
+const eventOf = (...bodies: readonly unknown[]): SQSEvent => ({
+  Records: bodies.map((body, index) => {
+    const [record] = example.Records;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return { ...record!, messageId: `m${index + 1}`, body: text };
+  }),
+});
+
+const failures = (...ids: readonly string[]) => ({
+  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+});
+
+describe("run-commands", () => {
+  it("runs what the queue brings and acknowledges all of it", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const context = world.contextOf(30_000);
+
+    const answer = await handler(eventOf(resumeInstance("r1"), updatePolicy("p1")), context);
+
+    expect(answer).toEqual(failures());
+    expect(world.told("r1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.bound).toEqual([context]);
+  });
+
+  it("lets a message that cannot be read stop no other", async () => {
+    const world = await createFunctionWorld();
+    const deps = async () => {
+      const { commands, ...others } = await world.deps();
+      let asked = 0;
+      const accountsOf = (sender: string) => {
+        asked += 1;
+        if (asked === 1) throw new Error("rights cannot be read");
+        return commands.access.accountsOf(sender);
+      };
+      return { ...others, commands: { ...commands, access: { ...commands.access, accountsOf } } };
+    };
+
+    const answer = await createHandler(deps)(
+      eventOf(updatePolicy("broken"), resumeInstance("beside")),
+      world.contextOf(30_000),
+    );
+
+    expect(answer).toEqual(failures("m1"));
+    expect(world.told("beside").at(-1)).toBe("CommandSucceeded");
+  });
+
+  it("reports the failed message and what is behind it in its lane, and nothing else", async () => {
+    const world = await createFunctionWorld(failing("command#own/broken"));
+    const handler = createHandler(world.deps);
+    const event = eventOf(
+      updatePolicy("first"),
+      updatePolicy("broken"),
+      resumeInstance("beside"),
+      updatePolicy("behind"),
+    );
+
+    const answer = await handler(event, world.contextOf(30_000));
+
+    expect(answer).toEqual(failures("m2", "m4"));
+    expect(world.told("behind")).toEqual([]);
+    expect(world.told("first")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([
+      {
+        level: "error",
+        message: "message not handled, it comes again",
+        fields: {
+          messageId: "m2",
+          correlationId: "broken",
+          commandId: "broken",
+          sender: "own",
+          account: "local",
+          lane: "local/policy/1234567/76/1",
+          operation: "update-policy",
+          errorKind: "Error",
+          errorMessage: "command#own/broken is away",
+          stack: expect.stringMatching(/^Error: command#own\/broken is away\n +at /),
+        },
+      },
+    ]);
+  });
+
+  it("fails as a whole when no message could be handled, and logs why each was not", async () => {
+    const world = await createFunctionWorld(failing("command#"));
+    const handler = createHandler(world.deps);
+    const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
+
+    await expect(handler(event, world.contextOf(30_000))).rejects.toThrow(
+      "no message of the batch could be handled",
+    );
+
+    expect(world.log.lines.map(({ message }) => message)).toEqual([
+      "message not handled, it comes again",
+      "message not handled, it comes again",
+      "invocation failed",
+    ]);
+  });
+
+  it.each([
+    ["reading the command", "ledger.read command#own/hung"],
+    ["recording the attempt", "ledger.write command#own/hung"],
+    ["entering the lane", "ledger.write lane#local/policy/1234567/76/1"],
+  ])(
+    "gives a command back that AWS does not answer about, and runs it later: %s",
+    async (_step, name) => {
+      let isHanging = true;
+      const hang: Around = async (call, effect) => {
+        if (call.name !== name || !isHanging) return effect();
+        await world.clock.advance(12_000);
+        throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
+      };
+      const world = await createFunctionWorld(hang);
+      const handler = createHandler(world.deps);
+      const hung = updatePolicy("hung");
+
+      const answer = await handler(
+        eventOf(hung, resumeInstance("beside")),
+        world.contextOf(30_000),
+      );
+      isHanging = false;
+      const second = await handler(eventOf(hung), world.contextOf(30_000));
+      await world.untilQuiet();
+
+      expect(answer).toEqual(failures("m1"));
+      expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+      expect(second).toEqual(failures());
+      expect(world.told("hung")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    },
+  );
+
+  it("accepts every command of a slow lane, and returns none of those it did not begin", async () => {
+    const ids = Array.from({ length: 10 }, (_, index) => `p${index + 1}`);
+    const slow: Around = async (call, effect) => {
+      if (call.name.startsWith("fetch ")) await world.clock.advance(9_000);
+      return effect();
+    };
+    const world = await createFunctionWorld(slow);
+    const event = eventOf(...ids.map((id) => updatePolicy(id)));
+
+    const answer = await createHandler(world.deps)(event, world.contextOf(30_000));
+    const toldAtFirst = ids.map((id) => world.told(id));
+    await world.deliver();
+
+    expect(answer).toEqual(failures());
+    expect(toldAtFirst).toEqual([
+      ...ids.slice(0, 2).map(() => ["CommandAccepted", "CommandSucceeded"]),
+      ...ids.slice(2).map(() => ["CommandAccepted"]),
+    ]);
+    const ends = world.bus.published().filter(({ detailType }) => detailType.endsWith("Succeeded"));
+    expect(ends.map(({ metadata }) => metadata.commandId)).toEqual(ids);
+    expect(world.errors).toEqual([]);
+  });
+
+  it("begins no attempt that a slow ledger has left no time for, and makes it later", async () => {
+    const slow: Around = async (call, effect) => {
+      if (call.name === "ledger.read command#own/p1") await world.clock.advance(9_000);
+      return effect();
+    };
+    const world = await createFunctionWorld(slow);
+    const context = world.contextOf(15_000);
+
+    const answer = await createHandler(world.deps)(eventOf(updatePolicy("p1")), context);
+    const sent = world.calls.filter((name) => name.startsWith("fetch "));
+    await world.deliver();
+
+    expect(answer).toEqual(failures());
+    expect(sent).toEqual([]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect((await world.command("p1"))?.lostReplies).toBe(0);
+  });
+
+  it("lets the poller start a deferred command whose message to the queue was lost", async () => {
+    const world = await createFunctionWorld();
+    const context = world.contextOf(12_999);
+    const answer = await createHandler(world.deps)(eventOf(updatePolicy("p1")), context);
+    for (const { receiptHandle } of await world.queue.receive(10, 1_000)) {
+      await world.queue.acknowledge(receiptHandle);
+    }
+
+    await world.untilQuiet();
+
+    expect(answer).toEqual(failures());
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("defers a message that resumes a command as a new message, and runs it once", async () => {
+    const world = await createFunctionWorld();
+    await createHandler(world.deps)(eventOf(updatePolicy("p1")), world.contextOf(12_999));
+    const [first] = await world.queue.receive(1, 1_000);
+    await world.queue.acknowledge(first?.receiptHandle ?? "");
+
+    const answer = await createHandler(world.deps)(eventOf(first?.body), world.contextOf(12_999));
+    const toldAtFirst = world.told("p1");
+    await world.deliver();
+
+    expect(answer).toEqual(failures());
+    expect(toldAtFirst).toEqual(["CommandAccepted"]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("passes on the lane of a deferred command that an operator ended before it had its place", async () => {
+    const cancelled: Around = async (call, effect) => {
+      const answer = await effect();
+      if (call.name.startsWith("ledger.write lane#") && !isCancelled) {
+        isCancelled = true;
+        await cancelCommand(world.newInvocation().deps, "own/p1");
+      }
+      return answer;
+    };
+    let isCancelled = false;
+    const world = await createFunctionWorld(cancelled);
+
+    await createHandler(world.deps)(eventOf(updatePolicy("p1")), world.contextOf(12_999));
+    await createHandler(world.deps)(eventOf(updatePolicy("p2")), world.contextOf(30_000));
+
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(world.told("p2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("begins nothing, and gives everything back, when no time is left to record in", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
+
+    const answer = await handler(event, world.contextOf(3_999));
+
+    expect(answer).toEqual(failures("m1", "m2"));
+    expect(world.calls).toEqual([]);
+    expect(world.log.lines).toEqual([]);
+  });
+
+  it("acknowledges and logs a message that it does not understand", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+
+    const answer = await handler(eventOf("Test message."), world.contextOf(30_000));
+
+    expect(answer).toEqual(failures());
+    expect(world.told()).toEqual([]);
+    expect(world.log.lines).toMatchObject([
+      { level: "warn", message: "request rejected, and its sender cannot be told: it has no id" },
+    ]);
+  });
+
+  it("rejects an invalid command once, and lets its neighbours run", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const invalid = updateContainer("bad", { listening_port: 70_000 });
+
+    const answer = await handler(eventOf(invalid, updatePolicy("p1")), world.contextOf(30_000));
+
+    expect(answer).toEqual(failures());
+    expect(world.told("bad")).toEqual(["CommandRejected"]);
+    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  it("runs two commands of one lane one after the other, in the order of their messages", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+
+    await handler(eventOf(updatePolicy("p1"), updatePolicy("p2")), world.contextOf(30_000));
+
+    expect(
+      world.bus.published().map(({ detailType, metadata }) => [metadata.commandId, detailType]),
+    ).toEqual([
+      ["p1", "CommandAccepted"],
+      ["p1", "CommandSucceeded"],
+      ["p2", "CommandAccepted"],
+      ["p2", "CommandSucceeded"],
+    ]);
+  });
+
+  it("acknowledges a batch of any bodies at all, because none of them gets better by coming again", async () => {
+    const world = await createFunctionWorld();
+    const handler = createHandler(world.deps);
+    const body = fc.oneof(fc.string(), fc.json(), fc.json({ maxDepth: 60, depthSize: "large" }));
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(body, { maxLength: 10 }), async (bodies) => {
+        const answer = await handler(eventOf(...bodies), world.contextOf(30_000));
+
+        expect(answer).toEqual(failures());
+      }),
+    );
+    expect(world.told()).toEqual([]);
+  });
+});

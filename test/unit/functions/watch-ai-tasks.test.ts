@@ -1,0 +1,75 @@
+import type { ScheduledEvent } from "aws-lambda";
+import { describe, expect, it } from "vitest";
+import { createHandler } from "../../../functions/watch-ai-tasks/handler.ts";
+import { aiTasksLease } from "../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
+import { takeLease } from "../../../lib/ledger/lease.ts";
+import type { Around } from "../../support/faults.ts";
+import scheduled from "../../support/fixtures/scheduler-event.json" with { type: "json" };
+import { failing } from "./function-world.ts";
+import { createJobWorld } from "./job-world.ts";
+
+const TICK = scheduled as ScheduledEvent;
+const MINUTE_MS = 60_000;
+
+const open = async (taskName?: string, around?: Around) => {
+  const world = await createJobWorld(around);
+  const handler = createHandler(async () => ({ ...(await world.deps()), taskName }));
+  const ends = () => world.bus.published().map(({ data }) => [data.taskName, data.status]);
+  return { world, handler, ends };
+};
+
+describe("watch-ai-tasks", () => {
+  it("tells of no task at first, and of each that ends from then on", async () => {
+    const { world, handler, ends } = await open();
+
+    await handler(TICK, world.context());
+    const first = ends();
+    await world.clock.advance(5 * MINUTE_MS);
+    await handler(TICK, world.context());
+    await handler(TICK, world.context());
+
+    expect(first).toEqual([]);
+    expect(ends().toSorted()).toEqual([
+      ["content-moderation", "FAILURE"],
+      ["transcription", "SUCCESS"],
+    ]);
+  });
+
+  it("names in its lines the event that called it", async () => {
+    const { world, handler } = await open();
+    const lease = { name: aiTasksLease("local"), by: "another", durationMs: MINUTE_MS };
+    await takeLease(world, lease);
+
+    await handler(TICK, world.context());
+
+    expect(world.log.lines).toMatchObject([
+      {
+        message: "another run watches the AI tasks",
+        fields: { correlationId: "37666ae6-48cf-4285-b4c6-a3320b38824a" },
+      },
+    ]);
+  });
+
+  it("names that event in the line of a run that fails", async () => {
+    const { world, handler } = await open(undefined, failing("ledger.read"));
+
+    await expect(handler(TICK, world.context())).rejects.toThrow("ledger.read is away");
+
+    expect(world.log.lines).toMatchObject([
+      {
+        message: "invocation failed",
+        fields: { correlationId: "37666ae6-48cf-4285-b4c6-a3320b38824a" },
+      },
+    ]);
+  });
+
+  it("tells of tasks of the chosen name only", async () => {
+    const { world, handler, ends } = await open("transcription");
+    await handler(TICK, world.context());
+    await world.clock.advance(5 * MINUTE_MS);
+
+    await handler(TICK, world.context());
+
+    expect(ends()).toEqual([["transcription", "SUCCESS"]]);
+  });
+});

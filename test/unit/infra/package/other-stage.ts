@@ -1,0 +1,220 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { ruleNameOf } from "../../../../lib/intake/reaction.ts";
+import type { PackagedService, Stage, Template } from "../packaged-service.ts";
+import { arn, createTemplateReader, OWN_ACCOUNT } from "../template-reader.ts";
+
+const ACCOUNTS = `
+accounts:
+  - name: first
+    base_url: https://first.example.com
+    api_key: { parameter: /keys/first }
+    senders: [own]
+  - name: second
+    base_url: https://second.example.com
+    api_key: { parameter: /keys/second }
+    senders: [own, "444455556666"]
+aws_accounts:
+  - id: "444455556666"
+organization: o-abcde12345
+`;
+
+const LONG_NAME = "pull.again_when-thresholds-were-synced-and-changed";
+
+const REACTIONS = `
+reactions:
+  - name: ${LONG_NAME}
+    when: { source: [hook], detail-type: [ThresholdsSynced], detail: { data: { cause: [null, "$\{x}"] } } }
+    account: second
+    then:
+      operation: update-policy
+      params: { project_id: 1, region_id: 2, policy_id: 3 }
+      body: { status: paused }
+`;
+
+const PROD: Stage = {
+  name: "prod",
+  files: { "accounts.yaml": ACCOUNTS, "reactions.yaml": REACTIONS },
+  params: {
+    accountsFile: "accounts.yaml",
+    reactionsFile: "reactions.yaml",
+    jobAccount: "second",
+    aiTaskName: "none",
+    eventSource: "hook",
+    alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
+    intakeMaximumConcurrency: "1000",
+    running: "no",
+  },
+};
+
+const parameterSchema = z.object({ "Fn::Sub": z.string() });
+const statementSchema = z.object({ Action: z.array(z.string()), Resource: z.unknown() });
+const roleSchema = z.object({
+  Policies: z.tuple([
+    z.object({ PolicyDocument: z.object({ Statement: z.array(statementSchema) }) }),
+  ]),
+});
+
+/** What another stage's own files and parameters change in the template. */
+export const testOtherStage = (packaged: () => PackagedService): void => {
+  let template: Template;
+  const { resource, ofType, functionOf } = createTemplateReader(() => template);
+
+  const keysOf = (role: string): readonly string[] =>
+    roleSchema
+      .parse(resource(role).Properties)
+      .Policies[0].PolicyDocument.Statement.filter(({ Action }) =>
+        Action.includes("ssm:GetParameter"),
+      )
+      .flatMap(({ Resource }) => z.array(parameterSchema).parse(Resource))
+      .map((parameter) => parameter["Fn::Sub"].replace(/^.*:parameter/, ""));
+
+  describe("another stage", () => {
+    beforeAll(async () => {
+      template = await packaged().packageStage(PROD);
+    });
+
+    test("lets an organization's AWS accounts put events, none of them with our source", () => {
+      expect(ofType("AWS::Events::EventBusPolicy").map(([id]) => id)).toEqual([
+        "OnlyOurFunctionsMayPut",
+        "AwsAccountsMayPut",
+        "OrganizationMayPut",
+      ]);
+      expect(resource("OrganizationMayPut").Properties.Statement).toEqual({
+        Effect: "Allow",
+        Principal: "*",
+        Action: "events:PutEvents",
+        Resource: arn("EventBus"),
+        Condition: {
+          "ForAllValues:StringNotEquals": { "events:source": ["hook"] },
+          Null: { "events:source": "false" },
+          StringEquals: { "aws:PrincipalOrgID": "o-abcde12345" },
+        },
+      });
+    });
+
+    test("has no rule and no role for an AWS account that has no bus", () => {
+      const ids = Object.keys(template.resources).filter((id) => id.startsWith("Subscriber"));
+
+      expect(ids.toSorted()).toEqual([
+        "SubscriberDeadLetter",
+        "SubscriberDeadLetterNotEmpty",
+        "SubscriberDeadLetterPolicy",
+      ]);
+    });
+
+    test("reacts to its own events only as our own AWS account puts them, and to no replay", () => {
+      const [reaction] = ofType("AWS::Events::Rule").filter(([id]) => id.startsWith("Reaction"));
+      const { Properties } = reaction![1]; // the file has one
+
+      expect(Properties.Name).toBe("skyhook-prod-reaction-pull.again_when-threshold-45b179ac");
+      expect(Properties.Name).toBe(`skyhook-prod-reaction-${ruleNameOf(LONG_NAME)}`);
+      expect(Properties.EventPattern).toEqual({
+        "Fn::Join": [
+          "",
+          [
+            '{"account":["',
+            OWN_ACCOUNT,
+            // Null and a dollar sign, which an object of the template could not hold.
+            '"],"replay-name":[{"exists":false}],"source":["hook"],"detail-type":["ThresholdsSynced"],"detail":{"data":{"cause":[null,"\\u0024{x}"]}}}',
+          ],
+        ],
+      });
+    });
+
+    test("lets no rule of the default bus send to intake where no reaction is on it", () => {
+      const ids = ofType("AWS::Lambda::Permission").map(([id]) => id);
+
+      expect(ids).toEqual(["RulesMayCallIntake", "ThresholdsWrittenPermission"]);
+      expect(JSON.stringify(resource("RequestQueuePolicy").Properties)).not.toContain(
+        "rule/skyhook-prod-reaction-",
+      );
+    });
+
+    test("gives the keys of all accounts to commands, of one to the jobs, of none to intake", () => {
+      const fingerprint = "/skyhook/prod/fingerprint-key";
+
+      // The stage's own by one grant, the fingerprint key among them; those elsewhere by name.
+      const all = ["/skyhook/prod/*", "/keys/first", "/keys/second"];
+      expect(keysOf("RunCommandsRole")).toEqual(all);
+      expect(keysOf("PollTasksRole")).toEqual(all);
+      expect(keysOf("SyncThresholdsRole")).toEqual(["/keys/second"]);
+      expect(keysOf("SnapshotPricesRole")).toEqual(["/keys/second"]);
+      expect(keysOf("WatchAiTasksRole")).toEqual(["/keys/second"]);
+      expect(keysOf("IntakeRole")).toEqual([fingerprint]);
+    });
+
+    test("names the jobs' account to the jobs", () => {
+      expect(functionOf("SyncDashthresholdsLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+      expect(functionOf("SnapshotDashpricesLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+      expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
+    });
+
+    test("neither schedules the function of AI tasks nor watches it, if they are not watched", () => {
+      const ids = Object.keys(template.resources).filter((id) => /AiTask|Aidashtask/i.test(id));
+
+      expect(ids.filter((id) => /Tick|Fails|Throttled|Rule/.test(id))).toEqual([]);
+      expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.AI_TASK_NAME).toBe("");
+    });
+
+    test("has the alarms of each account", () => {
+      const names = ofType("AWS::CloudWatch::Alarm").map(
+        ([, { Properties }]) => Properties.AlarmName,
+      );
+
+      expect(names.filter((name) => /-(first|second)$/.test(String(name)))).toEqual([
+        "skyhook-prod-key-refused-first",
+        "skyhook-prod-key-unreadable-first",
+        "skyhook-prod-key-refused-second",
+        "skyhook-prod-key-unreadable-second",
+      ]);
+    });
+
+    test("has alarms that tell the topic of their begin, and of their end where that says something", () => {
+      const topic = ["arn:aws:sns:eu-central-1:444455556666:on-call"];
+      const endless = ofType("AWS::CloudWatch::Alarm").filter(
+        ([, { Properties }]) => !("OKActions" in Properties),
+      );
+
+      expect(endless.map(([id]) => id)).toEqual([
+        "TaskPastDeadline",
+        "UnknownOutcome",
+        "DeadLettersLost1",
+      ]);
+      for (const [id, { Properties }] of ofType("AWS::CloudWatch::Alarm")) {
+        expect(Properties.AlarmActions, id).toEqual(topic);
+        expect(Properties.OKActions ?? topic, id).toEqual(topic);
+      }
+    });
+
+    test("has neither alarms nor a dashboard, if it says so", async () => {
+      const params = { ...PROD.params, monitoring: "no" };
+      const { resources } = await packaged().packageStage({ ...PROD, params });
+      const types = new Set(Object.values(resources).map(({ Type }) => Type));
+
+      expect([...types].filter((type) => type.startsWith("AWS::CloudWatch"))).toEqual([]);
+      expect(Object.keys(resources)).toContain("LedgerTable");
+    }, 90_000);
+
+    // CloudFormation takes a statement's id for the resource's own, and refuses one that another stack of
+    // the AWS account and region has, although it is of another bus (aws-cdk issue 29627).
+    test("shares no statement id of its bus's policy with another stage beside it", () => {
+      const ids = ofType("AWS::Events::EventBusPolicy").map(
+        ([, { Properties }]) => Properties.StatementId,
+      );
+
+      expect(ids.length).toBeGreaterThan(0);
+      expect(ids.filter((id) => !String(id).startsWith("skyhook-prod-"))).toEqual([]);
+    });
+
+    test("stands still from its first deployment on, if it says so", () => {
+      expect(template.parameters.Running?.Default).toBe("no");
+    });
+
+    test("lets as many intakes run side by side as it says", () => {
+      expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toMatchObject({
+        ScalingConfig: { MaximumConcurrency: 1_000 },
+      });
+    });
+  });
+};

@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { type DeploymentInput, readConfigFiles } from "../../../lib/intake/config-files.ts";
+
+const ACCOUNTS = `accounts:
+  - { name: one, base_url: https://api.example.com, api_key: { parameter: /k }, senders: [own] }
+  - { name: two, base_url: https://api.example.com, api_key: { parameter: /k }, senders: [own] }
+`;
+const NO_REACTIONS = "reactions: []";
+const EXAMPLE = ACCOUNTS.replace("two", "example");
+
+const input = (given: {
+  readonly accounts?: string | undefined;
+  readonly reactions?: string | undefined;
+  readonly jobAccount?: string;
+  readonly stage?: string;
+}): DeploymentInput => ({
+  accounts: {
+    name: "a.yaml",
+    text: "accounts" in given ? given.accounts : ACCOUNTS,
+    example: { name: "a.example.yaml", text: EXAMPLE },
+  },
+  reactions: {
+    name: "r.yaml",
+    text: "reactions" in given ? given.reactions : NO_REACTIONS,
+    example: { name: "r.example.yaml", text: undefined },
+  },
+  jobAccount: given.jobAccount ?? "",
+  aiTaskName: "",
+  monitoring: "yes",
+  eventSource: "skyhook",
+  stage: given.stage ?? "dev",
+  fingerprintKeyParameter: "/skyhook/dev/fingerprint-key",
+});
+
+test("the jobs use the first account of the file, if no other is named", () => {
+  expect(readConfigFiles(input({}))).toMatchObject({ kind: "valid", jobAccount: "one" });
+  expect(readConfigFiles(input({ jobAccount: "two" }))).toMatchObject({ jobAccount: "two" });
+});
+
+test("an account for the jobs that is not in the file is refused", () => {
+  expect(readConfigFiles(input({ jobAccount: "three" }))).toEqual({
+    kind: "invalid",
+    problems: ["jobAccount: a.yaml has no such account"],
+  });
+});
+
+test("mistakes of both files are told at once, as file, line, place and rule", () => {
+  const reading = readConfigFiles(
+    input({ accounts: ACCOUNTS.replace("https", "ftp"), reactions: "reactions:\n  - colour: red" }),
+  );
+
+  const problems = reading.kind === "invalid" ? reading.problems : [];
+  expect(problems).toContain("a.yaml:2: accounts.0.base_url: an http or https URL");
+  expect(problems).toContain("r.yaml:2: reactions.0.colour: unknown field");
+  expect(problems.toSorted((a, b) => a.charCodeAt(0) - b.charCodeAt(0))).toEqual(problems);
+});
+
+test.each([
+  ["aiTaskName", "nonne", "one of transcription, content-moderation, none; or empty for all"],
+  ["monitoring", "true", "yes or no"],
+  ["eventSource", "aws.skyhook", "a name such as skyhook, which does not begin with aws."],
+  ["eventSource", "sky hook", "a name such as skyhook, which does not begin with aws."],
+  [
+    "stage",
+    "production-eu",
+    "at most 12 letters, digits and hyphens: names of rules have room for no more",
+  ],
+  ["fingerprintKeyParameter", "key", "the name of an SSM parameter, which begins with a slash"],
+])("the stage parameter %s cannot be %s", (name, value, rule) => {
+  expect(readConfigFiles({ ...input({}), [name]: value })).toEqual({
+    kind: "invalid",
+    problems: [`${name}: ${rule}`],
+  });
+});
+
+test("a file that is not YAML is told of with its line", () => {
+  expect(readConfigFiles(input({ accounts: "accounts:\n  - [" }))).toMatchObject({
+    kind: "invalid",
+    problems: [expect.stringMatching(/^a\.yaml:2: not readable as YAML: /)],
+  });
+});
+
+test("a missing file is named, and a present one beside it is not looked at", () => {
+  expect(readConfigFiles(input({ accounts: "[", reactions: undefined }))).toEqual({
+    kind: "invalid",
+    problems: ["r.yaml: no such file; r.example.yaml shows what belongs in it"],
+  });
+});
+
+test("the example is refused for every stage but dev, also as an unedited copy", () => {
+  expect(readConfigFiles(input({ accounts: EXAMPLE, stage: "prod" }))).toEqual({
+    kind: "invalid",
+    problems: ["a.yaml: the example, which is for the stage dev only; write a.prod.yaml"],
+  });
+  expect(readConfigFiles(input({ accounts: EXAMPLE }))).toMatchObject({ kind: "valid" });
+});
+
+test("the packaged JSON has the shape of the files, numbers of any size as decimal texts", () => {
+  const reactions = `reactions:
+  - name: raise
+    when: { source: [files], detail-type: [Grown] }
+    account: one
+    then:
+      operation: update-storage-event
+      body: { name: reaching_used_space, bucket_name: b, bytes: 18446744073709551615 }
+    deadline: 30m
+`;
+
+  const reading = readConfigFiles(input({ reactions }));
+
+  if (reading.kind === "invalid") throw new Error(reading.problems.join("\n"));
+  expect(JSON.parse(reading.packaged.accounts)).toMatchObject({
+    accounts: [{ name: "one", base_url: "https://api.example.com" }, { name: "two" }],
+  });
+  expect(reading.packaged.reactions).toBe(
+    '{"reactions":[{"name":"raise","when":{"source":["files"],"detail-type":["Grown"]},"account":"one","then":{"operation":"update-storage-event","body":{"name":"reaching_used_space","bucket_name":"b","bytes":"18446744073709551615"}},"deadline":"30m"}]}',
+  );
+});
+
+test("a rule is the pattern as written and its bus, Skyhook's own where none is named", () => {
+  const text = (name: string): string => readFileSync(`infra/${name}.example.yaml`, "utf8");
+
+  const reading = readConfigFiles(
+    input({ accounts: text("accounts"), reactions: text("reactions") }),
+  );
+
+  expect(reading).toMatchObject({
+    kind: "valid",
+    rules: [
+      {
+        name: "resume-paid-instance",
+        when: { account: ["111122223333"], source: ["billing"], "detail-type": ["InvoicePaid"] },
+        bus: "skyhook",
+      },
+      { name: "pause-policy-on-report", bus: "default" },
+    ],
+  });
+});

@@ -1,0 +1,204 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { COMMANDED } from "../../../lib/contract/mutations.ts";
+import { toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
+import { createIntakeWorld, EVENT_SOURCE, eventOf, OWN } from "./intake-world.ts";
+
+const TEAM = "111111111111";
+const PROJECT = 1234567;
+
+/** The team may pause policies of one project, and nothing else; our own AWS account everything. */
+const RIGHTS = toAccountsConfig({
+  accounts: [
+    {
+      name: "local",
+      senders: ["own", { sender: TEAM, operations: ["update-policy"], projects: [PROJECT] }],
+    },
+    { name: "other", senders: ["own"] },
+  ],
+});
+
+const REACTION = {
+  name: "react",
+  when: { source: ["team"] },
+  account: "local",
+  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  then: {
+    operation: "update-policy",
+    params: { project_id: "$.detail.data.params.project_id", region_id: 76, policy_id: 1 },
+    body: "$.detail.data.body",
+  },
+};
+
+const anything = fc.anything({
+  withNullPrototype: false,
+  key: fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "operation", "params")),
+});
+const json = fc.oneof(
+  fc.jsonValue(),
+  anything.map((value) => JSON.parse(JSON.stringify(value) ?? "null")),
+);
+
+/** Most of a request is right, so that what is wrong in the rest is reached. */
+const mostly = <T>(right: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 19, arbitrary: right }, { weight: 1, arbitrary: json });
+const seldom = <T>(part: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: part });
+
+const data = fc.record(
+  {
+    operation: mostly(fc.constantFrom(...COMMANDED.map(({ id }) => id))),
+    account: mostly(fc.constantFrom("local", "other", "nobody", OWN)),
+    params: mostly(
+      fc.record(
+        {
+          project_id: mostly(fc.constantFrom(PROJECT, 1186668)),
+          region_id: mostly(fc.constant(76)),
+          policy_id: mostly(fc.constant(1)),
+          task_id: mostly(fc.string()),
+        },
+        { requiredKeys: ["project_id", "region_id", "policy_id"] },
+      ),
+    ),
+    query: seldom(json),
+    body: mostly(fc.record({ status: mostly(fc.constantFrom("paused", "active")) })),
+    after: seldom(fc.array(fc.string())),
+    guards: seldom(json),
+    dryRun: seldom(json),
+    deadline: seldom(json),
+    taskId: seldom(json),
+    sender: seldom(fc.constant(OWN)),
+  },
+  { requiredKeys: ["operation", "params", "body"] },
+);
+
+const detail = mostly(
+  fc.record(
+    {
+      metadata: mostly(
+        fc.record(
+          {
+            id: mostly(fc.string()),
+            commandId: mostly(fc.string({ minLength: 1 })),
+            correlationId: seldom(json),
+            time: seldom(json),
+            sender: fc.constant(OWN),
+          },
+          { requiredKeys: ["commandId"] },
+        ),
+      ),
+      data: mostly(data),
+    },
+    { requiredKeys: ["metadata", "data"] },
+  ),
+);
+
+const stamped = fc.record(
+  {
+    source: mostly(fc.constantFrom("team", EVENT_SOURCE)),
+    id: mostly(fc.uuid()),
+    time: mostly(fc.constant("2026-01-01T00:00:00Z")),
+    detailType: mostly(fc.constantFrom("CommandRequested", "TaskFollowRequested", "InvoicePaid")),
+    detail,
+    isForReaction: fc.boolean(),
+  },
+  { requiredKeys: ["source", "id", "time", "detailType", "detail", "isForReaction"] },
+);
+
+test("whatever another AWS account puts on the bus ends in a command within its rights, a rejection or a counted ignore", async () => {
+  let commands = 0;
+  await fc.assert(
+    fc.asyncProperty(stamped, async ({ detailType, isForReaction, detail: any, ...fields }) => {
+      const calls: string[] = [];
+      const world = await createIntakeWorld({
+        rights: RIGHTS,
+        accounts: { local: {}, other: {} },
+        reactions: [REACTION],
+        around: (call, effect) => {
+          calls.push(call.name);
+          return effect();
+        },
+      });
+      const event = { ...eventOf(TEAM, "", any, fields), "detail-type": detailType };
+
+      await (isForReaction ? world.putFor("react", event) : world.put(event));
+      await world.deliver();
+
+      const types = new Set(world.told());
+      const isCommand = types.has("CommandAccepted");
+      const outcomes = [
+        isCommand,
+        types.has("CommandRejected") && !isCommand,
+        world.counted.some((name) => name.startsWith("EventIgnored ")),
+        // Nobody can be told of a rejection that has no id, and every event has one.
+        world.log.lines.some(({ message }) => message.includes("cannot be told")),
+      ];
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(outcomes[3]).toBe(false);
+      expect(world.errors).toEqual([]);
+      const requests = calls.filter((name) => name.startsWith("fetch "));
+      const policies = `/cloud/v1/lifecycle_policy/${PROJECT}/`;
+      expect(requests.filter((name) => !name.includes(policies))).toEqual([]);
+      for (const { metadata } of world.bus.published()) expect(metadata.sender).toBe(TEAM);
+      commands += isCommand ? 1 : 0;
+    }),
+    { numRuns: 400 },
+  );
+
+  // A check that only ever saw rejections would show nothing.
+  expect(commands).toBeGreaterThan(10);
+});
+
+const envelope = fc.oneof(
+  json,
+  fc.record({ reaction: json, event: json }),
+  fc.dictionary(fc.constantFrom("id", "account", "source", "detail-type", "time", "detail"), json),
+);
+
+test("whatever calls intake, it answers", async () => {
+  await fc.assert(
+    fc.asyncProperty(envelope, async (call) => {
+      const world = await createIntakeWorld({ rights: RIGHTS, accounts: { local: {}, other: {} } });
+
+      await world.put(call);
+
+      const ignored = world.counted.filter((name) => name.startsWith("EventIgnored "));
+      expect(ignored.length + world.bus.published().length).toBe(1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const nested = (levels: number): unknown =>
+  JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+
+test.each([
+  ["nested a hundred thousand levels deep", nested(100_000)],
+  [
+    "of a quarter of a megabyte",
+    { metadata: { commandId: "c1" }, data: { operation: "x".repeat(250_000) } },
+  ],
+  [
+    "with a deep body",
+    {
+      metadata: { commandId: "c1" },
+      data: {
+        operation: "update-policy",
+        params: { project_id: PROJECT, region_id: 76, policy_id: 1 },
+        body: { name: nested(50_000) },
+      },
+    },
+  ],
+])("a detail %s is rejected", async (_what, any) => {
+  const world = await createIntakeWorld({
+    rights: RIGHTS,
+    accounts: { local: {}, other: {} },
+    reactions: [REACTION],
+  });
+
+  await world.put(eventOf(TEAM, "CommandRequested", any));
+  await world.put(eventOf(TEAM, "TaskFollowRequested", any, { id: "second" }));
+  await world.putFor("react", eventOf(TEAM, "Any", any, { id: "third" }));
+
+  expect(new Set(world.told())).toEqual(new Set(["CommandRejected"]));
+});

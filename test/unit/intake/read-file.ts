@@ -1,0 +1,66 @@
+import type { Reaction } from "../../../lib/intake/reaction.ts";
+import type { ReactionContext } from "../../../lib/intake/reaction-rules.ts";
+import { readReactions } from "../../../lib/intake/reactions-file.ts";
+import type { AccountsConfig } from "../../../lib/provider/accounts-config.ts";
+import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
+
+const accountsOf = (text: string): AccountsConfig => {
+  const read = readAccountsFile(text);
+  if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
+  return read.value;
+};
+
+/** `main` allows everything, `narrow` two operations and one project. */
+const ACCOUNTS = accountsOf(`
+accounts:
+  - { name: main, senders: [own] }
+  - { name: narrow, senders: [own], operations: [resume-instance, update-storage-event], projects: [7] }
+  - { name: placed, senders: [own], projects: [7] }
+`);
+
+export const CONTEXT = { accounts: ACCOUNTS, eventSource: "skyhook" };
+
+/** The rules of a file without mistakes. */
+export const reactionsOf = (text: string): readonly Reaction[] => {
+  const read = readReactions(text, CONTEXT);
+  if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
+  return read.value;
+};
+
+/** The only rule of a file without mistakes. */
+export const reactionOf = (text: string): Reaction => {
+  const [only, ...others] = reactionsOf(text);
+  if (!only || others.length > 0) throw new Error("not one rule");
+  return only;
+};
+
+/** Every mistake of a file as `line path: rule`. */
+export const mistakesIn = (text: string, context: ReactionContext = CONTEXT): readonly string[] => {
+  const read = readReactions(text, context);
+  return read.kind === "valid"
+    ? []
+    : read.problems.map(({ path, rule, line }) => `${line} ${path}: ${rule}`);
+};
+
+/** A file with one rule; `then`, `when` and whatever follows are YAML. */
+export const oneRule = (then: string, when = "{ source: [billing] }", rest = ""): string =>
+  `reactions:
+  - name: rule
+    account: main
+    when: ${when}
+    then: ${then}
+${rest && `    ${rest}\n`}`;
+
+/** An event as EventBridge delivers it. */
+export const eventWith = (fields: object = {}) => ({
+  version: "0",
+  id: "17793124-05d4-b198-2fde-7ededc63b103",
+  "detail-type": "InvoicePaid",
+  source: "billing",
+  account: "111122223333",
+  time: "2026-01-31T12:00:00Z",
+  region: "eu-central-1",
+  resources: [],
+  detail: {},
+  ...fields,
+});

@@ -1,0 +1,174 @@
+import { aiTaskKey, aiTasks } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
+import { aiWatches } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
+import { watchAiTasks } from "../../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
+import type { Clock } from "../../../../lib/platform/ports/clock.ts";
+import { createClient } from "../../../../lib/provider/client.ts";
+import { createPacedClient } from "../../../../lib/provider/rate-limited-client.ts";
+import { type Around, untouched } from "../../../support/faults.ts";
+import { createMemoryLedger } from "../../../support/memory-ledger.ts";
+import type { Provider } from "../../../support/provider.ts";
+import { createRecordingBus } from "../../../support/recording-bus.ts";
+import { createRecordingLog } from "../../../support/recording-log.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import { createVirtualClock, type VirtualClock } from "../../../support/virtual-clock.ts";
+
+const ACCOUNT = "local";
+const RUN_MS = 50_000;
+const STEP_MS = 50;
+
+export interface RunOptions {
+  readonly taskName?: string;
+  /** How slow the provider is. */
+  readonly requestsPerSecond?: number;
+  readonly durationMs?: number;
+}
+
+interface WorldOptions {
+  readonly provider: (clock: VirtualClock) => Provider;
+  readonly around?: Around;
+}
+
+/** A run of the watcher stands on this; time passes only while the run sleeps, or the test lets it. */
+export const createAiWorld = ({ provider: open, around = untouched }: WorldOptions) => {
+  const clock = createVirtualClock();
+  const ledger = createMemoryLedger();
+  const bus = createRecordingBus(ledger, "own");
+  const log = createRecordingLog();
+  const provider = open(clock);
+  const calls: string[] = [];
+  const lies: string[] = [];
+  let invocations = 0;
+  let asleep = 0;
+
+  const countedClock: Clock = {
+    now: clock.now,
+    async sleep(durationMs, signal) {
+      asleep += 1;
+      await clock.sleep(durationMs, signal);
+      asleep -= 1;
+    },
+  };
+  /** An attempt has no time limit of its own here. */
+  const patient: Clock = {
+    now: clock.now,
+    sleep: (_ms, signal) =>
+      new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
+  };
+
+  const expectDurable = async (
+    detailType: string,
+    { taskId, since }: { readonly taskId: string; readonly since?: string },
+  ): Promise<void> => {
+    if (detailType.startsWith("AiTaskList")) {
+      const list = (await aiWatches.read(ledger, ACCOUNT))?.value.list;
+      const isStored = list !== undefined && new Date(list.since).toISOString() === since;
+      if (!isStored) lies.push(`${detailType} since ${since}`);
+      return;
+    }
+    const stored = await aiTasks.read(ledger, aiTaskKey({ account: ACCOUNT, taskId }));
+    const kind = detailType === "AiTaskEnded" ? "ended" : "vanished";
+    if (stored?.value.state.kind !== kind) lies.push(`${detailType} of ${taskId}`);
+  };
+
+  const portsOf = (invocation: number) => {
+    const call = <T>(name: string, effect: (limit?: number) => Promise<T>) => {
+      calls.push(name);
+      return around({ name, invocation }, effect);
+    };
+    const client = createClient({
+      baseUrl: "http://provider.test",
+      apiKey: async () => provider.apiKey,
+      fetch: (request) => call("fetch", () => provider.fetch(request)),
+      clock: patient,
+      attemptTimeoutMs: 10_000,
+      paths: {},
+    });
+    const deps = {
+      ledger: {
+        read: (key: string) => call(`ledger.read ${key}`, () => ledger.read(key)),
+        write: (item: Parameters<typeof ledger.write>[0]) =>
+          call(`ledger.write ${item.key}`, () => ledger.write(item)),
+        listDue: ledger.listDue,
+      },
+      bus: {
+        publish: async (entries: Parameters<typeof bus.publish>[0]) => {
+          for (const { detailType, detail } of entries) {
+            // The recording bus checks the rest of the event against the catalogue.
+            await expectDurable(detailType, detail.data as Parameters<typeof expectDurable>[1]);
+          }
+          try {
+            return await call("bus.publish", (limit) => bus.publish(entries.slice(0, limit)));
+          } catch (error) {
+            if (error instanceof Error && error.name === "Killed") throw error;
+            return entries.map(() => ({ kind: "failed", code: "fault", message: "" }) as const);
+          }
+        },
+      },
+      clock: countedClock,
+      random: createSeededRandom(invocation),
+      log,
+    };
+    return { deps, account: { name: ACCOUNT, client, settleMs: 300_000, canList: true } };
+  };
+
+  /** One run to its end. @returns what it rejected with, or undefined */
+  const run = async (options: RunOptions = {}): Promise<unknown> => {
+    invocations += 1;
+    const { deps, ...ports } = portsOf(invocations);
+    const { taskName, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
+    const ready = async () => ({ kind: "ready" as const });
+    const client = createPacedClient(ports.account.client, {
+      clock: countedClock,
+      requestsPerSecond,
+    });
+    const pathOf = ({ path }: { readonly path: string }) => path;
+    const account = { ...ports.account, client, ready, pathOf };
+    const durationMs = options.durationMs ?? RUN_MS;
+    const over = new AbortController();
+    void clock.sleep(durationMs).then(() => over.abort());
+    const budget = { endsAt: clock.now() + durationMs, signal: over.signal };
+    let isDone = false;
+    const outcome = watchAiTasks(deps, { account, taskName }, budget)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      .finally(() => {
+        isDone = true;
+      });
+    while (!isDone) await clock.advance(asleep > 0 ? STEP_MS : 0);
+    return outcome;
+  };
+
+  /** What was told, each publication by itself. */
+  const published = () => {
+    if (lies.length > 0) throw new Error(`told before it was durable: ${lies.join(", ")}`);
+    return bus.published();
+  };
+
+  return {
+    clock,
+    ledger,
+    bus,
+    log,
+    calls,
+    run,
+    published,
+    /** Task ids told as ended, each publication by itself. */
+    toldEnds: (): readonly string[] =>
+      published()
+        .filter(({ detailType }) => detailType === "AiTaskEnded")
+        .map(({ data }) => data.taskId),
+    /** Publishes what is due, as the poller does. */
+    async poll(): Promise<void> {
+      for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10_000)) {
+        const [kind, name = ""] = key.split(/#(.*)/s);
+        const { publish } = kind === aiWatches.kind ? aiWatches : aiTasks;
+        await publish({ ledger, bus, log }, name);
+      }
+    },
+    watchRecord: async () => (await aiWatches.read(ledger, ACCOUNT))?.value,
+    record: async (taskId: string) =>
+      (await aiTasks.read(ledger, aiTaskKey({ account: ACCOUNT, taskId })))?.value,
+  };
+};

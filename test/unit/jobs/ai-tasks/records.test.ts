@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import {
+  type AiTask,
+  noteAiTaskEnd,
+  tellAiTaskEnd,
+  vanishAiTask,
+} from "../../../../lib/jobs/ai-tasks/ai-task.ts";
+import type { OutboxEvent } from "../../../../lib/ledger/outbox.ts";
+
+const ID = { account: "local", taskId: "t" };
+const END = { ...ID, status: "SUCCESS", endedAt: 5 };
+const VANISHING = { ...ID, missingSince: 1, vanishedAt: 4 };
+
+const event = (deduplicationId: string): OutboxEvent => ({
+  detailType: "AiTaskEnded",
+  detail: {},
+  time: 5,
+  groupId: "local/t",
+  deduplicationId,
+});
+
+const vanished = vanishAiTask(undefined, VANISHING, event("gone"));
+const told = tellAiTaskEnd(undefined, END, event("end"));
+const noted = noteAiTaskEnd(undefined, END);
+
+test.each<[string, AiTask]>([
+  ["told", told],
+  ["noted", noted],
+])("an end that was %s is final: the task cannot vanish any more", (_what, ended) => {
+  expect(vanishAiTask(ended, VANISHING, event("gone"))).toBe(ended);
+});
+
+test("an end that was told is not told again", () => {
+  expect(tellAiTaskEnd(told, { ...END, status: "FAILURE", endedAt: 9 }, event("again"))).toBe(told);
+});
+
+test("an end that was noted is told of to whoever has seen the task at work", () => {
+  expect(tellAiTaskEnd(noted, END, event("end"))).toEqual({
+    ...ID,
+    state: { kind: "ended", status: "SUCCESS", endedAt: 5, isTold: true },
+    outbox: [event("end")],
+  });
+});
+
+test("what is recorded of a task stays when its end is noted", () => {
+  expect(noteAiTaskEnd(vanished, END)).toBe(vanished);
+  expect(noteAiTaskEnd(told, END)).toBe(told);
+});
+
+test("one absence is recorded once, and another one with an event of its own", () => {
+  const again = vanishAiTask(vanished, { ...VANISHING, missingSince: 7 }, event("gone again"));
+
+  expect(vanishAiTask(vanished, { ...VANISHING, vanishedAt: 6 }, event("late"))).toBe(vanished);
+  expect(again.state).toMatchObject({ kind: "vanished", missingSince: 7 });
+  expect(again.outbox).toEqual([event("gone"), event("gone again")]);
+});
+
+test("an end after a vanishing is told behind it", () => {
+  expect(tellAiTaskEnd(vanished, END, event("end")).outbox).toEqual([event("gone"), event("end")]);
+});

@@ -1,0 +1,31 @@
+import type { AiTaskRecord } from "../../../../lib/service/state/state.ts";
+import type { Around } from "../../../support/faults.ts";
+import { type AiProvider, createAiProvider } from "./ai-provider.ts";
+import { createAiWorld } from "./ai-world.ts";
+
+/** A world whose provider is the embedded service with these AI tasks. */
+export const watchedWorld = (tasks: Parameters<typeof createAiProvider>[1], around?: Around) => {
+  let opened: AiProvider | undefined;
+  const world = createAiWorld({
+    provider: (clock) => {
+      opened = createAiProvider(clock, tasks);
+      return opened;
+    },
+    ...(around && { around }),
+  });
+  const provider = opened!;
+  return { world, provider };
+};
+
+/** As `watchedWorld`, with the baseline taken. */
+export const startWatching = async (tasks: readonly AiTaskRecord[], around?: Around) => {
+  const started = watchedWorld(tasks, around);
+  const error = await started.world.run();
+  if (error !== undefined) throw error;
+  started.provider.takePages();
+  return started;
+};
+
+/** What was written beside the lease. */
+export const recordedBy = (calls: readonly string[]): readonly string[] =>
+  calls.filter((call) => /^ledger\.write (?!lease#)/.test(call));

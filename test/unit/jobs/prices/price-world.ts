@@ -1,0 +1,233 @@
+import { capturePrices } from "../../../../lib/jobs/prices/capture.ts";
+import {
+  priceItemKey,
+  priceItems,
+  priceReadingKey,
+  priceReadings,
+  priceRunKey,
+  priceRuns,
+} from "../../../../lib/jobs/prices/price.ts";
+import type { BusEntry } from "../../../../lib/platform/ports/bus.ts";
+import type { Clock } from "../../../../lib/platform/ports/clock.ts";
+import type { JobDeps } from "../../../../lib/platform/ports/job.ts";
+import type { Ledger } from "../../../../lib/platform/ports/ledger.ts";
+import type { Account } from "../../../../lib/provider/account.ts";
+import { createClient } from "../../../../lib/provider/client.ts";
+import { openAccounts } from "../../../../lib/provider/open-accounts.ts";
+import { parseAccounts } from "../../../../lib/provider/parse-accounts.ts";
+import { BUILT_IN_API_KEYS } from "../../../../lib/service/built-in/built-in-state.ts";
+import type { State } from "../../../../lib/service/state/state.ts";
+import { type Around, untouched } from "../../../support/faults.ts";
+import { createMemoryLedger } from "../../../support/memory-ledger.ts";
+import type { Fetch } from "../../../support/provider.ts";
+import { createRecordingBus } from "../../../support/recording-bus.ts";
+import { createRecordingLog } from "../../../support/recording-log.ts";
+import { createRecordingMetrics } from "../../../support/recording-metrics.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
+import { startService } from "../../service/harness.ts";
+
+export const ACCOUNT = "acme";
+export const HOUR_MS = 3_600_000;
+/** 2026-01-01T00:00:00Z, where the virtual clock stands. */
+export const START = Date.UTC(2026, 0, 1);
+
+export const DDOS = "{ name: ddos, ddos: { region_id: 76 } }";
+export const K8S =
+  "{ name: k8s, k8s_cluster: { project_id: 1234567, region_id: 76, cluster_name: my-cluster } }";
+export const GPU =
+  "{ name: gpu, gpu_cluster: { project_id: 1234567, region_id: 76, server_id: f1c1eeb6-1834-48c9-a7b0-daafce64872b } }";
+export const WEB =
+  "{ name: web, instance: { project_id: 1234567, region_id: 76, body: { flavor: g1-standard-1-2, names: [web], interfaces: [{ type: external }] } } }";
+/** A cluster that does not exist. */
+export const LOST =
+  "{ name: lost, k8s_cluster: { project_id: 1234567, region_id: 76, cluster_name: nobody } }";
+
+export const watchlistOf = (...items: readonly string[]): string =>
+  ["items:", ...items.map((item) => `  - ${item}`)].join("\n");
+
+export interface PriceWorldOptions {
+  readonly state?: (builtIn: State) => State;
+  readonly around?: Around;
+  /** Stands between the client and the service. */
+  readonly between?: (service: Fetch) => Fetch;
+  /** The account's request budget; without one by default, so that no time passes. */
+  readonly requestsPerSecond?: number;
+  /** Absent: a pause is over at once, with the clock moved on. */
+  readonly sleep?: "until moved on";
+}
+
+export interface RunOptions {
+  /** Text of the watchlist; null: there is none. */
+  readonly watchlist?: string | null;
+  readonly scheduledAt?: number;
+  readonly durationMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The price job on virtual time, in front of the embedded service. */
+export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
+  const { around = untouched, between = (service: Fetch) => service } = options;
+  const { service, clock } = await startService(options.state ? { state: options.state } : {});
+  const provider = between(service.fetch);
+  const ledger = createMemoryLedger();
+  const bus = createRecordingBus(ledger, ACCOUNT);
+  const log = createRecordingLog();
+  const metrics = createRecordingMetrics();
+  const random = createSeededRandom();
+  const lies: string[] = [];
+  let invocations = 0;
+
+  /** What an event says must be in the ledger already. */
+  const checkTruth = async ({ detailType, detail }: BusEntry): Promise<void> => {
+    // It tells of the file, and no record holds it.
+    if (detailType === "WatchlistRejected") return;
+    // The recording bus checks the data against the catalogue.
+    const data = detail.data as { name: string; number: number; bucket: string };
+    const known =
+      detailType === "PriceChanged"
+        ? (await priceItems.read(ledger, priceItemKey(ACCOUNT, data.name)))?.value.latest?.number
+        : (await priceRuns.read(ledger, priceRunKey(ACCOUNT, data.bucket)))?.version;
+    if (known === undefined || known < (data.number ?? 1)) lies.push(detailType);
+  };
+
+  /** A real one with a budget, or one that is always ready. */
+  const accountOf = (deps: JobDeps, fetchThere: Fetch): Account => {
+    const apiKey = async () => BUILT_IN_API_KEYS.first;
+    const provider = { baseUrl: "http://provider.test", apiKey, paths: {} };
+    const facts = { settleMs: 300_000, canList: true };
+    const { requestsPerSecond: requests_per_second } = options;
+    if (requests_per_second === undefined) {
+      // An attempt has no time limit of its own here.
+      const sleep: Clock["sleep"] = (_ms, signal) =>
+        new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+      const patient = { now: clock.now, sleep };
+      const calls = { fetch: fetchThere, clock: patient, attemptTimeoutMs: 10_000 };
+      const client = createClient({ ...provider, ...calls });
+      return {
+        name: ACCOUNT,
+        client,
+        ready: async () => ({ kind: "ready" }),
+        pathOf: ({ path }) => path,
+        ...facts,
+      };
+    }
+    const account = { name: ACCOUNT, senders: ["own"], requests_per_second };
+    const ports = {
+      ...deps,
+      metrics: createRecordingMetrics(),
+      secrets: { read: apiKey },
+      environment: {},
+      fetch: fetchThere,
+      attemptTimeoutMs: 10_000,
+    };
+    const config = parseAccounts({ accounts: [account] });
+    const opened = openAccounts(config, ports, { ...provider, ...facts })(ACCOUNT);
+    if (!opened) throw new Error("no account");
+    return opened;
+  };
+
+  const newInvocation = () => {
+    invocations += 1;
+    const invocation = invocations;
+    const call = <T>(name: string, effect: (limit?: number) => Promise<T>) =>
+      around({ name, invocation }, effect);
+    const guarded: Ledger = {
+      read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
+      write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
+      listDue: ledger.listDue,
+    };
+    const failed = { kind: "failed", code: "fault", message: "" } as const;
+    const deps: JobDeps = {
+      ledger: guarded,
+      bus: {
+        // The port never rejects: what goes wrong is an outcome of each entry, unless we are dead.
+        publish: async (entries) => {
+          try {
+            return await call("bus.publish", async () => {
+              for (const entry of entries) await checkTruth(entry);
+              return bus.publish(entries);
+            });
+          } catch (error) {
+            if (error instanceof Error && error.name === "Killed") throw error;
+            return entries.map(() => failed);
+          }
+        },
+      },
+      clock: {
+        now: clock.now,
+        sleep: options.sleep ? clock.sleep : (ms) => clock.advance(ms),
+      },
+      random,
+      log,
+    };
+    const fetchThere = (request: Request) =>
+      call(`fetch ${new URL(request.url).pathname}`, () => provider(request));
+    return { deps: { ...deps, metrics }, account: accountOf(deps, fetchThere), call };
+  };
+
+  return {
+    clock,
+    ledger,
+    log,
+    bus,
+    metrics,
+    newInvocation,
+    /** One run of the job. */
+    async run(run: RunOptions = {}): Promise<void> {
+      const { deps, account, call } = newInvocation();
+      const { watchlist = watchlistOf(DDOS, K8S, GPU, WEB), scheduledAt = clock.now() } = run;
+      const durationMs = run.durationMs ?? 50_000;
+      const over = new AbortController();
+      void clock.sleep(durationMs).then(() => over.abort());
+      await capturePrices(
+        deps,
+        {
+          account,
+          source: {
+            name: "watchlist.yaml",
+            read: () =>
+              call("source.read", async () =>
+                watchlist === null ? undefined : { text: watchlist, version: "1" },
+              ),
+          },
+          scheduledAt,
+          periodMs: HOUR_MS,
+        },
+        {
+          endsAt: clock.now() + durationMs,
+          signal: AbortSignal.any([over.signal, ...(run.signal ? [run.signal] : [])]),
+        },
+      );
+    },
+    /** Lets the poller publish what is due, as the runs left it. */
+    async publishDue(): Promise<void> {
+      const { deps } = newInvocation();
+      for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 1_000)) {
+        const [kind, rest = ""] = key.split("#");
+        await (kind === priceItems.kind ? priceItems : priceRuns).publish(deps, rest);
+      }
+    },
+    /** Published events of one type. */
+    told(detailType: "PriceChanged" | "PricesCaptured") {
+      if (lies.length > 0) throw new Error(`told of what is not durable: ${lies}`);
+      return bus.published().filter((event) => event.detailType === detailType);
+    },
+    item: async (name: string) =>
+      (await priceItems.read(ledger, priceItemKey(ACCOUNT, name)))?.value,
+    reading: async (name: string, number: number) =>
+      (await priceReadings.read(ledger, priceReadingKey(ACCOUNT, name, number)))?.value,
+  };
+};
+
+export type PriceWorld = Awaited<ReturnType<typeof createPriceWorld>>;
+
+/** The built-in price lists of both regions, each followed by other ones that start later. */
+export const withLaterPrices =
+  (...later: readonly (Partial<State["prices"][number]> & { readonly starts_at: string })[]) =>
+  (builtIn: State): State => {
+    const first = builtIn.prices[0]!;
+    return {
+      ...builtIn,
+      prices: [...builtIn.prices, ...later.map((change) => ({ ...first, ...change }))],
+    };
+  };

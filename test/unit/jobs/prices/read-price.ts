@@ -1,0 +1,32 @@
+import { askPrice } from "../../../../lib/jobs/prices/ask.ts";
+import { readWatchlist } from "../../../../lib/jobs/prices/watchlist.ts";
+import { createClient } from "../../../../lib/provider/client.ts";
+import { BUILT_IN_API_KEYS } from "../../../../lib/service/built-in/built-in-state.ts";
+import type { State } from "../../../../lib/service/state/state.ts";
+import type { Fetch } from "../../../support/provider.ts";
+import { createVirtualClock } from "../../../support/virtual-clock.ts";
+import { startService } from "../../service/harness.ts";
+import { watchlistOf } from "./price-world.ts";
+
+/** The reading of an item's price as a provider answers it. */
+export const readFrom = async (item: string, fetch: Fetch) => {
+  const read = readWatchlist(watchlistOf(item));
+  if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
+  const client = createClient({
+    baseUrl: "http://provider.test",
+    apiKey: async () => BUILT_IN_API_KEYS.first,
+    fetch,
+    clock: createVirtualClock(),
+    attemptTimeoutMs: 10_000,
+    paths: {},
+  });
+  return askPrice(client, read.value[0]!.order);
+};
+
+/** The reading of an item's price as the embedded service has it. */
+export const readingOf = async (item: string, state = (builtIn: State) => builtIn) =>
+  readFrom(item, (await startService({ state })).service.fetch);
+
+/** The reading of a reply that the service does not give, as the wire has it. */
+export const readingOfText = (item: string, reply: string) =>
+  readFrom(item, async () => new Response(reply, { status: 200 }));

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { readThresholdConfig } from "../../../../lib/jobs/thresholds/config.ts";
+
+const read = (text: string) => {
+  const config = readThresholdConfig(text);
+  if (config.kind === "invalid") throw new Error(JSON.stringify(config.problems));
+  return config.value;
+};
+
+const problemsOf = (text: string): readonly string[] => {
+  const config = readThresholdConfig(text);
+  return config.kind === "valid"
+    ? []
+    : config.problems.map(({ path, rule, line }) => `${line} ${path}: ${rule}`);
+};
+
+const one = (fields: string) => `thresholds: [{ ${fields} }]`;
+
+describe("a thresholds file", () => {
+  test("says what is wanted, in YAML and in JSON", () => {
+    const yaml = read(`
+client_id: 9223372036854775807
+prune: true
+thresholds:
+  - name: reaching_used_space
+    storage_name: my-storage
+    bucket_name: photos
+    bytes: 1.5 TiB
+  - name: reaching_used_requests
+    count: "18446744073709551615"
+`);
+    const json = read(`{
+  "$schema": "thresholds.schema.json",
+  "client_id": 9223372036854775807,
+  "prune": true,
+  "thresholds": [
+    { "name": "reaching_used_space", "storage_name": "my-storage", "bucket_name": "photos", "bytes": 1649267441664 },
+    { "name": "reaching_used_requests", "count": 18446744073709551615 }
+  ]
+}`);
+
+    expect(yaml).toEqual({
+      clientId: 9223372036854775807n,
+      prune: true,
+      thresholds: [
+        {
+          name: "reaching_used_space",
+          storage_name: "my-storage",
+          bucket_name: "photos",
+          limit: "1649267441664",
+        },
+        { name: "reaching_used_requests", limit: "18446744073709551615" },
+      ],
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(json).toEqual(yaml);
+  });
+
+  test("prunes nothing unless it says so", () => {
+    expect(read("thresholds: []").prune).toBe(false);
+  });
+
+  test.each([
+    [
+      "an unknown name",
+      one("name: reaching_the_moon, bytes: 1"),
+      /name: one of reaching_used_space/,
+    ],
+    [
+      "a limit that is not the name's",
+      one("name: reaching_used_traffic, count: 1"),
+      /count: .*limited by bytes/,
+    ],
+    [
+      "both limits",
+      one("name: reaching_used_space, bytes: 1, count: 1"),
+      /count: .*limited by bytes/,
+    ],
+    ["no limit", one("name: reaching_used_space"), /bytes: required/],
+    ["a negative limit", one("name: reaching_used_space, bytes: -1"), /bytes: a size such as/],
+    [
+      "a limit beyond 64 bits",
+      one("name: reaching_files_quantity, count: 18446744073709551616"),
+      /count: a whole number from 0/,
+    ],
+    [
+      "a limit that was perhaps rounded",
+      one("name: reaching_files_quantity, count: 9007199254740991.4"),
+      /count: a whole number/,
+    ],
+    ["a unit of nobody", one("name: reaching_used_space, bytes: 5 GiG"), /bytes: a size such as/],
+    [
+      "a size for a count",
+      one("name: reaching_files_quantity, count: 5 GiB"),
+      /count: a whole number/,
+    ],
+    [
+      "an empty name of a bucket",
+      one("name: reaching_used_space, bucket_name: '', bytes: 1"),
+      /bucket_name: must not be empty/,
+    ],
+    [
+      "a number as name of a bucket",
+      one("name: reaching_used_space, bucket_name: 5, bytes: 1"),
+      /bucket_name: a string/,
+    ],
+    ["prune as text", "prune: 'true'\nthresholds: []", /prune: true or false/],
+    ["a client that is text", "client_id: '5'\nthresholds: []", /client_id: a whole number/],
+    ["a list that is none", "thresholds: {}", /thresholds: a list/],
+    ["a list of words", "thresholds: [a]", /thresholds.0: an object/],
+    ["a field too many", "thresholds: []\nclients: []", /clients: unknown field/],
+  ])("is refused with %s", (_what, text, problem) => {
+    const problems = problemsOf(text);
+
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+  });
+
+  test("names each repeated target, and only those", () => {
+    const problems = problemsOf(`thresholds:
+  - { name: reaching_used_space, bucket_name: a, bytes: 1 }
+  - { name: reaching_used_space, bucket_name: b, bytes: 1 }
+  - { name: reaching_used_space, bucket_name: a, bytes: 2 }
+  - { name: reaching_used_traffic, bucket_name: a, bytes: 1 }
+  - { name: reaching_used_space, storage_name: a, bytes: 1 }
+  - { name: reaching_used_space, bucket_name: a, bytes: 1 }
+`);
+
+    expect(problems).toEqual([
+      "4 thresholds.2: the same target as thresholds.0",
+      "7 thresholds.5: the same target as thresholds.0",
+    ]);
+  });
+
+  test("does not take names that it cannot read for the same", () => {
+    const problems = problemsOf(`thresholds:
+  - { name: reaching_used_space, bucket_name: 1, bytes: 1 }
+  - { name: reaching_used_space, bucket_name: 2, bytes: 1 }
+`);
+
+    expect(problems.filter((problem) => problem.includes("the same target"))).toEqual([]);
+  });
+});
+
+describe("the digest of a thresholds file", () => {
+  const A = "{ name: reaching_used_space, bucket_name: a, bytes: 1 KiB }";
+  const B = "{ name: reaching_files_quantity, count: 5 }";
+  const base = read(`prune: false\nthresholds: [${A}, ${B}]`).digest;
+
+  test.each([
+    ["a comment", `# why\nthresholds: [${A}, ${B}]`],
+    ["the order", `thresholds: [${B}, ${A}]`],
+    ["how a size is written", `thresholds: [${A.replace("1 KiB", "1024")}, ${B}]`],
+  ])("does not depend on %s", (_what, text) => {
+    expect(read(text).digest).toBe(base);
+  });
+
+  test.each([
+    ["prune", `prune: true\nthresholds: [${A}, ${B}]`],
+    ["the client", `client_id: 1\nthresholds: [${A}, ${B}]`],
+    ["a limit", `thresholds: [${A}, ${B.replace("5", "6")}]`],
+    ["a target", `thresholds: [${A.replace("bucket_name: a", "bucket_name: b")}, ${B}]`],
+    ["what is listed", `thresholds: [${A}]`],
+  ])("depends on %s", (_what, text) => {
+    expect(read(text).digest).not.toBe(base);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { listThresholds } from "../../../../lib/jobs/thresholds/listed-thresholds.ts";
+import { createClient } from "../../../../lib/provider/client.ts";
+import { scriptProvider } from "../../../support/provider.ts";
+import { createVirtualClock } from "../../../support/virtual-clock.ts";
+
+/** What is made of a reply that the embedded service never gives. */
+const listOf = (text: string) => {
+  const headers = { "content-type": "application/json" };
+  const provider = scriptProvider({ "GET ": () => new Response(text, { headers }) });
+  const client = createClient({
+    ...provider,
+    baseUrl: "http://provider.test",
+    apiKey: async () => "key",
+    clock: createVirtualClock(),
+    attemptTimeoutMs: 1_000,
+    paths: {},
+  });
+  return listThresholds(client);
+};
+
+test("groups that are missing, null or empty hold nothing, and unknown names are left out", async () => {
+  expect(
+    await listOf(
+      '{"reaching_used_space": null, "reaching_used_traffic": [], "reaching_the_moon": [{"bytes": 1}]}',
+    ),
+  ).toEqual([]);
+});
+
+test("null and absent are the same, and the limit is the one that belongs to the name", async () => {
+  expect(
+    await listOf(
+      '{"reaching_used_space": [{"uuid": null, "storage_name": null, "bucket_name": "b", "bytes": 18446744073709551615, "count": 7}], "reaching_files_quantity": [{"storage_name": "", "bytes": 7}]}',
+    ),
+  ).toEqual([
+    { name: "reaching_used_space", bucket_name: "b", limit: "18446744073709551615" },
+    { name: "reaching_files_quantity", storage_name: "" },
+  ]);
+});
+
+test("an odd limit is none, an entry whose target cannot be read is left alone, and neither hides another", async () => {
+  expect(
+    await listOf(
+      '{"reaching_used_space": [{"bucket_name": "a", "bytes": "5"}, {"bucket_name": "b", "bytes": -1, "uuid": 7}, {"bucket_name": 5, "bytes": 5}, {"bucket_name": "\\ud800", "bytes": 5}, null, {"bucket_name": "c", "bytes": 5, "count": 18446744073709551616}]}',
+    ),
+  ).toEqual([
+    { name: "reaching_used_space", bucket_name: "a" },
+    { name: "reaching_used_space", bucket_name: "b" },
+    { name: "reaching_used_space", bucket_name: "c", limit: "5" },
+  ]);
+});
+
+test("what is no list at all is an error, and not taken for an empty list", async () => {
+  await expect(listOf('{"reaching_used_space": {"bytes": 5}}')).rejects.toMatchObject({
+    disposition: "contract",
+  });
+  await expect(listOf("[]")).rejects.toMatchObject({ disposition: "contract" });
+});

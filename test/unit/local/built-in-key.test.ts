@@ -1,0 +1,91 @@
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openDataDirectory } from "../../../lib/local/data-directory.ts";
+import { openProvider, type Provider } from "../../../lib/local/provider.ts";
+import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { BUILT_IN_API_KEYS, builtInState } from "../../../lib/service/built-in/built-in-state.ts";
+import type { State } from "../../../lib/service/state/state.ts";
+import { silentLog } from "../../support/silent-log.ts";
+
+let parent: string;
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), "skyhook-keys-"));
+});
+afterEach(() => rm(parent, { recursive: true }));
+
+const clock = createSystemClock();
+const random = createSystemRandom();
+
+const openOn = async (folder: string | undefined, seed?: State): Promise<Provider> => {
+  const data = folder && (await openDataDirectory(join(parent, folder), random));
+  return openProvider(
+    { kind: "embedded", port: 0, taskDurationMs: 10, seed },
+    { clock, random, log: silentLog, data: data || undefined, failing: new AbortController() },
+  );
+};
+
+const statusOf = async ({ baseUrl }: Provider, apiKey: string | undefined): Promise<number> => {
+  const headers = { authorization: `apikey ${apiKey}` };
+  const response = await fetch(`${baseUrl}/cloud/v1/tasks`, { headers });
+  await response.arrayBuffer();
+  return response.status;
+};
+
+const published = Object.values(BUILT_IN_API_KEYS);
+
+it("is another one in each data directory, stays the same there, and no published one opens it", async () => {
+  const first = await openOn("a");
+  const statuses = await Promise.all(
+    [first.builtInKey, ...published].map((key) => statusOf(first, key)),
+  );
+  await first.close();
+  const again = await openOn("a");
+  await again.close();
+  const other = await openOn("b");
+  await other.close();
+
+  expect(statuses).toEqual([200, 401, 401]);
+  expect(first.builtInKey).toMatch(/^2001_[0-9a-f]{32}$/);
+  expect(again.builtInKey).toBe(first.builtInKey);
+  expect(other.builtInKey).not.toBe(first.builtInKey);
+});
+
+it("replaces the published key in a state that was seeded with it", async () => {
+  const provider = await openOn("a", builtInState());
+
+  const statuses = await Promise.all(
+    [provider.builtInKey, ...published].map((key) => statusOf(provider, key)),
+  );
+  await provider.close();
+
+  expect(statuses).toEqual([200, 401, 401]);
+});
+
+it("is made of what only the folder's owner can read", async () => {
+  const { builtInKey = "", close } = await openOn("a");
+  await close();
+
+  const mark = join(parent, "a", "skyhook.json");
+  const files = (await readdir(parent, { recursive: true, withFileTypes: true })).filter((entry) =>
+    entry.isFile(),
+  );
+  const texts = await Promise.all(
+    files.map((file) => readFile(join(file.parentPath, file.name), "latin1")),
+  );
+
+  expect(builtInKey).not.toBe("");
+  expect((await stat(mark)).mode & 0o777).toBe(0o600);
+  expect(texts.filter((text) => text.includes(builtInKey))).toEqual([]);
+});
+
+it("is the published one for a run in memory", async () => {
+  const provider = await openOn(undefined);
+
+  const status = await statusOf(provider, BUILT_IN_API_KEYS.first);
+  await provider.close();
+
+  expect([provider.builtInKey, status]).toEqual([BUILT_IN_API_KEYS.first, 200]);
+});

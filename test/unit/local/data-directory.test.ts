@@ -1,0 +1,228 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openDataDirectory, withDataError } from "../../../lib/local/data-directory.ts";
+import { openLevelStore } from "../../../lib/local/level-store.ts";
+import { StoredStateError } from "../../../lib/service/records.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+
+let parent: string;
+let directory: string;
+
+const open = (seed = 1) => openDataDirectory(directory, createSeededRandom(seed));
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), "skyhook-data-"));
+  directory = join(parent, "deep", "state");
+});
+
+afterEach(() => rm(parent, { recursive: true }));
+
+describe("a data directory", () => {
+  it("is made when it is missing, for its owner's eyes only", async () => {
+    const data = await open();
+
+    expect(data).toEqual({
+      service: join(directory, "service"),
+      ledger: join(directory, "ledger"),
+      messages: join(directory, "messages"),
+      fingerprintKey: expect.stringMatching(/^[0-9a-f-]{72}$/),
+      raiseFormat: expect.any(Function),
+    });
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(directory, "skyhook.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps its fingerprint key from run to run", async () => {
+    const first = await open(1);
+
+    expect((await open(2)).fingerprintKey).toBe(first.fingerprintKey);
+  });
+
+  it("does not mind what a kill left of its making", async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "skyhook.json.new"), '{"form');
+
+    await open();
+
+    expect(await readdir(directory)).toEqual(["skyhook.json"]);
+  });
+
+  it("that others could read is made its owner's own, whatever lies in it", async () => {
+    await open();
+    await mkdir(join(directory, "ledger", "items"), { recursive: true });
+    await writeFile(join(directory, "ledger", "items", "5.log"), "hush");
+    await symlink(join(parent, "elsewhere"), join(directory, "ledger", "link"));
+    await writeFile(join(parent, "elsewhere"), "another's");
+    await chmod(join(parent, "elsewhere"), 0o644);
+    await chmod(join(directory, "ledger", "items", "5.log"), 0o644);
+    for (const folder of ["ledger/items", "ledger", ""]) {
+      await chmod(join(directory, folder), 0o755);
+    }
+
+    await open();
+
+    const modeOf = async (path: string) => (await stat(join(directory, path))).mode & 0o777;
+    expect(await Promise.all(["", "ledger", "ledger/items"].map(modeOf))).toEqual([
+      0o700, 0o700, 0o700,
+    ]);
+    expect(await Promise.all(["skyhook.json", "ledger/items/5.log"].map(modeOf))).toEqual([
+      0o600, 0o600,
+    ]);
+    expect((await stat(join(parent, "elsewhere"))).mode & 0o777).toBe(0o644);
+  });
+
+  it("that is not ours keeps its mode", async () => {
+    await mkdir(directory, { recursive: true });
+    await chmod(directory, 0o755);
+    await writeFile(join(directory, "thesis.txt"), "years of work");
+
+    await expect(open()).rejects.toThrow("holds no Skyhook data");
+
+    expect((await stat(directory)).mode & 0o777).toBe(0o755);
+  });
+
+  it("whose modes cannot be changed is refused", async () => {
+    await open();
+    const refusal = Object.assign(new Error("not permitted"), { code: "EPERM", syscall: "chmod" });
+
+    await expect(withDataError(directory, () => Promise.reject(refusal))).rejects.toThrow(
+      `data directory ${directory}: others may read it, and this user cannot change that`,
+    );
+  });
+
+  it("refuses a folder that holds something else, and leaves it as it was", async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "thesis.txt"), "years of work");
+
+    await expect(open()).rejects.toThrow(
+      `data directory ${directory}: is not empty and holds no Skyhook data`,
+    );
+
+    expect(await readdir(directory)).toEqual(["thesis.txt"]);
+  });
+
+  it.each([
+    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads formats 3 and 4"],
+    ['{"format":3}', "damaged: skyhook.json is not readable"],
+    ['{"for', "damaged: skyhook.json is not readable"],
+  ])("of another version or with damage is refused: %s", async (mark, why) => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "skyhook.json"), mark);
+
+    await expect(open()).rejects.toThrow(`data directory ${directory}: ${why}`);
+  });
+
+  it("whose mark is damaged is refused without a word of the key in it", async () => {
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, "skyhook.json"), "hush");
+
+    const error = await open().catch((thrown: unknown) => thrown);
+
+    expect(inspect(error)).toContain("damaged: skyhook.json is not readable");
+    expect(inspect(error)).not.toContain("hush");
+  });
+
+  it("that is a file, or lies in one, is refused", async () => {
+    const file = join(parent, "file");
+    await writeFile(file, "");
+    const random = createSeededRandom();
+
+    for (const path of [file, join(file, "state")]) {
+      await expect(openDataDirectory(path, random)).rejects.toThrow(
+        `data directory ${path}: is not a folder`,
+      );
+    }
+  });
+});
+
+describe("what LevelDB says of a data directory", () => {
+  it("is told as a second run", async () => {
+    const { messages } = await open();
+    const first = await openLevelStore({ directory: messages, failing: new AbortController() });
+
+    await expect(
+      withDataError(directory, () =>
+        openLevelStore({ directory: messages, failing: new AbortController() }),
+      ),
+    ).rejects.toThrow(`data directory ${directory}: in use by another run`);
+
+    await first.close();
+  });
+
+  it("is told as damage", async () => {
+    const { messages } = await open();
+    await (await openLevelStore({ directory: messages, failing: new AbortController() })).close();
+    await writeFile(join(messages, "CURRENT"), "junk");
+
+    await expect(
+      withDataError(directory, () =>
+        openLevelStore({ directory: messages, failing: new AbortController() }),
+      ),
+    ).rejects.toThrow(
+      `data directory ${directory}: damaged: Corruption: CURRENT file does not end with newline`,
+    );
+  });
+
+  it("is told as damage, too, when what the service stored is no state", async () => {
+    const failure = new StoredStateError([{ path: "routers.0.id", rule: "required" }]);
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      `data directory ${directory}: damaged: what is stored is not a state: routers.0.id: required`,
+    );
+  });
+
+  const notOpen = (message: string): Error =>
+    Object.assign(
+      new Error("Database failed to open", {
+        cause: Object.assign(new Error(message), { code: "LEVEL_IO_ERROR" }),
+      }),
+      { code: "LEVEL_DATABASE_NOT_OPEN" },
+    );
+  const failedWrite = (message: string): Error =>
+    Object.assign(new Error(message), { code: "LEVEL_IO_ERROR" });
+
+  it.each([
+    ["a folder of another user", notOpen("IO error: /data/messages/LOCK: Permission denied")],
+    ["a read-only disk", notOpen("IO error: /data/messages/LOCK: Read-only file system")],
+    ["a file of another user", failedWrite("IO error: /data/messages/5.log: Permission denied")],
+  ])("is told as a folder that cannot be written to: %s", async (_what, failure) => {
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      new RegExp(`^data directory ${directory}: cannot be written to$`),
+    );
+  });
+
+  it.each([
+    ["a full disk", failedWrite("IO error: /data/messages/5.log: No space left on device")],
+    ["a full disk at the start", notOpen("IO error: /data/items/5.log: No space left on device")],
+    ["a quota", failedWrite("IO error: /data/messages/5.log: Disk quota exceeded")],
+    ["a limit of files", failedWrite("IO error: /data/messages/5.log: File too large")],
+    ["a full disk outside of LevelDB", Object.assign(new Error("no"), { code: "ENOSPC" })],
+  ])("is told as a disk that is full: %s", async (_what, failure) => {
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      `data directory ${directory}: has no space left; make room and start again`,
+    );
+  });
+
+  it("is told as damage when the disk fails otherwise", async () => {
+    const failure = failedWrite("IO error: /data/messages/5.log: Input/output error");
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
+      `data directory ${directory}: damaged: IO error: /data/messages/5.log: Input/output error`,
+    );
+  });
+
+  it("leaves the error of a port as it is", async () => {
+    const failure = Object.assign(new Error("listen"), { code: "EACCES", port: 80 });
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+
+  it("leaves every other error as it is", async () => {
+    const failure = new Error("something else");
+
+    await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toBe(failure);
+  });
+});

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Automation } from "../../../lib/local/automation.ts";
+import { openGateway } from "../../../lib/local/gateway.ts";
+import type { ServedService } from "../../../lib/service/serve.ts";
+import { openQuietly } from "./open-quietly.ts";
+
+let automation: Automation;
+let gateway: ServedService;
+
+beforeEach(async () => {
+  automation = await openQuietly();
+  gateway = await openGateway(automation, 0);
+});
+
+afterEach(async () => {
+  await gateway.close();
+  await automation.stop();
+});
+
+const post = (path: string, body: string, contentType = "application/json"): Promise<Response> =>
+  fetch(`${gateway.url}/dead-letters/${path}`, {
+    method: "POST",
+    headers: { "content-type": contentType },
+    body,
+  });
+
+describe("the dead letters of a local run", () => {
+  it("are none at first", async () => {
+    const answer = await fetch(`${gateway.url}/dead-letters`);
+
+    expect(await answer.json()).toEqual({ deadLetters: [], more: 0 });
+  });
+
+  it.each([
+    ["redrive", '{"ids":[]}'],
+    ["redrive", "{}"],
+    ["redrive", '{"all":false}'],
+    ["redrive", '{"all":true,"ids":["m1"]}'],
+    ["redrive", "{"],
+    ["delete", '{"all":true}'],
+    ["delete", '{"ids":["m1"]}'],
+    ["delete", '{"ids":[""],"force":true}'],
+  ])("are not touched by what does not say which to %s: %s", async (path, body) => {
+    const answer = await post(path, body);
+
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error: "ids: dead letters' message ids" });
+  });
+
+  it.each(["redrive", "delete"])("are not touched by a page's form (%s)", async (path) => {
+    expect((await post(path, '{"all":true}', "text/plain")).status).toBe(415);
+  });
+
+  it("are told one by one not to be there", async () => {
+    const answer = await post("delete", '{"ids":["m1"],"force":false}');
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toEqual([
+      {
+        messageId: "m1",
+        outcome: "not-found",
+        why: "not among those that can be had now",
+      },
+    ]);
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { createSteadySource, watchFile } from "../../../lib/local/file-watch.ts";
+import type { ConfigSource } from "../../../lib/platform/ports/config-source.ts";
+import { createRecordingLog } from "../../support/recording-log.ts";
+import { createTextSource } from "../../support/text-source.ts";
+import { createVirtualClock } from "../../support/virtual-clock.ts";
+
+const watch = (
+  source: ConfigSource,
+  onVersion?: (version: string | undefined) => Promise<void>,
+) => {
+  const clock = createVirtualClock();
+  const log = createRecordingLog();
+  const stopping = new AbortController();
+  const told: (string | undefined)[] = [];
+  const ended = watchFile({
+    source: createSteadySource(source, clock),
+    clock,
+    log,
+    signal: stopping.signal,
+    async onVersion(version) {
+      told.push(version);
+      await onVersion?.(version);
+    },
+  });
+  return { clock, log, told, stop: () => stopping.abort(), ended };
+};
+
+const versionOf = async (source: ConfigSource) => (await source.read())?.version;
+
+test("tells of the version that is there, once", async () => {
+  const source = createTextSource("one");
+  const { clock, told } = watch(source);
+
+  await clock.advance(60_000);
+
+  expect(told).toEqual([await versionOf(source)]);
+});
+
+test("tells of each new version within a second", async () => {
+  const source = createTextSource("one");
+  const { clock, told } = watch(source);
+  await clock.advance(1_000);
+  source.write("two");
+
+  await clock.advance(1_000);
+
+  expect(told).toHaveLength(2);
+  expect(told[1]).toBe(await versionOf(source));
+});
+
+test("does not tell of a file that is being written or moved: it has to stand still", async () => {
+  const source = createTextSource("one");
+  const { clock, told } = watch(source);
+  await clock.advance(1_000);
+
+  source.write(undefined);
+  await clock.advance(300);
+  source.write("o");
+  await clock.advance(300);
+  source.write("one");
+  await clock.advance(10_000);
+
+  expect(told).toHaveLength(1);
+});
+
+test("tells when the file is gone, and when it is back", async () => {
+  const source = createTextSource("one");
+  const { clock, told } = watch(source);
+  await clock.advance(1_000);
+  source.write(undefined);
+  await clock.advance(1_000);
+  source.write("one");
+
+  await clock.advance(1_000);
+
+  expect(told).toEqual([await versionOf(source), undefined, await versionOf(source)]);
+});
+
+test("tells again of a version that could not be handled, after a while", async () => {
+  const source = createTextSource("one");
+  let failures = 1;
+  const { clock, log, told } = watch(source, async () => {
+    failures -= 1;
+    if (failures >= 0) throw new Error("the provider is away");
+  });
+
+  await clock.advance(30_000);
+
+  expect(told).toHaveLength(2);
+  expect(log.lines).toEqual([
+    {
+      level: "warn",
+      message: "config not handled, it is tried again",
+      fields: { source: "test.yaml", errorMessage: "the provider is away" },
+    },
+  ]);
+});
+
+test("goes on when the file cannot be read for a while", async () => {
+  const readable = createTextSource("one");
+  let isReadable = false;
+  const source: ConfigSource = {
+    name: "test.yaml",
+    async read() {
+      if (!isReadable) throw new Error("EACCES");
+      return readable.read();
+    },
+  };
+  const { clock, told } = watch(source);
+  await clock.advance(1_000);
+  isReadable = true;
+
+  await clock.advance(30_000);
+
+  expect(told).toHaveLength(1);
+});
+
+test("ends when it is stopped", async () => {
+  const { clock, stop, ended } = watch(createTextSource("one"));
+  await clock.advance(1_000);
+  stop();
+  await clock.advance(1_000);
+
+  await expect(ended).resolves.toBeUndefined();
+});

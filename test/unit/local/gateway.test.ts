@@ -1,0 +1,292 @@
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { commands } from "../../../lib/engine/command.ts";
+import { createPersonRoutes } from "../../../lib/local/admin-routes.ts";
+import type { Automation } from "../../../lib/local/automation.ts";
+import { openGateway } from "../../../lib/local/gateway.ts";
+import { LOCAL_SENDER } from "../../../lib/local/own-account.ts";
+import { blockBudget, budgets, newBudget } from "../../../lib/provider/rate-limit.ts";
+import type { ServedService } from "../../../lib/service/serve.ts";
+import { commandOf } from "../../support/commands.ts";
+import { updatePolicy } from "../../support/requests.ts";
+import { openQuietly } from "./open-quietly.ts";
+
+let automation: Automation;
+let gateway: ServedService;
+
+beforeEach(async () => {
+  automation = await openQuietly();
+  gateway = await openGateway(automation, 0);
+});
+
+afterEach(async () => {
+  await gateway.close();
+  await automation.stop();
+});
+
+const post = (body: string, contentType = "application/json"): Promise<Response> =>
+  fetch(`${gateway.url}/commands`, {
+    method: "POST",
+    headers: { "content-type": contentType },
+    body,
+  });
+
+const send = (detail: unknown): Promise<Response> => post(JSON.stringify(detail));
+
+const answerSchema = z.looseObject({
+  kind: z.string().optional(),
+  endedAt: z.string().optional(),
+});
+
+const look = async (commandId: string, eventId: string) => {
+  const url = `${gateway.url}/commands/${commandId}?event=${encodeURIComponent(eventId)}`;
+  const response = await fetch(url);
+  return { status: response.status, body: answerSchema.parse(await response.json()) };
+};
+
+/** What became of a request, when something has. */
+const outcomeOf = async (commandId: string, eventId: string) => {
+  for (;;) {
+    const { status, body } = await look(commandId, eventId);
+    if (status === 200 && (body.kind === "rejected" || body.endedAt)) return body;
+    await sleep(10);
+  }
+};
+
+describe("the gateway of a local run", () => {
+  it("takes a command, and tells what became of it", async () => {
+    automation.start();
+
+    const answer = await send(updatePolicy("p1"));
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toEqual({ commandId: "p1", eventId: "event-p1" });
+    expect(await outcomeOf("p1", "event-p1")).toMatchObject({
+      kind: "command",
+      status: "succeeded",
+    });
+  });
+
+  it("does not take another command's success for an answer to a request with its id", async () => {
+    automation.start();
+    await send(updatePolicy("p1"));
+    await outcomeOf("p1", "event-p1");
+    const other = updatePolicy("p1", { status: "active" });
+
+    await send({ ...other, metadata: { ...other.metadata, id: "event-other" } });
+
+    expect(await outcomeOf("p1", "event-other")).toMatchObject({
+      kind: "rejected",
+      reason: "id-reused",
+    });
+  });
+
+  it("knows nothing of a request that still waits", async () => {
+    await send(updatePolicy("p1"));
+
+    expect(await look("p1", "event-p1")).toEqual({
+      status: 404,
+      body: { error: "no such command" },
+    });
+  });
+
+  it.each([
+    ["is as long as an id may be", "x".repeat(256)],
+    ["has letters that a queue does not take", "événement 1"],
+  ])("takes an event whose id %s", async (_what, id) => {
+    automation.start();
+    const detail = updatePolicy("p1");
+
+    const answer = await send({ ...detail, metadata: { ...detail.metadata, id } });
+
+    expect(answer.status).toBe(202);
+    expect(await outcomeOf("p1", id)).toMatchObject({ status: "succeeded" });
+  });
+
+  it("takes characters that a queue does not take", async () => {
+    automation.start();
+
+    const answer = await send(updatePolicy("p1", { name: "a\ufffe\uffffb" }));
+
+    expect(answer.status).toBe(202);
+    expect(await outcomeOf("p1", "event-p1")).toMatchObject({ reason: "invalid" });
+  });
+
+  it.each([
+    ["a page's form", "{}", "text/plain", 415],
+    ["nothing", "", "application/json", 400],
+    ["one of our own messages", '{"resume":{"command":"c","lane":"l"}}', "application/json", 400],
+    ["more than an event may hold", " ".repeat(262_145), "application/json", 413],
+  ])("refuses %s", async (_what, body, contentType, status) => {
+    expect((await post(body, contentType)).status).toBe(status);
+  });
+
+  it.each(["?since=yesterday", "?since=", ""])(
+    "refuses to tell changes of prices since no time at all: %j",
+    async (query) => {
+      const answer = await fetch(`${gateway.url}/price-changes${query}`);
+
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ error: "since: an instant in ISO 8601" });
+    },
+  );
+
+  const act = (path: string, body: string, contentType = "application/json") =>
+    fetch(`${gateway.url}/commands/${path}`, {
+      method: "POST",
+      headers: { "content-type": contentType },
+      body,
+    });
+
+  it("has a command ended by a person, with its event in the same breath", async () => {
+    const told: string[] = [];
+    automation.bus.subscribeToOwn(async (event) => {
+      told.push(event["detail-type"]);
+    });
+    automation.bus.start();
+    const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
+    const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
+    await commands.write(automation.deps.ledger, `${sender}/${id}`, undefined, command);
+
+    const answer = await act("c1/cancel", "{}");
+    await automation.bus.delivered();
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
+    expect(told).toEqual(["CommandCancelled"]);
+    const stored = await commands.read(automation.deps.ledger, `${sender}/${id}`);
+    expect(stored?.value).toMatchObject({ outbox: [], state: { settled: true } });
+  });
+
+  it("answers what a person did also when its event cannot be told yet", async () => {
+    const { deps } = automation;
+    const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
+    const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
+    await commands.write(deps.ledger, `${sender}/${id}`, undefined, command);
+    const bus = { ...deps.bus, publish: () => Promise.reject(new Error("no bus")) };
+    const app = createPersonRoutes({ ...deps, bus });
+    const headers = { "content-type": "application/json" };
+
+    const answer = await app.request("/c1/cancel", { method: "POST", headers, body: "{}" });
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
+    const stored = await commands.read(deps.ledger, `${sender}/${id}`);
+    expect(stored?.value).toMatchObject({
+      outbox: [{ detailType: "CommandCancelled" }],
+      state: { settled: false },
+    });
+  });
+
+  it("has another AWS account's command ended, and not our own with its id", async () => {
+    const deadline = Date.UTC(2100, 0, 1);
+    for (const sender of [LOCAL_SENDER, "111122223333"]) {
+      const command = commandOf({ sender, deadline });
+      await commands.write(automation.deps.ledger, `${sender}/c1`, undefined, command);
+    }
+
+    await act("c1/cancel?sender=111122223333", "{}");
+
+    const statusOf = async (sender: string) =>
+      (await commands.read(automation.deps.ledger, `${sender}/c1`))?.value.state.status;
+    expect(await statusOf("111122223333")).toBe("cancelled");
+    expect(await statusOf(LOCAL_SENDER)).toBe("accepted");
+  });
+
+  it("lifts the pause of an account, and knows none that has sent nothing", async () => {
+    const { ledger, clock } = automation.deps;
+    await budgets.change(ledger, "local", (budget = newBudget("local")) =>
+      blockBudget(budget, { now: clock.now(), until: clock.now() + 900_000 }),
+    );
+    const lift = (account: string) =>
+      fetch(`${gateway.url}/accounts/${account}/lift-pause`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+
+    const answer = await lift("local");
+
+    expect(answer.status).toBe(202);
+    expect(await answer.json()).toMatchObject({ kind: "lifted", commands: 0 });
+    expect((await budgets.read(ledger, "local"))?.value.blockedUntil).toBe(0);
+    expect((await lift("loacl")).status).toBe(404);
+  });
+
+  it("knows no command under an id that no ledger could hold", async () => {
+    const answer = await fetch(`${gateway.url}/commands/${"x".repeat(3_000)}`);
+
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual({ error: "no such command" });
+  });
+
+  it.each([
+    ["a page's form that cancels", "c1/cancel", "{}", "text/plain", 415],
+    ["a page's form that resolves", "c1/resolve", '{"applied":true}', "text/plain", 415],
+    ["a finding that says nothing", "c1/resolve", "{}", "application/json", 400],
+    ["a finding that is no JSON", "c1/resolve", "{", "application/json", 400],
+    [
+      "a finding with more in it",
+      "c1/resolve",
+      '{"applied":true,"status":"succeeded"}',
+      "application/json",
+      400,
+    ],
+    ["to cancel what is not there", "c1/cancel", "{}", "application/json", 404],
+    ["to resolve what is not there", "c1/resolve", '{"applied":true}', "application/json", 404],
+  ])("refuses %s", async (_what, path, body, contentType, status) => {
+    expect((await act(path, body, contentType)).status).toBe(status);
+  });
+
+  it.each([
+    ["garbage", "garbage", "not readable as JSON"],
+    [
+      "an object that is no request",
+      '{"foo":1}',
+      "metadata: required; data: required; foo: unknown field",
+    ],
+    ["a request without an operation", '{"metadata":{},"data":{}}', "operation: required"],
+    [
+      "an empty id",
+      '{"metadata":{"id":""},"data":{"operation":"x"}}',
+      "metadata.id: must not be empty",
+    ],
+  ])("answers %s with what is wrong, and queues nothing", async (_what, body, error) => {
+    const answer = await post(body);
+
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error });
+    expect(automation.isQueued("")).toBe(false);
+  });
+
+  it("reads no body to its end that does not say how long it is", async () => {
+    const endless = new ReadableStream({
+      pull: (stream) => stream.enqueue(new Uint8Array(10_000).fill(32)),
+    });
+    const headers = { "content-type": "application/json" };
+
+    const sent = fetch(`${gateway.url}/commands`, {
+      method: "POST",
+      headers,
+      body: endless,
+      duplex: "half",
+    });
+
+    // The answer, or the end of the connection, where the sender does not listen before it has sent all.
+    expect(await sent.then(({ status }) => status).catch(() => 413)).toBe(413);
+    expect((await fetch(`${gateway.url}/prices`)).status).toBe(200);
+  });
+
+  it("refuses a browser that was led here by another name", async () => {
+    const status = await new Promise((resolve, reject) => {
+      request(`${gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })
+        .on("response", (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+
+    expect(status).toBe(403);
+  });
+});

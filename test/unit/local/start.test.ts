@@ -1,0 +1,150 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { MUTATIONS } from "../../../lib/contract/mutations.ts";
+import {
+  distinct,
+  eventsIn,
+  type PublishedEvent,
+  runSkyhook,
+} from "../../support/skyhook-process.ts";
+
+describe("skyhook start --exit --json", () => {
+  let exitCode: unknown;
+  let stderr: string;
+  let events: readonly PublishedEvent[];
+
+  const of = (commandId: string, sender = "000000000000"): readonly string[] =>
+    events
+      .filter(({ detail: { metadata } }) => metadata.commandId === commandId)
+      .filter(({ detail: { metadata } }) => metadata.sender === sender)
+      .map((event) => event["detail-type"]);
+
+  beforeAll(async () => {
+    const run = await runSkyhook(["start", "--exit", "--json"]);
+    exitCode = run.exitCode;
+    stderr = run.stderr;
+    // At least once is the promise: the same fact has the same id.
+    events = distinct(eventsIn(run.stdout));
+  });
+
+  it("ends with status 0 when every demo command ended as expected", () => {
+    expect(stderr).toContain("17 of 17 steps of the demo ended as expected");
+    expect(exitCode).toBe(0);
+  });
+
+  it("shows thresholds that follow a file while it is edited", () => {
+    const synced = events.filter((event) => event["detail-type"] === "ThresholdsSynced");
+
+    expect(synced.map(({ detail }) => detail.data.counts)).toMatchObject([
+      { created: 2, updated: 0 },
+      { created: 1, updated: 1, unchanged: 1 },
+    ]);
+    expect(stderr).toContain("(the demo edits ");
+  });
+
+  it("shows two snapshots of prices with a change between them", () => {
+    const captured = events.filter((event) => event["detail-type"] === "PricesCaptured");
+    const changed = events.filter((event) => event["detail-type"] === "PriceChanged");
+
+    expect(captured.map(({ detail }) => [detail.data.first, detail.data.changed])).toEqual([
+      [4, 0],
+      [0, 2],
+    ]);
+    expect(changed.map(({ detail }) => [detail.data.name, detail.data.percent]).toSorted()).toEqual(
+      [
+        ["my-cluster", "3.61"],
+        ["web-server", "5.97"],
+      ],
+    );
+  });
+
+  it("shows an AI task that ends, and none that had ended before", () => {
+    const ended = events.filter((event) => event["detail-type"] === "AiTaskEnded");
+
+    expect(ended.map(({ detail }) => detail.data)).toMatchObject([
+      { taskId: "aafe70c6-0000-4000-8000-327b65f76799", status: "SUCCESS" },
+    ]);
+  });
+
+  it("prints only events of our source on stdout", () => {
+    expect(new Set(events.map(({ source }) => source))).toEqual(new Set(["skyhook"]));
+  });
+
+  it.each(MUTATIONS.map(({ id }) => id))("accepts %s and lets it succeed", (operation) => {
+    const succeeded = events.filter(
+      (event) =>
+        event["detail-type"] === "CommandSucceeded" && event.detail.data.operation === operation,
+    );
+
+    expect(succeeded.length).toBeGreaterThan(0);
+    for (const { detail } of succeeded) {
+      const types = of(detail.metadata.commandId ?? "", detail.metadata.sender);
+      expect(types[0]).toBe("CommandAccepted");
+      expect(types.at(-1)).toBe("CommandSucceeded");
+      expect(types.filter((type) => type === "CommandSucceeded")).toHaveLength(1);
+    }
+  });
+
+  it.each(["demo-scale-container", "demo-balance-pool", "demo-create-router"])(
+    "tells that the task of %s finished before the command's success",
+    (commandId) => {
+      expect(of(commandId)).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+    },
+  );
+
+  it("tells of a failing task and of its command", () => {
+    expect(of("demo-unreachable-registry")).toEqual([
+      "CommandAccepted",
+      "TaskFailed",
+      "CommandFailed",
+    ]);
+  });
+
+  it("lets an update that changes nothing succeed without a task", () => {
+    const [succeeded] = events.filter(
+      (event) =>
+        event["detail-type"] === "CommandSucceeded" &&
+        event.detail.metadata.commandId === "demo-balance-pool-again",
+    );
+
+    expect(succeeded?.detail.data.outcome).toBe("no-op");
+    expect(succeeded?.detail.data.taskIds).toEqual([]);
+  });
+
+  it("rejects the invalid command and names every offending field", () => {
+    const [rejected] = events.filter(
+      (event) =>
+        event["detail-type"] === "CommandRejected" &&
+        event.detail.metadata.commandId === "demo-invalid-port",
+    );
+
+    expect(of("demo-invalid-port")).toEqual(["CommandRejected"]);
+    expect(rejected?.detail.data.problems).toEqual([
+      { path: "body.listening_port", rule: "at most 65535" },
+      { path: "body.colour", rule: "unknown field" },
+    ]);
+  });
+
+  it("lets another AWS account's event resume an instance, and refuses a third one's", () => {
+    const commandId = "demo-invoice-paid:resume-when-paid";
+    const refused = events.filter(({ detail }) => detail.metadata.sender === "444455556666");
+
+    expect(of(commandId, "111122223333")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(refused.map((event) => [event["detail-type"], event.detail.data.reason])).toEqual([
+      ["CommandRejected", "not-allowed"],
+    ]);
+  });
+
+  it("runs two commands on one container one after the other", () => {
+    const ofContainer = events
+      .filter(({ detail }) => String(detail.data.lane).endsWith("/my-container"))
+      .map((event) => [event.detail.metadata.commandId, event["detail-type"]])
+      .filter(([, type]) => type !== "CommandAccepted");
+
+    expect(ofContainer).toEqual([
+      ["demo-scale-container", "TaskFinished"],
+      ["demo-scale-container", "CommandSucceeded"],
+      ["demo-disable-container", "TaskFinished"],
+      ["demo-disable-container", "CommandSucceeded"],
+    ]);
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { createAccess, type Wish } from "../../../lib/provider/access.ts";
+import { parseAccounts } from "../../../lib/provider/parse-accounts.ts";
+
+const OURS = "999988887777";
+const FULL = "111111111111";
+const NARROW = "222222222222";
+const STRANGER = "333333333333";
+
+const access = createAccess(
+  parseAccounts({
+    accounts: [
+      {
+        name: "open",
+        senders: [
+          "own",
+          FULL,
+          {
+            sender: NARROW,
+            operations: ["update-container", "update-storage-event"],
+            projects: [1],
+          },
+        ],
+        deadlines: { default: "1h", "update-container": "5m" },
+      },
+      {
+        name: "fenced",
+        senders: ["own", { sender: NARROW, operations: ["update-container"], projects: [1, 2] }],
+        operations: ["update-container", "update-storage-event"],
+        projects: [2],
+      },
+    ],
+    aws_accounts: [{ id: FULL }, { id: NARROW }],
+  }),
+  OURS,
+);
+
+const SENDERS = { ours: OURS, full: FULL, narrow: NARROW, stranger: STRANGER, own: "own" };
+const ACCOUNTS = ["open", "fenced", "unknown"];
+const OPERATIONS = ["update-container", "resume-instance", "update-storage-event"];
+const PROJECTS = [1, 2, undefined];
+
+/** Every wish that is granted; all others are refused. A project of `-`: the whole client. */
+const ALLOWED = new Set([
+  "ours open update-container 1",
+  "ours open update-container 2",
+  "ours open update-container -",
+  "ours open resume-instance 1",
+  "ours open resume-instance 2",
+  "ours open resume-instance -",
+  "ours open update-storage-event 1",
+  "ours open update-storage-event 2",
+  "ours open update-storage-event -",
+  "full open update-container 1",
+  "full open update-container 2",
+  "full open update-container -",
+  "full open resume-instance 1",
+  "full open resume-instance 2",
+  "full open resume-instance -",
+  "full open update-storage-event 1",
+  "full open update-storage-event 2",
+  "full open update-storage-event -",
+  "narrow open update-container 1",
+  "narrow open update-container -",
+  "narrow open update-storage-event 1",
+  "narrow open update-storage-event -",
+  "ours fenced update-container 2",
+  "ours fenced update-container -",
+  "ours fenced update-storage-event 2",
+  "ours fenced update-storage-event -",
+  "narrow fenced update-container 2",
+  "narrow fenced update-container -",
+]);
+
+const CASES = Object.entries(SENDERS).flatMap(([who, sender]) =>
+  ACCOUNTS.flatMap((account) =>
+    OPERATIONS.flatMap((operation) =>
+      PROJECTS.map((project) => ({
+        name: `${who} ${account} ${operation} ${project ?? "-"}`,
+        wish: { sender, account, operation, project } satisfies Wish,
+      })),
+    ),
+  ),
+);
+
+describe("who may do what", () => {
+  test.each(CASES.filter(({ name }) => ALLOWED.has(name)))("allowed: $name", ({ wish }) => {
+    expect(access.mayRun(wish)).toBe(true);
+  });
+
+  test.each(CASES.filter(({ name }) => !ALLOWED.has(name)))("refused: $name", ({ wish }) => {
+    expect(access.mayRun(wish)).toBe(false);
+  });
+
+  test("the two lists together are every combination, once", () => {
+    expect(CASES).toHaveLength(5 * 3 * 3 * 3);
+    expect(CASES.filter(({ name }) => ALLOWED.has(name))).toHaveLength(28);
+  });
+});
+
+/** Who may know of what is in a project of an account. */
+const SEEN = new Set([
+  "ours open 1",
+  "ours open 2",
+  "ours open -",
+  "full open 1",
+  "full open 2",
+  "full open -",
+  "narrow open 1",
+  "ours fenced 2",
+  "narrow fenced 2",
+]);
+
+test("whoever may act in a project may know of what is in it, and nobody else", () => {
+  const seen = Object.entries(SENDERS).flatMap(([who, sender]) =>
+    ACCOUNTS.flatMap((account) =>
+      PROJECTS.filter((project) => access.maySee(sender, account, project)).map(
+        (project) => `${who} ${account} ${project ?? "-"}`,
+      ),
+    ),
+  );
+
+  expect(new Set(seen)).toEqual(SEEN);
+});
+
+describe("our own AWS account, listed as `own` and by its id too", () => {
+  const both = createAccess(
+    parseAccounts({
+      accounts: [
+        {
+          name: "acme",
+          senders: [
+            { sender: "own", operations: ["update-container"], projects: [1] },
+            { sender: OURS, operations: ["update-policy"], projects: [2] },
+          ],
+        },
+      ],
+      organization: "o-abcde12345",
+    }),
+    OURS,
+  );
+
+  test.each([
+    ["update-container", 1, true],
+    ["update-policy", 2, true],
+    ["update-container", 2, false],
+    ["update-policy", 1, false],
+    ["resume-instance", 1, false],
+  ])("may do what one of the entries says: %s in %i: %s", (operation, project, isAllowed) => {
+    expect(both.mayRun({ sender: OURS, account: "acme", operation, project })).toBe(isAllowed);
+  });
+
+  test("may know of what is in the projects of both, and is told of the account once", () => {
+    const seen = [1, 2, 3].filter((project) => both.maySee(OURS, "acme", project));
+
+    expect(seen).toEqual([1, 2]);
+    expect(both.accountsOf(OURS)).toEqual(["acme"]);
+  });
+});
+
+test.each([
+  ["one", FULL, ["open"]],
+  ["several", OURS, ["open", "fenced"]],
+  ["none", STRANGER, []],
+])("a sender may use %s", (_, sender, accounts) => {
+  expect(access.accountsOf(sender)).toEqual(accounts);
+});
+
+test.each([
+  ["open", "update-container", 300_000],
+  ["open", "resume-instance", 3_600_000],
+  ["fenced", "update-container", 7_200_000],
+])("a command of %s for %s without a deadline has %i ms", (account, operation, ms) => {
+  expect(access.deadlineMs(account, operation)).toBe(ms);
+});

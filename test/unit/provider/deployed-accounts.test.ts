@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { readDeployedAccounts } from "../../../lib/provider/deployed-accounts.ts";
+
+const fileWith = (...lines: readonly string[]): string =>
+  ["accounts:", "  - name: main", "    senders: [own]", ...lines.map((line) => `    ${line}`)].join(
+    "\n",
+  );
+
+const problemsOf = (text: string) => {
+  const reading = readDeployedAccounts(text);
+  return reading.kind === "invalid" ? reading.problems : [];
+};
+
+test("a deployed account has its provider's address, and its key in an SSM parameter", () => {
+  const text = fileWith("base_url: https://api.example.com", "api_key: { parameter: /keys/main }");
+
+  const reading = readDeployedAccounts(text);
+
+  expect(reading).toMatchObject({
+    kind: "valid",
+    value: {
+      accounts: [{ baseUrl: "https://api.example.com", apiKey: { parameter: "/keys/main" } }],
+    },
+  });
+});
+
+test("an account without a provider or a key is refused, both at once", () => {
+  expect(problemsOf(fileWith())).toEqual([
+    { path: "accounts.0.base_url", rule: "required", line: 2 },
+    { path: "accounts.0.api_key", rule: "required", line: 2 },
+  ]);
+});
+
+test("a key in an environment variable is refused, because no function has one", () => {
+  const text = fileWith("base_url: https://api.example.com", "api_key: { environment: KEY }");
+
+  expect(problemsOf(text)).toEqual([
+    {
+      path: "accounts.0.api_key.environment",
+      rule: "for local runs only; a deployment reads keys from SSM: parameter",
+      line: 5,
+    },
+  ]);
+});
+
+test("what a deployment lacks is told beside what is wrong anywhere", () => {
+  const text = fileWith("colour: red", "base_url: https://api.example.com");
+
+  expect(problemsOf(text)).toEqual([
+    { path: "accounts.0.api_key", rule: "required", line: 2 },
+    { path: "accounts.0.colour", rule: "unknown field", line: 4 },
+  ]);
+});
+
+test.each([["accounts: 1"], ["[]"], ["accounts: [1]"], ["nothing: here"]])(
+  "a file that is no list of accounts, %s, is refused and breaks nothing",
+  (text) => {
+    expect(problemsOf(text).length).toBeGreaterThan(0);
+  },
+);

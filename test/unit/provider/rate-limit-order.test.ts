@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { acceptKey, blockBudget, newBudget, refuseKey } from "../../../lib/provider/rate-limit.ts";
+import { ask, type Budget, PER_WINDOW, START } from "./rate-limit-asks.ts";
+
+const anyMs = fc.integer({ min: 0, max: 6_000 });
+const anyStep = fc.oneof(
+  fc.record({
+    kind: fc.constant("ask" as const),
+    atMs: anyMs,
+    wanted: fc.integer({ min: 1, max: 50 }),
+    hasNewKey: fc.boolean(),
+    atLeast: fc.integer({ min: 1, max: PER_WINDOW }),
+  }),
+  fc.record({ kind: fc.constant("block" as const), atMs: anyMs, forMs: anyMs }),
+  fc.record({
+    kind: fc.constantFrom("refuse" as const, "accept" as const),
+    atMs: anyMs,
+    sentMs: anyMs,
+  }),
+);
+type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
+
+const run = (steps: readonly Step[], look: (before: Budget, after: Budget, step: Step) => void) => {
+  let budget = newBudget("acme");
+  for (const step of steps) {
+    const before = budget;
+    const now = START + step.atMs;
+    if (step.kind === "ask") budget = ask(budget, step.atMs, step.wanted, step).budget;
+    else if (step.kind === "block") budget = blockBudget(budget, { now, until: now + step.forMs });
+    else {
+      const answer = { now, sentAt: START + step.sentMs };
+      budget = (step.kind === "refuse" ? refuseKey : acceptKey)(budget, answer);
+    }
+    look(before, budget, step);
+  }
+  return budget;
+};
+
+describe("in whatever order things happen, and by however many clocks that differ", () => {
+  test("no window grants more than the budget, and none goes back", () => {
+    fc.assert(
+      fc.property(fc.array(anyStep), (steps) => {
+        run(steps, (before, after) => {
+          expect(after.granted).toBeLessThanOrEqual(PER_WINDOW);
+          expect(after.windowStartedAt).toBeGreaterThanOrEqual(before.windowStartedAt);
+          expect(after.blockedUntil).toBeGreaterThanOrEqual(before.blockedUntil);
+        });
+      }),
+    );
+  });
+
+  test("nothing is granted in a block, and in a refusal only probes and new keys", () => {
+    fc.assert(
+      fc.property(fc.array(anyStep), (steps) => {
+        run(steps, (before, after, step) => {
+          if (step.kind !== "ask" || after === before) return;
+          expect(START + step.atMs).toBeGreaterThanOrEqual(before.blockedUntil);
+          if (before.key.state === "refused" && !step.hasNewKey) {
+            expect(START + step.atMs).toBeGreaterThanOrEqual(before.key.nextProbeAt);
+          }
+        });
+      }),
+    );
+  });
+
+  test("refusals and acceptances take turns, each told of once under a name of its own", () => {
+    fc.assert(
+      fc.property(fc.array(anyStep), (steps) => {
+        const { outbox } = run(steps, () => {});
+
+        const types = outbox.map(({ detailType }) => detailType);
+        expect(types).toEqual(
+          types.map((_, index) => (index % 2 === 0 ? "AccountKeyRefused" : "AccountKeyAccepted")),
+        );
+        expect(new Set(outbox.map(({ deduplicationId }) => deduplicationId)).size).toBe(
+          outbox.length,
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import { createAccountWorld, FIRST_KEY, LIST, SECOND_KEY, THIRD_KEY } from "./account-world.ts";
+
+type AccountWorld = Awaited<ReturnType<typeof createAccountWorld>>;
+
+const rotate = (world: AccountWorld): void => {
+  world.secret.text = SECOND_KEY;
+  world.accept(SECOND_KEY);
+};
+
+/** A call that waits for its answer while another one begins, is refused and reads the key anew. */
+const overtakeCall = async (world: AccountWorld, account: ReturnType<AccountWorld["open"]>) => {
+  let answer = () => {};
+  const held = new Promise<undefined>((resolve) => {
+    answer = () => resolve(undefined);
+  });
+  world.answerNext(() => held);
+  const slow = account.client.call(listStorageEvents, LIST);
+  await world.clock.advance(0);
+  await world.read(account);
+  await world.clock.advance(8_000);
+  return { slow, answer };
+};
+
+test("the key is read at the first call, and kept", async () => {
+  const world = await createAccountWorld();
+  const account = world.open();
+  const readsBefore = world.secret.reads;
+
+  await world.read(account);
+  await world.clock.advance(3_600_000);
+  await world.read(account);
+
+  expect(readsBefore).toBe(0);
+  expect(world.secret.reads).toBe(1);
+});
+
+describe("a key that was replaced", () => {
+  test("is used at once: the refused call is sent again and answered", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+
+    const outcome = await world.read(account);
+
+    expect(outcome).toBe("answered");
+    expect(world.sent.map(({ key }) => key)).toEqual([FIRST_KEY, FIRST_KEY, SECOND_KEY]);
+    expect(world.secret.reads).toBe(2);
+    expect(world.counted).toEqual([]);
+    expect(world.told()).toEqual([]);
+  });
+
+  test("is used for a mutation too, which takes effect once", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+
+    const outcome = await world.change(account);
+
+    expect(outcome).toBe("answered");
+    expect(world.sent.map(({ method, key }) => [method, key])).toEqual([
+      ["GET", FIRST_KEY],
+      ["PATCH", FIRST_KEY],
+      ["PATCH", SECOND_KEY],
+    ]);
+  });
+
+  test("is read once for however many calls that are refused at once", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+
+    await world.drive(
+      Promise.all(Array.from({ length: 10 }, () => account.client.call(listStorageEvents, LIST))),
+    );
+
+    expect(world.secret.reads).toBe(2);
+    expect(world.sent).toHaveLength(1 + 10 + 10);
+  });
+
+  test("is used by a call that was under way with the older one when another call read it", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+    const { slow, answer } = await overtakeCall(world, account);
+    const readsBefore = world.secret.reads;
+
+    answer();
+    await world.drive(slow);
+
+    expect(readsBefore).toBe(2);
+    expect(world.secret.reads).toBe(2);
+  });
+
+  test("has turns of its own in the budget when it is sent with again", async () => {
+    const world = await createAccountWorld({ requestsPerSecond: 2 });
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+
+    await world.drive(
+      Promise.all(Array.from({ length: 3 }, () => account.client.call(listStorageEvents, LIST))),
+    );
+
+    expect(world.sent).toHaveLength(1 + 3 + 3);
+    expect(Math.max(...world.perSecond().values())).toBe(2);
+  });
+
+  test("leaves a call refused, and not unsent, that gets no turn for the new one", async () => {
+    let isAway = false;
+    const world = await createAccountWorld({
+      around: ({ name }, effect) =>
+        isAway && name.startsWith("ledger") ? Promise.reject(new Error("away")) : effect(),
+    });
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+    world.answerNext(() => {
+      isAway = true;
+      return undefined;
+    });
+
+    const outcome = await world.change(account);
+
+    expect(outcome).toMatchObject({ code: "key-refused", status: 401, disposition: "transient" });
+    expect(world.sent.map(({ key }) => key)).toEqual([FIRST_KEY, FIRST_KEY]);
+  });
+
+  test("twice is used by a call that was sent with the two older ones", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    await world.read(account);
+    rotate(world);
+    const { slow, answer } = await overtakeCall(world, account);
+    world.secret.text = THIRD_KEY;
+    world.accept(THIRD_KEY);
+
+    answer();
+    await world.drive(slow);
+
+    expect(world.sent.slice(-3).map(({ key }) => key)).toEqual([SECOND_KEY, SECOND_KEY, THIRD_KEY]);
+  });
+
+  test("is found where line ends stand after keys", async () => {
+    const world = await createAccountWorld();
+    const account = world.open();
+    world.secret.text = `${FIRST_KEY}\n`;
+    await world.read(account);
+    rotate(world);
+    world.secret.text = `${SECOND_KEY}\n`;
+
+    const outcome = await world.read(account);
+
+    expect(outcome).toBe("answered");
+  });
+
+  test("goes before those who wait with the older one, and leaves them no turn", async () => {
+    const world = await createAccountWorld();
+    const startedAt = world.clock.now();
+    const account = world.open({ attemptTimeoutMs: 60_000 });
+    let answer = () => {};
+    const held = new Promise<undefined>((resolve) => {
+      answer = () => resolve(undefined);
+    });
+    world.answerNext(() => held);
+    const slow = account.client.call(listStorageEvents, LIST);
+    await world.clock.advance(0);
+    world.accept();
+    await world.read(world.open());
+    await world.clock.advance(26_000);
+    const waiting = Array.from({ length: 5 }, () => account.client.call(listStorageEvents, LIST));
+    await world.clock.advance(1_000);
+    rotate(world);
+    const sentBefore = world.sent.length;
+
+    answer();
+    await world.drive(slow);
+    const sent = world.sent.slice(sentBefore).map(({ key }) => key);
+    const granted = (await world.budget())?.granted;
+    await world.drive(Promise.all(waiting));
+
+    expect(sent).toEqual([SECOND_KEY]);
+    expect(granted).toBe(1);
+    expect(world.clock.now()).toBeGreaterThanOrEqual(startedAt + 30_000);
+  });
+});

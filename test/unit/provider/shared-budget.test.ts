@@ -1,0 +1,211 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import type { Account } from "../../../lib/provider/account.ts";
+import { ProviderError } from "../../../lib/provider/provider-error.ts";
+import { type AccountWorld, createAccountWorld, LIST } from "./account-world.ts";
+
+const course = fc.record({
+  requestsPerSecond: fc.integer({ min: 1, max: 6 }),
+  /** Turns of the event loop that calls of the ledger take, over and over. */
+  delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }),
+  /** When each process asks, ms after the beginning. */
+  processes: fc.array(
+    fc.array(fc.integer({ min: 0, max: 2_500 }), { minLength: 1, maxLength: 8 }),
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+
+const askUntilServed = async ({ clock }: AccountWorld, { client }: Account) => {
+  for (;;) {
+    try {
+      return await client.call(listStorageEvents, LIST);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.code !== "budget-spent") throw error;
+      await clock.sleep(error.retryAfterMs ?? 0);
+    }
+  }
+};
+
+const reservations = fc.record({
+  requestsPerSecond: fc.integer({ min: 4, max: 9 }),
+  delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }),
+  processes: fc.array(
+    fc.record({
+      turns: fc.integer({ min: 1, max: 4 }),
+      afterMs: fc.integer({ min: 0, max: 1_500 }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+});
+
+test("whoever asks and whenever, no second sees more requests than the budget, and all are served", async () => {
+  await fc.assert(
+    fc.asyncProperty(course, async ({ requestsPerSecond, delays, processes }) => {
+      let calls = 0;
+      const delay = () => delays[calls++ % delays.length] ?? 0;
+      const world = await createAccountWorld({ requestsPerSecond, delay });
+
+      await world.drive(
+        Promise.all(
+          processes.flatMap((asks) => {
+            const account = world.open();
+            return asks.map(async (afterMs) => {
+              await world.clock.sleep(afterMs);
+              return askUntilServed(world, account);
+            });
+          }),
+        ),
+        0,
+      );
+
+      expect(Math.max(...world.perSecond().values())).toBeLessThanOrEqual(requestsPerSecond);
+      expect(world.sent).toHaveLength(processes.flat().length);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("whoever reserves several turns gets them in the end, and no second sees more than the budget", async () => {
+  await fc.assert(
+    fc.asyncProperty(reservations, async ({ requestsPerSecond, delays, processes }) => {
+      let calls = 0;
+      const delay = () => delays[calls++ % delays.length] ?? 0;
+      const world = await createAccountWorld({ requestsPerSecond, delay });
+      const sendAll = async ({ turns, afterMs }: (typeof processes)[number]) => {
+        const account = world.open();
+        await world.clock.sleep(afterMs);
+        for (;;) {
+          const readiness = await account.ready(new AbortController().signal, turns);
+          if (readiness.kind === "ready") break;
+          await world.clock.sleep(readiness.until - world.clock.now());
+        }
+        await Promise.all(Array.from({ length: turns }, () => askUntilServed(world, account)));
+      };
+
+      await world.drive(Promise.all(processes.map(sendAll)), 0);
+
+      expect(Math.max(...world.perSecond().values())).toBeLessThanOrEqual(requestsPerSecond);
+      expect(world.sent).toHaveLength(processes.reduce((sum, { turns }) => sum + turns, 0));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a grant that comes after its window is not used, and its request leaves in a later one", async () => {
+  let isSlow = true;
+  const world = await createAccountWorld({
+    // A step of time a turn: the write that grants ends more than a second later.
+    around: async ({ name }, effect) => {
+      const answer = await effect();
+      if (isSlow && name.startsWith("ledger.write")) {
+        isSlow = false;
+        await world.clock.sleep(1_200);
+      }
+      return answer;
+    },
+  });
+  const startedAt = world.clock.now();
+
+  const outcome = await world.read(world.open());
+
+  expect(outcome).toBe("answered");
+  expect(world.sent.map(({ at }) => at - startedAt)).toEqual([1_200]);
+  expect(await world.budget()).toMatchObject({ windowStartedAt: startedAt + 1_000, granted: 1 });
+});
+
+test("a ledger that is always too slow for a grant to be used ends the wait with an error", async () => {
+  const world = await createAccountWorld({
+    around: async ({ name }, effect) => {
+      const answer = await effect();
+      if (name.startsWith("ledger.write")) await world.clock.sleep(1_200);
+      return answer;
+    },
+  });
+
+  const outcome = await world.read(world.open());
+
+  expect(outcome).toMatchObject({ disposition: "throttled", code: "budget-spent" });
+  expect(world.sent).toEqual([]);
+});
+
+test("calls of one process that ask at once share one read and one write of the ledger", async () => {
+  const calls: string[] = [];
+  const world = await createAccountWorld({
+    around: ({ name }, effect) => {
+      calls.push(name);
+      return effect();
+    },
+  });
+  const account = world.open();
+
+  await world.drive(
+    Promise.all(Array.from({ length: 10 }, () => account.client.call(listStorageEvents, LIST))),
+  );
+
+  expect(calls.filter((name) => name.startsWith("ledger"))).toEqual([
+    "ledger.read budget#acme",
+    "ledger.write budget#acme",
+  ]);
+  expect(world.sent).toHaveLength(10);
+});
+
+test("while one process asks for more than a window holds, another one has its turn in it", async () => {
+  const world = await createAccountWorld({ requestsPerSecond: 8 });
+  const startedAt = world.clock.now();
+  const [greedy, modest] = [world.open(), world.open()];
+  const many = Array.from({ length: 20 }, () => greedy.client.call(listStorageEvents, LIST));
+  const one = modest.client.call(listStorageEvents, LIST).then(() => world.clock.now());
+
+  await world.drive(Promise.all(many));
+
+  expect(await one).toBe(startedAt);
+  expect([...world.perSecond().values()]).toEqual([8, 8, 5]);
+});
+
+test("a call without a turn for five seconds is told when to come again, and nothing was sent", async () => {
+  const world = await createAccountWorld({ requestsPerSecond: 1 });
+  const account = world.open();
+  const calls = Array.from({ length: 8 }, () =>
+    account.client.call(listStorageEvents, LIST).then(
+      () => "answered",
+      (error: unknown) => error,
+    ),
+  );
+
+  const outcomes = await world.drive(Promise.all(calls));
+
+  const errors = outcomes.filter((outcome) => outcome !== "answered");
+  expect(world.sent).toHaveLength(8 - errors.length);
+  expect(errors.length).toBeGreaterThanOrEqual(2);
+  expect(errors[0]).toMatchObject({
+    disposition: "throttled",
+    code: "budget-spent",
+    message: "list-storage-events: not sent, the request budget is spent",
+  });
+});
+
+test("without a ledger nothing is sent, and the call may pass later", async () => {
+  const world = await createAccountWorld({
+    around: ({ name }, effect) =>
+      name.startsWith("ledger") ? Promise.reject(new Error("away")) : effect(),
+  });
+
+  const outcome = await world.read(world.open());
+
+  expect(outcome).toMatchObject({ disposition: "transient", code: "budget-unavailable" });
+  expect(world.sent).toEqual([]);
+});
+
+test("a call that is stopped while it waits for its turn is not sent", async () => {
+  const world = await createAccountWorld({ requestsPerSecond: 1 });
+  const account = world.open();
+  await world.read(account);
+  const stopped = new AbortController();
+  void world.clock.sleep(100).then(() => stopped.abort());
+
+  const outcome = await world.read(account, stopped.signal);
+
+  expect(outcome).toMatchObject({ disposition: "transient", code: "aborted" });
+  expect(world.sent).toHaveLength(1);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import { createAccountWorld, LIST } from "./account-world.ts";
+
+describe("those of one process who wait for a turn", () => {
+  test("have theirs in the order in which they came, however many there are", async () => {
+    const world = await createAccountWorld({ requestsPerSecond: 4 });
+    const account = world.open();
+    const served: number[] = [];
+    const calls = Array.from({ length: 17 }, async (_, nth) => {
+      await account.client.call(listStorageEvents, LIST);
+      served.push(nth);
+    });
+
+    await world.drive(Promise.all(calls));
+
+    expect(served).toEqual(Array.from({ length: 17 }, (_, nth) => nth));
+    expect(Math.max(...world.perSecond().values())).toBe(4);
+  });
+
+  test("are not passed by one who comes while they wait", async () => {
+    const world = await createAccountWorld({ requestsPerSecond: 1 });
+    const account = world.open();
+    await world.read(account);
+    const served: string[] = [];
+    const ask = async (name: string) => {
+      await account.client.call(listStorageEvents, LIST);
+      served.push(name);
+    };
+
+    const first = ask("first");
+    await world.clock.advance(900);
+    const second = ask("second");
+    await world.drive(Promise.all([first, second]));
+
+    expect(served).toEqual(["first", "second"]);
+  });
+
+  test("are not passed by few turns where the first wants several", async () => {
+    const world = await createAccountWorld({ requestsPerSecond: 4 });
+    const startedAt = world.clock.now();
+    const account = world.open();
+    for (const _ of [1, 2]) await world.read(account);
+
+    const ready = account.ready(new AbortController().signal, 3);
+    await world.clock.advance(100);
+    const call = account.client.call(listStorageEvents, LIST);
+    await world.drive(Promise.all([ready, call]));
+
+    expect(world.sent.at(-1)?.at).toBeGreaterThanOrEqual(startedAt + 1_000);
+  });
+
+  test("go on when one of them is stopped", async () => {
+    const world = await createAccountWorld({ requestsPerSecond: 1 });
+    const account = world.open();
+    await world.read(account);
+    const stopped = new AbortController();
+    const first = account.client.call(listStorageEvents, LIST, stopped.signal).catch(String);
+    const second = account.client.call(listStorageEvents, LIST);
+    await world.clock.advance(300);
+
+    stopped.abort();
+    await world.drive(second);
+
+    expect(await first).toContain("no time left");
+    expect(world.sent).toHaveLength(2);
+  });
+
+  test("are all told when the ledger fails, and the next who comes asks anew", async () => {
+    let isAway = true;
+    const world = await createAccountWorld({
+      around: ({ name }, effect) =>
+        isAway && name.startsWith("ledger") ? Promise.reject(new Error("away")) : effect(),
+    });
+    const account = world.open();
+
+    const outcomes = await Promise.all([world.read(account), world.read(account)]);
+    isAway = false;
+    const next = await world.read(account);
+
+    expect(outcomes).toMatchObject([
+      { code: "budget-unavailable" },
+      { code: "budget-unavailable" },
+    ]);
+    expect(next).toBe("answered");
+  });
+
+  test("leave no wait behind when the last of them is stopped", async () => {
+    const asleep = { count: 0 };
+    const world = await createAccountWorld({ requestsPerSecond: 1 });
+    const clock = {
+      now: world.clock.now,
+      async sleep(durationMs: number, signal?: AbortSignal) {
+        asleep.count += 1;
+        await world.clock.sleep(durationMs, signal);
+        asleep.count -= 1;
+      },
+    };
+    const account = world.open({ clock });
+    await world.read(account);
+    const stopped = new AbortController();
+    const call = account.client.call(listStorageEvents, LIST, stopped.signal).catch(String);
+    await world.clock.advance(100);
+    const before = asleep.count;
+
+    stopped.abort();
+    await call;
+    await world.clock.advance(0);
+
+    expect(before).toBe(1);
+    expect(asleep.count).toBe(0);
+  });
+});

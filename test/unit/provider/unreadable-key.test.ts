@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { type AccountWorld, createAccountWorld, FIRST_KEY, SECOND_KEY } from "./account-world.ts";
+import { everythingIn } from "./open-client.ts";
+
+/** No header can carry it, and it may hold a key. */
+const UNSENDABLE = "canary put later";
+const UNREADABLE = 'AccountKeyUnreadable {"account":"acme"}';
+const REFUSED = 'AccountKeyRefused {"account":"acme"}';
+
+let world: AccountWorld;
+let account: ReturnType<AccountWorld["open"]>;
+
+beforeEach(async () => {
+  world = await createAccountWorld();
+  account = world.open();
+});
+
+const errorLine = (errorMessage: string) => ({
+  level: "error",
+  message: "no request of the account can leave, its API key cannot be read",
+  fields: { account: "acme", reference: "/acme/key", errorMessage },
+});
+
+describe.each([
+  ["a secret that is away", undefined, "secret /acme/key cannot be read"],
+  ["a text that no header can carry", UNSENDABLE, "no header can carry the API key in /acme/key"],
+])("%s", (_, text, errorMessage) => {
+  beforeEach(() => {
+    world.secret.text = text;
+  });
+
+  test("sends nothing, is no refusal, and people are told and it is counted", async () => {
+    const outcome = await world.read(account);
+
+    expect(outcome).toMatchObject({ disposition: "transient", code: "key-unavailable" });
+    expect(world.sent).toEqual([]);
+    expect(world.told()).toEqual([]);
+    expect(world.counted).toEqual([UNREADABLE]);
+    expect(world.log.lines).toEqual([errorLine(errorMessage)]);
+  });
+
+  test("is read, and told of, once in five seconds, however many ask", async () => {
+    for (const _ of [1, 2, 3]) await world.read(account);
+    await world.clock.advance(4_999);
+    await world.read(account);
+    const early = world.secret.reads;
+    await world.clock.advance(1);
+    await world.read(account);
+
+    expect(early).toBe(1);
+    expect(world.secret.reads).toBe(2);
+    expect(world.counted).toEqual([UNREADABLE, UNREADABLE]);
+    expect(world.log.lines).toHaveLength(2);
+  });
+
+  test("is used five seconds after it is put right, without a restart", async () => {
+    await world.read(account);
+    world.secret.text = FIRST_KEY;
+    await world.clock.advance(5_000);
+
+    const outcome = await world.read(account);
+
+    expect(outcome).toBe("answered");
+  });
+
+  test("after a refusal leaves that refusal as it is: told, counted, and tried each 30 seconds", async () => {
+    world.secret.text = FIRST_KEY;
+    await world.read(account);
+    const startedAt = world.clock.now();
+    world.secret.text = text;
+    world.accept(SECOND_KEY);
+
+    const outcome = await world.change(account);
+    for (let second = 1; second <= 61; second += 1) {
+      await world.clock.advance(1_000);
+      await world.read(account);
+    }
+
+    expect(outcome).toMatchObject({ disposition: "transient", code: "key-refused", status: 401 });
+    expect(world.sent.slice(1).map(({ at }) => at - startedAt)).toEqual([0, 30_000, 60_000]);
+    expect(world.told().map(([detailType]) => detailType)).toEqual(["AccountKeyRefused"]);
+    expect(world.counted.filter((name) => name === REFUSED)).toHaveLength(3);
+  });
+
+  test("after a refusal is used with the next try when it is put right", async () => {
+    world.secret.text = FIRST_KEY;
+    await world.read(account);
+    world.secret.text = text;
+    world.accept(SECOND_KEY);
+    await world.read(account);
+    world.secret.text = SECOND_KEY;
+    await world.clock.advance(30_000);
+
+    const outcome = await world.read(account);
+
+    expect(outcome).toBe("answered");
+    expect(world.told().map(([detailType]) => detailType)).toEqual([
+      "AccountKeyRefused",
+      "AccountKeyAccepted",
+    ]);
+  });
+});
+
+test("a text that no header can carry is in no error, log line or count", async () => {
+  world.secret.text = UNSENDABLE;
+
+  const error = await world.read(account);
+
+  const printed = [everythingIn(error), JSON.stringify([world.log.lines, world.counted])].join();
+  expect(printed).not.toContain("canary");
+});
+
+test("a secret that does not come in five seconds sends nothing, and is told of", async () => {
+  const slow = world.open({ secrets: { read: () => new Promise(() => {}) } });
+  const startedAt = world.clock.now();
+
+  const outcome = await world.read(slow);
+
+  expect(outcome).toMatchObject({ disposition: "transient", code: "key-unavailable" });
+  expect(world.clock.now() - startedAt).toBeGreaterThanOrEqual(5_000);
+  expect(world.sent).toEqual([]);
+  expect(world.log.lines).toEqual([errorLine("the API key in /acme/key was not read in time")]);
+});

@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+import { hashApiKey } from "../../../lib/service/authentication.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
+import { createMemoryStore } from "../../../lib/service/store.ts";
+import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
+
+const KEY = BUILT_IN_API_KEYS.first;
+
+test.each([
+  ["lower case", `apikey ${KEY}`],
+  ["mixed case", `APIKey ${KEY}`],
+  ["upper case", `APIKEY ${KEY}`],
+])("the scheme is accepted in %s", async (_, authorization) => {
+  const { send } = await startService();
+
+  const answer = await send("GET", SUSPENDED, { headers: { authorization } });
+
+  expect(answer.status).toBe(200);
+});
+
+test.each([
+  ["no header", null],
+  ["an empty header", ""],
+  ["the scheme alone", "apikey"],
+  ["the key alone", KEY],
+  ["another scheme", `Bearer ${KEY}`],
+  ["two spaces", `apikey  ${KEY}`],
+  ["something after the key", `apikey ${KEY} more`],
+])("a request with %s is not authenticated", async (_, authorization) => {
+  const { send } = await startService();
+
+  const answer = await send("GET", SUSPENDED, { headers: { authorization } });
+
+  expect(answer.status).toBe(401);
+  expect(answer.headers.get("WWW-Authenticate")).toBe("apikey");
+  expect(answer.body).toEqual({
+    exception_class: "not_authenticated",
+    message: "authorization: must be 'apikey <API_KEY>'",
+    request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+  });
+});
+
+test.each([
+  ["an unknown key", "apikey 2001_0000"],
+  ["a truncated key", `apikey ${KEY.slice(0, -1)}`],
+  ["a key in other letters", `apikey ${KEY.toUpperCase()}`],
+  ["the stored hash of a key", `apikey ${hashApiKey(KEY)}`],
+])("a request with %s has no valid token", async (_, authorization) => {
+  const { send } = await startService();
+
+  const answer = await send("GET", SUSPENDED, { headers: { authorization } });
+
+  expect(answer.status).toBe(401);
+  expect(answer.body).toMatchObject({
+    exception_class: "token_not_valid",
+    message: "authorization: the key is unknown or revoked",
+  });
+});
+
+test("a revoked key has no valid token", async () => {
+  const { send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      keys: builtIn.keys.map((key) => ({ ...key, revoked: true })),
+    }),
+  });
+
+  const answer = await send("GET", SUSPENDED);
+
+  expect(answer.status).toBe(401);
+  expect(answer.body.exception_class).toBe("token_not_valid");
+});
+
+test("a storage request without a valid key gets the storage family's body", async () => {
+  const { send } = await startService();
+
+  const answer = await send("POST", EVENT, { headers: { authorization: null }, body: {} });
+
+  expect(answer.status).toBe(401);
+  expect(answer.body).toEqual({ error: "authorization: must be 'apikey <API_KEY>'" });
+});
+
+test("what another client owns is answered like what does not exist, and stays as it is", async () => {
+  const { send, stored } = await startService();
+  const before = await stored();
+  const headers = { authorization: `apikey ${BUILT_IN_API_KEYS.second}` };
+
+  const answers = [
+    await send("GET", SUSPENDED, { headers }),
+    await send("POST", `${SUSPENDED}/resume`, { headers }),
+    await send("PATCH", CONTAINER, { headers, body: { timeout: 5 } }),
+    await send("POST", "/cloud/v1/routers/1234567/76", { headers, body: { name: "edge" } }),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  expect(await stored()).toEqual(before);
+});
+
+test("a key that is bound to one project of its client does not reach the other", async () => {
+  const { send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      keys: builtIn.keys.map((key) => ({ ...key, project_ids: [1186668] })),
+    }),
+  });
+
+  const bound = await send("PATCH", "/cloud/v1/caas/1186668/148/containers/my-nginx", { body: {} });
+  const other = await send("PATCH", CONTAINER, { body: {} });
+  const task = await send("GET", "/v1/tasks/d478ae29-dedc-4869-82f0-96104425f565");
+
+  expect([bound.status, other.status, task.status]).toEqual([200, 404, 404]);
+});
+
+test("no key is stored, only its hash", async () => {
+  const { stored } = await startService();
+
+  const everything = JSON.stringify(await stored());
+
+  expect(everything).not.toContain(KEY);
+  expect(everything).toContain(hashApiKey(KEY));
+});
+
+test("a key given at the start is of client 1, opens every project, and is not stored", async () => {
+  const store = createMemoryStore();
+  const { send, stored } = await startService({ store, apiKey: "own-key" });
+  const headers = { authorization: "apikey own-key" };
+
+  const first = await send("GET", SUSPENDED, { headers });
+  const second = await send("PATCH", "/cloud/v1/caas/1186668/148/containers/my-nginx", {
+    headers,
+    body: {},
+  });
+  const events = await send("GET", `${EVENT}s`, { headers });
+  const restarted = await startService({ store });
+  const later = await restarted.send("GET", SUSPENDED, { headers });
+
+  expect([first.status, second.status, later.status]).toEqual([200, 200, 401]);
+  expect(events.body.reaching_used_space).toHaveLength(1);
+  expect(JSON.stringify(await stored())).not.toContain(hashApiKey("own-key"));
+});
+
+test("the key of a run is one for every project, also when the state has it as another client's", async () => {
+  const { send } = await startService({ apiKey: BUILT_IN_API_KEYS.second });
+  const headers = { authorization: `apikey ${BUILT_IN_API_KEYS.second}` };
+
+  expect((await send("GET", CONTAINER, { headers })).status).toBe(200);
+});

@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import { poolRecord } from "../../../lib/service/state/load-balancer-pools.ts";
+import { POOL, startService } from "./harness.ts";
+
+const MEMBER = {
+  address: "192.168.40.33",
+  protocol_port: 80,
+  subnet_id: "32283b0b-b560-4690-810c-f672cbb2e28d",
+};
+const MEMBER_ID = "a7e7e8d6-0bf7-4ac9-8170-831b47ee2ba9";
+const MONITOR = { delay: 10, timeout: 5, max_retries: 2, type: "HTTP", url_path: "/health" };
+const CA_SECRET = "2c7d9f10-3e4b-4a5c-8d6e-7f8091a2b3c4";
+
+test("given fields overwrite and omitted ones are kept, once the task has finished", async () => {
+  const { send, runTask } = await startService();
+
+  const task = await runTask("PATCH", POOL, { name: "new_pool_name", timeout_member_data: 0 });
+
+  expect(task).toMatchObject({
+    state: "FINISHED",
+    task_type: "patch_lbpool",
+    created_resources: null,
+    data: { pool_id: "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f", name: "new_pool_name" },
+  });
+  const pool = await send("GET", POOL);
+  expect(pool.body).toMatchObject({
+    name: "new_pool_name",
+    timeout_member_data: 0,
+    timeout_client_data: 50000,
+    lb_algorithm: "ROUND_ROBIN",
+    task_id: null,
+    provisioning_status: "ACTIVE",
+  });
+  expect(pool.body.members).toHaveLength(1);
+});
+
+test("while its task runs the pool shows the task's id and its old settings, and is locked", async () => {
+  const { send } = await startService();
+  const accepted = await send("PATCH", POOL, { body: { name: "new_pool_name" } });
+
+  const pool = await send("GET", POOL);
+  const second = await send("PATCH", POOL, { body: { name: "my_pool" } });
+
+  expect(pool.body).toMatchObject({
+    name: "my_pool",
+    task_id: accepted.body.tasks[0],
+    provisioning_status: "PENDING_UPDATE",
+  });
+  expect(second.status).toBe(409);
+  expect(second.body).toMatchObject({ exception_class: "ConflictError" });
+});
+
+test("an update that changes nothing answers no tasks and creates none", async () => {
+  const { send, stored } = await startService();
+  const before = await stored();
+
+  const empty = await send("PATCH", POOL, { body: {} });
+  const equal = await send("PATCH", POOL, {
+    body: { name: "my_pool", members: [MEMBER], ca_secret_id: null, timeout_client_data: 50000 },
+  });
+
+  expect([empty.body, equal.body]).toEqual([{ tasks: [] }, { tasks: [] }]);
+  expect(await stored()).toEqual(before);
+});
+
+test("a health monitor and session persistence are replaced whole and cleared by null", async () => {
+  const { send, runTask } = await startService();
+  await runTask("PATCH", POOL, {
+    healthmonitor: MONITOR,
+    session_persistence: { type: "APP_COOKIE", cookie_name: "session" },
+  });
+
+  await runTask("PATCH", POOL, {
+    healthmonitor: { delay: 20, timeout: 6, max_retries: 3 },
+    session_persistence: { type: "SOURCE_IP" },
+  });
+  const replaced = (await send("GET", POOL)).body;
+  await runTask("PATCH", POOL, { healthmonitor: null, session_persistence: null });
+  const cleared = (await send("GET", POOL)).body;
+
+  expect(replaced.healthmonitor).toMatchObject({
+    delay: 20,
+    timeout: 6,
+    max_retries: 3,
+    max_retries_down: 3,
+    admin_state_up: true,
+    url_path: null,
+  });
+  expect(replaced.session_persistence).toEqual({ type: "SOURCE_IP" });
+  expect(replaced.members[0].operating_status).toBe("ONLINE");
+  expect(cleared).toMatchObject({ healthmonitor: null, session_persistence: null });
+  expect(cleared.members[0].operating_status).toBe("NO_MONITOR");
+});
+
+test("null clears a secret, a timeout and the members", async () => {
+  const { send, runTask } = await startService();
+  await runTask("PATCH", POOL, { ca_secret_id: CA_SECRET });
+
+  await runTask("PATCH", POOL, {
+    ca_secret_id: null,
+    timeout_client_data: null,
+    members: null,
+  });
+
+  expect((await send("GET", POOL)).body).toMatchObject({
+    ca_secret_id: null,
+    timeout_client_data: null,
+    members: [],
+  });
+});
+
+test.each([
+  [
+    "a subnet",
+    { members: [{ ...MEMBER, subnet_id: "00000000-0000-4000-8000-000000000001" }] },
+    "subnet 00000000-0000-4000-8000-000000000001 does not exist",
+  ],
+  [
+    "a subnet of this project",
+    { members: [{ ...MEMBER, subnet_id: "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03" }] },
+    "subnet 7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03 does not exist",
+  ],
+  [
+    "an instance",
+    {
+      members: [
+        {
+          address: "10.0.0.9",
+          protocol_port: 80,
+          instance_id: "00000000-0000-4000-8000-000000000002",
+        },
+      ],
+    },
+    "instance 00000000-0000-4000-8000-000000000002 does not exist",
+  ],
+])(
+  "the task fails and nothing changes when the update refers to %s that is not there",
+  async (_, body, error) => {
+    const { send, runTask } = await startService();
+    const before = (await send("GET", POOL)).body;
+
+    const task = await runTask("PATCH", POOL, body);
+
+    expect(task).toMatchObject({ state: "ERROR", error, created_resources: null });
+    expect((await send("GET", POOL)).body).toEqual(before);
+  },
+);
+
+test.each(["timeout_client_data", "timeout_member_connect", "timeout_member_data"])(
+  "%s is accepted from 0 to 86400000 and refused outside",
+  async (field) => {
+    const { send, clock } = await startService();
+    const sendValue = async (value: number) => {
+      const answer = await send("PATCH", POOL, { body: { [field]: value } });
+      await clock.advance(10_000);
+      return answer.status;
+    };
+
+    const statuses = [
+      await sendValue(-1),
+      await sendValue(0),
+      await sendValue(1),
+      await sendValue(86_399_999),
+      await sendValue(86_400_000),
+      await sendValue(86_400_001),
+    ];
+
+    expect(statuses).toEqual([400, 200, 200, 200, 200, 400]);
+  },
+);
+
+test.each([
+  ["lb_algorithm", { lb_algorithm: "RANDOM" }],
+  ["protocol", { protocol: "SCTP" }],
+  ["name", { name: "x" }],
+  ["members.0.address", { members: [{ address: "host", protocol_port: 80 }] }],
+  ["members.0.protocol_port", { members: [{ address: "10.0.0.1", protocol_port: 0 }] }],
+  ["members.0.instance_id", { members: [{ ...MEMBER, instance_id: MEMBER_ID }] }],
+  ["members.2", { members: [{ address: "10.0.0.1", protocol_port: 80 }, MEMBER, MEMBER] }],
+  ["healthmonitor.max_retries", { healthmonitor: { delay: 10, timeout: 5 } }],
+  ["healthmonitor.timeout", { healthmonitor: { delay: 5, timeout: 5, max_retries: 1 } }],
+  ["session_persistence.type", { session_persistence: {} }],
+  ["secret_id", { secret_id: "no-uuid" }],
+])(
+  "an update that breaks a rule of %s is refused by that field and changes nothing",
+  async (field, body) => {
+    const { send, stored } = await startService();
+    const before = await stored();
+
+    const refused = await send("PATCH", POOL, { body });
+
+    expect(refused.status).toBe(400);
+    expect(Object.keys(refused.body.invalid_fields)).toEqual([field]);
+    expect(await stored()).toEqual(before);
+  },
+);
+
+test.each([
+  ["an unknown id", "/cloud/v1/lbpools/1234567/76/9fccf0a3-c0de-441d-9afd-000000000000", 404],
+  ["another project", "/cloud/v1/lbpools/1186668/76/9fccf0a3-c0de-441d-9afd-2b9b58b08b9f", 404],
+  ["an id that is no UUID", "/cloud/v1/lbpools/1234567/76/my_pool", 400],
+])("a pool by %s is neither read nor updated", async (_, path, status) => {
+  const { send } = await startService();
+
+  const read = await send("GET", path);
+  const updated = await send("PATCH", path, { body: { name: "renamed" } });
+
+  expect([read.status, updated.status]).toEqual([status, status]);
+});
+
+test("an update of nothing changes nothing, however the pool came to be as it is", async () => {
+  const { send } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      load_balancer_pools: builtIn.load_balancer_pools.map((pool) =>
+        poolRecord.parse({
+          ...pool,
+          healthmonitor: { delay: 10, timeout: 5, max_retries: 2 },
+          members: pool.members.map(({ weight, ...member }) => ({
+            ...member,
+            operating_status: "OFFLINE",
+          })),
+        }),
+      ),
+    }),
+  });
+
+  const empty = await send("PATCH", POOL, { body: {} });
+  const renamed = await send("PATCH", POOL, { body: { name: "my_pool" } });
+
+  expect([empty.body, renamed.body]).toEqual([{ tasks: [] }, { tasks: [] }]);
+});

@@ -1,0 +1,138 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createOpenApi } from "../../../lib/contract/openapi.ts";
+import { createMemoryStore, type Store } from "../../../lib/service/store.ts";
+import {
+  type DescribedOperation,
+  fittingRequests,
+  malformedRequests,
+  type RandomRequest,
+  readDocument,
+  strangeRequests,
+  toRequest,
+} from "../../support/random-request.ts";
+import { type Answered, checkAnswer, contractOf } from "./answer-rules.ts";
+import { builtInWorld } from "./built-in-world.ts";
+import { startService } from "./harness.ts";
+
+/** The same requests on every run; `FC_SEED` takes others, `FC_TIMES` more, to look for bugs by hand. */
+const seed = Number(process.env.FC_SEED ?? 20260101);
+const times = Number(process.env.FC_TIMES ?? 1);
+const TASK_DURATION_MS = 10_000;
+const TIMEOUT_MS = 20_000 * times;
+
+const { operations, components } = readDocument(createOpenApi());
+const world = builtInWorld(components);
+
+const countingStore = () => {
+  const memory = createMemoryStore();
+  let commits = 0;
+  const store: Store = {
+    ...memory,
+    commit: (entries) => {
+      commits += 1;
+      return memory.commit(entries);
+    },
+  };
+  return { store, commits: () => commits };
+};
+
+/** A service that tells with each answer how often it wrote meanwhile. */
+const openService = async () => {
+  const { store, commits } = countingStore();
+  const { service, clock, faults, send } = await startService({
+    store,
+    taskDurationMs: TASK_DURATION_MS,
+  });
+  return {
+    store,
+    faults,
+    answerTo: async (sent: RandomRequest): Promise<Answered> => {
+      const before = commits();
+      const response = await service.fetch(toRequest(sent));
+      const text = await response.text();
+      const { status, headers } = response;
+      return { status, headers, text, commits: commits() - before };
+    },
+    /** Lets running tasks end, so that what they hold can be changed again. */
+    endTasks: async () => {
+      await clock.advance(TASK_DURATION_MS);
+      return send("GET", "/cloud/v1/tasks?limit=1000");
+    },
+  };
+};
+
+/** What each request of a run has in common, and what holds when all have been answered. */
+const sendAll = async <R extends RandomRequest>(
+  operation: DescribedOperation,
+  requests: fc.Arbitrary<R>,
+  numRuns: number,
+  check: (answer: Answered, sent: R) => void,
+): Promise<ReadonlySet<number>> => {
+  const { answerTo, endTasks, faults, store } = await openService();
+  const statuses = new Set<number>();
+
+  await fc.assert(
+    fc.asyncProperty(requests, fc.boolean(), async (sent, isFree) => {
+      if (isFree) await endTasks();
+      const answer = await answerTo(sent);
+      checkAnswer(operations, sent, answer);
+      check(answer, sent);
+      expect(faults).toEqual([]);
+      statuses.add(answer.status);
+    }),
+    { seed: seed + operations.indexOf(operation), numRuns: numRuns * times },
+  );
+
+  // Tasks that were accepted come to an end, what is stored can be read again, the process is well.
+  const tasks = await endTasks();
+  expect(tasks.status).toBe(200);
+  await startService({ store });
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  return statuses;
+};
+
+const each = operations.map((operation) => [operation.method, operation.path, operation] as const);
+
+test.each(each)(
+  "%s %s takes what fits the document, unless it is not there, in use or breaks a rule across fields",
+  async (_, __, operation) => {
+    const statuses = await sendAll(
+      operation,
+      fittingRequests(operation, world),
+      50,
+      ({ status }) => {
+        expect([200, 204, 400, 404, 409]).toContain(status);
+      },
+    );
+
+    expect([...statuses]).toContain(contractOf(operation)?.successStatus);
+  },
+  TIMEOUT_MS,
+);
+
+test.each(each)(
+  "%s %s refuses malformed requests in the documented form and changes nothing",
+  async (_, __, operation) => {
+    const requests = malformedRequests(operation, world);
+    const statuses = await sendAll(operation, requests, 50, ({ status }, { authorization }) => {
+      const hasKey = authorization === `apikey ${world.apiKey}`;
+      if (!hasKey) expect([400, 401, 413, 415]).toContain(status);
+    });
+
+    expect([...statuses]).toContain(400);
+  },
+  TIMEOUT_MS,
+);
+
+test.each(each)(
+  "%s %s refuses what the document does not name, in the query and in the body",
+  async (_, __, operation) => {
+    await sendAll(operation, strangeRequests(operation, world), 10, (answer, { strange }) => {
+      const shown = strange.replaceAll(/\p{Surrogate}/gu, "\ufffd");
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain(JSON.stringify(`${shown}: unknown field`).slice(1, -1));
+    });
+  },
+  TIMEOUT_MS,
+);

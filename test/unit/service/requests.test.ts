@@ -1,0 +1,226 @@
+import { expect, test } from "vitest";
+import { OPERATIONS } from "../../../lib/contract/operations.ts";
+import { MOUNTED_ROUTES } from "../../../lib/service/routes.ts";
+import { createMemoryStore } from "../../../lib/service/store.ts";
+import {
+  CONTAINER,
+  CONTAINER_RECORD,
+  EVENT,
+  POOL,
+  ROUTERS,
+  SUSPENDED,
+  startService,
+} from "./harness.ts";
+
+test("every operation of the contract is mounted at its own path", () => {
+  const mounted = MOUNTED_ROUTES.map(
+    ({ place, route }) => `${route.id} ${place.method} ${place.path}`,
+  );
+
+  expect(mounted).toEqual(
+    expect.arrayContaining(OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`)),
+  );
+  expect(mounted).toHaveLength(OPERATIONS.length + 2);
+});
+
+test("all problems of path, query and body are named together", async () => {
+  const { send } = await startService();
+
+  const answer = await send("PATCH", "/cloud/v1/caas/x/76/containers/my-container?why=so", {
+    body: { timeout: 181, listening_port: 0 },
+  });
+
+  expect(answer.status).toBe(400);
+  expect(Object.keys(answer.body.invalid_fields).sort()).toEqual([
+    "listening_port",
+    "project_id",
+    "timeout",
+    "why",
+  ]);
+});
+
+test("a body of exactly 1 MiB is read, one byte more is refused", async () => {
+  const { send } = await startService();
+  const frame = '{"commands":""}'.length;
+
+  const atLimit = await send("PATCH", CONTAINER, {
+    text: `{"commands":"${"x".repeat(1_048_576 - frame)}"}`,
+  });
+  const above = await send("PATCH", CONTAINER, {
+    text: `{"commands":"${"x".repeat(1_048_577 - frame)}"}`,
+  });
+
+  expect(atLimit.status).toBe(200);
+  expect(above.status).toBe(413);
+  expect(above.body).toMatchObject({ message: "body: at most 1048576 bytes" });
+});
+
+test("an endless body without a length is cut off at the limit", async () => {
+  const { service } = await startService();
+  let pulled = 0;
+  const endless = new ReadableStream({
+    pull: (controller) => {
+      pulled += 1;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+  });
+
+  const response = await service.fetch(
+    new Request(`http://service.test${CONTAINER}`, {
+      method: "PATCH",
+      body: endless,
+      duplex: "half",
+    }),
+  );
+
+  expect(response.status).toBe(413);
+  expect(pulled).toBeLessThan(25);
+});
+
+test.each([
+  ["application/json", 200],
+  ["application/json; charset=utf-8", 200],
+  ["Application/JSON", 200],
+  ["text/json", 415],
+  ["application/jsonp", 415],
+  [null, 415],
+])("a body of content type %s is answered %i", async (contentType, status) => {
+  const { send } = await startService();
+
+  const answer = await send("PATCH", CONTAINER, {
+    text: "{}",
+    headers: { "content-type": contentType },
+  });
+
+  // A text body without a type is given one by Request itself: text/plain.
+  expect(answer.status).toBe(status);
+});
+
+test.each([
+  ["cut off", '{"envs":{"TOKEN":"hush-1"'],
+  ["not JSON", "hush-1"],
+  ["nested too deeply", "[".repeat(200_000)],
+])("a body that is %s is refused without being quoted", async (_, text) => {
+  const { send, faults } = await startService();
+
+  const answer = await send("PATCH", CONTAINER, { text });
+
+  expect(answer.status).toBe(400);
+  expect(answer.body.invalid_fields).toEqual({ body: ["must be readable JSON in UTF-8"] });
+  expect(JSON.stringify(answer.body)).not.toContain("hush-1");
+  expect(faults).toEqual([]);
+});
+
+test("a refused value is not repeated in the answer", async () => {
+  const { send } = await startService();
+
+  const answer = await send("PATCH", CONTAINER, {
+    body: { envs: { TOKEN: ["hush-1"] }, pull_secret: { name: "hush-2" } },
+  });
+
+  expect(answer.status).toBe(400);
+  expect(JSON.stringify(answer.body)).not.toMatch(/hush/);
+});
+
+test.each([
+  ["DELETE", CONTAINER, "PATCH, GET"],
+  ["PUT", POOL, "PATCH, GET"],
+  ["GET", `${SUSPENDED}/resume`, "POST"],
+  ["GET", EVENT, "PUT, POST, DELETE"],
+  ["GET", ROUTERS, "POST"],
+])("%s %s is answered 405 with the methods that are allowed", async (method, path, allow) => {
+  const { send } = await startService();
+
+  const answer = await send(method, path);
+
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get("Allow")).toBe(allow);
+});
+
+test.each([
+  ["/nowhere", { exception_class: "NotFoundError", message: "path not found" }],
+  ["/storage/nowhere", { error: "path not found" }],
+  ["/streaming/nowhere", { error: "path not found" }],
+  ["/v1/tasks/", { exception_class: "NotFoundError", message: "path not found" }],
+])("the unknown path %s is answered 404 in its family's form", async (path, body) => {
+  const { send } = await startService();
+
+  const answer = await send("GET", path);
+
+  expect(answer.status).toBe(404);
+  expect(answer.body).toMatchObject(body);
+});
+
+test("a fault of ours is a bare 500, reported with its details and its request id", async () => {
+  const memory = createMemoryStore();
+  const failing = { ...memory, isBroken: false };
+  failing.commit = (entries) =>
+    failing.isBroken ? Promise.reject(new Error("disk on fire")) : memory.commit(entries);
+  const { send, faults, stored } = await startService({ store: failing });
+  failing.isBroken = true;
+
+  const answer = await send("PATCH", CONTAINER, { body: { timeout: 5 } });
+  failing.isBroken = false;
+  const after = await send("PATCH", CONTAINER, { body: {} });
+
+  expect(answer.status).toBe(500);
+  expect(answer.body).toEqual({
+    exception_class: "InternalServerError",
+    message: "internal error",
+    request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+  });
+  expect(faults).toEqual([new Error("disk on fire")]);
+  expect(after.status).toBe(200);
+  expect((await stored())[CONTAINER_RECORD]).toMatchObject({ timeout: 120 });
+});
+
+test("requests sent at once take their turn: of two updates of one pool one is locked out", async () => {
+  const { send } = await startService();
+
+  const answers = await Promise.all([
+    send("PATCH", POOL, { body: { name: "first" } }),
+    send("PATCH", POOL, { body: { name: "second" } }),
+    send("GET", POOL),
+  ]);
+
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409]);
+});
+
+test("of very many problems the first ones are told, and how many there are besides", async () => {
+  const { send } = await startService();
+  const fields = Array.from({ length: 1000 }, (_, n) => [`field${n}`, n]);
+
+  const answer = await send("PATCH", CONTAINER, { body: Object.fromEntries(fields) });
+
+  expect(answer.status).toBe(400);
+  expect(Object.keys(answer.body.invalid_fields)).toHaveLength(20);
+  expect(answer.body.message).toMatch(/; field19: unknown field; and 980 more$/);
+});
+
+test.each([
+  ["9223372036854775807", 404, "project not found"],
+  ["-9223372036854775808", 404, "project not found"],
+  ["9223372036854775808", 400, "project_id: at most 9223372036854775807"],
+  ["1.5", 400, /^project_id: a whole number from -9223372036854775808 to 9223372036854775807$/],
+])("an id that the document gives 64 bits, %s, is answered %i", async (id, status, message) => {
+  const { send } = await startService();
+  const body = { flavor: "g1-standard-1-2", interfaces: [], names: ["vm"] };
+
+  const answer = await send("POST", `/cloud/v2/pricing/${id}/76/instances`, { body });
+
+  expect(answer.status).toBe(status);
+  expect(answer.body.message).toMatch(message);
+});
+
+test.each([
+  ["1.5", "page: a whole number"],
+  ["0", "page: at least 1"],
+  ["01", "page: a number"],
+  ["1.0", "page: a number"],
+])("of a number in the query, %s, the rule that it breaks is named", async (page, error) => {
+  const { send } = await startService();
+
+  const answer = await send("GET", `/streaming/ai/tasks?page=${page}`);
+
+  expect([answer.status, answer.body]).toEqual([400, { error }]);
+});

@@ -1,0 +1,255 @@
+import { expect, test } from "vitest";
+import { stateSchema } from "../../../lib/service/state/state.ts";
+import { ROUTERS, startService } from "./harness.ts";
+
+const FREE_1 = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d01";
+const FREE_2 = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d02";
+const FREE_IN_OTHER_PROJECT = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03";
+const EXTERNAL_NETWORK = "e0a9d8c7-b6a5-4433-8221-100f0e0d0c76";
+const INTERNAL_NETWORK = "b39792c3-3160-4356-912e-ba396c95cdcf";
+/** As the published samples have it. */
+const MAC_ADDRESS = /^[\da-f]{2}(:[\da-f]{2}){5}$/;
+
+test("a router comes into being when its task has finished, with the id that the task names", async () => {
+  const { send, runTask } = await startService();
+
+  const task = await runTask("POST", ROUTERS, {
+    name: "edge",
+    external_gateway_info: { type: "default" },
+    interfaces: [{ subnet_id: FREE_1 }, { type: "subnet", subnet_id: FREE_2 }],
+    routes: [{ destination: "10.0.3.0/24", nexthop: "10.0.0.13" }],
+  });
+
+  expect(task).toMatchObject({
+    state: "FINISHED",
+    task_type: "create_router",
+    created_resources: { routers: [expect.any(String)] },
+    data: { name: "edge" },
+  });
+  const router = await send("GET", `${ROUTERS}/${task.created_resources.routers[0]}`);
+  expect(router.status).toBe(200);
+  expect(router.body).toEqual({
+    id: task.created_resources.routers[0],
+    name: "edge",
+    status: "ACTIVE",
+    distributed: false,
+    interfaces: [
+      {
+        port_id: expect.any(String),
+        mac_address: expect.stringMatching(MAC_ADDRESS),
+        network_id: INTERNAL_NETWORK,
+        ip_assignments: [{ ip_address: "10.0.0.1", subnet_id: FREE_1 }],
+      },
+      {
+        port_id: expect.any(String),
+        mac_address: expect.stringMatching(MAC_ADDRESS),
+        network_id: INTERNAL_NETWORK,
+        ip_assignments: [{ ip_address: "10.0.1.1", subnet_id: FREE_2 }],
+      },
+    ],
+    routes: [{ destination: "10.0.3.0/24", nexthop: "10.0.0.13" }],
+    external_gateway_info: {
+      network_id: EXTERNAL_NETWORK,
+      enable_snat: true,
+      external_fixed_ips: [
+        { ip_address: "203.0.113.3", subnet_id: "5d6e7f80-91a2-4b3c-8d4e-5f6071829376" },
+      ],
+    },
+    created_at: "2026-01-01T00:00:00.000Z",
+    updated_at: "2026-01-01T00:00:10.000Z",
+    task_id: null,
+    creator_task_id: task.id,
+    project_id: 1234567,
+    region_id: 76,
+    region: "Luxembourg-2",
+  });
+});
+
+test("a router needs nothing but a name; nulls count as left out", async () => {
+  const { send, runTask } = await startService();
+
+  const bare = await runTask("POST", ROUTERS, { name: "bare" });
+  const nulls = await runTask("POST", ROUTERS, {
+    name: "nulls",
+    external_gateway_info: null,
+    interfaces: null,
+    routes: null,
+  });
+
+  expect([bare.state, nulls.state]).toEqual(["FINISHED", "FINISHED"]);
+  const router = await send("GET", `${ROUTERS}/${nulls.created_resources.routers[0]}`);
+  expect(router.body).toMatchObject({ external_gateway_info: null, interfaces: [], routes: [] });
+});
+
+test("a manual gateway takes the network and the translation that it names", async () => {
+  const { send, runTask } = await startService();
+
+  const task = await runTask("POST", ROUTERS, {
+    name: "manual",
+    external_gateway_info: { type: "manual", network_id: EXTERNAL_NETWORK, enable_snat: false },
+  });
+
+  const router = await send("GET", `${ROUTERS}/${task.created_resources.routers[0]}`);
+  expect(router.body.external_gateway_info).toMatchObject({
+    network_id: EXTERNAL_NETWORK,
+    enable_snat: false,
+  });
+});
+
+test.each([
+  [
+    "a subnet does not exist",
+    { interfaces: [{ subnet_id: "00000000-0000-4000-8000-000000000001" }] },
+    "subnet 00000000-0000-4000-8000-000000000001 does not exist",
+  ],
+  [
+    "a subnet belongs to another project",
+    { interfaces: [{ subnet_id: FREE_IN_OTHER_PROJECT }] },
+    `subnet ${FREE_IN_OTHER_PROJECT} does not exist`,
+  ],
+  [
+    "a subnet is given twice",
+    { interfaces: [{ subnet_id: FREE_1 }, { subnet_id: FREE_1 }] },
+    `subnet ${FREE_1} is given twice`,
+  ],
+  [
+    "the network of a manual gateway is unknown",
+    {
+      external_gateway_info: {
+        type: "manual",
+        network_id: "00000000-0000-4000-8000-000000000002",
+      },
+    },
+    "external network 00000000-0000-4000-8000-000000000002 does not exist",
+  ],
+  [
+    "the network of a manual gateway is not external",
+    { external_gateway_info: { type: "manual", network_id: INTERNAL_NETWORK } },
+    `external network ${INTERNAL_NETWORK} does not exist`,
+  ],
+])("the task fails and there is no router when %s", async (_, settings, error) => {
+  const { runTask, stored } = await startService();
+
+  const task = await runTask("POST", ROUTERS, { name: "edge", ...settings });
+
+  expect(task).toMatchObject({ state: "ERROR", error, created_resources: null });
+  const routers = Object.keys(await stored()).filter((key) => key.startsWith("routers/"));
+  expect(routers).toEqual(["routers/da5b9588-cecc-4111-a318-3ad04da05900"]);
+});
+
+test.each([
+  ["another project in the same region", "/cloud/v1/routers/1186668/76"],
+  ["another region of the same project", "/cloud/v1/routers/1234567/148"],
+])("a subnet cannot be attached in %s", async (_, path) => {
+  const { runTask } = await startService();
+
+  const task = await runTask("POST", path, {
+    name: "edge",
+    interfaces: [{ subnet_id: FREE_1 }],
+  });
+
+  expect(task).toMatchObject({ state: "ERROR", error: `subnet ${FREE_1} does not exist` });
+});
+
+test("a region without an external network has no default gateway", async () => {
+  const { runTask } = await startService({
+    state: (builtIn) => ({
+      ...builtIn,
+      networks: builtIn.networks.filter(({ external }) => !external),
+    }),
+  });
+
+  const task = await runTask("POST", ROUTERS, {
+    name: "edge",
+    external_gateway_info: { type: "default" },
+  });
+
+  expect(task).toMatchObject({ state: "ERROR", error: "the region has no external network" });
+});
+
+test.each([
+  ["name", {}],
+  ["name", { name: "ab" }],
+  ["external_gateway_info.type", { name: "edge", external_gateway_info: { type: "auto" } }],
+  ["external_gateway_info.network_id", { name: "edge", external_gateway_info: { type: "manual" } }],
+  ["interfaces.0.subnet_id", { name: "edge", interfaces: [{}] }],
+  ["interfaces.0.type", { name: "edge", interfaces: [{ type: "port", subnet_id: FREE_1 }] }],
+  ["routes.0.destination", { name: "edge", routes: [{ destination: "x", nexthop: "10.0.0.1" }] }],
+  ["routes.0.nexthop", { name: "edge", routes: [{ destination: "10.0.0.0/8", nexthop: "x" }] }],
+])("a router that breaks a rule of %s is refused and no task is created", async (field, body) => {
+  const { send, stored } = await startService();
+  const before = await stored();
+
+  const refused = await send("POST", ROUTERS, { body });
+
+  expect(refused.status).toBe(400);
+  expect(Object.keys(refused.body.invalid_fields)).toEqual([field]);
+  expect(await stored()).toEqual(before);
+});
+
+test.each([
+  ["a foreign project", "/cloud/v1/routers/1337/76", "project not found"],
+  ["an unknown project", "/cloud/v1/routers/9/76", "project not found"],
+  ["an unknown region", "/cloud/v1/routers/1234567/9", "region not found"],
+])("a router in %s is answered 404 at once", async (_, path, message) => {
+  const { send } = await startService();
+
+  const refused = await send("POST", path, { body: { name: "edge" } });
+
+  expect(refused.status).toBe(404);
+  expect(refused.body).toMatchObject({ message });
+});
+
+test("a router of another region or an unknown one is answered 404", async () => {
+  const { send } = await startService();
+
+  const answers = [
+    await send("GET", `${ROUTERS}/da5b9588-cecc-4111-a318-3ad04da05900`),
+    await send("GET", "/cloud/v1/routers/1234567/148/da5b9588-cecc-4111-a318-3ad04da05900"),
+    await send("GET", `${ROUTERS}/da5b9588-cecc-4111-a318-000000000000`),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 404]);
+});
+
+test("ids in a body are found in any letter case, as those in a path are", async () => {
+  const { runTask } = await startService();
+
+  const task = await runTask("POST", ROUTERS, {
+    name: "edge",
+    interfaces: [{ subnet_id: FREE_1.toUpperCase() }],
+    external_gateway_info: { type: "manual", network_id: EXTERNAL_NETWORK.toUpperCase() },
+  });
+
+  expect(task).toMatchObject({ state: "FINISHED", error: null });
+});
+
+test("every interface has a MAC address of its own, one of an earlier version's state too", async () => {
+  const { send, runTask } = await startService({
+    state: (builtIn) =>
+      stateSchema.parse(
+        JSON.parse(
+          JSON.stringify(builtIn, (name, value) => (name === "mac_address" ? undefined : value)),
+        ),
+      ),
+  });
+  const builtIn = `${ROUTERS}/da5b9588-cecc-4111-a318-3ad04da05900`;
+  const made = await runTask("POST", ROUTERS, {
+    name: "edge",
+    interfaces: [{ subnet_id: FREE_1 }, { subnet_id: FREE_2 }],
+  });
+
+  const bodies = [
+    (await send("GET", builtIn)).body,
+    (await send("GET", `${ROUTERS}/${made.created_resources.routers[0]}`)).body,
+  ];
+  const again = (await send("GET", builtIn)).body;
+
+  const addresses = bodies.flatMap(({ interfaces }) =>
+    interfaces.map(({ mac_address }: { mac_address: unknown }) => mac_address),
+  );
+  expect(addresses).toHaveLength(3);
+  for (const address of addresses) expect(address).toMatch(MAC_ADDRESS);
+  expect(new Set(addresses).size).toBe(3);
+  expect(again).toEqual(bodies[0]);
+});

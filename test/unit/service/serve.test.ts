@@ -1,0 +1,206 @@
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
+import { serve } from "../../../lib/service/serve.ts";
+import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
+
+const headers = {
+  authorization: `apikey ${BUILT_IN_API_KEYS.first}`,
+  "content-type": "application/json",
+};
+
+test("the interface is served on this machine on a free port", async () => {
+  const { service } = await startService();
+
+  const served = await serve(service, 0);
+  const response = await fetch(`${served.url}${SUSPENDED}`, { headers });
+  const instance = await response.json();
+  await served.close();
+
+  expect(served.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  expect(response.status).toBe(200);
+  expect(instance).toMatchObject({ name: "my-instance" });
+});
+
+test("a body over the limit is answered 413 over the wire, too", async () => {
+  const { service } = await startService();
+  const served = await serve(service, 0);
+
+  const response = await fetch(`${served.url}${CONTAINER}`, {
+    method: "PATCH",
+    headers,
+    body: `{"commands":"${"x".repeat(1_048_576)}"}`,
+  });
+  await response.body?.cancel();
+  await served.close();
+
+  expect(response.status).toBe(413);
+});
+
+test("after closing nobody answers, also with a connection still open", async () => {
+  const { service } = await startService();
+  const served = await serve(service, 0);
+  await (await fetch(`${served.url}${SUSPENDED}`, { headers })).text();
+
+  await served.close();
+
+  await expect(fetch(`${served.url}${SUSPENDED}`, { headers })).rejects.toThrow();
+});
+
+test("closing does not wait for a request that never gets complete", async () => {
+  const { service } = await startService();
+  const served = await serve(service, 0);
+  const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  // A dropped connection may show as a reset; that it is dropped is what counts.
+  socket.on("error", () => {});
+  socket.write("PATCH /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{");
+  await new Promise((resolve) => socket.once("ready", resolve));
+
+  await served.close();
+
+  await closed;
+  expect(socket.destroyed).toBe(true);
+});
+
+test("a taken port is an error at once", async () => {
+  const { service } = await startService();
+  const served = await serve(service, 0);
+
+  const second = serve(service, Number(new URL(served.url).port));
+
+  await expect(second).rejects.toMatchObject({ code: "EADDRINUSE" });
+  await served.close();
+});
+
+/** What comes back for bytes that no HTTP client of ours would send. */
+const exchange = async (url: string, sent: string): Promise<string> => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.end(sent);
+  let answer = "";
+  for await (const chunk of socket.setEncoding("utf8")) answer += chunk;
+  return answer;
+};
+
+test.each([
+  ["a host that is none", "GET /v1/tasks/x HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
+  ["no path", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
+])("a request with %s is refused in the documented form", async (_, sent) => {
+  const { service } = await startService();
+  const served = await serve(service, 0);
+
+  const answer = await exchange(served.url, sent);
+  await served.close();
+
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))).toEqual({
+    exception_class: "ValidationError",
+    message: "request: must have a valid host and target",
+    request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    invalid_fields: { request: ["must have a valid host and target"] },
+  });
+});
+
+/** The status and body of a GET with the built-in key and the given Host header. */
+const getAs = async (
+  url: string,
+  host: string,
+  path = SUSPENDED,
+): Promise<readonly [number, unknown]> => {
+  const request = [
+    `GET ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: ${headers.authorization}`,
+  ];
+  const answer = await exchange(url, [...request, "Connection: close", "", ""].join("\r\n"));
+  const body = /^\{.*\}$/m.exec(answer)?.[0];
+  return [Number(answer.split(" ")[1]), body === undefined ? undefined : JSON.parse(body)];
+};
+
+test.each([
+  "evil.example",
+  "evil.example:80",
+  "127.0.0.1.evil.example",
+  "localhost.evil.example:1",
+])(
+  "a page that resolves its own name %s to this machine gets nothing, with the key neither",
+  async (host) => {
+    const { service } = await startService();
+    const served = await serve(service, 0);
+    const rule = "host: must be 127.0.0.1, localhost or [::1]";
+
+    const cloud = await getAs(served.url, host);
+    const storage = await getAs(served.url, host, `${EVENT}s`);
+    const description = await getAs(served.url, host, "/openapi.json");
+    await served.close();
+
+    const refusal = {
+      exception_class: "ForbiddenError",
+      message: rule,
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    };
+    expect([cloud, storage, description]).toEqual([
+      [403, refusal],
+      [403, { error: rule }],
+      [403, refusal],
+    ]);
+  },
+);
+
+test.each(["127.0.0.1", "localhost:4747", "LOCALHOST", "[::1]:80"])(
+  "the name of this machine itself, %s, is answered",
+  async (host) => {
+    const { service } = await startService();
+    const served = await serve(service, 0);
+
+    const [status] = await getAs(served.url, host);
+    await served.close();
+
+    expect(status).toBe(200);
+  },
+);
+
+test("a name that the operator allows is answered, and a refusal names it", async () => {
+  const { service } = await startService();
+  const served = await serve(service, 0, ["Cloud.internal"]);
+
+  const [allowed] = await getAs(served.url, "cloud.INTERNAL:8080");
+  const [status, body] = await getAs(served.url, "evil.example");
+  await served.close();
+
+  expect([allowed, status]).toEqual([200, 403]);
+  expect(body).toMatchObject({
+    message: "host: must be 127.0.0.1, localhost, [::1] or cloud.internal",
+  });
+});
+
+test.each([
+  ["an announced length", "Content-Length: 10\r\n\r\n{"],
+  ["chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
+])("a sender that goes away amid a body of %s is no fault of the service", async (_, rest) => {
+  const { service, faults } = await startService();
+  const answered: Promise<Response>[] = [];
+  const served = await serve(
+    {
+      ...service,
+      fetch: (request) => {
+        const answer = service.fetch(request);
+        answered.push(answer);
+        return answer;
+      },
+    },
+    0,
+  );
+  const key = BUILT_IN_API_KEYS.first;
+  const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
+  socket.write(
+    `PATCH ${CONTAINER} HTTP/1.1\r\nHost: localhost\r\nAuthorization: apikey ${key}\r\n${rest}`,
+  );
+  while (answered.length === 0) await new Promise((resolve) => setImmediate(resolve));
+
+  socket.destroy();
+  const [answer] = await Promise.all(answered);
+  await served.close();
+
+  expect([answer?.status, faults]).toEqual([400, []]);
+});
