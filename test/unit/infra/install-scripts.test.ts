@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 
 const read = async <T>(name: string, schema: z.ZodType<T>): Promise<T> =>
-  schema.parse(JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), "utf8")));
+  schema.parse(JSON.parse(await readFile(new URL(`../../../${name}`, import.meta.url), "utf8")));
 
 const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),

@@ -79,7 +79,7 @@ describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
     const [message, ...trace] = stdout.split("\n");
     expect(message).toMatch(/^SettingsError: wrong settings: /);
     expect(message?.match(/[A-Z_]+(?= \()/g)).toEqual(requiredNamesOf(settings));
-    expect(trace.join("\n")).toContain(join("lib", "lambda", "settings.ts"));
+    expect(trace.join("\n")).toContain(join("lib", "platform", "lambda", "settings.ts"));
   });
 });
 

@@ -31,11 +31,11 @@ interface Bundle {
 }
 
 const CONTENTS = `
-  export { createDynamodbLedger } from "./lib/aws/dynamodb-ledger.ts";
-  export { createEventbridgeBus } from "./lib/aws/eventbridge-bus.ts";
-  export { createS3ConfigSource } from "./lib/aws/s3-config-source.ts";
-  export { createSqsCommandQueue } from "./lib/aws/sqs-command-queue.ts";
-  export { createSsmSecrets } from "./lib/aws/ssm-secrets.ts";
+  export { createDynamodbLedger } from "./lib/platform/aws/dynamodb-ledger.ts";
+  export { createEventbridgeBus } from "./lib/platform/aws/eventbridge-bus.ts";
+  export { createS3ConfigSource } from "./lib/platform/aws/s3-config-source.ts";
+  export { createSqsCommandQueue } from "./lib/platform/aws/sqs-command-queue.ts";
+  export { createSsmSecrets } from "./lib/platform/aws/ssm-secrets.ts";
   export { DynamoDBClient } from "@aws-sdk/client-dynamodb";
   export { EventBridgeClient } from "@aws-sdk/client-eventbridge";
   export { S3Client } from "@aws-sdk/client-s3";
