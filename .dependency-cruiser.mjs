@@ -30,8 +30,7 @@ export default {
     only("lib/config", BASE),
     only("lib/provider", [...RECORDS, "lib/config"]),
     only("lib/service", BASE),
-    // The poller still ends what jobs have left to publish; it is to get handlers by record kind instead.
-    only("lib/engine", [...FEATURES, "lib/jobs"]),
+    only("lib/engine", FEATURES),
     only("lib/jobs/thresholds", JOBS),
     only("lib/jobs/prices", JOBS),
     only("lib/jobs/ai-tasks", JOBS),

@@ -1,6 +1,7 @@
 import middy from "@middy/core";
 import type { ScheduledEvent, SQSEvent } from "aws-lambda";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
+import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
 import { errorBoundary } from "../../lib/platform/lambda/error-boundary.ts";
 import { startTimeBudget } from "../../lib/platform/lambda/time-budget.ts";
 import { type CommandFunctionDeps, getCommandDeps } from "../command-deps.ts";
@@ -14,7 +15,7 @@ export const createHandler = (deps: () => Promise<CommandFunctionDeps>) =>
       log.bind(context);
       const budget = startTimeBudget(context, commands.clock);
       try {
-        await pollDue(commands, budget);
+        await pollDue({ ...commands, dueHandlers: dueHandlersOfJobs }, budget);
       } finally {
         budget.stop();
       }

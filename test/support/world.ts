@@ -1,10 +1,11 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
 import { commandKey, commands } from "../../lib/engine/command.ts";
-import type { CommandDeps } from "../../lib/engine/deps.ts";
 import { groupIdOf } from "../../lib/engine/lane-id.ts";
 import { handleMessage, readMessage } from "../../lib/engine/message.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
+import type { PollerDeps } from "../../lib/engine/poller/work-off.ts";
 import { sealRequest } from "../../lib/engine/sealed-request.ts";
+import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
@@ -93,7 +94,8 @@ export const createWorld = async (options: WorldOptions) => {
     const invocation = invocations;
     const call: Call = (name, effect) => around({ name, invocation }, effect);
     const client = watchedClient(call, provider, clock);
-    const deps: CommandDeps = {
+    const deps: PollerDeps = {
+      dueHandlers: dueHandlersOfJobs,
       ...watchedPorts(call, { ledger: countedLedger, queue, bus, waker }),
       clock: {
         now: clock.now,

@@ -1,9 +1,8 @@
 import { type HeldLease, takeLease } from "../../ledger/lease.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
-import type { CommandDeps } from "../deps.ts";
 import { type AccountRounds, createAccountRounds, isTaskKey } from "./account-rounds.ts";
 import { createRunMemory, type RunMemory, turnOf, within } from "./run-memory.ts";
-import { createEntryWork, type EntryWork } from "./work-off.ts";
+import { createEntryWork, type EntryWork, type PollerDeps } from "./work-off.ts";
 
 /** More than a run can work off; what lies behind comes into view as that is worked off. */
 const MAX_DUE = 10_000;
@@ -33,7 +32,7 @@ export interface PollBudget {
 
 /** One run with a lease. */
 interface Run {
-  readonly deps: CommandDeps;
+  readonly deps: PollerDeps;
   readonly budget: PollBudget;
   readonly memory: RunMemory;
   readonly rounds: AccountRounds;
@@ -77,7 +76,7 @@ const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> =>
 
 /** Works off whatever is due, and what becomes due, until the budget ends or nothing is near. */
 const drain = async (
-  deps: CommandDeps,
+  deps: PollerDeps,
   budget: PollBudget,
   memory: RunMemory,
   { first, lease }: { readonly first: readonly DueEntry[]; readonly lease: HeldLease },
@@ -103,7 +102,7 @@ const drain = async (
 
 /** Works on what is due, unless another run is at it. */
 const drainAlone = async (
-  deps: CommandDeps,
+  deps: PollerDeps,
   budget: PollBudget,
   memory: RunMemory,
   first: readonly DueEntry[],
@@ -139,7 +138,7 @@ const lagSeconds = (
  * what is not yet published. With nothing outstanding it is one query. A run that comes to its end
  * is counted, with how late what it found was; the one that finds another at work is too.
  */
-export const pollDue = async (deps: CommandDeps, budget: PollBudget): Promise<void> => {
+export const pollDue = async (deps: PollerDeps, budget: PollBudget): Promise<void> => {
   const beganAt = deps.clock.now();
   const memory = createRunMemory();
   const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);

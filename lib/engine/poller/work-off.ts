@@ -1,7 +1,3 @@
-import { aiTasks } from "../../jobs/ai-tasks/ai-task.ts";
-import { aiWatches } from "../../jobs/ai-tasks/ai-watch.ts";
-import { priceItems, priceRuns } from "../../jobs/prices/price.ts";
-import { thresholdSyncs } from "../../jobs/thresholds/threshold-sync.ts";
 import { budgets } from "../../provider/rate-limit.ts";
 import { commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -19,21 +15,25 @@ import {
 /** Part of the poller's lease, which is renewed between two slices. */
 const SLICE_MS = 2_000;
 
-/** Records of the standing jobs, and budgets, are due while an event of theirs is not published. */
-const OUTBOXES = new Map(
-  [thresholdSyncs, priceItems, priceRuns, aiTasks, aiWatches, budgets].map(({ kind, publish }) => [
-    kind,
-    publish,
-  ]),
-);
+/** Handles a due ledger item, by its key without the kind. */
+type DueHandler = (deps: CommandDeps, key: string) => Promise<void>;
 
-const workOn = async (deps: CommandDeps, entryKey: string): Promise<void> => {
+export interface PollerDeps extends CommandDeps {
+  /** By kind of record, for records that the engine does not know. */
+  readonly dueHandlers: ReadonlyMap<string, DueHandler>;
+}
+
+const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
+  [commands.kind, lookAtCommand],
+  [lanes.kind, lookAtLane],
+  [budgets.kind, budgets.publish],
+]);
+
+const handleDue = async (deps: PollerDeps, entryKey: string): Promise<void> => {
   const [kind, key] = splitKey(entryKey);
-  const publishOutbox = OUTBOXES.get(kind);
-  if (publishOutbox) return publishOutbox(deps, key);
-  if (kind === commands.kind) return lookAtCommand(deps, key);
-  if (kind === lanes.kind) return lookAtLane(deps, key);
-  throw new Error(`nobody looks after ledger items of kind ${kind}`);
+  const handle = OWN_HANDLERS.get(kind) ?? deps.dueHandlers.get(kind);
+  if (!handle) throw new Error(`no handler for ledger items of kind ${kind}`);
+  await handle(deps, key);
 };
 
 /** The due entries that are no tasks, as one run of the poller works them off. */
@@ -54,7 +54,7 @@ export interface EntryWork {
 
 /** @param mayBegin whether the run may still begin something */
 export const createEntryWork = (
-  deps: CommandDeps,
+  deps: PollerDeps,
   memory: RunMemory,
   mayBegin: () => boolean,
 ): EntryWork => {
@@ -62,7 +62,7 @@ export const createEntryWork = (
 
   const begin = (key: string): Promise<void> => {
     memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
-    const work = workOn(deps, key)
+    const work = handleDue(deps, key)
       .catch((error) => leaveForNow(deps, memory, key, error))
       .finally(() => underWay.delete(key));
     underWay.set(key, work);
