@@ -1,7 +1,6 @@
 import pc from "picocolors";
-import { COMMANDED } from "../contract/mutations.ts";
 import type { AfterAmbiguousSend, Mutation, Operation } from "../contract/operation.ts";
-import { READS } from "../contract/operations.ts";
+import { COMMANDED, READS } from "../contract/operations.ts";
 import { followTask } from "../contract/tasks.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { fieldsOf, type OperationField } from "./operation-fields.ts";

@@ -1,5 +1,5 @@
-import { MUTATIONS } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { MUTATIONS } from "../contract/operations.ts";
 
 /** A reply as JSON can hold it and a person may see it. */
 export type Plain = string | number | boolean | null | Plain[] | { [name: string]: Plain };

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { COMMANDED } from "../contract/operations.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { readJson } from "./command-input.ts";

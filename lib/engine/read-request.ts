@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { COMMANDED } from "../contract/operations.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import { followTask } from "../contract/tasks.ts";
 import { unlimitedText } from "../contract/values.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { COMMANDED } from "../contract/mutations.ts";
 import type { Mutation } from "../contract/operation.ts";
+import { COMMANDED } from "../contract/operations.ts";
 import type { PlacedProblem } from "../contract/problem.ts";
 import { sizeProblems } from "../engine/request-limits.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";

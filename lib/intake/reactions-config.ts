@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ConfigReading } from "../config/config-file.ts";
 import { duration } from "../config/duration.ts";
 import { entryName } from "../config/entry-name.ts";
-import { COMMANDED } from "../contract/mutations.ts";
+import { COMMANDED } from "../contract/operations.ts";
 import { pathText, placedProblemsOf } from "../contract/problem.ts";
 import { oneOf } from "../contract/values.ts";
 import { MAX_DEADLINE_MS } from "../ledger/retention.ts";

@@ -1,4 +1,4 @@
-import type { MutationId } from "../contract/mutations.ts";
+import type { MutationId } from "../contract/operations.ts";
 
 /** How a demo command is expected to end. */
 type ExpectedEnd =

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { COMMANDED } from "../../../lib/contract/mutations.ts";
-import { READS } from "../../../lib/contract/operations.ts";
+import { COMMANDED, READS } from "../../../lib/contract/operations.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const describedSchema = z.array(

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { sendCommand } from "../../../lib/cli/send.ts";
-import { COMMANDED } from "../../../lib/contract/mutations.ts";
+import { COMMANDED } from "../../../lib/contract/operations.ts";
 
 const written: string[] = [];
 const posted: unknown[] = [];

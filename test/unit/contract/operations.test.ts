@@ -1,9 +1,13 @@
+import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { COMMANDED_IDS } from "../../../lib/contract/commanded-ids.ts";
-import { COMMANDED, MUTATIONS } from "../../../lib/contract/mutations.ts";
 import { requestField } from "../../../lib/contract/operation.ts";
-import { OPERATIONS } from "../../../lib/contract/operations.ts";
+import {
+  COMMANDED,
+  COMMANDED_IDS,
+  MUTATIONS,
+  OPERATIONS,
+} from "../../../lib/contract/operations.ts";
 import { placesOf } from "../../../lib/contract/places.ts";
 
 const placeholdersOf = (path: string) => [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
@@ -31,6 +35,30 @@ test("the mutations are the document's, in its order", () => {
 
 test("the ids that a command may name are those of the operations that it may name", () => {
   expect(COMMANDED_IDS).toEqual(COMMANDED.map(({ id }) => id));
+});
+
+const modulesBundledFor = async (list: string): Promise<readonly string[]> => {
+  const contents = `export { ${list} } from "./lib/contract/operations.ts";`;
+  const { metafile } = await build({
+    stdin: { contents, resolveDir: process.cwd() },
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    packages: "external",
+  });
+  return Object.values(metafile.outputs)
+    .flatMap(({ inputs }) => Object.entries(inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .map(([file]) => file);
+};
+
+test("a bundle that needs only the ids has no schema in it, one for commands none of prices", async () => {
+  expect(await modulesBundledFor("COMMANDED_IDS")).toEqual(["lib/contract/operations.ts"]);
+
+  const forCommands = await modulesBundledFor("COMMANDED");
+  expect(forCommands).toContain("lib/contract/containers.ts");
+  expect(forCommands).not.toContain("lib/contract/instance-price.ts");
 });
 
 test("an id and a place belong to one operation", () => {

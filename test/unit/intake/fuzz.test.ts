@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { COMMANDED } from "../../../lib/contract/mutations.ts";
+import { COMMANDED } from "../../../lib/contract/operations.ts";
 import { toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import { createIntakeWorld, EVENT_SOURCE, eventOf, OWN } from "./intake-world.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { COMMANDED } from "../../../lib/contract/mutations.ts";
+import { COMMANDED } from "../../../lib/contract/operations.ts";
 import { checkRequest } from "../../../lib/engine/check-request.ts";
 import { commandRequestedSchema } from "../../../lib/engine/request.ts";
 import { nameProblems, sizeProblems } from "../../../lib/engine/request-limits.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { MUTATIONS } from "../../../lib/contract/mutations.ts";
+import { MUTATIONS } from "../../../lib/contract/operations.ts";
 import {
   distinct,
   eventsIn,
