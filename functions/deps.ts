@@ -16,10 +16,10 @@ import type { Random } from "../lib/platform/ports/random.ts";
 import type { Secrets } from "../lib/platform/ports/secrets.ts";
 import { createSystemClock } from "../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../lib/platform/system-random.ts";
-import type { Account } from "../lib/provider/account.ts";
+import type { Account } from "../lib/provider/accounts.ts";
+import { openAccounts } from "../lib/provider/accounts.ts";
 import type { AccountsConfig } from "../lib/provider/accounts-config.ts";
-import { openAccounts } from "../lib/provider/open-accounts.ts";
-import { parseAccounts } from "../lib/provider/parse-accounts.ts";
+import { parseAccounts } from "../lib/provider/accounts-config.ts";
 import { readPackagedJson } from "./packaged-file.ts";
 import type { AskingSettings, FunctionSettings, JobSettings } from "./settings.ts";
 

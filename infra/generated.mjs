@@ -47,7 +47,7 @@ const GENERATED = [
     file: "lib/provider/accounts.schema.json",
     imports: {
       editorSchemaOf: "lib/config/editor-schema.ts",
-      accountsSchema: "lib/provider/accounts-config.ts",
+      accountsSchema: "lib/provider/accounts-schema.ts",
     },
     make: "editorSchemaOf(accountsSchema)",
   },

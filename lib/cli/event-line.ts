@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import * as z from "zod";
 import type { BusEvent } from "../local/bus-records.ts";
-import { DEFAULT_ACCOUNT } from "../provider/account.ts";
+import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
 import { incomingLine } from "./team-event-line.ts";
 import { visibleText } from "./visible-text.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { baseUrl } from "../config/base-url.ts";
+import { baseUrl } from "../config/values.ts";
 import { getTask } from "../contract/tasks.ts";
 import { readSettings } from "../platform/lambda/settings.ts";
 import type { OtherPaths } from "../provider/client.ts";

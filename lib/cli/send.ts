@@ -1,11 +1,11 @@
 import pc from "picocolors";
 import * as z from "zod";
-import { duration } from "../config/duration.ts";
+import { duration } from "../config/values.ts";
 import type { Mutation } from "../contract/operation.ts";
 import { readRequest } from "../engine/read-request.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { DEFAULT_ACCOUNT } from "../provider/account.ts";
+import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type CommandInput, requestData } from "./command-input.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient, type GatewayClient } from "./gateway-client.ts";

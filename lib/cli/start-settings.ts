@@ -1,6 +1,6 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
-import { baseUrl } from "../config/base-url.ts";
+import { baseUrl } from "../config/values.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Problem } from "../contract/problem.ts";

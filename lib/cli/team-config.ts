@@ -7,7 +7,7 @@ import { createSteadySource, watchFile } from "../local/file-watch.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { Log } from "../platform/ports/log.ts";
-import { DEFAULT_ACCOUNT } from "../provider/account.ts";
+import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
 import { readAccountsFile } from "../provider/accounts-file.ts";
 import { ExitError } from "./exit-code.ts";

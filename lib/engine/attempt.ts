@@ -2,9 +2,9 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
 import type { Stored } from "../ledger/record.ts";
-import type { Account } from "../provider/account.ts";
-import { pauseAfterWaitMs } from "../provider/backoff.ts";
+import type { Account } from "../provider/accounts.ts";
 import { ProviderError } from "../provider/provider-error.ts";
+import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import { putAwayAttempts } from "./attempt-history.ts";
 import { type Command, type CommandRequestBody, commandKey, commands } from "./command.ts";
 import {

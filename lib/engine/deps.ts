@@ -7,7 +7,7 @@ import type { CommandQueue } from "../platform/ports/queue.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { Waker } from "../platform/ports/waker.ts";
 import type { Access } from "../provider/access.ts";
-import type { Account } from "../provider/account.ts";
+import type { Account } from "../provider/accounts.ts";
 
 export interface CommandDeps {
   readonly ledger: Ledger;

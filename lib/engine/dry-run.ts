@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
-import { requestTarget } from "../provider/request.ts";
+import { requestTarget } from "../provider/client.ts";
 import type { CommandRequestBody } from "./command.ts";
 import type { WouldSend } from "./command-events.ts";
 

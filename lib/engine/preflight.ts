@@ -1,6 +1,6 @@
-import type { Account } from "../provider/account.ts";
-import { pauseAfterWaitMs } from "../provider/backoff.ts";
+import type { Account } from "../provider/accounts.ts";
 import { type ProviderError, problemsOfError } from "../provider/provider-error.ts";
+import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import { checkGuards, type GuardReport } from "./check-guards.ts";
 import type { Command, CommandRequestBody } from "./command.ts";
 import { waitBeforeSending } from "./command-transitions.ts";

@@ -3,8 +3,8 @@ import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
 import { clipped } from "../events/listing.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { backoffMs, pauseAfterWaitMs } from "../provider/backoff.ts";
 import { type ProviderError, problemsOfError } from "../provider/provider-error.ts";
+import { backoffMs, pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import type { Attempt } from "./attempt-history.ts";
 import type { Command } from "./command.ts";
 import {

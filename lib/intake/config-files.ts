@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type ConfigProblem, readConfig } from "../config/config-file.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
-import { readDeployedAccounts } from "../provider/deployed-accounts.ts";
+import { readDeployedAccounts } from "../provider/accounts-file.ts";
 import { readReactions } from "./reactions-file.ts";
 
 /** A file as it was found. */

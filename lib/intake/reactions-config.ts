@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { ConfigReading } from "../config/config-file.ts";
-import { duration } from "../config/duration.ts";
-import { entryName } from "../config/entry-name.ts";
+import { duration, entryName } from "../config/values.ts";
 import { COMMANDED } from "../contract/operations.ts";
 import { pathText, placedProblemsOf } from "../contract/problem.ts";
 import { oneOf } from "../contract/values.ts";

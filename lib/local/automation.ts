@@ -13,7 +13,7 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { DeadLetters } from "../platform/ports/dead-letters.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { type Account, DEFAULT_ACCOUNT } from "../provider/account.ts";
+import { type Account, DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
 import { createClosing, quietAfter } from "./closing.ts";
 import { openDataDirectory, withDataError } from "./data-directory.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { readText } from "../provider/reply-text.ts";
+import { readText } from "../provider/client.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 

@@ -4,9 +4,9 @@ import { createAwsClient } from "../platform/aws/aws-client.ts";
 import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import { type Access, createAccess } from "../provider/access.ts";
-import type { Account } from "../provider/account.ts";
+import type { Account } from "../provider/accounts.ts";
+import { type AccountPorts, openAccounts } from "../provider/accounts.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
-import { type AccountPorts, openAccounts } from "../provider/open-accounts.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import { ATTEMPT_TIMEOUT_MS, type Provider } from "./provider.ts";
 

@@ -5,7 +5,7 @@ import { createHandler as createWatchAiTasks } from "../../functions/watch-ai-ta
 import type { SyncDeps } from "../jobs/thresholds/sync-request.ts";
 import type { InvocationLog } from "../platform/lambda/invocation-log.ts";
 import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
-import type { Account } from "../provider/account.ts";
+import type { Account } from "../provider/accounts.ts";
 import { objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
 import { quietAfter } from "./closing.ts";
 import { createFileConfigSource } from "./file-config-source.ts";

@@ -1,10 +1,6 @@
 import { followTask } from "../contract/tasks.ts";
-import {
-  type AccountSettings,
-  type AccountsConfig,
-  OWN,
-  type SenderRights,
-} from "./accounts-config.ts";
+import type { AccountSettings, AccountsConfig, SenderRights } from "./accounts-config.ts";
+import { OWN } from "./accounts-schema.ts";
 
 /** What somebody wants to do. */
 export interface Wish {

@@ -1,138 +1,14 @@
 import * as z from "zod";
-import { baseUrl } from "../config/base-url.ts";
-import { duration } from "../config/duration.ts";
-import { entryName } from "../config/entry-name.ts";
-import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../contract/load-balancer-pools.ts";
-import { COMMANDED_IDS } from "../contract/operations.ts";
-import { problemsOf } from "../contract/problem.ts";
-import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
-import { oneOf } from "../contract/values.ts";
-import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
-
-/** In a config, the AWS account that Skyhook itself runs in. */
-export const OWN = "own";
+import { POOL_PATH } from "../contract/load-balancer-pools.ts";
+import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/problem.ts";
+import { TASK_PATH } from "../contract/tasks.ts";
+import { accountsSchema, OWN } from "./accounts-schema.ts";
 
 const DEFAULT_REQUESTS_PER_SECOND = 20;
 const DEFAULT_SETTLE_MS = 300_000;
-const MAX_SETTLE_MS = 60 * 60 * 1000;
 const DEFAULT_MAX_PAUSE_MS = 15 * 60 * 1000;
-const LONGEST_MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Long enough for every task the provider documents, and the time its own clients wait. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
-
-/** Quoted in YAML, or its leading zeros are gone. */
-const awsAccountId = z
-  .string({ error: 'an AWS account id in quotes, such as "111122223333"' })
-  .regex(/^\d{12}$/, { error: 'an AWS account id, such as "111122223333"' });
-const sender = z.union([z.literal(OWN), awsAccountId], {
-  error: 'own, or an AWS account id in quotes, such as "111122223333"',
-});
-
-const operations = z.union([z.literal("all"), z.array(oneOf(COMMANDED_IDS)).min(1)], {
-  error: `all, or a list of ${COMMANDED_IDS.join(", ")}`,
-});
-const projects = z.union([z.literal("all"), z.array(z.int()).min(1)], {
-  error: "all, or a list of project ids",
-});
-
-const rightsSchema = z.strictObject({
-  sender,
-  operations: operations.optional().describe("What this sender may run; all of the account's"),
-  projects: projects.optional().describe("Where this sender may act; all of the account's"),
-});
-
-const atMost = (limitMs: number, rule: string) =>
-  duration.refine((durationMs) => durationMs <= limitMs, { error: rule }).optional();
-const deadline = atMost(MAX_DEADLINE_MS, "at most 7d");
-
-const ENTRY_RULE = "own, an AWS account id in quotes, or rights";
-
-/** Of rights, what is wrong with them: that they are no AWS account id would help nobody. */
-const entryRule = (input: unknown): string => {
-  if (typeof input !== "object" || input === null) return ENTRY_RULE;
-  const issues = rightsSchema.safeParse(input).error?.issues ?? [];
-  return problemsOf(issues)
-    .map(({ path, rule }) => `${path}: ${rule}`)
-    .join("; ");
-};
-
-/** By operation, for commands that name no deadline. */
-const deadlinesSchema = z.strictObject({
-  default: deadline,
-  ...Object.fromEntries(COMMANDED_IDS.map((id) => [id, deadline])),
-});
-
-const apiKeySchema = z
-  .union(
-    [
-      z.strictObject({ parameter: z.string().regex(/^\/[\w./-]{1,1010}$/) }),
-      z.strictObject({ environment: z.string().regex(/^[A-Za-z_]\w*$/) }),
-    ],
-    {
-      error:
-        "where the key is: `parameter: /name/of/an/ssm/parameter`, or `environment: VARIABLE`; never the key itself",
-    },
-  )
-  .describe("Where the provider's API key is");
-
-const accountSchema = z.strictObject({
-  name: entryName.describe("What commands call it"),
-  base_url: baseUrl.optional().describe("Address of the provider's API"),
-  api_key: apiKeySchema.optional(),
-  senders: z
-    .array(z.union([sender, rightsSchema], { error: ({ input }) => entryRule(input) }))
-    .min(1)
-    .describe("AWS accounts that may use it, each with everything or with rights of its own"),
-  operations: operations.optional().describe("What may be run at all (default: all)"),
-  projects: projects.optional().describe("Where anybody may act (default: all)"),
-  requests_per_second: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe("Request budget (default: 20)"),
-  task_path: oneOf([TASK_PATH, PUBLISHED_TASK_PATH]).optional(),
-  pool_path: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH]).optional(),
-  lists: z
-    .boolean()
-    .optional()
-    .describe("Whether its API lists tasks and notification events (default: true)"),
-  settle: atMost(MAX_SETTLE_MS, "at most 1h").describe(
-    "How long a request without reply may still act (5m)",
-  ),
-  max_pause: atMost(LONGEST_MAX_PAUSE_MS, "at most 24h").describe(
-    "Longest pause that the provider's Retry-After may cause (15m)",
-  ),
-  deadlines: deadlinesSchema.optional().describe("Of commands that name none (default: 2h)"),
-});
-
-const awsAccountSchema = z.strictObject({
-  id: awsAccountId,
-  bus: z
-    .string()
-    .regex(/^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus\/[\w./-]{1,256}$/, {
-      error: "the ARN of an event bus",
-    })
-    .optional()
-    .describe("Where the events of its commands go"),
-});
-
-/** What people may write. */
-export const accountsSchema = z
-  .strictObject({
-    $schema: z.string().optional().describe("Where an editor finds this schema"),
-    accounts: z.array(accountSchema).min(1).describe("Accounts at the provider"),
-    aws_accounts: z
-      .array(awsAccountSchema)
-      .optional()
-      .describe("Other AWS accounts that may put events on the bus"),
-    organization: z
-      .string()
-      .regex(/^o-[a-z0-9]{10,32}$/, { error: "an AWS organization's id, such as o-abcde12345" })
-      .optional()
-      .describe("All of its AWS accounts may put events on the bus"),
-  })
-  .describe("Accounts at the provider, and who may use them");
 
 type Operations = "all" | readonly string[];
 type Projects = "all" | readonly number[];
@@ -177,7 +53,9 @@ export interface AccountsConfig {
   readonly organization: string | undefined;
 }
 
-const rightsOf = (entry: z.output<typeof accountSchema>["senders"][number]): SenderRights => {
+type FileAccount = z.output<typeof accountsSchema>["accounts"][number];
+
+const rightsOf = (entry: FileAccount["senders"][number]): SenderRights => {
   const {
     sender,
     operations = "all",
@@ -186,7 +64,7 @@ const rightsOf = (entry: z.output<typeof accountSchema>["senders"][number]): Sen
   return { sender, operations, projects };
 };
 
-const settingsOf = (account: z.output<typeof accountSchema>): AccountSettings => {
+const settingsOf = (account: FileAccount): AccountSettings => {
   const deadlines = z.record(z.string(), z.number()).parse(account.deadlines ?? {});
   return {
     name: account.name,
@@ -219,3 +97,145 @@ export const ownAccount = (
   toAccountsConfig({
     accounts: [{ name: accountName, senders: [OWN], requests_per_second: requestsPerSecond }],
   });
+
+type Path = readonly PropertyKey[];
+
+/** As much of a file as the rules look at; what is no such thing at all, the schema tells of. */
+const looseSchema = z.looseObject({
+  accounts: z.array(z.looseObject({}).catch({})).catch([]),
+  aws_accounts: z.array(z.looseObject({}).catch({})).catch([]),
+});
+type LooseFile = z.output<typeof looseSchema>;
+
+export const looseFileOf = (content: unknown): LooseFile =>
+  looseSchema.safeParse(content).data ?? { accounts: [], aws_accounts: [] };
+
+/** @param placeOf where the value at an index stands */
+const repeated = (
+  values: readonly unknown[],
+  placeOf: (index: number) => Path,
+): readonly PlacedProblem[] =>
+  values.flatMap((value, index) => {
+    const first = values.indexOf(value);
+    // What is no text is wrong by itself, and the schema tells of that.
+    return typeof value !== "string" || first === index
+      ? []
+      : [{ path: placeOf(index), rule: `the same as ${placeOf(first).map(String).join(".")}` }];
+  });
+
+interface PlacedSender {
+  readonly sender: unknown;
+  readonly path: Path;
+}
+
+const sendersOf = (senders: unknown, path: Path): readonly PlacedSender[] =>
+  (z.array(z.unknown()).safeParse(senders).data ?? []).map((entry, at) => {
+    const rights = z.looseObject({}).safeParse(entry).data;
+    return rights
+      ? { sender: rights.sender, path: [...path, at, "sender"] }
+      : { sender: entry, path: [...path, at] };
+  });
+
+/** Each name, sender and AWS account once; and nobody has rights who could not put an event on the bus. */
+const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
+  // One that was not put in quotes is told of where it stands, and not for each of its senders.
+  const guests = file.aws_accounts.map(({ id }) => String(id).padStart(12, "0"));
+  const mayPut = new Set<unknown>([OWN, ...guests]);
+  const isStranger = (sender: unknown): boolean =>
+    file.organization === undefined &&
+    typeof sender === "string" &&
+    /^\d{12}$/.test(sender) &&
+    !mayPut.has(sender);
+  const ofSenders = file.accounts.flatMap(({ senders }, index) => {
+    const placed = sendersOf(senders, ["accounts", index, "senders"]);
+    const placeOf = (at: number): Path => placed[at]?.path ?? [];
+    return [
+      ...repeated(
+        placed.map(({ sender }) => sender),
+        placeOf,
+      ),
+      ...placed.flatMap(({ sender, path }) =>
+        isStranger(sender)
+          ? [{ path, rule: "puts no events: not in aws_accounts, no organization" }]
+          : [],
+      ),
+    ];
+  });
+  const names = file.accounts.map(({ name }) => name);
+  const ids = file.aws_accounts.map(({ id }) => id);
+  return [
+    ...repeated(names, (index) => ["accounts", index, "name"]),
+    ...ofSenders,
+    ...repeated(ids, (index) => ["aws_accounts", index, "id"]),
+  ];
+};
+
+/** No key may go to an address that it was not given for. */
+const keysOfAddresses = (file: LooseFile): readonly PlacedProblem[] =>
+  file.accounts.flatMap(({ base_url, api_key }, index) =>
+    base_url !== undefined && api_key === undefined
+      ? [{ path: ["accounts", index, "api_key"], rule: "required with base_url" }]
+      : [],
+  );
+
+/** What is said of a provider's API, and holds for one that the account names only. */
+const OF_ADDRESSES = ["task_path", "pool_path", "lists", "settle"];
+
+const factsOfNoAddress = (file: LooseFile): readonly PlacedProblem[] =>
+  file.accounts.flatMap((account, index) =>
+    OF_ADDRESSES.flatMap((field) =>
+      account.base_url === undefined && account[field] !== undefined
+        ? [{ path: ["accounts", index, field], rule: "only together with base_url" }]
+        : [],
+    ),
+  );
+
+/** What an AWS account's commands came to goes to no other one. */
+const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
+  file.aws_accounts.flatMap(({ id, bus }, index) => {
+    const owner = typeof bus === "string" ? /^arn:[^:]*:events:[^:]*:(\d{12}):/.exec(bus)?.[1] : id;
+    return typeof id !== "string" || owner === undefined || owner === id
+      ? []
+      : [
+          {
+            path: ["aws_accounts", index, "bus"],
+            rule: "the bus of another AWS account: the id in its ARN is to be the id of this entry",
+          },
+        ];
+  });
+
+/** Accounts that cannot be used; the message names every problem and no value. */
+class AccountsError extends Error {
+  override readonly name = "AccountsError";
+
+  constructor(problems: readonly PlacedProblem[]) {
+    const lines = problems.map(({ path, rule }) => `${pathText(path)} (${rule})`);
+    super(`wrong accounts: ${lines.join(", ")}`);
+  }
+}
+
+/** Cross-field rules of every accounts file, on its content as it was read. */
+export const commonRules = (file: LooseFile): readonly PlacedProblem[] => [
+  ...namesAndSenders(file),
+  ...busesOfOthers(file),
+];
+
+/** Cross-field rules of a file for a local run, whose own provider serves accounts without `base_url`. */
+export const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
+  const file = looseFileOf(content);
+  return [...commonRules(file), ...keysOfAddresses(file), ...factsOfNoAddress(file)];
+};
+
+/**
+ * Reads the accounts that are packaged with a function as JSON.
+ * @throws AccountsError naming every problem
+ */
+export const parseAccounts = (json: unknown): AccountsConfig => {
+  const parsed = accountsSchema.safeParse(json);
+  const problems = [
+    ...(parsed.success ? [] : placedProblemsOf(parsed.error.issues)),
+    ...crossFieldRules(json),
+  ];
+  if (!parsed.success || problems.length > 0) throw new AccountsError(problems);
+  return toAccountsConfig(parsed.data);
+};

@@ -1,22 +1,124 @@
 import * as z from "zod";
-import { parseMoneyJson, parseWireJson } from "../contract/json.ts";
-import type { Operation, Reply } from "../contract/operation.ts";
+import { formatWireJson, parseMoneyJson, parseWireJson } from "../contract/json.ts";
+import type { Body, Operation, Params, Query, Reply } from "../contract/operation.ts";
 import { problemsOf } from "../contract/problem.ts";
 import type { Clock } from "../platform/ports/clock.ts";
-import { readApiKey } from "./api-key.ts";
-import { failureOf, type StoppedBy } from "./failure.ts";
-import { withoutKey } from "./key-redaction.ts";
-import { ProviderError } from "./provider-error.ts";
-import { refusalOf } from "./refusal.ts";
-import {
-  MAX_REFUSAL_BYTES,
-  MAX_REPLY_BYTES,
-  NO_TEXT,
-  type ReplyText,
-  readText,
-} from "./reply-text.ts";
-import { buildRequest, type OperationRequest } from "./request.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { sendableKey, withoutKey } from "./api-key.ts";
+import { failureOf, ProviderError, refusalOf, type StoppedBy } from "./provider-error.ts";
+
+/** One request of an operation, in the decoded form: 64-bit integers are decimal strings. */
+export interface OperationRequest<O extends Operation> {
+  readonly params: Params<O>;
+  readonly query: Query<O>;
+  readonly body: Body<O>;
+}
+
+/** Fills a path template; every value is one segment. */
+const fillPath = (template: string, params: Readonly<Record<string, unknown>>): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+
+const queryString = (query: Readonly<Record<string, unknown>>): string => {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) search.append(name, String(item));
+    }
+  }
+  const text = search.toString();
+  return text && `?${text}`;
+};
+
+const fields = z.record(z.string(), z.unknown());
+
+/** Path and query of a request. @throws ZodError when they are outside the contract */
+export const requestTarget = (
+  operation: Operation,
+  path: string,
+  request: { readonly params: unknown; readonly query: unknown },
+): string => {
+  const params = z.encode<z.ZodType>(operation.params, request.params);
+  const query = z.encode<z.ZodType>(operation.query, request.query);
+  return fillPath(path, fields.parse(params)) + queryString(fields.parse(query));
+};
+
+/**
+ * Builds the HTTP request of a call.
+ * @throws ZodError when the request is outside the contract
+ */
+export const buildRequest = <O extends Operation>(
+  operation: O,
+  path: string,
+  request: OperationRequest<O>,
+  options: { readonly baseUrl: string; readonly apiKey: string; readonly signal: AbortSignal },
+): Request => {
+  const body = z.encode(operation.body, request.body);
+  const url = options.baseUrl.replace(/\/+$/, "") + requestTarget(operation, path, request);
+  const headers = new Headers({
+    authorization: `apikey ${options.apiKey}`,
+    accept: "application/json",
+  });
+  if (body !== undefined) headers.set("content-type", "application/json");
+  return new Request(url, {
+    method: operation.method,
+    headers,
+    body: body === undefined ? null : formatWireJson(body),
+    signal: options.signal,
+    // A redirect would carry the key to another address.
+    redirect: "manual",
+  });
+};
+
+/** A list of a thousand tasks is 1 to 2 MB. Reading JSON without loss takes a second for this much. */
+export const MAX_REPLY_BYTES = 10_000_000;
+/** Of a refusal only the beginning is ever quoted. */
+export const MAX_REFUSAL_BYTES = 400_000;
+
+export interface ReplyText {
+  readonly text: string;
+  /** Whether that is all of it. */
+  readonly isWhole: boolean;
+}
+
+const NO_TEXT: ReplyText = { text: "", isWhole: false };
+
+/**
+ * Reads the text of a reply up to a number of bytes, counted as they are when they are unpacked: a
+ * short compressed reply can be a very long one. Whatever comes behind them is not read, and the
+ * connection is let go.
+ */
+export const readText = async (
+  { body }: Pick<Response, "body">,
+  maxBytes: number,
+): Promise<ReplyText> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk.subarray(0, maxBytes - bytes));
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) break;
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks));
+  return { text, isWhole: bytes <= maxBytes };
+};
+
+/**
+ * Settles as the work does, or rejects with the signal's reason as soon as it aborts: work that
+ * ignores the signal, such as an app in this process, must not outlive the time for the attempt.
+ */
+export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+};
 
 /** Path template by operation id. */
 export type OtherPaths = Readonly<Record<string, string>>;
@@ -96,6 +198,34 @@ export const notSent = (operation: Operation, reason = "no time left"): Provider
     code: "aborted",
     message: `${operation.id}: not sent, ${reason}`,
   });
+
+const keyUnavailable = (operation: Operation, rule: string, cause?: unknown): ProviderError =>
+  new ProviderError({
+    disposition: "transient",
+    code: "key-unavailable",
+    message: `${operation.id}: not sent, ${rule}`,
+    cause,
+  });
+
+/**
+ * Reads the API key for one request.
+ * @throws ProviderError `key-unavailable`, transient because nothing was sent
+ */
+export const readApiKey = async (
+  operation: Operation,
+  apiKey: () => Promise<string>,
+  signal: AbortSignal,
+): Promise<string> => {
+  const text = await unlessAborted(apiKey(), signal).catch((error: unknown) => {
+    throw signal.aborted
+      ? keyUnavailable(operation, "the API key was not there in time")
+      : keyUnavailable(operation, "the API key cannot be read", error);
+  });
+  const key = sendableKey(text);
+  // Checked here, because fetch's own error quotes the header, key included.
+  if (key === undefined) throw keyUnavailable(operation, "no header can carry the API key");
+  return key;
+};
 
 /** Typed calls to the provider. One call is one request: when to try again is the caller's decision. */
 export const createClient = (options: ClientOptions): Client => {

@@ -1,4 +1,8 @@
+import * as z from "zod";
+import { parseWireJson } from "../contract/json.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
+import { keyRedactorOf } from "./api-key.ts";
 
 /**
  * What a failed call means for its caller; decided once, here at the client.
@@ -82,3 +86,200 @@ export const problemsOfError = (
   error: ProviderError,
   path = "",
 ): readonly [Problem, ...Problem[]] => [{ path, rule: withoutProblems(error) }, ...error.problems];
+
+/** Tasks hold a resource for seconds to minutes; the provider's own clients retry a lock every 10 s. */
+const LOCK_RETRY_MS = 10_000;
+
+/** A longer pause than any provider means; what is far beyond it would not fit into a date. */
+const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
+/** A longer text is quoted unread: reading JSON without loss takes about a second for 10 MB. */
+const MAX_READ_CHARACTERS = 100_000;
+const MAX_QUOTED_CHARACTERS = 500;
+const MAX_PROBLEMS = 100;
+
+const rulesSchema = z.union([z.string().transform((rule) => [rule]), z.array(z.string())]);
+/** The three families' error bodies at once; every key may be missing. */
+const errorBodySchema = z.looseObject({
+  message: z.string().optional().catch(undefined),
+  error: z.string().optional().catch(undefined),
+  invalid_fields: z.record(z.string(), rulesSchema).optional().catch(undefined),
+});
+
+/** Text of the provider in one line of bounded length, whole characters only. */
+const quote = (text: string): string =>
+  text
+    .slice(0, MAX_QUOTED_CHARACTERS)
+    .replaceAll(/\p{Surrogate}/gu, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+interface ErrorBody {
+  readonly message: string;
+  readonly problems: readonly Problem[];
+}
+
+/** @param redact removes what must not be quoted */
+const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorBody => {
+  let json: unknown;
+  try {
+    json = text.length > MAX_READ_CHARACTERS ? undefined : parseWireJson(text);
+  } catch {
+    return { message: quote(redact(text)), problems: [] };
+  }
+  const { message, error, invalid_fields = {} } = errorBodySchema.safeParse(json).data ?? {};
+  const problems = Object.entries(invalid_fields)
+    .slice(0, MAX_PROBLEMS)
+    .map(([path, rules]) => ({ path: quote(redact(path)), rule: quote(redact(rules.join("; "))) }));
+  // A body of another shape still says more than its status.
+  const said = message || error || (problems.length > 0 ? "" : text);
+  return { message: quote(redact(said)), problems };
+};
+
+/** RFC 9110 dates; Date.parse alone also reads `1.5` or `soon 5` as dates of 2001. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
+
+/** `Retry-After` in both of its forms, seconds or an HTTP date; nothing when it asks for no pause. */
+const retryAfterMs = (
+  response: Response,
+  now: number,
+  maxPauseMs = MAX_PAUSE_MS,
+): number | undefined => {
+  const header = response.headers.get("retry-after")?.trim() ?? "";
+  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
+  const pause = /^\d+$/.test(header) ? Number(header) * 1000 : at - now;
+  return pause > 0 ? Math.min(pause, maxPauseMs, MAX_PAUSE_MS) : undefined;
+};
+
+const isClearRefusal = (status: number): boolean => status >= 400 && status < 500;
+
+const meaningOf = (
+  operation: Operation,
+  status: number,
+): { disposition: Disposition; code: ProviderErrorCode } => {
+  if (!isClearRefusal(status)) {
+    const code = status >= 500 ? "server-error" : "reply-unexpected";
+    return { disposition: operation.kind === "mutation" ? "ambiguous" : "transient", code };
+  }
+  switch (status) {
+    case 401:
+      // A refused key of ours is the account's problem: the command waits for a key that works.
+      return { disposition: "transient", code: "key-refused" };
+    case 403:
+      return { disposition: "permanent", code: "forbidden" };
+    case 404:
+      return { disposition: "permanent", code: "not-found" };
+    case 408:
+      return { disposition: "transient", code: "timed-out" };
+    case 409:
+      return operation.kind === "mutation" && operation.conflictMeansLocked
+        ? { disposition: "transient", code: "locked" }
+        : { disposition: "permanent", code: "conflict" };
+    case 429:
+      return { disposition: "throttled", code: "throttled" };
+    default:
+      return { disposition: "permanent", code: "refused" };
+  }
+};
+
+/**
+ * Turns an answer that is not the operation's success into an error with its disposition.
+ * @param answer `text`: the body, or what could be read of it; `apiKey`: never quoted, even if the
+ * provider does; `now`: epoch ms, to which a date in `Retry-After` is relative; `maxPauseMs`: the
+ * longest pause that it may ask for
+ */
+export const refusalOf = (
+  operation: Operation,
+  response: Response,
+  answer: {
+    readonly text: string;
+    readonly apiKey: string;
+    readonly now: number;
+    readonly maxPauseMs?: number | undefined;
+  },
+): ProviderError => {
+  const { disposition, code } = meaningOf(operation, response.status);
+  const { message, problems } = readErrorBody(answer.text, keyRedactorOf(answer.apiKey));
+  const asked = retryAfterMs(response, answer.now, answer.maxPauseMs);
+  return new ProviderError({
+    disposition,
+    code,
+    status: response.status,
+    message: `${operation.id}: ${response.status} ${code}${message && `: ${message}`}`,
+    problems,
+    retryAfterMs: asked ?? (code === "locked" ? LOCK_RETRY_MS : undefined),
+  });
+};
+
+/** Failures before the first byte of the request leaves: name, connection or certificate. */
+const NEVER_LEFT_CODES = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+/** A reset or a lost route has one code before and after sending; the system call tells which. */
+const NEVER_LEFT_CALLS = new Set(["connect", "getaddrinfo"]);
+
+const text = z.string().optional().catch(undefined);
+const networkErrorSchema = z.object({
+  message: text,
+  code: text,
+  syscall: text,
+  /** One error an address, when a name has several. */
+  errors: z.array(z.unknown()).optional().catch(undefined),
+  cause: z.unknown().optional(),
+});
+type NetworkError = z.output<typeof networkErrorSchema>;
+
+/** fetch wraps the network's error: the facts are on the first of its causes that has a code. */
+const networkErrorOf = (error: unknown): NetworkError | undefined => {
+  const { data } = networkErrorSchema.safeParse(error);
+  return data === undefined || data.code !== undefined || data.cause === undefined
+    ? data
+    : networkErrorOf(data.cause);
+};
+
+const hasNeverLeft = (error: unknown): boolean => {
+  const { code = "", syscall = "", errors = [] } = networkErrorOf(error) ?? {};
+  return errors.length > 0
+    ? errors.every(hasNeverLeft)
+    : NEVER_LEFT_CODES.has(code) || NEVER_LEFT_CALLS.has(syscall);
+};
+
+/** Who stopped the attempt: our own deadline for it, the caller, or nobody. */
+export type StoppedBy = "deadline" | "caller" | "nobody";
+
+/** Turns a fetch that rejected into an error with its disposition. */
+export const failureOf = (
+  operation: Operation,
+  error: unknown,
+  stoppedBy: StoppedBy,
+): ProviderError => {
+  const { code: networkCode, message = "" } = networkErrorOf(error) ?? {};
+  const detail = networkCode ? ` (${networkCode})` : "";
+  // Only its text: fetch's own error can hold the bytes that came back, our header among them.
+  const cause = new Error(message);
+  const after = operation.kind === "mutation" ? "ambiguous" : "transient";
+  const failure = (disposition: Disposition, code: ProviderErrorCode, text: string) =>
+    new ProviderError({ disposition, code, message: `${operation.id}: ${text}`, cause });
+  switch (stoppedBy) {
+    case "deadline":
+      return failure(after, "timed-out", "no answer in time");
+    case "caller":
+      return failure(after, "aborted", "stopped before the answer");
+    case "nobody":
+      return hasNeverLeft(error)
+        ? failure("transient", "connection-failed", `no connection${detail}`)
+        : failure(after, "connection-lost", `connection lost${detail}`);
+    default:
+      return stoppedBy satisfies never;
+  }
+};

@@ -1,8 +1,21 @@
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { backoffMs } from "./backoff.ts";
 import { type Client, notSent } from "./client.ts";
 import { ProviderError } from "./provider-error.ts";
+
+const FIRST_MS = 1_000;
+const CAP_MS = 60_000;
+
+const withJitter = (pauseMs: number, random: Random): number =>
+  Math.round(pauseMs * (1 - random.fraction() / 2));
+
+/** Doubles from 1 s to 60 s; jitter takes off up to half, so that many do not come back at once. */
+export const backoffMs = (attempt: number, random: Random): number =>
+  withJitter(Math.min(CAP_MS, FIRST_MS * 2 ** (attempt - 1)), random);
+
+/** Where no attempts are made that could be counted: a tenth of the time waited, 1 s to 60 s. */
+export const pauseAfterWaitMs = (waitedMs: number, random: Random): number =>
+  withJitter(Math.min(CAP_MS, Math.max(FIRST_MS, waitedMs / 10)), random);
 
 /** A provider that has failed so often in a row is in trouble; the next run tries again. */
 const MAX_ATTEMPTS = 5;
@@ -69,6 +82,30 @@ export const createRepeatingClient = (client: Client, options: RepeatOptions): C
           await pauseAfter(error, attempts);
         }
       }
+    },
+  };
+};
+
+/**
+ * A client for whoever asks alone, without a request budget that is shared: however many calls are
+ * asked for at once, they leave one by one, at even intervals.
+ */
+export const createPacedClient = (
+  client: Client,
+  { clock, requestsPerSecond }: { readonly clock: Clock; readonly requestsPerSecond: number },
+): Client => {
+  const intervalMs = 1000 / requestsPerSecond;
+  /** When the next request may leave, epoch ms. */
+  let nextAt = clock.now();
+  return {
+    async call(operation, request, signal) {
+      const at = Math.max(nextAt, clock.now());
+      nextAt = at + intervalMs;
+      while (clock.now() < at && !signal?.aborted) {
+        await clock.sleep(Math.ceil(at - clock.now()), signal);
+      }
+      if (signal?.aborted) throw notSent(operation);
+      return client.call(operation, request, signal);
     },
   };
 };

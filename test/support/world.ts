@@ -10,7 +10,7 @@ import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
 import { createAccess } from "../../lib/provider/access.ts";
-import type { Account } from "../../lib/provider/account.ts";
+import type { Account } from "../../lib/provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../../lib/provider/accounts-config.ts";
 import { type Around, untouched } from "./faults.ts";
 import { createMemoryLedger } from "./memory-ledger.ts";

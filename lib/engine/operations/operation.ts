@@ -1,5 +1,5 @@
 import type { Mutation } from "../../contract/operation.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import type { ProviderError } from "../../provider/provider-error.ts";
 import type { CommandRequestBody } from "../command.ts";
 

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { listTasks } from "../../contract/tasks.ts";
 import type { Random } from "../../platform/ports/random.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { isBeside, type Task } from "../task.ts";
 import { readTask, reportOf, reportOfError, type TaskReport } from "./task-report.ts";
 

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { type createdResourcesSchema, getTask, type taskSchema } from "../../contract/tasks.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
 import type { TaskEnd } from "../task.ts";

@@ -1,6 +1,6 @@
 import type { HeldLease } from "../../ledger/lease.ts";
 import type { JobDeps } from "../../platform/ports/job.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import type { Client } from "../../provider/client.ts";
 import { type AiWatch, aiWatches, type OpenLook, watchFor } from "./ai-watch.ts";
 

@@ -5,7 +5,7 @@ import type { ConfigSource } from "../../platform/ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { LogFields } from "../../platform/ports/log.ts";
 import type { Metrics } from "../../platform/ports/metrics.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { createRepeatingClient } from "../../provider/retrying-client.ts";
 import { captureItem, type ItemCapture } from "./capture-item.ts";
 import { type PriceItem, priceNames, priceRunKey, priceRuns } from "./price.ts";

@@ -6,9 +6,9 @@ import {
 } from "../../contract/storage-events.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { Random } from "../../platform/ports/random.ts";
-import { backoffMs } from "../../provider/backoff.ts";
 import type { Client } from "../../provider/client.ts";
 import { ProviderError, type ProviderErrorCode } from "../../provider/provider-error.ts";
+import { backoffMs } from "../../provider/retrying-client.ts";
 import type { ActualThreshold, Change } from "./plan.ts";
 import { limitField, type Threshold, targetOf } from "./threshold.ts";
 

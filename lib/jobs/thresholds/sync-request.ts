@@ -1,7 +1,7 @@
 import type { ConfigSource } from "../../platform/ports/config-source.ts";
 import type { JobDeps } from "../../platform/ports/job.ts";
 import type { Metrics } from "../../platform/ports/metrics.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import type { SyncCause } from "./sync-events.ts";
 
 /** Whose thresholds are to equal which config. */

@@ -10,7 +10,7 @@ import { lambdaContext } from "../../../lib/local/lambda-context.ts";
 import { once } from "../../../lib/platform/lambda/start-up.ts";
 import type { Metrics } from "../../../lib/platform/ports/metrics.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
-import { openAccounts } from "../../../lib/provider/open-accounts.ts";
+import { openAccounts } from "../../../lib/provider/accounts.ts";
 import {
   type Call,
   watchedFetch,

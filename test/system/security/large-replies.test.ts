@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { MAX_REFUSAL_BYTES, MAX_REPLY_BYTES } from "../../../lib/provider/reply-text.ts";
+import { MAX_REFUSAL_BYTES, MAX_REPLY_BYTES } from "../../../lib/provider/client.ts";
 import { ATTEMPT_TIMEOUT_MS, errorOf, openClient } from "../../unit/provider/open-client.ts";
 import { serveHttp } from "./served.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Account } from "../../../lib/provider/account.ts";
+import type { Account } from "../../../lib/provider/accounts.ts";
 import { ProviderError, type ProviderErrorCode } from "../../../lib/provider/provider-error.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../../support/provider.ts";
 import { createRouter, PLACE, resumeInstance, updateContainer } from "../../support/requests.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { lookAtCommand } from "../../../lib/engine/look.ts";
-import { backoffMs, pauseAfterWaitMs } from "../../../lib/provider/backoff.ts";
+import { backoffMs, pauseAfterWaitMs } from "../../../lib/provider/retrying-client.ts";
 import { connectionLost, json, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";

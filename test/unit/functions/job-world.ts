@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 import type { JobDeps } from "../../../functions/deps.ts";
-import { DEFAULT_ACCOUNT } from "../../../lib/provider/account.ts";
+import { DEFAULT_ACCOUNT } from "../../../lib/provider/accounts.ts";
 import type { Around } from "../../support/faults.ts";
 import { createFunctionWorld } from "./function-world.ts";
 

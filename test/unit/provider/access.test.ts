@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createAccess, type Wish } from "../../../lib/provider/access.ts";
-import { parseAccounts } from "../../../lib/provider/parse-accounts.ts";
+import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
 
 const OURS = "999988887777";
 const FULL = "111111111111";

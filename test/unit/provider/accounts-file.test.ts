@@ -1,13 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
-import { rulesOfDeployment } from "../../../lib/provider/cross-field-rules.ts";
+import { readAccountsFile, readDeployedAccounts } from "../../../lib/provider/accounts-file.ts";
 
 /** `line: path: rule` of every problem. */
-const problemsIn = (
-  text: string,
-  ...rules: readonly (typeof rulesOfDeployment)[]
-): readonly string[] => {
-  const read = readAccountsFile(text, ...rules);
+const problemsIn = (text: string, readFile = readAccountsFile): readonly string[] => {
+  const read = readFile(text);
   return read.kind === "valid"
     ? []
     : read.problems.map(({ line, path, rule }) => `${line}: ${path}: ${rule}`);
@@ -227,10 +223,11 @@ test("what is deployed names a provider and a key, account by account", () => {
   - { name: other, senders: [own], base_url: https://api.example }
   - { name: last, senders: [own], base_url: https://api.example, api_key: { environment: KEY } }`;
 
-  expect(problemsIn(text, rulesOfDeployment)).toEqual([
+  expect(problemsIn(text, readDeployedAccounts)).toEqual([
     "2: accounts.0.base_url: required",
     "2: accounts.0.api_key: required",
     "3: accounts.1.api_key: required",
+    "4: accounts.2.api_key.environment: for local runs only; a deployment reads keys from SSM: parameter",
   ]);
 });
 
@@ -240,7 +237,7 @@ test("what is deployed hands no events to the bus of another AWS account either"
 aws_accounts:
   - { id: "111122223333", bus: "arn:aws:events:us-east-1:222233334444:event-bus/theirs" }`;
 
-  expect(problemsIn(text, rulesOfDeployment)).toEqual([
+  expect(problemsIn(text, readDeployedAccounts)).toEqual([
     "4: aws_accounts.0.bus: the bus of another AWS account: the id in its ARN is to be the id of this entry",
   ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readDeployedAccounts } from "../../../lib/provider/deployed-accounts.ts";
+import { readDeployedAccounts } from "../../../lib/provider/accounts-file.ts";
 
 const fileWith = (...lines: readonly string[]): string =>
   ["accounts:", "  - name: main", "    senders: [own]", ...lines.map((line) => `    ${line}`)].join(

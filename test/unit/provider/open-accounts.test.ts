@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { getTask } from "../../../lib/contract/tasks.ts";
-import { accountsSchema, toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
-import { type OwnProvider, openAccounts } from "../../../lib/provider/open-accounts.ts";
-import { parseAccounts } from "../../../lib/provider/parse-accounts.ts";
+import { type OwnProvider, openAccounts } from "../../../lib/provider/accounts.ts";
+import { parseAccounts, toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
+import { accountsSchema } from "../../../lib/provider/accounts-schema.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { createRecordingBus } from "../../support/recording-bus.ts";
 import { createRecordingLog } from "../../support/recording-log.ts";

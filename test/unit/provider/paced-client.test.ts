@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
 import { createClient } from "../../../lib/provider/client.ts";
-import { createPacedClient } from "../../../lib/provider/rate-limited-client.ts";
+import { createPacedClient } from "../../../lib/provider/retrying-client.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

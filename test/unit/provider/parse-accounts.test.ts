@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
 import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
-import { rulesOfDeployment } from "../../../lib/provider/cross-field-rules.ts";
-import { parseAccounts } from "../../../lib/provider/parse-accounts.ts";
 
 describe("accounts that come as JSON", () => {
   test("are read as the file is", () => {
@@ -22,14 +21,6 @@ describe("accounts that come as JSON", () => {
 
     expect(() => parseAccounts(json)).toThrow(
       "wrong accounts: accounts.0.api_key (where the key is: `parameter: /name/of/an/ssm/parameter`, or `environment: VARIABLE`; never the key itself), accounts.1.name (the same as accounts.0.name)",
-    );
-  });
-
-  test("without a provider cannot be deployed", () => {
-    const json = { accounts: [{ name: "acme", senders: ["own"] }] };
-
-    expect(() => parseAccounts(json, rulesOfDeployment)).toThrow(
-      "wrong accounts: accounts.0.base_url (required), accounts.0.api_key (required)",
     );
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Read } from "../../../lib/contract/operation.ts";
 import { READS } from "../../../lib/contract/operations.ts";
+import type { OperationRequest } from "../../../lib/provider/client.ts";
 import { createClient } from "../../../lib/provider/client.ts";
-import type { OperationRequest } from "../../../lib/provider/request.ts";
 import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { startService } from "../service/harness.ts";

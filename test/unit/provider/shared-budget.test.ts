@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
-import type { Account } from "../../../lib/provider/account.ts";
+import type { Account } from "../../../lib/provider/accounts.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import { type AccountWorld, createAccountWorld, LIST } from "./account-world.ts";
 

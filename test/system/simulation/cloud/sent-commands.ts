@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Command, commands, requestSchema } from "../../../../lib/engine/command.ts";
 import { commandOperation } from "../../../../lib/engine/operations/by-id.ts";
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
-import { buildRequest } from "../../../../lib/provider/request.ts";
+import { buildRequest } from "../../../../lib/provider/client.ts";
 import { BASE_URLS } from "../plan/actors.ts";
 import type { Caller } from "./observed-ledger.ts";
 

@@ -3,7 +3,7 @@ import { aiWatches } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
 import { watchAiTasks } from "../../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
-import { createPacedClient } from "../../../../lib/provider/rate-limited-client.ts";
+import { createPacedClient } from "../../../../lib/provider/retrying-client.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";
 import type { Provider } from "../../../support/provider.ts";

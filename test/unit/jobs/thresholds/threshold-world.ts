@@ -5,8 +5,8 @@ import {
   thresholdSyncKey,
   thresholdSyncs,
 } from "../../../../lib/jobs/thresholds/threshold-sync.ts";
-import type { Account } from "../../../../lib/provider/account.ts";
-import { createPacedClient } from "../../../../lib/provider/rate-limited-client.ts";
+import type { Account } from "../../../../lib/provider/accounts.ts";
+import { createPacedClient } from "../../../../lib/provider/retrying-client.ts";
 import type { State } from "../../../../lib/service/state/state.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createHttpFaults, type HttpFaults } from "../../../support/http-faults.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { commandSettingsSchema } from "../../../../functions/settings.ts";
-import { baseUrl } from "../../../../lib/config/base-url.ts";
+import { baseUrl } from "../../../../lib/config/values.ts";
 import {
   readEnvironment,
   readSettings,

@@ -1,18 +1,50 @@
 import { updatePool } from "../contract/load-balancer-pools.ts";
+import type { Operation } from "../contract/operation.ts";
 import { getTask } from "../contract/tasks.ts";
 import type { EventBus } from "../platform/ports/bus.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Random } from "../platform/ports/random.ts";
-import type { Account } from "./account.ts";
-import { createAccountClient } from "./account-client.ts";
-import { createBudgetNotes } from "./account-state-updates.ts";
+import { createAccountClient, createBudgetNotes } from "./account-client.ts";
 import type { AccountSettings, AccountsConfig } from "./accounts-config.ts";
-import { createHeldKey, type HeldKey } from "./api-key-cache.ts";
-import type { ClientOptions, OtherPaths } from "./client.ts";
-import { type KeyPorts, type KeySource, keySourceOf } from "./key-source.ts";
-import { createTurns, type Turns } from "./permits.ts";
+import {
+  createHeldKey,
+  type HeldKey,
+  type KeyPorts,
+  type KeySource,
+  keySourceOf,
+} from "./api-key.ts";
+import type { Client, ClientOptions, OtherPaths } from "./client.ts";
+import { createTurns, type Readiness, type Turns } from "./rate-limiter.ts";
+
+/** The account of requests that name none. */
+export const DEFAULT_ACCOUNT = "local";
+
+/** A cloud account at the provider. */
+export interface Account {
+  readonly name: string;
+  /** Keeps to the request budget, and uses a key that was replaced. */
+  readonly client: Client;
+  /**
+   * To be asked before a request that is recorded before it is sent, and before what is read for it:
+   * turns are kept for the next calls while their window, a second, lasts. Waits up to a second if
+   * that helps.
+   * @param turns how many requests are to follow, from 1. One turn is enough where a window never has
+   * as many, and while the key is refused, when one request finds out
+   * @throws Error when the ledger fails
+   */
+  ready(signal: AbortSignal, turns: number): Promise<Readiness>;
+  /** The path template that the account's provider answers to. */
+  pathOf(operation: Operation): string;
+  /**
+   * A request whose reply was lost acts within this time or never (ms). An assumption about the
+   * provider: absence of a created resource proves nothing before.
+   */
+  readonly settleMs: number;
+  /** Whether the account's interface can list tasks and notification events. */
+  readonly canList: boolean;
+}
 
 /** How long `ready` waits for a turn before it says when to ask again. */
 const READY_WAIT_MS = 1_000;
