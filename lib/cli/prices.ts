@@ -1,4 +1,4 @@
-import { epochMsOf, timestamp } from "../contract/timestamp.ts";
+import { epochMsOf, timestamp } from "../contract/values.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { createGatewayClient } from "./gateway-client.ts";

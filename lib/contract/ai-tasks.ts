@@ -1,7 +1,15 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
-import { timestamp } from "./timestamp.ts";
-import { ifUsable, noBody, nothing, oneOf, openWord, unlimitedText, uuid } from "./values.ts";
+import {
+  ifUsable,
+  noBody,
+  nothing,
+  oneOf,
+  openWord,
+  timestamp,
+  unlimitedText,
+  uuid,
+} from "./values.ts";
 
 export const AI_TASK_STATUSES = [
   "FAILURE",

@@ -5,12 +5,28 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { ERROR_BODIES } from "./error-bodies.ts";
 import type { Family, Operation } from "./operation.ts";
+import { type Place, placesOf } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { ownRulesOf } from "./own-rules.ts";
-import { type Place, placesOf } from "./places.ts";
 import { uint64 } from "./values.ts";
+
+/** The error body of each product. Every key but the text may be missing in a real answer. */
+export const ERROR_BODIES = {
+  cloud: z
+    .looseObject({
+      exception_class: z.string().describe("Kind of error, such as ValidationError"),
+      message: z.string(),
+      request_id: z.string(),
+      invalid_fields: z
+        .record(z.string(), z.array(z.string()))
+        .optional()
+        .describe("Rules that a request breaks, by field"),
+    })
+    .meta({ id: "CloudError" }),
+  storage: z.looseObject({ error: z.string() }).meta({ id: "StorageError" }),
+  streaming: z.looseObject({ error: z.string() }).meta({ id: "StreamingError" }),
+} as const satisfies Record<Family, z.ZodObject>;
 
 const JSON_TYPE = "application/json";
 

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import { timestamp } from "./timestamp.ts";
-import { noBody, nothing, pathId } from "./values.ts";
+import { noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 

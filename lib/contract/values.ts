@@ -129,3 +129,15 @@ export const tasksReply = z.looseObject({ tasks: z.array(z.string()) }).meta({ i
 export const projectAndRegion = { project_id: pathInteger, region_id: pathInteger };
 /** As the document has them for E6 and E12. */
 export const projectAndRegionInt64 = { project_id: int64, region_id: int64 };
+
+/**
+ * An instant in ISO 8601. The document means UTC, and the provider's samples come with `Z` and without
+ * any zone (published task records), so none stands for UTC.
+ */
+export const timestamp = z.iso
+  .datetime({ offset: true, local: true, error: "a time such as 2026-01-31T12:00:00Z" })
+  .meta({ format: "date-time" });
+
+/** Epoch milliseconds of a `timestamp`; Date.parse alone reads one without a zone as local time. */
+export const epochMsOf = (text: string): number =>
+  Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { formatWireJson } from "../contract/json.ts";
-import type { Place } from "../contract/places.ts";
-import { epochMsOf } from "../contract/timestamp.ts";
+import type { Place } from "../contract/operation.ts";
+import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey } from "./authentication.ts";
 import { createDocs, DOCS_PATHS } from "./docs/docs.ts";
 import { errorBody, familyOf, fault, invalid, notFound, RefusedError } from "./errors.ts";

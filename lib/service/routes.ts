@@ -1,5 +1,5 @@
+import { type Place, placesOf } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
-import { type Place, placesOf } from "../contract/places.ts";
 import { listAiTasksRoute } from "./operations/ai-tasks.ts";
 import { getGpuClusterPriceRoute, getK8sClusterPriceRoute } from "./operations/cluster-prices.ts";
 import { getContainerRoute, updateContainerRoute } from "./operations/containers.ts";

@@ -1,6 +1,6 @@
 import { listAiTasks } from "../../contract/ai-tasks.ts";
 import type { Query } from "../../contract/operation.ts";
-import { epochMsOf } from "../../contract/timestamp.ts";
+import { epochMsOf } from "../../contract/values.ts";
 import { readRoute } from "../routing.ts";
 import type { AiTaskRecord, State } from "../state/state.ts";
 

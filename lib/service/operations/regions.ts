@@ -1,4 +1,4 @@
-import { epochMsOf } from "../../contract/timestamp.ts";
+import { epochMsOf } from "../../contract/values.ts";
 import { notFound } from "../errors.ts";
 import { type Location, owns } from "../ownership.ts";
 import type { RecordReader } from "../records.ts";

@@ -1,6 +1,6 @@
 import type { Body } from "../../contract/operation.ts";
 import type { createRouter } from "../../contract/routers.ts";
-import { epochMsOf } from "../../contract/timestamp.ts";
+import { epochMsOf } from "../../contract/values.ts";
 import type { Draft } from "../records.ts";
 import { macAddressOf } from "../state/routers.ts";
 import type { NetworkRecord, RouterRecord, TaskRecord } from "../state/state.ts";

@@ -1,6 +1,6 @@
 import type { Query } from "../../contract/operation.ts";
 import { getTask, listTasks } from "../../contract/tasks.ts";
-import { epochMsOf } from "../../contract/timestamp.ts";
+import { epochMsOf } from "../../contract/values.ts";
 import { notFound } from "../errors.ts";
 import { readRoute } from "../routing.ts";
 import type { KeyRecord, TaskRecord } from "../state/state.ts";

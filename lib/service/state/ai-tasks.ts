@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { AI_TASK_NAMES, AI_TASK_STATUSES } from "../../contract/ai-tasks.ts";
-import { timestamp } from "../../contract/timestamp.ts";
-import { uuid } from "../../contract/values.ts";
+import { timestamp, uuid } from "../../contract/values.ts";
 import { clientId } from "./fields.ts";
 
 const status = z.enum(AI_TASK_STATUSES);

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { CURRENCIES, PRICE_STATUSES } from "../../contract/prices.ts";
-import { timestamp } from "../../contract/timestamp.ts";
-import { projectAndRegion, uuid } from "../../contract/values.ts";
+import { projectAndRegion, timestamp, uuid } from "../../contract/values.ts";
 
 const price = z.number().min(0);
 const percent = z.number().min(0).max(100);

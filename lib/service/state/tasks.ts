@@ -3,8 +3,7 @@ import { containerUpdateSchema } from "../../contract/containers.ts";
 import { poolUpdateSchema } from "../../contract/load-balancer-pools.ts";
 import { routerCreateSchema } from "../../contract/routers.ts";
 import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/tasks.ts";
-import { timestamp } from "../../contract/timestamp.ts";
-import { projectAndRegion, textId } from "../../contract/values.ts";
+import { projectAndRegion, textId, timestamp } from "../../contract/values.ts";
 import { clientId } from "./fields.ts";
 import { storedMonitor } from "./load-balancer-pools.ts";
 

@@ -1,14 +1,13 @@
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { requestField } from "../../../lib/contract/operation.ts";
+import { placesOf, requestField } from "../../../lib/contract/operation.ts";
 import {
   COMMANDED,
   COMMANDED_IDS,
   MUTATIONS,
   OPERATIONS,
 } from "../../../lib/contract/operations.ts";
-import { placesOf } from "../../../lib/contract/places.ts";
 
 const placeholdersOf = (path: string) => [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
 
