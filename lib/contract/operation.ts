@@ -27,7 +27,7 @@ interface LaneRule {
 }
 
 /**
- * What to do when a mutation was sent and its outcome is unknown.
+ * What to do when a mutation was sent and its outcome is unknown; the engine has a strategy for each.
  * - `send-again`: the request states a target, so a second effect equals the first.
  * - `send-again-unless-done`: as above, but a refusal may mean that the first one did it.
  * - `send-again-when-unlocked`: wait until no task holds the resource, then send again.
@@ -93,6 +93,8 @@ export interface Mutation<
   /** Whether 409 means that a running task holds the resource, so the same request may pass later. */
   readonly conflictMeansLocked: boolean;
   readonly afterAmbiguousSend: AfterAmbiguousSend;
+  /** Where nothing is sent: the field that names the task to follow. */
+  readonly follows?: RequestField;
   /** Request fields whose values never leave the stored request: no event, log or error has them. */
   readonly secrets?: readonly RequestField[];
 }

@@ -55,6 +55,13 @@ type OneForEach<Ids extends readonly string[]> = {
 export const COMMANDED = /* @__PURE__ */ (() =>
   [...MUTATIONS, followTask] as const satisfies OneForEach<typeof COMMANDED_IDS>)();
 
+/** @throws Error for an id that no command can have */
+export const commandedOperation = (id: string): Mutation => {
+  const found = COMMANDED.find((operation) => operation.id === id);
+  if (!found) throw new Error(`no mutating operation ${id}`);
+  return found;
+};
+
 /** The document's reads in its order, then the neighbours that make changes visible. */
 export const READS = [
   listAiTasks,

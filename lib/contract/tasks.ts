@@ -87,6 +87,7 @@ export const followTask = mutation({
   response: taskSchema,
   successStatus: 200,
   answers: "tasks",
+  follows: "params.task_id",
   lane: { resource: "task", by: ["params.task_id"] },
   conflictMeansLocked: false,
   afterAmbiguousSend: "send-again",

@@ -1,10 +1,12 @@
 import * as z from "zod";
-import type { Mutation } from "../contract/operation.ts";
+import { type Mutation, requestField } from "../contract/operation.ts";
+import { commandedOperation } from "../contract/operations.ts";
 import { tasksReply } from "../contract/values.ts";
 import type { Stored } from "../ledger/record.ts";
 import type { Account } from "../provider/accounts.ts";
 import { ProviderError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
+import { type NextStep, strategyOf, type Uncertainty } from "./after-ambiguous-send.ts";
 import { putAwayAttempts } from "./attempt-history.ts";
 import { type Command, type CommandRequestBody, commandKey, commands } from "./command.ts";
 import {
@@ -15,8 +17,6 @@ import {
 } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fail, leaveUnknown } from "./end.ts";
-import { commandOperation } from "./operations/by-id.ts";
-import type { CommandOperation, NextStep, Uncertainty } from "./operations/operation.ts";
 import { heldBack } from "./preflight.ts";
 import { type AttemptResult, afterAttempt, isUnsent } from "./reply.ts";
 import { canBeFollowed } from "./request-limits.ts";
@@ -27,7 +27,7 @@ interface AttemptContext {
   readonly deps: CommandDeps;
   readonly account: Account;
   readonly request: CommandRequestBody;
-  readonly operation: CommandOperation;
+  readonly operation: Mutation;
   readonly signal: AbortSignal;
 }
 
@@ -107,7 +107,7 @@ const explainRefusal = async (
     return result;
   }
   try {
-    const meaning = await context.operation.refusedAgain(uncertainty, result.error);
+    const meaning = await strategyOf(context.operation).interpretRefusal(uncertainty, result.error);
     return { kind: "refused-again", error: result.error, meaning };
   } catch (error) {
     // A read that failed decides nothing about the command: it is tried again.
@@ -118,12 +118,20 @@ const explainRefusal = async (
   }
 };
 
+/** What is done where there is nothing to send. */
+const localStep = ({ operation, request }: AttemptContext): NextStep | undefined => {
+  if (!operation.follows) return undefined;
+  const params = z.parse(operation.params, request.params);
+  const taskId = z.string().parse(requestField({ ...request, params }, operation.follows));
+  return { kind: "adopt", taskIds: [taskId] };
+};
+
 /** What to do before a send that follows an uncertain one. */
 const nextStep = async (context: AttemptContext, command: Command): Promise<NextStep> => {
   const uncertainty = uncertaintyOf(context, command);
   if (!uncertainty) return { kind: "send" };
   try {
-    return await context.operation.beforeSendingAgain(uncertainty);
+    return await strategyOf(context.operation).beforeResend(uncertainty);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { clock, random } = context.deps;
@@ -149,11 +157,11 @@ const sendOnce = async (
   const started = await commands.write(deps.ledger, commandKey(command), stored, intent);
   if (!started) return undefined;
   const askedAt = deps.clock.now();
-  const sent = await send(context, operation.operation);
+  const sent = await send(context, operation);
   logAttempt(context, started.value, sent, askedAt);
   const result = await explainRefusal(context, sent, uncertaintyOf(context, command));
   const next = afterAttempt(started.value, result, {
-    operation: operation.operation,
+    operation,
     now: deps.clock.now(),
     random: deps.random,
   });
@@ -209,11 +217,11 @@ export const attemptCommand = async (
         : fail(command, { now, reason: "refused", problems: [problem] }),
     );
   }
-  const operation = commandOperation(command.operation);
+  const operation = commandedOperation(command.operation);
   const context = { deps, account, request: command.request, operation, signal };
-  const step = operation.instead?.(command.request) ?? (await nextStep(context, command));
+  const step = localStep(context) ?? (await nextStep(context, command));
   // Looking into an earlier send changes nothing: guards are for what does.
-  const isGuarded = step.kind === "send" || operation.instead !== undefined;
+  const isGuarded = step.kind === "send" || operation.follows !== undefined;
   const held = isGuarded ? await heldBack(context, command) : undefined;
   return held ? record(held) : doStep(context, step, stored, command, record);
 };

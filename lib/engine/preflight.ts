@@ -1,3 +1,4 @@
+import type { Mutation } from "../contract/operation.ts";
 import type { Account } from "../provider/accounts.ts";
 import { type ProviderError, problemsOfError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
@@ -7,13 +8,12 @@ import { waitBeforeSending } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { wouldSend } from "./dry-run.ts";
 import { cancel, fail, leaveUnknown, succeed } from "./end.ts";
-import type { CommandOperation } from "./operations/operation.ts";
 
 interface HoldContext {
   readonly deps: CommandDeps;
   readonly account: Account;
   readonly request: CommandRequestBody;
-  readonly operation: CommandOperation;
+  readonly operation: Mutation;
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ const afterBroken = (
 
 /** How many requests come now: the guards', and that of the command itself. */
 const requestsAhead = ({ operation }: HoldContext, { guards = [], dryRun }: Command): number =>
-  guards.length + (operation.instead || dryRun ? 0 : 1);
+  guards.length + (operation.follows || dryRun ? 0 : 1);
 
 /**
  * Has the turns of all requests that come now, or none: guards that were read in vain would have to
@@ -86,7 +86,7 @@ export const heldBack = async (
         ? succeed(command, {
             now: deps.clock.now(),
             outcome: "dry-run",
-            wouldSend: wouldSend(operation.operation, account.pathOf(operation.operation), request),
+            wouldSend: wouldSend(operation, account.pathOf(operation), request),
           })
         : undefined;
     default:

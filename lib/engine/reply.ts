@@ -5,6 +5,7 @@ import { clipped } from "../events/listing.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { type ProviderError, problemsOfError } from "../provider/provider-error.ts";
 import { backoffMs, pauseAfterWaitMs } from "../provider/retrying-client.ts";
+import type { RefusalMeaning } from "./after-ambiguous-send.ts";
 import type { Attempt } from "./attempt-history.ts";
 import type { Command } from "./command.ts";
 import {
@@ -15,7 +16,6 @@ import {
   waitBeforeSending,
 } from "./command-transitions.ts";
 import { fail, leaveUnknown, succeed } from "./end.ts";
-import type { RefusalMeaning } from "./operations/operation.ts";
 import { redactorOf, redactProblems } from "./redaction.ts";
 
 /** What one attempt came back with. */

@@ -1,7 +1,7 @@
+import { commandedOperation } from "../../contract/operations.ts";
 import { clipped } from "../../events/listing.ts";
 import { commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
-import { commandOperation } from "../operations/by-id.ts";
 import { redactorOf } from "../redaction.ts";
 import { type Task, taskKey, tasks } from "../task.ts";
 
@@ -16,7 +16,7 @@ const redacted = async (
   text: string,
 ): Promise<string> => {
   const command = await commands.read(deps.ledger, key);
-  const redact = redactorOf(commandOperation(operation).operation, command?.value.request);
+  const redact = redactorOf(commandedOperation(operation), command?.value.request);
   return clipped(redact(text));
 };
 

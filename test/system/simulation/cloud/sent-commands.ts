@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { commandedOperation } from "../../../../lib/contract/operations.ts";
 import { type Command, commands, requestSchema } from "../../../../lib/engine/command.ts";
-import { commandOperation } from "../../../../lib/engine/operations/by-id.ts";
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import { buildRequest } from "../../../../lib/provider/client.ts";
 import { BASE_URLS } from "../plan/actors.ts";
@@ -42,7 +42,7 @@ export const createSentCommands = (): SentCommands => {
       const command = identitySchema.safeParse(value).data;
       if (!key.startsWith(PREFIX) || noted.has(key) || !command) return;
       noted.add(key);
-      const { operation } = commandOperation(command.operation);
+      const operation = commandedOperation(command.operation);
       if (operation.kind !== "mutation") return;
       const { body } = command.request;
       const request = buildRequest(

@@ -1,0 +1,225 @@
+import * as z from "zod";
+import { getInstance } from "../contract/instances.ts";
+import { getPool } from "../contract/load-balancer-pools.ts";
+import type { AfterAmbiguousSend, Mutation, Reply } from "../contract/operation.ts";
+import { getRouter, routerCreateSchema } from "../contract/routers.ts";
+import { listStorageEvents, storageEventSchema } from "../contract/storage-events.ts";
+import { listTasks } from "../contract/tasks.ts";
+import type { Account } from "../provider/accounts.ts";
+import type { ProviderError } from "../provider/provider-error.ts";
+import type { CommandRequestBody } from "./command.ts";
+import { canBeFollowed } from "./request-limits.ts";
+
+/** What a strategy gets to find out what became of a send without a reply. */
+export interface Uncertainty {
+  readonly account: Account;
+  readonly request: CommandRequestBody;
+  /** Epoch ms: none of the sends whose outcome is unknown left earlier, or later. */
+  readonly firstSentAt: number;
+  readonly lastSentAt: number;
+  readonly now: number;
+  /** Whether a task of the provider already belongs to a command of ours. */
+  readonly isClaimed: (taskId: string) => Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+export type NextStep =
+  | { readonly kind: "send" }
+  | { readonly kind: "wait"; readonly until: number }
+  /** The effect was found: these tasks are the command's. */
+  | { readonly kind: "adopt"; readonly taskIds: readonly string[] }
+  | { readonly kind: "unknown"; readonly rule: string };
+
+export type RefusalMeaning =
+  /** The uncertain send did it, and that is why this one was refused. */
+  | { readonly kind: "done" }
+  | { readonly kind: "refused" }
+  | { readonly kind: "unknown"; readonly rule: string };
+
+/** What the engine does about a command while the outcome of an earlier send is unknown. */
+interface Strategy {
+  /**
+   * What to do before the next send.
+   * @throws ProviderError when the provider cannot be asked now
+   */
+  readonly beforeResend: (uncertainty: Uncertainty) => Promise<NextStep>;
+  /**
+   * What a clear refusal of the next send means.
+   * @throws ProviderError when the provider cannot be asked now
+   */
+  readonly interpretRefusal: (
+    uncertainty: Uncertainty,
+    refusal: ProviderError,
+  ) => Promise<RefusalMeaning>;
+}
+
+/** A pool's own task, or a router that does not exist yet, is worth another check after this time. */
+const CHECK_AGAIN_MS = 5_000;
+/** How far the provider's clock may be behind ours without hiding our task from the list. */
+const CLOCK_SKEW_MS = 60_000;
+const PAGE_SIZE = 1000;
+
+const resend = async (): Promise<NextStep> => ({ kind: "send" });
+
+/** The refusal has nothing to do with the earlier send. */
+const stands = async (): Promise<RefusalMeaning> => ({ kind: "refused" });
+
+/**
+ * Only a suspended instance can be resumed, so a refusal is expected when the earlier send did it: the
+ * instance itself shows whether it did.
+ */
+const refusedUnlessActive: Strategy["interpretRefusal"] = async (
+  { account, request, signal },
+  refusal,
+) => {
+  if (refusal.code !== "refused") return { kind: "refused" };
+  const params = z.parse(getInstance.params, request.params);
+  const read = { params, query: {}, body: undefined };
+  const instance = await account.client.call(getInstance, read, signal);
+  return { kind: instance.vm_state === "active" ? "done" : "refused" };
+};
+
+/** The earlier send may have started a task on the pool: the same is sent only when that is over. */
+const resendWhenUnlocked: Strategy["beforeResend"] = async ({ account, request, now, signal }) => {
+  const params = z.parse(getPool.params, request.params);
+  const pool = await account.client.call(getPool, { params, query: {}, body: undefined }, signal);
+  return pool.task_id === null ? { kind: "send" } : { kind: "wait", until: now + CHECK_AGAIN_MS };
+};
+
+/** The same event with the same limit; an absent name and an empty one are the same. */
+const isListed = (
+  wanted: z.output<typeof storageEventSchema>,
+  list: Reply<typeof listStorageEvents>,
+): boolean =>
+  (list[wanted.name] ?? []).some((listed) => {
+    if (!listed) return false;
+    const { bytes, count } = z
+      .looseObject({ bytes: z.unknown(), count: z.unknown() })
+      .partial()
+      .parse(listed);
+    return (
+      (listed.storage_name ?? "") === (wanted.storage_name ?? "") &&
+      (listed.bucket_name ?? "") === (wanted.bucket_name ?? "") &&
+      String(bytes ?? "") === String(wanted.bytes ?? "") &&
+      String(count ?? "") === String(wanted.count ?? "")
+    );
+  });
+
+/** An event's identity is unique, so a second create cannot make a second one: 409 says it exists. */
+const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
+  { account, request, signal },
+  refusal,
+) => {
+  if (refusal.code !== "conflict") return { kind: "refused" };
+  // The list shows the key's own client only; it says nothing about another one's event.
+  if (!account.canList || request.query.client_id !== undefined) {
+    return {
+      kind: "unknown",
+      rule: "the event exists, and whether this command made it cannot be seen",
+    };
+  }
+  const wanted = z.parse(storageEventSchema, z.encode<z.ZodType>(storageEventSchema, request.body));
+  const read = { params: {}, query: {}, body: undefined };
+  const list = await account.client.call(listStorageEvents, read, signal);
+  return { kind: isListed(wanted, list) ? "done" : "refused" };
+};
+
+type Router = Reply<typeof getRouter>;
+type Task = Reply<typeof listTasks>["results"][number];
+
+const isSameSet = (left: readonly string[], right: readonly string[]): boolean => {
+  const a = new Set(left);
+  const b = new Set(right);
+  return a.size === b.size && [...a].every((item) => b.has(item));
+};
+
+/** Names are not unique; name, interfaces and routes together are what we asked for. */
+const isWanted = (router: Router, wanted: z.output<typeof routerCreateSchema>): boolean =>
+  router.name === wanted.name &&
+  isSameSet(
+    router.interfaces.flatMap(({ ip_assignments }) => ip_assignments.map((ip) => ip.subnet_id)),
+    (wanted.interfaces ?? []).map(({ subnet_id }) => subnet_id),
+  ) &&
+  isSameSet(
+    router.routes.map(({ destination, nexthop }) => `${destination} ${nexthop}`),
+    (wanted.routes ?? []).map(({ destination, nexthop }) => `${destination} ${nexthop}`),
+  );
+
+const regionSchema = z.object({ project_id: z.int(), region_id: z.int() });
+
+/** Every create_router task of this project and region since the first uncertain send. */
+const routerTasksSince = async ({ account, request, firstSentAt, signal }: Uncertainty) => {
+  const { project_id, region_id } = regionSchema.parse(request.params);
+  const found: Task[] = [];
+  for (;;) {
+    const query = {
+      task_type: "create_router",
+      project_id: [project_id],
+      region_id: [region_id],
+      from_timestamp: new Date(firstSentAt - CLOCK_SKEW_MS).toISOString(),
+      order_by: "asc" as const,
+      limit: PAGE_SIZE,
+      offset: found.length,
+    };
+    const page = await account.client.call(
+      listTasks,
+      { params: {}, query, body: undefined },
+      signal,
+    );
+    found.push(...page.results);
+    if (page.results.length < PAGE_SIZE || found.length >= page.count) return found;
+  }
+};
+
+const judgeRouterTask = async (
+  { account, request, isClaimed, signal }: Uncertainty,
+  task: Task,
+): Promise<"ours" | "pending" | "other"> => {
+  if (task.state === "ERROR" || (await isClaimed(task.id))) return "other";
+  const routerId = task.created_resources?.routers?.[0];
+  if (routerId === undefined) return task.state === "FINISHED" ? "other" : "pending";
+  const region = regionSchema.parse(request.params);
+  const named = getRouter.params.safeParse({ ...region, router_id: String(routerId) });
+  // A router that cannot be read may be ours for all that.
+  if (!named.success || !canBeFollowed([task.id])) return "pending";
+  const read = { params: named.data, query: {}, body: undefined };
+  const router = await account.client.call(getRouter, read, signal);
+  return isWanted(router, z.parse(routerCreateSchema, request.body)) ? "ours" : "other";
+};
+
+/** Looks for the router of an uncertain send; only a proven absence allows another send. */
+const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
+  const { account, lastSentAt, now } = uncertainty;
+  if (!account.canList) {
+    return {
+      kind: "unknown",
+      rule: "whether the router was created cannot be looked up: the account's interface lists no tasks",
+    };
+  }
+  const ours: string[] = [];
+  let pending = 0;
+  for (const task of await routerTasksSince(uncertainty)) {
+    const verdict = await judgeRouterTask(uncertainty, task);
+    if (verdict === "ours") ours.push(task.id);
+    if (verdict === "pending") pending += 1;
+  }
+  const checkAgain = { kind: "wait", until: now + CHECK_AGAIN_MS } as const;
+  if (pending > 0) return checkAgain;
+  if (ours.length > 1) {
+    return { kind: "unknown", rule: `${ours.length} routers fit: ${ours.join(", ")}` };
+  }
+  if (ours.length === 1) return { kind: "adopt", taskIds: ours };
+  return now >= lastSentAt + account.settleMs ? { kind: "send" } : checkAgain;
+};
+
+const STRATEGIES: Readonly<Record<AfterAmbiguousSend, Strategy>> = {
+  "send-again": { beforeResend: resend, interpretRefusal: stands },
+  "send-again-unless-done": { beforeResend: resend, interpretRefusal: refusedUnlessActive },
+  "send-again-when-unlocked": { beforeResend: resendWhenUnlocked, interpretRefusal: stands },
+  "conflict-means-created": { beforeResend: resend, interpretRefusal: refusedUnlessCreated },
+  "look-for-effect": { beforeResend: resendUnlessCreated, interpretRefusal: stands },
+};
+
+/** What the contract declares for the operation. */
+export const strategyOf = ({ afterAmbiguousSend }: Mutation): Strategy =>
+  STRATEGIES[afterAmbiguousSend];

@@ -1,8 +1,0 @@
-import { removePolicyVolumes as operation } from "../../contract/lifecycle-policies.ts";
-import { type CommandOperation, isRefused, sendAgain } from "./operation.ts";
-
-export const removePolicyVolumes: CommandOperation = {
-  operation,
-  beforeSendingAgain: sendAgain,
-  refusedAgain: isRefused,
-};
