@@ -1,7 +1,7 @@
 import type { CommandDeps } from "../deps.ts";
 import { tasks } from "../task.ts";
-import { lookRound } from "./check-round.ts";
-import { type RunMemory, splitKey } from "./run-memory.ts";
+import { lookRound } from "./check-tasks.ts";
+import { type RunMemory, splitKey } from "./due-entries.ts";
 
 const MAX_ACCOUNTS_AT_ONCE = 20;
 /** How long an account may be asked in one round: one that answers needs a second or two. */

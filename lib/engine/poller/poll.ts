@@ -1,8 +1,15 @@
 import { type HeldLease, takeLease } from "../../ledger/lease.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import { type AccountRounds, createAccountRounds, isTaskKey } from "./account-rounds.ts";
-import { createRunMemory, type RunMemory, turnOf, within } from "./run-memory.ts";
-import { createEntryWork, type EntryWork, type PollerDeps } from "./work-off.ts";
+import {
+  createEntryWork,
+  createRunMemory,
+  type EntryWork,
+  type PollerDeps,
+  type RunMemory,
+  turnOf,
+  within,
+} from "./due-entries.ts";
 
 /** More than a run can work off; what lies behind comes into view as that is worked off. */
 const MAX_DUE = 10_000;

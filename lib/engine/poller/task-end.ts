@@ -1,10 +1,12 @@
 import { eventOf } from "../../events/event.ts";
-import { listedProblems } from "../../events/listing.ts";
+import { clipped, listedProblems } from "../../events/listing.ts";
 import { publish } from "../../events/publish.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { tellTaskEnd } from "../follow.ts";
-import { depsFor } from "../log-fields.ts";
+import { depsFor, keyFields } from "../log-fields.ts";
+import { commandOperation } from "../operations/by-id.ts";
+import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,
   endTask,
@@ -15,7 +17,47 @@ import {
   taskKey,
   tasks,
 } from "../task.ts";
-import { NOT_SHOWN, shownText } from "./shown-text.ts";
+
+/** Instead of a text of which nobody can tell what is secret in it. */
+const NOT_SHOWN =
+  "the task failed; the provider's text may hold somebody's secrets and is not shown";
+
+/** The text without the secrets of the command that the task belongs to. */
+const redacted = async (
+  deps: CommandDeps,
+  { command: key, operation }: Task,
+  text: string,
+): Promise<string> => {
+  const command = await commands.read(deps.ledger, key);
+  const redact = redactorOf(commandOperation(operation).operation, command?.value.request);
+  return clipped(redact(text));
+};
+
+/** What its followers may know is what the command that started the task may tell. */
+const shownToFollower = async (
+  deps: CommandDeps,
+  { account, id }: Task,
+  text: string,
+): Promise<string> => {
+  const started = (await tasks.read(deps.ledger, taskKey({ account, id })))?.value;
+  // The key of another task's follower may read like that of a task.
+  if (started?.id !== id || started.sharedAs) return NOT_SHOWN;
+  const { state } = started;
+  // The request is erased soon after, and with it what would tell its secrets.
+  if (state.status === "failed" && state.message !== undefined) return state.message;
+  return redacted(deps, started, text);
+};
+
+/**
+ * What may be told of the provider's error text, which may quote the request that started the task.
+ * Of a task that none of our commands started, or several, nobody knows whose secrets are in it.
+ */
+const shownText = async (deps: CommandDeps, task: Task, text: string): Promise<string> => {
+  if (task.sharedAs) return NOT_SHOWN;
+  return task.followedBy === undefined
+    ? redacted(deps, task, text)
+    : shownToFollower(deps, task, text);
+};
 
 const KINDS = { finished: "finished", failed: "failed", unknown: "unknown" } as const;
 
@@ -92,3 +134,9 @@ export const settleTask = async (deps: CommandDeps, task: Task, end: TaskEnd): P
   });
   await tellOfTask(deps, value);
 };
+
+/** The same deps with a log whose lines name the task and the command that waits for it. */
+export const depsOfTask = (deps: CommandDeps, { command, account, id, operation }: Task) => ({
+  ...deps,
+  log: deps.log.with({ ...keyFields(command), account, operation, taskId: id }),
+});

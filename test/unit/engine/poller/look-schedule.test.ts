@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { pauseBeforeLook } from "../../../../lib/engine/poller/check-schedule.ts";
+import { pauseBeforeLook } from "../../../../lib/engine/poller/check-tasks.ts";
 
 const chance = (fraction: number) => ({ fraction: () => fraction, uuid: () => "" });
 
