@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { ConfigReading } from "../config/config-file.ts";
+import { readReactions } from "../intake/config-files.ts";
 import type { Reaction } from "../intake/reaction.ts";
 import type { ReactionContext } from "../intake/reaction-rules.ts";
-import { readReactions } from "../intake/reactions-file.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { readAccountsFile } from "../provider/accounts-file.ts";

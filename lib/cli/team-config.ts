@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
+import { readReactions } from "../intake/config-files.ts";
 import type { Reaction } from "../intake/reaction.ts";
-import { readReactions } from "../intake/reactions-file.ts";
 import { JobAccountMoved } from "../local/automation.ts";
 import { createFileConfigSource } from "../local/file-config-source.ts";
 import { createSteadySource, watchFile } from "../local/file-watch.ts";

@@ -1,9 +1,20 @@
 import * as z from "zod";
-import { type ConfigProblem, readConfig } from "../config/config-file.ts";
+import { type ConfigProblem, type ConfigReading, readConfig } from "../config/config-file.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
-import { readDeployedAccounts } from "../provider/accounts-file.ts";
-import { readReactions } from "./reactions-file.ts";
+import { readDeployedAccounts } from "../provider/deployed-accounts.ts";
+import type { Reaction } from "./reaction.ts";
+import { type ReactionContext, rulesBetween } from "./reaction-rules.ts";
+import { reactionsSchema, toReactions } from "./reactions-config.ts";
+
+/** Reads a reactions file, YAML or JSON; every mistake in it is told at once, with its line. */
+export const readReactions = (
+  text: string,
+  context: ReactionContext,
+): ConfigReading<readonly Reaction[]> => {
+  const read = readConfig(reactionsSchema, text, (content) => rulesBetween(content, context));
+  return read.kind === "valid" ? { kind: "valid", value: toReactions(read.value, context) } : read;
+};
 
 /** A file as it was found. */
 interface FoundFile {

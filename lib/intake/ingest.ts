@@ -1,14 +1,49 @@
 import { createHash } from "node:crypto";
+import * as z from "zod";
+import { problemsOf } from "../contract/problem.ts";
+import { followTask } from "../contract/tasks.ts";
 import type { CommandDeps } from "../engine/deps.ts";
 import { groupIdOf } from "../engine/lane-id.ts";
-import { readRequest } from "../engine/read-request.ts";
+import { identityOf, readRequest } from "../engine/read-request.ts";
 import { type RejectDeps, rejectRequest } from "../engine/reject.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../engine/request.ts";
 import { sealRequest } from "../engine/sealed-request.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
-import { commandIdOf, commandOf } from "./react.ts";
-import { type Reaction, reactionNamed } from "./reaction.ts";
-import { readTaskFollow } from "./task-follow.ts";
+import { commandIdOf, commandOf, type Reaction, reactionNamed } from "./reaction.ts";
+
+/** The detail of a `TaskFollowRequested`: what a sender writes to be told of a task's end. */
+const taskFollowSchema = z.looseObject({
+  data: z.strictObject({
+    taskId: z.string().min(1),
+    account: z.string().min(1).optional(),
+    after: z.array(z.string()).optional(),
+    deadline: z.string().optional(),
+  }),
+});
+
+/**
+ * Reads it as the command that it stands for.
+ * @returns what was read, with the detail of that command's `CommandRequested`
+ */
+export const readTaskFollow = (
+  raw: unknown,
+  context: RequestContext,
+): { readonly read: ReadRequest; readonly detail: unknown } => {
+  const { data: follow, error } = taskFollowSchema.safeParse(raw);
+  if (follow) {
+    const { taskId, ...rest } = follow.data;
+    const data = { ...rest, operation: followTask.id, params: { task_id: taskId } };
+    const detail = { ...follow, data };
+    return { read: readRequest(detail, context), detail };
+  }
+  const problems = problemsOf(error.issues).map(({ path, rule }) => ({
+    path: path.replace(/^data\./, ""),
+    rule,
+  }));
+  const identity = { ...identityOf(raw, context), operation: followTask.id };
+  const rejection = { reason: "invalid", problems, ...identity } as const;
+  return { read: { kind: "rejected", rejection }, detail: raw };
+};
 
 export interface IntakeDeps
   extends RejectDeps,

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
-import type { EventPath } from "./event-path.ts";
+import { type Problem, problemsOf } from "../contract/problem.ts";
+import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { EventPattern } from "./event-patterns/pattern.ts";
-import type { Template } from "./mapping.ts";
+import { type EventPath, fillTemplate, leavesOf, type Template, valueAt } from "./template.ts";
 
 /** The parts of a request that a reaction fills. */
 export const PLACES = ["params", "query", "body"] as const;
@@ -39,4 +41,127 @@ export const ruleNameOf = (name: string): string => {
   if (name.length <= MAX_RULE_NAME_LENGTH) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
   return `${name.slice(0, MAX_RULE_NAME_LENGTH - hash.length - 1)}-${hash}`;
+};
+
+/** The detail of a `CommandRequested`. */
+export interface RequestDetail {
+  readonly metadata: JsonObject;
+  readonly data: JsonObject;
+}
+
+export type ReactionOutcome =
+  | { readonly kind: "command"; readonly detail: RequestDetail }
+  /** Parts that the command needs and the event has not; paths into the event. */
+  | { readonly kind: "incomplete"; readonly problems: readonly Problem[] };
+
+const MISSING = "not in the event";
+
+/** With the name of a rule and a colon it is the id of a command: 128 characters. */
+const MAX_KEY_CHARACTERS = 63;
+
+const KEY_RULE = `a text of 1 to ${MAX_KEY_CHARACTERS} characters, or a whole number`;
+const keySchema = z.union([z.string().min(1).max(MAX_KEY_CHARACTERS), z.int()]);
+
+/** As long as a time with nanoseconds and an offset. */
+const MAX_TIME_CHARACTERS = 40;
+
+/** What a command needs of the envelope; the rest is for the pattern and the mapping. */
+const envelopeSchema = z.object({
+  id: z.string().min(1).max(MAX_KEY_CHARACTERS),
+  time: z.iso
+    .datetime({ offset: true, abort: true })
+    .max(MAX_TIME_CHARACTERS)
+    // A deadline counted from the last days of 9999 could not be written.
+    .refine((time) => !/^(0000|9999)/.test(time), { error: "a year from 1 to 9998" }),
+});
+
+const correlatedSchema = z.object({
+  detail: z.object({ metadata: z.object({ correlationId: z.string().min(1).max(256) }) }),
+});
+
+const envelopeProblems = (event: JsonObject): readonly Problem[] =>
+  problemsOf(envelopeSchema.safeParse(event).error?.issues ?? []).map(({ path, rule }) => ({
+    path: `$.${path}`,
+    rule: rule === "required" ? MISSING : rule,
+  }));
+
+const templatesOf = (reaction: Reaction): readonly Template[] =>
+  [...PLACES.map((place) => reaction[place]), ...(reaction.guards ?? [])].filter(
+    (template) => template !== undefined,
+  );
+
+const missingIn = (reaction: Reaction, event: JsonObject): readonly Problem[] => {
+  const mapped = templatesOf(reaction)
+    .flatMap((template) => leavesOf(template))
+    .flatMap(({ leaf }) => (leaf.kind === "mapped" ? [leaf.path] : []));
+  const paths = [...(reaction.key ? [reaction.key] : []), ...mapped];
+  const missing = paths.filter((path) => valueAt(event, path) === undefined);
+  return [...new Set(missing.map(({ text }) => text))].map((path) => ({ path, rule: MISSING }));
+};
+
+const keyProblems = ({ key }: Reaction, event: JsonObject): readonly Problem[] => {
+  const value = key && valueAt(event, key);
+  return !key || value === undefined || keySchema.safeParse(value).success
+    ? []
+    : [{ path: key.text, rule: KEY_RULE }];
+};
+
+/**
+ * The id of the command that an event makes by a rule: the rule's name behind the value at its key,
+ * or behind the event's id where the rule has no key or the event no such value.
+ */
+export const commandIdOf = (
+  { name, key }: Reaction,
+  event: JsonObject,
+  eventId: string,
+): string => {
+  const named = keySchema.safeParse(key && valueAt(event, key));
+  return `${named.success ? named.data : eventId}:${name}`;
+};
+
+/** To be called when nothing is missing. */
+const filled = (template: Template, event: JsonObject): JsonValue =>
+  fillTemplate(template, (path): JsonValue => (path && valueAt(event, path)) ?? null);
+
+/**
+ * The command that an event makes by a rule; whether the event matches the rule is not looked at.
+ * Pure, and never throws, whatever is in the event. The same event makes the same command again,
+ * under the same id.
+ * @param event as EventBridge delivers it: `id`, `source`, `account`, `time`, `detail-type`, `detail`
+ */
+export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcome => {
+  const envelope = envelopeSchema.safeParse(event);
+  const problems = [
+    ...envelopeProblems(event),
+    ...keyProblems(reaction, event),
+    ...missingIn(reaction, event),
+  ];
+  if (!envelope.success || problems.length > 0) return { kind: "incomplete", problems };
+  const { id, time } = envelope.data;
+  const { operation, account, guards, deadlineMs } = reaction;
+  const correlated = correlatedSchema.safeParse(event);
+  const parts = PLACES.flatMap((place) => {
+    const template = reaction[place];
+    return template ? [[place, filled(template, event)] as const] : [];
+  });
+  return {
+    kind: "command",
+    detail: {
+      metadata: {
+        id,
+        commandId: commandIdOf(reaction, event, id),
+        correlationId: correlated.data?.detail.metadata.correlationId ?? id,
+        time,
+      },
+      data: {
+        operation: operation.id,
+        ...(account !== undefined && { account }),
+        ...Object.fromEntries(parts),
+        ...(guards && { guards: guards.map((guard) => filled(guard, event)) }),
+        ...(deadlineMs !== undefined && {
+          deadline: new Date(Date.parse(time) + deadlineMs).toISOString(),
+        }),
+      },
+    },
+  };
 };

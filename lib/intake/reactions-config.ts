@@ -6,11 +6,10 @@ import { pathText, placedProblemsOf } from "../contract/problem.ts";
 import { oneOf } from "../contract/values.ts";
 import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
-import { readEventPath } from "./event-path.ts";
 import { readPattern } from "./event-patterns/pattern.ts";
-import { readTemplate, type Template } from "./mapping.ts";
 import type { Reaction } from "./reaction.ts";
 import { onlyAccount, type ReactionContext, rulesBetween } from "./reaction-rules.ts";
+import { readEventPath, readTemplate, type Template } from "./template.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,9 +2,12 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { type PlacedProblem, placedProblemsOf } from "../contract/problem.ts";
 import { requestSchema } from "../engine/command.ts";
+import { guardSchema } from "../engine/guard.ts";
 import { nameProblems } from "../engine/request-limits.ts";
-import { fillTemplate, leavesOf, type Template } from "./mapping.ts";
+import { covers } from "../provider/access.ts";
+import type { AccountSettings } from "../provider/accounts-config.ts";
 import { PLACES } from "./reaction.ts";
+import { fillTemplate, leavesOf, type Template } from "./template.ts";
 
 type Place = readonly PropertyKey[];
 
@@ -85,4 +88,94 @@ export const requestProblems = (
     ...secretsIn(operation, templates),
   ];
   return problems.length > 0 ? problems : namesTooLong(operation, templates);
+};
+
+const NO_PROJECT =
+  "the account allows only some projects, and this reaches beyond them: it has to be listed among the account's operations";
+
+const OTHER_PROJECT = "the account does not allow this project";
+
+const fieldAt = (template: Template | undefined, name: string): Template | undefined =>
+  template?.kind === "object" ? template.fields.find(([field]) => field === name)?.[1] : undefined;
+
+/** Projects that a rule names itself, whatever the event. */
+const constantProjects = (
+  template: Template | undefined,
+  path: readonly PropertyKey[],
+): readonly { readonly project: number; readonly path: readonly PropertyKey[] }[] => {
+  const field = fieldAt(template, "project_id");
+  return field?.kind === "constant" && typeof field.value === "number"
+    ? [{ project: field.value, path: [...path, "project_id"] }]
+    : [];
+};
+
+const operationProblems = (
+  account: AccountSettings,
+  operation: Mutation,
+): readonly PlacedProblem[] => {
+  const path = ["then", "operation"];
+  if (account.operations !== "all" && !account.operations.includes(operation.id)) {
+    return [{ path, rule: "the account does not allow it" }];
+  }
+  const hasProject = "project_id" in operation.params.shape;
+  return hasProject || covers(account, { operation: operation.id, project: undefined })
+    ? []
+    : [{ path, rule: NO_PROJECT }];
+};
+
+/** What the account allows to nobody: the operation, or a project of the request or of a guard. */
+export const ceilingProblems = (
+  account: AccountSettings,
+  operation: Mutation,
+  params: Template | undefined,
+  guards: readonly Template[],
+): readonly PlacedProblem[] => {
+  const { projects } = account;
+  const named = [
+    ...constantProjects(params, ["then", "params"]),
+    ...guards.flatMap((guard, index) =>
+      ["floating_ip", "network"].flatMap((resource) =>
+        constantProjects(fieldAt(guard, resource), ["guards", index, resource]),
+      ),
+    ),
+  ];
+  const others = named.filter(({ project }) => projects !== "all" && !projects.includes(project));
+  return [
+    ...operationProblems(account, operation),
+    ...others.map(({ path }) => ({ path, rule: OTHER_PROJECT })),
+  ];
+};
+
+const PLACE = { project_id: 1, region_id: 1 };
+const ID = "00000000-0000-4000-8000-000000000000";
+
+/** A right value of each field, so that a mapped one hides nothing of those beside it. */
+const SAMPLES = new Map<PropertyKey | undefined, unknown>([
+  ["floating_ip", { ...PLACE, floating_ip_id: ID }],
+  ["network", { ...PLACE, network_id: ID }],
+  ["project_id", PLACE.project_id],
+  ["region_id", PLACE.region_id],
+  ["floating_ip_id", ID],
+  ["network_id", ID],
+  ["key", "key"],
+  ["equals", "value"],
+  ["not", "value"],
+  ["exists", true],
+  ["absent", true],
+]);
+
+/** What is wrong with a guard, whatever an event will put into its mapped parts. */
+export const guardProblems = (guard: Template): readonly PlacedProblem[] => {
+  // What is no object is for the schema to tell of.
+  if (guard.kind !== "object") return [];
+  const open = new Set(
+    leavesOf(guard).flatMap(({ leaf, place }) =>
+      leaf.kind === "constant" ? [] : [JSON.stringify(place)],
+    ),
+  );
+  const sample = fillTemplate(guard, (_path, place: Place) => SAMPLES.get(place.at(-1)));
+  const read = guardSchema.safeParse(sample);
+  return placedProblemsOf(read.error?.issues ?? []).filter(
+    ({ path, rule }) => rule === "unknown field" || !open.has(JSON.stringify(path)),
+  );
 };

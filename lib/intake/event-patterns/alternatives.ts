@@ -1,8 +1,8 @@
 import type { PlacedProblem } from "../../contract/problem.ts";
 import type { JsonObject, JsonValue } from "../../platform/ports/ledger.ts";
-import { isList, isObject } from "./leaf.ts";
-import type { Report } from "./operand.ts";
-import { type Field, readField } from "./read-tests.ts";
+import { type Field, readField } from "./field-tests.ts";
+import type { Report } from "./operators.ts";
+import { isList, isObject } from "./operators.ts";
 
 /** Fields that have to fit together, by their dotted name. A pattern without `$or` is one of these. */
 export type Alternative = ReadonlyMap<string, Field>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseMoneyJson, parseWireJson } from "../../../lib/contract/json.ts";
-import { readReactions } from "../../../lib/intake/reactions-file.ts";
+import { readReactions } from "../../../lib/intake/config-files.ts";
 import { readWatchlist } from "../../../lib/jobs/prices/watchlist.ts";
 import { readThresholdConfig } from "../../../lib/jobs/thresholds/config.ts";
 import { openGateway } from "../../../lib/local/gateway.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { commandOf } from "../../../lib/intake/react.ts";
-import { readReactions } from "../../../lib/intake/reactions-file.ts";
+import { readReactions } from "../../../lib/intake/config-files.ts";
+import { commandOf } from "../../../lib/intake/reaction.ts";
 import { CONTEXT, eventWith, mistakesIn, oneRule, reactionOf, reactionsOf } from "./read-file.ts";
 
 const YAML = `

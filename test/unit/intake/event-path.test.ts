@@ -4,7 +4,7 @@ import {
   PATH_RULE,
   readEventPath,
   valueAt,
-} from "../../../lib/intake/event-path.ts";
+} from "../../../lib/intake/template.ts";
 import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
 
 // Parsed, because in a literal __proto__ is no field.

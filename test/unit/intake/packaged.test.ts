@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { editorSchemaOf } from "../../../lib/config/editor-schema.ts";
-import { commandOf } from "../../../lib/intake/react.ts";
+import { commandOf } from "../../../lib/intake/reaction.ts";
 import { parseReactions, reactionsSchema } from "../../../lib/intake/reactions-config.ts";
 import { CONTEXT, eventWith, oneRule, reactionOf } from "./read-file.ts";
 

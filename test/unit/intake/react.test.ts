@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { commandOf } from "../../../lib/intake/react.ts";
+import { commandOf } from "../../../lib/intake/reaction.ts";
 import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
 import { eventWith, mistakesIn, oneRule, reactionOf } from "./read-file.ts";
 

@@ -1,6 +1,6 @@
+import { readReactions } from "../../../lib/intake/config-files.ts";
 import type { Reaction } from "../../../lib/intake/reaction.ts";
 import type { ReactionContext } from "../../../lib/intake/reaction-rules.ts";
-import { readReactions } from "../../../lib/intake/reactions-file.ts";
 import type { AccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
 

@@ -1,4 +1,4 @@
-import { readReactions } from "../../../../lib/intake/reactions-file.ts";
+import { readReactions } from "../../../../lib/intake/config-files.ts";
 import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
 import { createChance } from "../engine/chance.ts";
