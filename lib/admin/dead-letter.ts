@@ -5,8 +5,7 @@ import type { RequestContext } from "../engine/request.ts";
 import { resumeSchema } from "../engine/resume-message.ts";
 import { claimedSealed, openSealed, type SealedRequest } from "../engine/sealed-request.ts";
 import { readCall, sentAtOf } from "../intake/bus-event.ts";
-import { type IntakeDeps, reactionCommandId } from "../intake/ingest.ts";
-import { readTaskFollow } from "../intake/task-follow.ts";
+import { type IntakeDeps, reactionCommandId, readTaskFollow } from "../intake/ingest.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 
 /** How a request got into the queue, as far as that can be told. */

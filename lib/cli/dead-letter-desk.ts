@@ -4,8 +4,8 @@ import {
   deadLetterListSchema,
   type LetterOutcome,
   letterOutcomeSchema,
-} from "../admin/dead-letter-views.ts";
-import type { Selection } from "../admin/redrive.ts";
+} from "../admin/answers.ts";
+import type { Selection } from "../admin/dead-letters.ts";
 import { post, read } from "./gateway-client.ts";
 
 /** Where dead letters are looked at and settled: at a running Skyhook, or at a deployed stage. */

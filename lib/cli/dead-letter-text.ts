@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { DeadLetterList, Explanation, LetterOutcome } from "../admin/dead-letter-views.ts";
+import type { DeadLetterList, Explanation, LetterOutcome } from "../admin/answers.ts";
 import { problemLines } from "./output.ts";
 import { visibleText } from "./visible-text.ts";
 

@@ -1,5 +1,5 @@
-import type { LetterOutcome } from "../admin/dead-letter-views.ts";
-import type { Selection } from "../admin/redrive.ts";
+import type { LetterOutcome } from "../admin/answers.ts";
+import type { Selection } from "../admin/dead-letters.ts";
 import type { DeadLetterDesk } from "./dead-letter-desk.ts";
 import { deadLettersText, outcomesText } from "./dead-letter-text.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";

@@ -1,8 +1,6 @@
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { cancelCommand } from "../admin/cancel-command.ts";
-import { liftPause } from "../admin/lift-pause.ts";
-import { readState } from "../admin/read-view.ts";
-import { resolveCommand } from "../admin/resolve-command.ts";
+import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
+import { readState } from "../admin/status.ts";
 import { commandKey } from "../engine/command.ts";
 import { createAwsClient } from "../platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../platform/aws/dynamodb-ledger.ts";

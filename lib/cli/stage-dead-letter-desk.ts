@@ -1,13 +1,13 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
-import { joinDeadLetters } from "../admin/join-dead-letters.ts";
 import {
   deleteDeadLetters,
+  joinDeadLetters,
   listDeadLetters,
   type RecoveryDeps,
   redriveDeadLetters,
-} from "../admin/redrive.ts";
+} from "../admin/dead-letters.ts";
 import { createAwsClient } from "../platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../platform/aws/dynamodb-ledger.ts";
 import { createSqsDeadLetters } from "../platform/aws/sqs-dead-letters.ts";

@@ -1,7 +1,6 @@
 import { type Context, Hono } from "hono";
 import { findingSchema } from "../admin/answers.ts";
-import { cancelCommand } from "../admin/cancel-command.ts";
-import { resolveCommand } from "../admin/resolve-command.ts";
+import { cancelCommand, resolveCommand } from "../admin/operator-actions.ts";
 import { commandKey, commands, isEnded } from "../engine/command.ts";
 import type { CommandDeps } from "../engine/deps.ts";
 import { finishCommand } from "../engine/finish.ts";

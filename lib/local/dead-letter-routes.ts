@@ -5,7 +5,7 @@ import {
   listDeadLetters,
   type RecoveryDeps,
   redriveDeadLetters,
-} from "../admin/redrive.ts";
+} from "../admin/dead-letters.ts";
 import { parseJson } from "../engine/parse-json.ts";
 import type { Automation } from "./automation.ts";
 import { readBody, refuse } from "./gateway-body.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { liftPause } from "../admin/lift-pause.ts";
-import { type RequestView, readState } from "../admin/read-view.ts";
+import { liftPause } from "../admin/operator-actions.ts";
+import { type RequestView, readState } from "../admin/status.ts";
 import type { Problem } from "../contract/problem.ts";
 import { commandKey, commands } from "../engine/command.ts";
 import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";

@@ -1,5 +1,5 @@
 import type { FindingContext } from "../../../lib/admin/diagnosis.ts";
-import { explain } from "../../../lib/admin/explain.ts";
+import { explain } from "../../../lib/admin/explanation.ts";
 import { requestFingerprint } from "../../../lib/engine/accept.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import { readRequest } from "../../../lib/engine/read-request.ts";

@@ -1,4 +1,4 @@
-import { listDeadLetters, type RecoveryDeps } from "../../../lib/admin/redrive.ts";
+import { listDeadLetters, type RecoveryDeps } from "../../../lib/admin/dead-letters.ts";
 import { createLocalDeadLetters } from "../../../lib/local/local-dead-letters.ts";
 import { startProvider } from "../../support/provider.ts";
 import { createWorld, type World } from "../../support/world.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redriveDeadLetters } from "../../../lib/admin/redrive.ts";
+import { redriveDeadLetters } from "../../../lib/admin/dead-letters.ts";
 import { groupIdOf } from "../../../lib/engine/lane-id.ts";
 import { resumeMessage } from "../../../lib/engine/resume-message.ts";
 import type { DeadLetters } from "../../../lib/platform/ports/dead-letters.ts";

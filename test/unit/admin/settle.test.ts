@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deleteDeadLetters, listDeadLetters } from "../../../lib/admin/redrive.ts";
+import { deleteDeadLetters, listDeadLetters } from "../../../lib/admin/dead-letters.ts";
 import { updatePolicy } from "../../support/requests.ts";
 import { buryAll, openRecovery } from "./recovery-world.ts";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { joinDeadLetters } from "../../../lib/admin/join-dead-letters.ts";
 import {
   deleteDeadLetters,
+  joinDeadLetters,
   listDeadLetters,
   type RecoveryDeps,
   redriveDeadLetters,
-} from "../../../lib/admin/redrive.ts";
+} from "../../../lib/admin/dead-letters.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
 import { createLocalDeadLetters } from "../../../lib/local/local-dead-letters.ts";
 import { createMemoryStore } from "../../../lib/local/memory-store.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { LetterOutcome } from "../../../lib/admin/dead-letter-views.ts";
+import type { LetterOutcome } from "../../../lib/admin/answers.ts";
 import type { DeadLetterDesk } from "../../../lib/cli/dead-letter-desk.ts";
 import { deadLettersText } from "../../../lib/cli/dead-letter-text.ts";
 import { redrive } from "../../../lib/cli/dead-letters.ts";

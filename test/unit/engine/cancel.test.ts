@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
+import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import { finishCommand } from "../../../lib/engine/finish.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
 import { createGate } from "../../support/gate.ts";

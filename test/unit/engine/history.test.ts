@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readView } from "../../../lib/admin/read-view.ts";
+import { readView } from "../../../lib/admin/status.ts";
 import type { Client } from "../../../lib/provider/client.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import type { Around } from "../../support/faults.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { liftPause } from "../../../lib/admin/lift-pause.ts";
-import { readView } from "../../../lib/admin/read-view.ts";
+import { liftPause } from "../../../lib/admin/operator-actions.ts";
+import { readView } from "../../../lib/admin/status.ts";
 import { blockBudget, budgets, newBudget } from "../../../lib/provider/rate-limit.ts";
 import { createFaults } from "../../support/faults.ts";
 import { json, scriptProvider } from "../../support/provider.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
-import { resolveCommand } from "../../../lib/admin/resolve-command.ts";
+import { cancelCommand, resolveCommand } from "../../../lib/admin/operator-actions.ts";
 import { commandKey, commands, isEnded } from "../../../lib/engine/command.ts";
 import { finishCommand } from "../../../lib/engine/finish.ts";
 import { lanes } from "../../../lib/engine/lane.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
-import { readView } from "../../../lib/admin/read-view.ts";
-import { resolveCommand } from "../../../lib/admin/resolve-command.ts";
+import { cancelCommand, resolveCommand } from "../../../lib/admin/operator-actions.ts";
+import { readView } from "../../../lib/admin/status.ts";
 import { createGate } from "../../support/gate.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { readState } from "../../../lib/admin/read-view.ts";
+import { readState } from "../../../lib/admin/status.ts";
 import { rejectRequest } from "../../../lib/engine/reject.ts";
 import { MAX_PER_HOUR } from "../../../lib/engine/rejection.ts";
 import type { Around } from "../../support/faults.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../../lib/admin/answers.ts";
-import { resolveCommand } from "../../../lib/admin/resolve-command.ts";
+import { resolveCommand } from "../../../lib/admin/operator-actions.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
-import { readView } from "../../../lib/admin/read-view.ts";
+import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
+import { readView } from "../../../lib/admin/status.ts";
 import { createGate } from "../../support/gate.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { requestOf, updateContainer } from "../../support/requests.ts";

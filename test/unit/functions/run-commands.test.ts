@@ -2,7 +2,7 @@ import type { SQSEvent } from "aws-lambda";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createHandler } from "../../../functions/run-commands/handler.ts";
-import { cancelCommand } from "../../../lib/admin/cancel-command.ts";
+import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import type { Around } from "../../support/faults.ts";
 import example from "../../support/fixtures/sqs-fifo-event.json" with { type: "json" };
 import { resumeInstance, updateContainer, updatePolicy } from "../../support/requests.ts";

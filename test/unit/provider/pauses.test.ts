@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { liftPause } from "../../../lib/admin/lift-pause.ts";
+import { liftPause } from "../../../lib/admin/operator-actions.ts";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
 import { createAccountWorld, LIST, throttled } from "./account-world.ts";
 

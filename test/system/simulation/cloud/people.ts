@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { CancelAnswer } from "../../../../lib/admin/answers.ts";
-import { cancelCommand } from "../../../../lib/admin/cancel-command.ts";
-import { resolveCommand } from "../../../../lib/admin/resolve-command.ts";
+import { cancelCommand, resolveCommand } from "../../../../lib/admin/operator-actions.ts";
 import { commands } from "../../../../lib/engine/command.ts";
 import type { Deed } from "../plan/deeds.ts";
 import { createLambda } from "./lambda.ts";

@@ -1,0 +1,294 @@
+import { type Command, isEnded, splitCommandKey } from "../engine/command.ts";
+import { redactorOf } from "../engine/redaction.ts";
+import type { CommandRequest, RejectionReason } from "../engine/request.ts";
+import { clipped, listedProblems } from "../events/listing.ts";
+import type { DeadLetter } from "../platform/ports/dead-letters.ts";
+import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
+import type { Explanation } from "./answers.ts";
+import { type Letter, readLetter } from "./dead-letter.ts";
+import { type Finding, type FindingContext, findOut } from "./diagnosis.ts";
+
+type Words = Pick<Explanation, "advice" | "deletingLoses" | "redrive" | "standing">;
+
+/** To the second: for people. */
+const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+
+/** What a dead letter is. */
+const whatText = (letter: Letter): string => {
+  switch (letter.kind) {
+    case "resume":
+      return "Skyhook's own message: its command is to go on";
+    case "forged":
+      return `a request that says intake has sealed it for AWS account ${clipped(letter.sender)}, and its seal is not ours`;
+    case "unreadable":
+      return `nothing that Skyhook understands: ${letter.why}`;
+    case "ignored":
+      return `nothing that intake understands: ${clipped(letter.why)}`;
+    case "reaction":
+      return `an event of AWS account ${clipped(letter.source.sender)} for the reaction ${clipped(letter.reaction)}, not accepted by intake`;
+    case "request": {
+      const { sender } = letter.source;
+      if (letter.origin === "direct") return "a request that was sent to the queue directly";
+      if (letter.origin === "event") {
+        return `an event of AWS account ${clipped(sender)} that asks for a command and was not accepted by intake`;
+      }
+      const seal =
+        letter.origin === "intake" ? "" : " (seal not checked: its key is not known here)";
+      return `a request of AWS account ${clipped(sender)}, sealed by intake${seal}`;
+    }
+    default:
+      return letter satisfies never;
+  }
+};
+
+const commandText = (command: Command): string => {
+  if (!isEnded(command)) {
+    const since = timeText(command.acceptedAt);
+    const until = timeText(command.deadline);
+    return `${command.state.status}, accepted ${since}; goes on by itself until ${until} at the latest`;
+  }
+  const { status, reason, endedAt } = command.state;
+  return `ended ${timeText(endedAt)} as ${status}${reason === undefined ? "" : ` (${reason})`}`;
+};
+
+const knownWords = ({ command, isCompared }: Extract<Finding, { kind: "known" }>): Words => ({
+  standing: `in the ledger: ${commandText(command)}${isCompared ? "" : "; whether its payload is the same is not checked"}`,
+  redrive: "changes nothing",
+  advice: "delete",
+  deletingLoses: "nothing",
+});
+
+/** Reasons that pass, or that somebody can take away: a rejection now would lose the command. */
+const PASSING: ReadonlySet<RejectionReason> = new Set(["lane-full", "not-allowed"]);
+
+const refusedWords = (finding: Extract<Finding, { kind: "refused" }>, isTold: boolean): Words => {
+  const { reason } = finding.refusal;
+  const { command } = finding;
+  const standing = command
+    ? `a command with its id is in the ledger: ${commandText(command)}`
+    : "not in the ledger: never accepted";
+  if (!isTold) {
+    const redrive = `rejects it (${reason}); nobody can be told, because it has no id`;
+    return { standing, redrive, advice: "delete", deletingLoses: "nothing" };
+  }
+  const redrive = `rejects it (${reason}), and tells its sender`;
+  return PASSING.has(reason) && !command
+    ? { standing, redrive, advice: "mend", deletingLoses: "command" }
+    : { standing, redrive, advice: "redrive", deletingLoses: "rejection" };
+};
+
+const RIGHTS_UNKNOWN = ", if its sender may: rights are not checked without --accounts";
+
+/** @param isTold whether its sender can be told of a rejection */
+const wordsOf = (finding: Finding, isTold: boolean): Words => {
+  switch (finding.kind) {
+    case "unreadable":
+      return {
+        standing: "no command",
+        redrive: "rejects it; nobody can be told, because it has no id",
+        advice: "delete",
+        deletingLoses: "nothing",
+      };
+    case "forged":
+      return {
+        standing:
+          "no command: somebody else wrote it, or the fingerprint key is another one by now",
+        redrive: "rejects it; nobody can be told, because nobody knows whose it is",
+        advice: "delete",
+        deletingLoses: "nothing",
+      };
+    case "ignored":
+      return {
+        standing: "no command",
+        redrive: "changes nothing: intake ignores it",
+        advice: "delete",
+        deletingLoses: "nothing",
+      };
+    case "reacting":
+      return {
+        standing: finding.isIdKnown
+          ? "not in the ledger: never accepted"
+          : "not in the ledger under this id; a rule with `key` gives its command another id",
+        redrive: "gives it to intake again, which applies the reaction",
+        advice: "redrive",
+        deletingLoses: "command",
+      };
+    case "stuck":
+      return {
+        standing: "its command's ledger item cannot be read by this version",
+        redrive: "fails as before, until a version runs that can read the item",
+        advice: "mend",
+        deletingLoses: "command",
+      };
+    case "forgotten":
+      return {
+        standing: "its command is not in the ledger (any more)",
+        redrive: "changes nothing",
+        advice: "delete",
+        deletingLoses: "nothing",
+      };
+    case "known":
+      return knownWords(finding);
+    case "runnable":
+      return {
+        standing: "not in the ledger: never accepted",
+        redrive: `runs it${finding.isRightChecked ? "" : RIGHTS_UNKNOWN}`,
+        advice: "redrive",
+        deletingLoses: "command",
+      };
+    case "untimed":
+      return {
+        standing:
+          "not in the ledger, and more than 30 days old: it may have run, and been forgotten since",
+        redrive: "could run it a second time, so it is not sent back: send it anew if it is wanted",
+        advice: "mend",
+        deletingLoses: "command",
+      };
+    case "refused":
+      return refusedWords(finding, isTold);
+    default:
+      return finding satisfies never;
+  }
+};
+
+const REDACTED = "[redacted]";
+const NOT_SHOWN = "[not shown]";
+/** Of what is not valid only an outline is shown: so deep, and so many fields of one object. */
+const MAX_LEVELS = 4;
+const MAX_FIELDS = 50;
+const MAX_NAME_CHARACTERS = 100;
+
+/** A copy in which every text has gone through `change`. */
+const withTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
+  if (typeof value === "string") return change(value);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((each: JsonValue) => withTexts(each, change));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, withTexts(each, change)]),
+  );
+};
+
+const bodyOf = ({ operation, request }: CommandRequest): JsonObject | undefined => {
+  if (!request.body) return undefined;
+  const secret = new Set<string>(operation.secrets ?? []);
+  const redact = redactorOf(operation, request);
+  return Object.fromEntries(
+    Object.entries(request.body).map(([name, value]) => [
+      name,
+      secret.has(`body.${name}`) ? REDACTED : withTexts(value, redact),
+    ]),
+  );
+};
+
+const iso = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString();
+
+/** What a valid request asks for, secrets left out: their fields, and their values in other texts. */
+const shownRequest = (given: CommandRequest): JsonObject => {
+  const { request, after, guards, dryRun } = given;
+  const body = bodyOf(given);
+  const askedAt = iso(given.askedAt);
+  const deadline = iso(given.deadline);
+  return {
+    operation: given.operation.id,
+    params: request.params,
+    query: request.query,
+    ...(body && { body }),
+    ...(askedAt !== undefined && { askedAt }),
+    ...(deadline !== undefined && { deadline }),
+    ...(after.length > 0 && { after }),
+    ...(guards.length > 0 && { guards: guards.map(plainGuard) }),
+    ...(dryRun && { dryRun }),
+  };
+};
+
+const plainGuard = (guard: CommandRequest["guards"][number]): JsonValue =>
+  JSON.parse(JSON.stringify(guard));
+
+/**
+ * The names of the fields of what is not valid. Nobody can tell which of its values are secret: a
+ * misspelt `envs` holds what `envs` would.
+ */
+const outlineOf = (value: unknown, levels = MAX_LEVELS): JsonValue => {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return NOT_SHOWN;
+  const fields = Object.entries(value);
+  if (levels === 0) return NOT_SHOWN;
+  return Object.fromEntries([
+    ...fields
+      .slice(0, MAX_FIELDS)
+      .map(([name, each]) => [name.slice(0, MAX_NAME_CHARACTERS), outlineOf(each, levels - 1)]),
+    ...(fields.length > MAX_FIELDS ? [["…", `${fields.length - MAX_FIELDS} more`]] : []),
+  ]);
+};
+
+const instant = (at: number): string => new Date(at).toISOString();
+
+const commandIn = (finding: Finding): Command | undefined =>
+  "command" in finding ? finding.command : undefined;
+
+const ledgerFields = (command: Command | undefined): Partial<Explanation> =>
+  command
+    ? {
+        operation: command.operation,
+        account: command.account,
+        lane: command.lane,
+        status: command.state.status,
+        ...(isEnded(command) && { endedAt: instant(command.state.endedAt) }),
+      }
+    : {};
+
+/** Whose it is, and which command, as far as the message shows. */
+const identityFields = (letter: Letter): Partial<Explanation> => {
+  if (letter.kind === "resume") {
+    const { sender, id } = splitCommandKey(letter.command);
+    return { sender: clipped(sender), commandId: clipped(id) };
+  }
+  if (letter.kind !== "request" && letter.kind !== "reaction") return {};
+  const { source, commandId } = letter;
+  return { sender: clipped(source.sender), ...(commandId !== undefined && { commandId }) };
+};
+
+const requestFields = (letter: Letter, finding: Finding): Partial<Explanation> => {
+  if (letter.kind !== "request") return {};
+  const request = "request" in finding ? finding.request : undefined;
+  if (!request) return finding.kind === "refused" ? { content: outlineOf(letter.detail) } : {};
+  return {
+    operation: request.operation.id,
+    // Without the rights nobody knows which account is meant where the request does not say it.
+    ...(request.account !== "" && { account: request.account, lane: request.lane }),
+    content: shownRequest(request),
+  };
+};
+
+const refusalFields = (finding: Finding): Partial<Explanation> =>
+  finding.kind === "refused"
+    ? { reason: finding.refusal.reason, problems: listedProblems(finding.refusal.problems) }
+    : {};
+
+/**
+ * Explains a dead letter by what it is and how its command stands now. Looks up and changes nothing;
+ * no secret of the request is in what it says.
+ */
+export const explain = async (
+  letter: DeadLetter,
+  context: FindingContext,
+): Promise<Explanation> => {
+  const read = readLetter(letter, context);
+  const finding = await findOut(read, letter, context);
+  const isTold = read.kind === "request" && read.commandId !== undefined;
+  return {
+    messageId: letter.messageId,
+    ...(letter.groupId !== undefined && { groupId: letter.groupId }),
+    cameAt: instant(letter.cameAt),
+    receiveCount: letter.receiveCount,
+    bytes: Buffer.byteLength(letter.body),
+    kind: read.kind,
+    what: whatText(read),
+    ...identityFields(read),
+    ...ledgerFields(commandIn(finding)),
+    ...requestFields(read, finding),
+    ...refusalFields(finding),
+    ...wordsOf(finding, isTold),
+    mayRunTwice: finding.kind === "untimed",
+  };
+};
