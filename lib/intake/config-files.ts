@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type ConfigProblem, type ConfigReading, readConfig } from "../config/config-file.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
-import { readDeployedAccounts } from "../provider/deployed-accounts.ts";
+import { readDeployedAccounts } from "../provider/accounts-file.ts";
 import type { Reaction } from "./reaction.ts";
 import { type ReactionContext, rulesBetween } from "./reaction-rules.ts";
 import { reactionsSchema, toReactions } from "./reactions-config.ts";

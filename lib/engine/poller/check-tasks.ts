@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { Random } from "../../platform/ports/random.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { commands, isEnded } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import {

@@ -7,7 +7,7 @@ import {
   type taskSchema,
 } from "../../contract/tasks.ts";
 import type { Random } from "../../platform/ports/random.ts";
-import type { Account } from "../../provider/account.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
 import { isBeside, type Task, type TaskEnd } from "../task.ts";
