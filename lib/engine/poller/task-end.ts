@@ -1,3 +1,4 @@
+import { commandedOperation } from "../../contract/operations.ts";
 import { eventOf } from "../../events/event.ts";
 import { clipped, listedProblems } from "../../events/listing.ts";
 import { publish } from "../../events/publish.ts";
@@ -5,7 +6,6 @@ import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { tellTaskEnd } from "../follow.ts";
 import { depsFor, keyFields } from "../log-fields.ts";
-import { commandOperation } from "../operations/by-id.ts";
 import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,
@@ -29,7 +29,7 @@ const redacted = async (
   text: string,
 ): Promise<string> => {
   const command = await commands.read(deps.ledger, key);
-  const redact = redactorOf(commandOperation(operation).operation, command?.value.request);
+  const redact = redactorOf(commandedOperation(operation), command?.value.request);
   return clipped(redact(text));
 };
 
