@@ -2,7 +2,6 @@ import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
 import { listedProblems } from "../events/listing.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
-import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import {
   type Command,
   commandKey,
@@ -75,13 +74,12 @@ const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask
 });
 
 /** Lists of one kind from several tasks become one list. */
-export const createdBy = (tasks: readonly FollowedTask[]): JsonObject | undefined => {
+export const createdBy = (tasks: readonly FollowedTask[]) => {
   // The kinds are the provider's words: `constructor` may be one.
-  const merged = new Map<string, JsonValue[]>();
+  const merged = new Map<string, (string | number)[]>();
   for (const { end } of tasks) {
     for (const [kind, ids] of Object.entries(end?.createdResources ?? {})) {
-      if (Array.isArray(ids) && ids.length > 0)
-        merged.set(kind, [...(merged.get(kind) ?? []), ...ids]);
+      if (ids && ids.length > 0) merged.set(kind, [...(merged.get(kind) ?? []), ...ids]);
     }
   }
   return merged.size > 0 ? Object.fromEntries(merged) : undefined;

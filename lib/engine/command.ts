@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { createdResourcesSchema } from "../contract/tasks.ts";
 import { outboxSchema } from "../ledger/outbox.ts";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
@@ -31,7 +32,7 @@ const followedTaskSchema = z.object({
     .object({
       kind: z.enum(["finished", "failed", "unknown"]),
       message: z.string().optional(),
-      createdResources: jsonRecord.optional(),
+      createdResources: createdResourcesSchema.optional(),
     })
     .optional(),
 });

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { createdResourcesSchema } from "../contract/tasks.ts";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 
@@ -33,7 +34,7 @@ const taskSchema = z.object({
       status: z.enum(["finished", "failed", "unknown"]),
       endedAt: z.int(),
       message: z.string().optional(),
-      createdResources: z.record(z.string(), z.json()).optional(),
+      createdResources: createdResourcesSchema.optional(),
       told: z.boolean(),
     }),
     /** The command ended first; nobody waits for the task any more. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { createdResourcesSchema } from "../contract/tasks.ts";
 
 const problems = z
   .array(z.looseObject({ path: z.string(), rule: z.string() }))
@@ -76,8 +77,6 @@ const priceTotal = z.looseObject({
   per_month: decimalText.nullable(),
 });
 
-const createdResources = z.record(z.string(), z.array(z.union([z.string(), z.int()])).nullable());
-
 /** Data of every event that this system publishes, by its detail-type. */
 export const EVENT_DATA = {
   CommandAccepted: z.looseObject({ ...commandFacts, ...conditions, deadline: z.iso.datetime() }),
@@ -105,7 +104,7 @@ export const EVENT_DATA = {
       .describe(
         "done: also what was found done after a lost reply, which another client may have done",
       ),
-    createdResources: createdResources.optional(),
+    createdResources: createdResourcesSchema.optional(),
     result: z.json().optional().describe("the provider's answer, when it is small"),
     wouldSend: z
       .looseObject({ method: z.string(), path: z.string(), body: z.json().optional() })
@@ -122,7 +121,7 @@ export const EVENT_DATA = {
     reason: z.enum(["dependency", "guard", "requested"]),
     problems,
     tag: z
-      .looseObject({ key: z.string(), value: z.string() })
+      .looseObject({ key: z.string(), value: z.string(), read_only: z.boolean() })
       .nullable()
       .optional()
       .describe("of a guard: the tag that was seen, null when there was none"),
@@ -137,7 +136,7 @@ export const EVENT_DATA = {
     lane: z.string(),
     taskId: z.string(),
     durationMs: z.int().nonnegative(),
-    createdResources: createdResources.optional(),
+    createdResources: createdResourcesSchema.optional(),
   }),
   TaskFailed: z.looseObject({
     operation: z.string(),
@@ -269,3 +268,15 @@ export const EVENT_DATA = {
 } as const;
 
 export type DetailType = keyof typeof EVENT_DATA;
+
+/** What stands beside the data of every event. */
+export const metadataSchema = z.looseObject({
+  id: z.string(),
+  version: z.int(),
+  time: z.iso.datetime(),
+  correlationId: z.string(),
+  causationId: z.string(),
+  account: z.string().optional(),
+  sender: z.string().optional(),
+  commandId: z.string().optional(),
+});

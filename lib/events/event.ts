@@ -1,8 +1,8 @@
 import { v5 as nameBasedUuid } from "uuid";
-import * as z from "zod";
+import type * as z from "zod";
 import type { BusEntry } from "../platform/ports/bus.ts";
-import type { JsonObject } from "../platform/ports/ledger.ts";
-import type { DetailType } from "./catalogue.ts";
+import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
+import type { DetailType, EVENT_DATA } from "./catalogue.ts";
 
 /** Namespace of our event ids (RFC 9562, version 5); changing it would give old facts new ids. */
 const EVENT_NAMESPACE = "6f0c1f5e-3b0a-4c55-9a43-5d1b6f1c7a10";
@@ -10,23 +10,44 @@ const EVENT_NAMESPACE = "6f0c1f5e-3b0a-4c55-9a43-5d1b6f1c7a10";
 /** Version of the detail's shape; a consumer can tell an incompatible change by it. */
 const DETAIL_VERSION = 1;
 
-/** What stands beside the data of every event. */
-export const metadataSchema = z.looseObject({
-  id: z.string(),
-  version: z.int(),
-  time: z.iso.datetime(),
-  correlationId: z.string(),
-  causationId: z.string(),
-  account: z.string().optional(),
-  sender: z.string().optional(),
-  commandId: z.string().optional(),
-});
+/** The fields that a type names; `looseObject` adds all others. */
+type Named<T> = {
+  readonly [K in keyof T as string extends K ? never : K]: Given<Exclude<T[K], undefined>>;
+};
 
-interface Fact {
-  readonly detailType: DetailType;
-  /** Names the fact; the same words give the same event id, however often it is told. */
+/** A schema's input as a builder gives it: read-only, and of a loose object the named fields only. */
+type Given<T> = [z.core.util.JSONType] extends [T]
+  ? JsonValue
+  : T extends readonly (infer Entry)[]
+    ? readonly Given<Entry>[]
+    : T extends object
+      ? [keyof Named<T>] extends [never]
+        ? { readonly [K in keyof T]: Given<T[K]> }
+        : Named<T>
+      : T;
+
+/** The data where no level has a field that `Known` does not name: a spread may bring one in. */
+type Exactly<Data, Known> = [JsonValue] extends [Known]
+  ? Data
+  : Data extends readonly (infer Entry)[]
+    ? readonly Exactly<Entry, Extract<Known, readonly unknown[]>[number]>[]
+    : Data extends object
+      ? { readonly [K in keyof Data]: ExactField<Data, Extract<Known, object>, K> }
+      : Data;
+type ExactField<Data, Known, K extends keyof Data> = K extends keyof Known
+  ? Exactly<Data[K], Known[K]>
+  : never;
+
+/** Data of an event as the catalogue has it: no field more, no field less. */
+type CataloguedData<T extends DetailType, Data> = EventData<T> & Exactly<Data, EventData<T>>;
+type EventData<T extends DetailType> = Given<z.input<(typeof EVENT_DATA)[T]>>;
+
+/** What has happened, with the data that the catalogue knows for it. */
+export interface Fact<T extends DetailType, Data extends JsonObject> {
+  readonly detailType: T;
+  /** Names the fact; the same words give the same event id, however often it is published. */
   readonly identity: readonly string[];
-  /** Events about one subject are told in order. */
+  /** Events about one subject are published in order. */
   readonly subject: string;
   /** Epoch ms. */
   readonly time: number;
@@ -34,14 +55,16 @@ interface Fact {
   /** Id of the event or message that led to this fact. */
   readonly causationId: string;
   readonly account?: string | undefined;
-  /** The AWS account that asked for what this tells of. */
+  /** The AWS account that asked for what this reports. */
   readonly sender?: string | undefined;
   readonly commandId?: string | undefined;
-  readonly data: JsonObject;
+  readonly data: Data & CataloguedData<T, Data>;
 }
 
 /** Makes the event of a fact: pure, so a second making is the same event. */
-export const eventOf = (fact: Fact): BusEntry => {
+export const eventOf = <T extends DetailType, Data extends JsonObject>(
+  fact: Fact<T, Data>,
+): BusEntry => {
   const id = nameBasedUuid(JSON.stringify([fact.detailType, ...fact.identity]), EVENT_NAMESPACE);
   return {
     detailType: fact.detailType,

@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { eventOf } from "../events/event.ts";
+import type { DetailType } from "../events/catalogue.ts";
+import { eventOf, type Fact } from "../events/event.ts";
 import { publish } from "../events/publish.ts";
 import type { EventBus } from "../platform/ports/bus.ts";
-import type { Ledger } from "../platform/ports/ledger.ts";
+import type { JsonObject, Ledger } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
 import { type RecordRules, recordKind } from "./record.ts";
 
@@ -22,7 +23,9 @@ export const outboxSchema = z.array(outboxEventSchema);
 export type OutboxEvent = z.output<typeof outboxEventSchema>;
 
 /** Makes the event of a fact as a record keeps it. */
-export const outboxEvent = (fact: Parameters<typeof eventOf>[0]): OutboxEvent => {
+export const outboxEvent = <T extends DetailType, Data extends JsonObject>(
+  fact: Fact<T, Data>,
+): OutboxEvent => {
   const event = eventOf(fact);
   return { ...event, detail: detailSchema.parse(event.detail) };
 };

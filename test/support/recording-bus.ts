@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { EVENT_DATA } from "../../lib/events/catalogue.ts";
-import { metadataSchema } from "../../lib/events/event.ts";
+import { EVENT_DATA, metadataSchema } from "../../lib/events/catalogue.ts";
 import type { BusEntry, PublishOutcome } from "../../lib/platform/ports/bus.ts";
 import type { JsonObject, Ledger } from "../../lib/platform/ports/ledger.ts";
 

@@ -62,9 +62,8 @@ const shownText = async (deps: CommandDeps, task: Task, text: string): Promise<s
 const KINDS = { finished: "finished", failed: "failed", unknown: "unknown" } as const;
 
 const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
-  const created = state.createdResources;
-  return eventOf({
-    detailType: state.status === "finished" ? "TaskFinished" : "TaskFailed",
+  const { createdResources, message } = state;
+  const fact = {
     // A task has one end, but each who waits for it is told for itself.
     identity: [task.account, task.id, ...(isBeside(task) ? [task.command] : [])],
     subject: command.lane,
@@ -74,17 +73,27 @@ const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
     account: task.account,
     sender: command.sender,
     commandId: command.id,
+  };
+  const data = {
+    operation: task.operation,
+    lane: command.lane,
+    taskId: task.id,
+    durationMs: Math.max(0, state.endedAt - task.recordedAt),
+  };
+  if (state.status === "finished") {
+    return eventOf({
+      ...fact,
+      detailType: "TaskFinished",
+      data: { ...data, ...(createdResources && { createdResources }) },
+    });
+  }
+  return eventOf({
+    ...fact,
+    detailType: "TaskFailed",
     data: {
-      operation: task.operation,
-      lane: command.lane,
-      taskId: task.id,
-      durationMs: Math.max(0, state.endedAt - task.recordedAt),
-      ...(state.status === "finished"
-        ? created && { createdResources: created }
-        : {
-            reason: state.status === "failed" ? "task-failed" : "task-unknown",
-            problems: listedProblems([{ path: "", rule: state.message ?? "" }]),
-          }),
+      ...data,
+      reason: state.status === "failed" ? "task-failed" : "task-unknown",
+      problems: listedProblems([{ path: "", rule: message ?? "" }]),
     },
   });
 };

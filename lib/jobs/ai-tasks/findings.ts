@@ -3,7 +3,14 @@ import { aiTaskKey, aiTasks } from "./ai-task.ts";
 import { followOpen, type OpenAiTask } from "./ai-watch.ts";
 import { noteEnd, tellEnd } from "./publish-ends.ts";
 import { type AiTaskRun, changeWatch, requireLease } from "./run.ts";
-import { type AiTaskEnd, endOf, hasEnded, type ShownAiTask, taskNameOf } from "./shown-task.ts";
+import {
+  type AiTaskEnd,
+  type EndedAiTask,
+  endOf,
+  hasEnded,
+  type ShownAiTask,
+  taskNameOf,
+} from "./shown-task.ts";
 
 const MAX_READS_AT_ONCE = 16;
 const MAX_WRITES_AT_ONCE = 8;
@@ -16,7 +23,7 @@ export type Finding =
   | { readonly kind: "to-follow"; readonly task: OpenAiTask }
   | { readonly kind: "to-tell"; readonly end: AiTaskEnd }
   /** It ended before its account was watched. */
-  | { readonly kind: "to-note"; readonly taskId: string; readonly status: string };
+  | ({ readonly kind: "to-note" } & Pick<AiTaskEnd, "taskId" | "status">);
 
 const RECORDED: Finding = { kind: "recorded" };
 
@@ -26,20 +33,23 @@ const toFollow = (task: ShownAiTask): Finding => {
   return { kind: "to-follow", task: { taskId: task.task_id, ...named } };
 };
 
+const toTell = (task: EndedAiTask): Finding => ({ kind: "to-tell", end: endOf(task) });
+
 /** A baseline tells of nothing: the end of a task that was known at work is left to the next run. */
 const findingOf = async (run: AiTaskRun, task: ShownAiTask): Promise<Finding> => {
-  const { task_id: taskId, status } = task;
+  const { task_id: taskId } = task;
   const isBaseline = run.watch.fullReadAt === undefined;
-  const toTell = (): Finding => ({ kind: "to-tell", end: endOf(task) });
   if (run.followed.has(taskId)) {
-    return hasEnded(task) && !isBaseline ? toTell() : { kind: "followed", taskId };
+    return hasEnded(task) && !isBaseline ? toTell(task) : { kind: "followed", taskId };
   }
   const key = aiTaskKey({ account: run.accountName, taskId });
   const state = (await aiTasks.read(run.deps.ledger, key))?.value.state;
   if (state?.kind === "ended") return RECORDED;
   if (!hasEnded(task)) return toFollow(task);
-  if (!isBaseline) return toTell();
-  return state?.kind === "vanished" ? toFollow(task) : { kind: "to-note", taskId, status };
+  if (!isBaseline) return toTell(task);
+  return state?.kind === "vanished"
+    ? toFollow(task)
+    : { kind: "to-note", taskId, status: task.status };
 };
 
 export const findingsOf = (

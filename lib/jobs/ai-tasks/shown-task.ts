@@ -5,17 +5,18 @@ import type { JsonObject } from "../../platform/ports/ledger.ts";
 /** An AI task as the provider shows it. */
 export type ShownAiTask = NonNullable<Reply<typeof listAiTasks>["results"][number]>;
 
+/** Everything else, a word that we do not know too, is still at work. */
+const ENDS = ["FAILURE", "REVOKED", "SUCCESS"] as const;
+export type EndedAiTask = ShownAiTask & { readonly status: (typeof ENDS)[number] };
+
 /** What an event says of a task that has ended. */
 export interface AiTaskEnd {
   readonly taskId: string;
-  readonly status: string;
+  readonly status: EndedAiTask["status"];
   readonly taskName?: string;
   readonly progress?: number;
   readonly taskData?: JsonObject;
 }
-
-/** Everything else, a word that we do not know too, is still at work. */
-const ENDS: ReadonlySet<string> = new Set(["FAILURE", "REVOKED", "SUCCESS"]);
 
 /** Many names stand in one ledger item; the known ones have 18 characters at most. */
 const MAX_NAME_BYTES = 64;
@@ -24,7 +25,8 @@ const MAX_DATA_CHARACTERS = 64_000;
 /** Deeper than any reader of events needs, and than some can read. */
 const MAX_LEVELS = 100;
 
-export const hasEnded = ({ status }: ShownAiTask): boolean => ENDS.has(status);
+export const hasEnded = (task: ShownAiTask): task is EndedAiTask =>
+  ENDS.some((end) => end === task.status);
 
 /** Newer servers name the method in `task_data` only. A name that is none is left out. */
 export const taskNameOf = ({ task_name, task_data }: ShownAiTask): string | undefined => {
@@ -48,7 +50,7 @@ const taskDataOf = ({ task_data = {} }: ShownAiTask): JsonObject | undefined => 
   return text.length > MAX_DATA_CHARACTERS ? undefined : JSON.parse(text);
 };
 
-export const endOf = (task: ShownAiTask): AiTaskEnd => {
+export const endOf = (task: EndedAiTask): AiTaskEnd => {
   const { task_id: taskId, status, progress } = task;
   const taskName = taskNameOf(task);
   const taskData = taskDataOf(task);

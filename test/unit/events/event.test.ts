@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { EVENT_DATA } from "../../../lib/events/catalogue.ts";
-import { eventOf, metadataSchema } from "../../../lib/events/event.ts";
+import * as z from "zod";
+import { EVENT_DATA, metadataSchema } from "../../../lib/events/catalogue.ts";
+import { eventOf } from "../../../lib/events/event.ts";
+
+const end = {
+  operation: "update-policy",
+  params: {},
+  lane: "l",
+  attempts: 1,
+  lostReplies: 0,
+  taskIds: [],
+  durationMs: 0,
+} as const;
 
 const fact = {
   detailType: "CommandSucceeded",
@@ -9,7 +20,7 @@ const fact = {
   time: 1_767_225_600_123,
   correlationId: "order-7",
   causationId: "event-1",
-  data: { operation: "update-policy" },
+  data: { ...end, outcome: "done" },
 } as const;
 
 describe("the event of a fact", () => {
@@ -31,7 +42,7 @@ describe("the event of a fact", () => {
           account: "local",
           commandId: "c1",
         },
-        data: { operation: "update-policy" },
+        data: { ...end, outcome: "done" },
       },
     });
   });
@@ -41,20 +52,23 @@ describe("the event of a fact", () => {
   });
 
   test("has one id however often, when and about what else it is made", () => {
-    const again = eventOf({ ...fact, time: 5, causationId: "x", data: {}, subject: "y" });
+    const data = { ...fact.data, attempts: 2 };
+    const again = eventOf({ ...fact, time: 5, causationId: "x", data, subject: "y" });
 
     expect(again.deduplicationId).toBe(eventOf(fact).deduplicationId);
   });
 
+  const failure = { ...end, reason: "deadline", problems: [] } as const;
+
   test.each([
-    ["another kind of fact", { detailType: "CommandFailed" }],
-    ["another subject of the fact", { identity: ["own/c2"] }],
-    ["names that only look the same when joined", { identity: ["own", "c1"] }],
-  ] as const)("has another id for %s", (_what, change) => {
-    expect(eventOf({ ...fact, ...change }).deduplicationId).not.toBe(eventOf(fact).deduplicationId);
+    ["another kind of fact", eventOf({ ...fact, detailType: "CommandFailed", data: failure })],
+    ["another subject of the fact", eventOf({ ...fact, identity: ["own/c2"] })],
+    ["names that only look the same when joined", eventOf({ ...fact, identity: ["own", "c1"] })],
+  ])("has another id for %s", (_what, other) => {
+    expect(other.deduplicationId).not.toBe(eventOf(fact).deduplicationId);
   });
 
-  test("leaves out what nobody knows", () => {
+  test("leaves out what is not known", () => {
     const { metadata } = eventOf(fact).detail;
 
     expect(metadata).not.toHaveProperty("account");
@@ -64,16 +78,6 @@ describe("the event of a fact", () => {
 });
 
 describe("the catalogue", () => {
-  const end = {
-    operation: "update-policy",
-    params: {},
-    lane: "l",
-    attempts: 1,
-    lostReplies: 0,
-    taskIds: [],
-    durationMs: 0,
-  };
-
   test.each([
     ["CommandRejected", { operation: "x", reason: "because", problems: [] }],
     ["CommandFailed", { ...end, reason: "because", problems: [] }],
@@ -88,5 +92,50 @@ describe("the catalogue", () => {
     const more = { ...end, outcome: "done", weather: "fine" };
 
     expect(EVENT_DATA.CommandSucceeded.parse(more)).toEqual(more);
+  });
+});
+
+describe("an event that the catalogue does not know", () => {
+  const vanished = { ...fact, detailType: "AiTaskVanished" } as const;
+  const missingSince = "2026-01-01T00:00:00.000Z";
+  eventOf({ ...vanished, data: { taskId: "t1", missingSince } });
+
+  test("does not compile without a field, with another type, or with an unknown word", () => {
+    const ended = { ...fact, detailType: "AiTaskEnded" } as const;
+    const data = [
+      // @ts-expect-error `missingSince` is missing
+      eventOf({ ...vanished, data: { taskId: "t1" } }).detail.data,
+      // @ts-expect-error `taskId` is text
+      eventOf({ ...vanished, data: { taskId: 1, missingSince } }).detail.data,
+      // @ts-expect-error no end is called so
+      eventOf({ ...ended, data: { taskId: "t1", status: "PAUSED" } }).detail.data,
+    ];
+
+    const schema = z.union([EVENT_DATA.AiTaskVanished, EVENT_DATA.AiTaskEnded]);
+    expect(data.filter((each) => schema.safeParse(each).success)).toEqual([]);
+  });
+
+  test("does not compile with a field too many, although readers let it pass", () => {
+    const more = { missingSince, weather: "fine" };
+    const data = [
+      // @ts-expect-error `weather` is written out
+      eventOf({ ...vanished, data: { taskId: "t1", missingSince, weather: "fine" } }).detail.data,
+      // @ts-expect-error `weather` comes out of a spread
+      eventOf({ ...vanished, data: { taskId: "t1", ...more } }).detail.data,
+    ];
+
+    expect(data).toEqual(Array(2).fill({ taskId: "t1", missingSince, weather: "fine" }));
+  });
+
+  test("does not compile with a field too many in an object inside", () => {
+    const rejected = { ...fact, detailType: "WatchlistRejected" } as const;
+    const source = { name: "s" };
+    const data = { bucket: missingSince, source, problemCount: 1, problems: [] };
+    const problems = [{ path: "p", rule: "r", weather: "fine" }];
+    eventOf({ ...rejected, data });
+    // @ts-expect-error `weather` is no field of a problem
+    const event = eventOf({ ...rejected, data: { ...data, problems } });
+
+    expect(event.detail.data).toMatchObject({ problems });
   });
 });

@@ -19,7 +19,7 @@ const eventAt = (time: number) =>
     time,
     correlationId: "c",
     causationId: "c",
-    data: {},
+    data: { taskId: "t", missingSince: new Date(time).toISOString() },
   });
 
 const open = async (times: readonly number[]) => {
