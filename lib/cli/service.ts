@@ -6,9 +6,9 @@ import { openProvider, type Provider } from "../local/provider.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
 import { createSystemClock } from "../platform/system-clock.ts";
 import { createSystemRandom } from "../platform/system-random.ts";
-import { builtInState } from "../service/built-in/built-in-state.ts";
 import { formatSeed, readSeed, SeedError } from "../service/seed.ts";
 import type { State } from "../service/state/state.ts";
+import { builtInState } from "../service/state/state.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printNote, printResult, problemLines, terminalLog } from "./output.ts";
 import {

@@ -1,5 +1,5 @@
-import { builtInState } from "../service/built-in/built-in-state.ts";
 import type { State } from "../service/state/state.ts";
+import { builtInState } from "../service/state/state.ts";
 
 /** How long after the start of the embedded service the prices change and an AI task ends. */
 export const DEMO_CHANGE_MS = 8_000;

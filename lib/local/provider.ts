@@ -2,17 +2,12 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { OtherPaths } from "../provider/client.ts";
-import {
-  BUILT_IN_API_KEYS,
-  builtInState,
-  createBuiltInKeys,
-  replaceBuiltInKey,
-} from "../service/built-in/built-in-state.ts";
-import { openLevelStore } from "../service/level-store.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";
+import { BUILT_IN_API_KEYS, createBuiltInKeys, replaceBuiltInKey } from "../service/state/keys.ts";
 import type { State } from "../service/state/state.ts";
-import { createMemoryStore } from "../service/store.ts";
+import { builtInState } from "../service/state/state.ts";
+import { createMemoryStore, openLevelStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
 import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import { writeUnlessFailed } from "./level-database.ts";

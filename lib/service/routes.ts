@@ -1,18 +1,29 @@
 import { type Place, placesOf } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 import { listAiTasksRoute } from "./operations/ai-tasks.ts";
-import { getGpuClusterPriceRoute, getK8sClusterPriceRoute } from "./operations/cluster-prices.ts";
-import { getContainerRoute, updateContainerRoute } from "./operations/containers.ts";
-import { getDdosPriceRoute } from "./operations/ddos-price.ts";
-import { previewInstancePriceRoute } from "./operations/instance-price.ts";
+import {
+  finishContainerUpdate,
+  getContainerRoute,
+  updateContainerRoute,
+} from "./operations/containers.ts";
 import { getInstanceRoute, resumeInstanceRoute } from "./operations/instances.ts";
 import {
   getPolicyRoute,
   removePolicyVolumesRoute,
   updatePolicyRoute,
 } from "./operations/lifecycle-policies.ts";
-import { getPoolRoute, updatePoolRoute } from "./operations/load-balancer-pools.ts";
-import { createRouterRoute, getRouterRoute } from "./operations/routers.ts";
+import {
+  finishPoolUpdate,
+  getPoolRoute,
+  updatePoolRoute,
+} from "./operations/load-balancer-pools.ts";
+import {
+  getDdosPriceRoute,
+  getGpuClusterPriceRoute,
+  getK8sClusterPriceRoute,
+  previewInstancePriceRoute,
+} from "./operations/prices.ts";
+import { createRouterRoute, finishRouterCreation, getRouterRoute } from "./operations/routers.ts";
 import {
   createStorageEventRoute,
   deleteStorageEventRoute,
@@ -23,6 +34,7 @@ import {
 import { getFloatingIpTagRoute, getNetworkTagRoute } from "./operations/tags.ts";
 import { getTaskRoute, listTasksRoute } from "./operations/tasks.ts";
 import type { Route } from "./routing.ts";
+import type { DoWork } from "./task-engine.ts";
 
 type OperationId = (typeof OPERATIONS)[number]["id"];
 
@@ -69,3 +81,17 @@ export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((opera
     successStatus: operation.successStatus,
   })),
 );
+
+/** Every kind of background work and the part that knows how it ends. */
+export const doWork: DoWork = (work, context) => {
+  switch (work.kind) {
+    case "update-container":
+      return finishContainerUpdate(work, context);
+    case "update-pool":
+      return finishPoolUpdate(work, context);
+    case "create-router":
+      return finishRouterCreation(work, context);
+    default:
+      return work satisfies never;
+  }
+};

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Draft, RecordReader } from "./records.ts";
 import { createValueReader, type RawValues, type ValueSchemas } from "./request-values.ts";
-import type { KeyRecord } from "./state/state.ts";
+import type { KeyRecord } from "./state/keys.ts";
 
 /** What a handler may know besides its request's values: of the records it may read all. */
 export interface Context<Records extends RecordReader = RecordReader> {

@@ -1,8 +1,13 @@
 import { formatWireJson, parseWireJson } from "../contract/json.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { keyOf } from "./record-keys.ts";
-import { COLLECTIONS } from "./records.ts";
-import { type CollectionName, type RecordOf, type State, stateSchema } from "./state/state.ts";
+import {
+  COLLECTIONS,
+  type CollectionName,
+  keyOf,
+  type RecordOf,
+  type State,
+  stateSchema,
+} from "./state/state.ts";
 
 /** A seed that is not a state. The problems name each record by list and place, never a value. */
 export class SeedError extends Error {

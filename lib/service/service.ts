@@ -1,16 +1,16 @@
 import pLimit from "p-limit";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
+import { createKeyring, createRateLimit } from "./admission.ts";
 import { createApp, refuseHost, refuseUnreadable } from "./app.ts";
-import { createKeyring, hashApiKey } from "./authentication.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
-import { createRateLimit } from "./rate-limit.ts";
 import { openRecords, type RecordReader } from "./records.ts";
-import { MOUNTED_ROUTES } from "./routes.ts";
-import type { KeyRecord, State } from "./state/state.ts";
+import { doWork, MOUNTED_ROUTES } from "./routes.ts";
+import type { KeyRecord } from "./state/keys.ts";
+import { hashApiKey } from "./state/keys.ts";
+import type { State } from "./state/state.ts";
 import type { Store } from "./store.ts";
 import { settleTasks } from "./task-engine.ts";
-import { doWork } from "./task-work.ts";
 
 export interface ServiceOptions {
   readonly clock: Clock;

@@ -1,8 +1,7 @@
 import type { Draft, Records } from "./records.ts";
+import { instantsAhead } from "./records.ts";
 import type { MutationContext } from "./routing.ts";
-import type { TaskRecord } from "./state/state.ts";
-import type { Work } from "./state/tasks.ts";
-import { instantsAhead } from "./task-index.ts";
+import type { TaskRecord, Work } from "./state/tasks.ts";
 
 /** How long of its duration a task stays NEW, as if waiting for a worker. */
 const QUEUED_SHARE = 0.2;

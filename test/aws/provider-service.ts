@@ -1,9 +1,9 @@
 import { demoState } from "../../lib/local/demo-jobs.ts";
 import { createSystemClock } from "../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../lib/platform/system-random.ts";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
 import { type ServedService, serve } from "../../lib/service/serve.ts";
 import { createService } from "../../lib/service/service.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 
 const TASK_MS = 500;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import * as z from "zod";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
 
 const ROUNDS = 5;
 const SECONDS = 4;

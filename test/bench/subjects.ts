@@ -3,9 +3,9 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { createSystemClock } from "../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../lib/platform/system-random.ts";
-import { builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { serve } from "../../lib/service/serve.ts";
 import { createService } from "../../lib/service/service.ts";
+import { builtInState } from "../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 
 /** The answer of E14 on the built-in network, which the bare app gives to everything. */

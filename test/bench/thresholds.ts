@@ -9,7 +9,7 @@ import { createSystemClock } from "../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../lib/platform/system-random.ts";
 import { openAccounts } from "../../lib/provider/accounts.ts";
 import { parseAccounts } from "../../lib/provider/accounts-config.ts";
-import { BUILT_IN_API_KEYS } from "../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
 import { createRecordingMetrics } from "../support/recording-metrics.ts";
 import { silentLog } from "../support/silent-log.ts";

@@ -1,8 +1,9 @@
 import { formatWireJson } from "../../lib/contract/json.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../lib/service/service.ts";
+import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
 import type { State } from "../../lib/service/state/state.ts";
+import { builtInState } from "../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 

@@ -2,7 +2,8 @@ import { listAiTasks } from "../../contract/ai-tasks.ts";
 import type { Query } from "../../contract/operation.ts";
 import { epochMsOf } from "../../contract/values.ts";
 import { readRoute } from "../routing.ts";
-import type { AiTaskRecord, State } from "../state/state.ts";
+import type { AiTaskRecord } from "../state/ai-tasks.ts";
+import type { State } from "../state/state.ts";
 
 const DEFAULT_LIMIT = 10;
 

@@ -1,10 +1,10 @@
 import { getContainer, updateContainer } from "../../contract/containers.ts";
 import type { Body, Params } from "../../contract/operation.ts";
 import { conflict } from "../errors.ts";
-import { requireOwned } from "../ownership.ts";
-import { namedKey } from "../record-keys.ts";
+import { requireOwned } from "../locations.ts";
 import { type Call, mutationRoute, readRoute } from "../routing.ts";
-import type { ContainerRecord } from "../state/state.ts";
+import type { ContainerRecord } from "../state/containers.ts";
+import { namedKey } from "../state/state.ts";
 import type { Work } from "../state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 

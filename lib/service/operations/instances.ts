@@ -1,9 +1,9 @@
 import { getInstance, resumeInstance } from "../../contract/instances.ts";
 import type { Params } from "../../contract/operation.ts";
 import { conflict, invalid } from "../errors.ts";
-import { requireOwned } from "../ownership.ts";
+import { requireOwned } from "../locations.ts";
 import { type Call, mutationRoute, readRoute } from "../routing.ts";
-import type { InstanceRecord } from "../state/state.ts";
+import type { InstanceRecord } from "../state/instances.ts";
 
 type InstanceParams = Params<typeof getInstance>;
 

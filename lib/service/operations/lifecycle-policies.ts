@@ -1,8 +1,8 @@
 import { getPolicy, removePolicyVolumes, updatePolicy } from "../../contract/lifecycle-policies.ts";
 import type { Params } from "../../contract/operation.ts";
-import { requireOwned } from "../ownership.ts";
+import { requireOwned } from "../locations.ts";
 import { type Call, mutationRoute, readRoute } from "../routing.ts";
-import type { PolicyRecord } from "../state/state.ts";
+import type { PolicyRecord } from "../state/lifecycle-policies.ts";
 
 type PolicyParams = Params<typeof getPolicy>;
 type Shown = { readonly query: { readonly need_volumes?: boolean | undefined } };

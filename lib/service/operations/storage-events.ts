@@ -9,9 +9,10 @@ import {
   updateStorageEvent,
 } from "../../contract/storage-events.ts";
 import { conflict, notFound } from "../errors.ts";
-import { storageEventKey } from "../record-keys.ts";
 import { type Call, mutationRoute, readRoute } from "../routing.ts";
-import type { KeyRecord, StorageEventRecord } from "../state/state.ts";
+import type { KeyRecord } from "../state/keys.ts";
+import { storageEventKey } from "../state/state.ts";
+import type { StorageEventRecord } from "../state/storage-events.ts";
 
 type StorageEvent = Body<typeof createStorageEvent>;
 type Target = Query<typeof createStorageEvent>;

@@ -1,8 +1,8 @@
 import { getFloatingIpTag, getNetworkTag } from "../../contract/tags.ts";
 import { notFound } from "../errors.ts";
-import { requireOwned } from "../ownership.ts";
+import { requireOwned } from "../locations.ts";
 import { readRoute } from "../routing.ts";
-import type { NetworkRecord } from "../state/state.ts";
+import type { NetworkRecord } from "../state/networks.ts";
 
 type Tag = NetworkRecord["tags"][number];
 

@@ -3,7 +3,8 @@ import { getTask, listTasks } from "../../contract/tasks.ts";
 import { epochMsOf } from "../../contract/values.ts";
 import { notFound } from "../errors.ts";
 import { readRoute } from "../routing.ts";
-import type { KeyRecord, TaskRecord } from "../state/state.ts";
+import type { KeyRecord } from "../state/keys.ts";
+import type { TaskRecord } from "../state/tasks.ts";
 
 /** The provider's public default. The maximum is the contract's. */
 const DEFAULT_LIMIT = 10;

@@ -33,3 +33,64 @@ export const aiTaskRecord = z.strictObject({
   /** From when `after_seconds` count; null: from when the state is first loaded. */
   plan_from: timestamp.nullable().default(null),
 });
+
+export type AiTaskRecord = z.output<typeof aiTaskRecord>;
+
+const VIDEO = "https://demo-files.gvideo.io/ai_demo_subtitles_nudity_detection.mp4";
+
+/** Task number n of the built-in client, created on its own day, started 30 s later and ended at 10:05. */
+const aiTask = (
+  n: number,
+  own: Pick<AiTaskRecord, "status" | "progress"> & Partial<AiTaskRecord>,
+): AiTaskRecord => {
+  const day = String(n).padStart(2, "0");
+  const hasEnded = own.status === "SUCCESS" || own.status === "FAILURE" || own.status === "REVOKED";
+  const task_name = own.task_name ?? "transcription";
+  return {
+    client_id: 1,
+    task_id: `aafe70c6-0000-4000-8000-327b65f767${day}`,
+    task_name,
+    date_created: `2025-11-${day}T10:00:00Z`,
+    started_at: `2025-11-${day}T10:00:30Z`,
+    completed_at: hasEnded ? `2025-11-${day}T10:05:00Z` : null,
+    plan: [],
+    plan_from: null,
+    task_data:
+      task_name === "transcription"
+        ? { task_name, url: VIDEO, audio_language: "eng" }
+        : { task_name, url: VIDEO, category: "nsfw" },
+    ...own,
+  };
+};
+
+const MODERATION = { task_name: "content-moderation" } as const;
+
+/** Every status; two tasks are at work when the service first starts, and the clock moves them on. */
+export const builtInAiTasks = (): AiTaskRecord[] => [
+  aiTask(1, { status: "SUCCESS", progress: 100 }),
+  aiTask(2, { status: "SUCCESS", progress: 100, ...MODERATION }),
+  aiTask(3, { status: "FAILURE", progress: 40 }),
+  aiTask(4, { status: "REVOKED", progress: 10, ...MODERATION }),
+  aiTask(5, { status: "SUCCESS", progress: 100 }),
+  aiTask(6, { status: "RETRY", progress: 20, ...MODERATION }),
+  aiTask(7, { status: "SUCCESS", progress: 100 }),
+  aiTask(8, { status: "RECEIVED", progress: 0, ...MODERATION }),
+  aiTask(9, { status: "SUCCESS", progress: 100 }),
+  aiTask(10, { status: "PENDING", progress: 50 }),
+  aiTask(11, {
+    status: "STARTED",
+    progress: 10,
+    // Between two stages a task waits again for a worker; its progress stays.
+    plan: [
+      { after_seconds: 60, status: "PENDING", progress: 40 },
+      { after_seconds: 120, status: "STARTED", progress: 60 },
+      { after_seconds: 240, status: "SUCCESS", progress: 100 },
+    ],
+  }),
+  aiTask(12, {
+    status: "STARTED",
+    progress: 10,
+    ...MODERATION,
+    plan: [{ after_seconds: 180, status: "FAILURE", progress: 70 }],
+  }),
+];

@@ -1,24 +1,27 @@
 import * as z from "zod";
-import { aiTaskRecord } from "./ai-tasks.ts";
-import { containerRecord } from "./containers.ts";
-import { instanceRecord } from "./instances.ts";
-import { policyRecord } from "./lifecycle-policies.ts";
-import { poolRecord } from "./load-balancer-pools.ts";
-import { floatingIpRecord, networkRecord } from "./networks.ts";
-import { gpuClusterRecord, k8sClusterRecord, priceListRecord } from "./prices.ts";
-import { routerRecord } from "./routers.ts";
-import { storageEventRecord } from "./storage-events.ts";
-import { taskRecord } from "./tasks.ts";
-
-/** An API key as the provider knows it: never the key, only its SHA-256 in lower-case hex. */
-const keyRecord = z.strictObject({
-  id: z.string(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "SHA-256 of a key in lower-case hex" }),
-  client_id: z.int(),
-  user_id: z.int(),
-  project_ids: z.array(z.int()),
-  revoked: z.boolean(),
-});
+import { aiTaskRecord, builtInAiTasks } from "./ai-tasks.ts";
+import { builtInContainers, containerRecord } from "./containers.ts";
+import { builtInInstances, instanceRecord } from "./instances.ts";
+import { builtInKeys, keyRecord } from "./keys.ts";
+import { builtInPolicies, policyRecord } from "./lifecycle-policies.ts";
+import { builtInPools, poolRecord } from "./load-balancer-pools.ts";
+import {
+  builtInFloatingIps,
+  builtInNetworks,
+  floatingIpRecord,
+  networkRecord,
+} from "./networks.ts";
+import {
+  builtInGpuClusters,
+  builtInK8sClusters,
+  builtInPrices,
+  gpuClusterRecord,
+  k8sClusterRecord,
+  priceListRecord,
+} from "./prices.ts";
+import { builtInRouters, routerRecord } from "./routers.ts";
+import { builtInStorageEvents, storageEventRecord } from "./storage-events.ts";
+import { builtInTasks, taskRecord } from "./tasks.ts";
 
 const areDifferent = (keys: readonly { readonly sha256: string }[]): boolean =>
   new Set(keys.map(({ sha256 }) => sha256)).size === keys.length;
@@ -41,20 +44,73 @@ export const stateSchema = z.strictObject({
   prices: z.array(priceListRecord),
 });
 
+/** The names of all lists of the state, in its order. */
+export const COLLECTIONS = stateSchema.keyof().options;
+
 export type State = z.output<typeof stateSchema>;
 export type CollectionName = keyof State;
 export type RecordOf<C extends CollectionName> = State[C][number];
 
-export type KeyRecord = RecordOf<"keys">;
-export type ContainerRecord = RecordOf<"containers">;
-export type InstanceRecord = RecordOf<"instances">;
-export type PolicyRecord = RecordOf<"lifecycle_policies">;
-export type PoolRecord = RecordOf<"load_balancer_pools">;
-export type MemberRecord = PoolRecord["members"][number];
-export type RouterRecord = RecordOf<"routers">;
-export type NetworkRecord = RecordOf<"networks">;
-export type SubnetRecord = NetworkRecord["subnets"][number];
-export type StorageEventRecord = RecordOf<"storage_events">;
-export type AiTaskRecord = RecordOf<"ai_tasks">;
-export type TaskRecord = RecordOf<"tasks">;
-export type PriceListRecord = RecordOf<"prices">;
+/** The world that the service starts with. The first record of each list is not locked. */
+export const builtInState = (): State => ({
+  keys: builtInKeys(),
+  containers: builtInContainers(),
+  instances: builtInInstances(),
+  lifecycle_policies: builtInPolicies(),
+  load_balancer_pools: builtInPools(),
+  routers: builtInRouters(),
+  networks: builtInNetworks(),
+  floating_ips: builtInFloatingIps(),
+  k8s_clusters: builtInK8sClusters(),
+  gpu_clusters: builtInGpuClusters(),
+  ai_tasks: builtInAiTasks(),
+  storage_events: builtInStorageEvents(),
+  tasks: builtInTasks(),
+  prices: builtInPrices(),
+});
+
+interface Named {
+  readonly project_id: number;
+  readonly region_id: number;
+  readonly name: string;
+}
+
+/** The name of a container or a cluster is its only identifier, within its project and region. */
+export const namedKey = ({ project_id, region_id, name }: Named): string =>
+  JSON.stringify([project_id, region_id, name]);
+
+/** An event's identity is client, name, storage and bucket; the uuid is only a label. */
+export const storageEventKey = (
+  event: Pick<RecordOf<"storage_events">, "client_id" | "name"> & {
+    readonly storage_name?: string | undefined;
+    readonly bucket_name?: string | undefined;
+  },
+): string =>
+  JSON.stringify([
+    event.client_id,
+    event.name,
+    event.storage_name ?? null,
+    event.bucket_name ?? null,
+  ]);
+
+/** What each record is found by. */
+const KEY_OF: { readonly [C in CollectionName]: (record: RecordOf<C>) => string } = {
+  keys: ({ id }) => id,
+  containers: namedKey,
+  instances: ({ id }) => id,
+  lifecycle_policies: ({ id }) => String(id),
+  load_balancer_pools: ({ id }) => id,
+  routers: ({ id }) => id,
+  floating_ips: ({ id }) => id,
+  networks: ({ id }) => id,
+  k8s_clusters: namedKey,
+  gpu_clusters: ({ server_id }) => server_id,
+  ai_tasks: ({ task_id }) => task_id,
+  storage_events: storageEventKey,
+  tasks: ({ id }) => id,
+  prices: ({ region_id, starts_at }) => JSON.stringify([region_id, starts_at]),
+};
+
+/** The text that a record of a collection is stored and found by. */
+export const keyOf = <C extends CollectionName>(collection: C, record: RecordOf<C>): string =>
+  KEY_OF[collection](record);

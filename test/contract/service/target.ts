@@ -5,12 +5,13 @@ import { afterAll, expect, onTestFinished, vi } from "vitest";
 import { parseWireJson } from "../../../lib/contract/json.ts";
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../../../lib/service/built-in/built-in-state.ts";
 import { serve } from "../../../lib/service/serve.ts";
 import { createService } from "../../../lib/service/service.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import type { PriceListRecord } from "../../../lib/service/state/prices.ts";
 import {
+  builtInState,
   type CollectionName,
-  type PriceListRecord,
   type RecordOf,
   type State,
   stateSchema,

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
-import type { AiTaskRecord } from "../../../lib/service/state/state.ts";
+import type { AiTaskRecord } from "../../../lib/service/state/ai-tasks.ts";
 import type { Fetch } from "../../support/provider.ts";
 import { aiTask, aiTasksOf, createAiProvider, idOf } from "../../unit/jobs/ai-tasks/ai-provider.ts";
 import type { Cloud } from "./cloud.ts";

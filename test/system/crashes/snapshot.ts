@@ -1,5 +1,4 @@
-import { keyOf } from "../../../lib/service/record-keys.ts";
-import { COLLECTIONS } from "../../../lib/service/records.ts";
+import { COLLECTIONS, keyOf } from "../../../lib/service/state/state.ts";
 import type { Cloud } from "./cloud.ts";
 import { blanked, createIdNames } from "./normal-form.ts";
 

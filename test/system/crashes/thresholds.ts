@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { StorageEventRecord } from "../../../lib/service/state/state.ts";
+import type { StorageEventRecord } from "../../../lib/service/state/storage-events.ts";
 import { askProvider } from "./at-provider.ts";
 import type { Cloud } from "./cloud.ts";
 import type { Difference } from "./differences.ts";

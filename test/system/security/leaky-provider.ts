@@ -1,7 +1,7 @@
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
-import { builtInState } from "../../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../../lib/service/service.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
 import { json } from "../../support/provider.ts";
 

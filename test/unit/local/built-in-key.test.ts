@@ -6,8 +6,9 @@ import { openDataDirectory } from "../../../lib/local/data-directory.ts";
 import { openProvider, type Provider } from "../../../lib/local/provider.ts";
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
-import { BUILT_IN_API_KEYS, builtInState } from "../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import type { State } from "../../../lib/service/state/state.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
 let parent: string;

@@ -3,7 +3,7 @@ import type { Read } from "../../../lib/contract/operation.ts";
 import { READS } from "../../../lib/contract/operations.ts";
 import type { OperationRequest } from "../../../lib/provider/client.ts";
 import { createClient } from "../../../lib/provider/client.ts";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { startService } from "../service/harness.ts";
 

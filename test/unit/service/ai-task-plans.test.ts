@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { BUILT_IN_API_KEYS, builtInState } from "../../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../../lib/service/service.ts";
-import type { AiTaskRecord } from "../../../lib/service/state/state.ts";
+import type { AiTaskRecord } from "../../../lib/service/state/ai-tasks.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
 import type { Answer } from "../../support/http-exchange.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
-import type { AiTaskRecord } from "../../../lib/service/state/state.ts";
+import type { AiTaskRecord } from "../../../lib/service/state/ai-tasks.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import type { Answer } from "../../support/http-exchange.ts";
 import { startService } from "./harness.ts";
 

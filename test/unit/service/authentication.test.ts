@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { hashApiKey } from "../../../lib/service/authentication.ts";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS, hashApiKey } from "../../../lib/service/state/keys.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
 import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
 

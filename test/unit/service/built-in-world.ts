@@ -1,4 +1,5 @@
-import { BUILT_IN_API_KEYS, builtInState } from "../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import type { World } from "../../support/random-request.ts";
 
 /** Every value of the state by the name of the field that holds it. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { PriceListRecord, State } from "../../../lib/service/state/state.ts";
+import type { PriceListRecord } from "../../../lib/service/state/prices.ts";
+import type { State } from "../../../lib/service/state/state.ts";
 import { startService } from "./harness.ts";
 
 const CLUSTER = "/cloud/v2/pricing/1234567/76/k8s/clusters/my-cluster";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
-import type { PriceListRecord } from "../../../lib/service/state/state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import type { PriceListRecord } from "../../../lib/service/state/prices.ts";
 import { startService } from "./harness.ts";
 
 const PRICE = "/cloud/v1/pricing/76/ddos";

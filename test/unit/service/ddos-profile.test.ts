@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { instanceSchema } from "../../../lib/contract/instances.ts";
 import { problemsOf } from "../../../lib/contract/problem.ts";
-import { builtInState } from "../../../lib/service/built-in/built-in-state.ts";
-import { type InstanceRecord, type State, stateSchema } from "../../../lib/service/state/state.ts";
+import type { InstanceRecord } from "../../../lib/service/state/instances.ts";
+import { builtInState, type State, stateSchema } from "../../../lib/service/state/state.ts";
 
 type Profile = NonNullable<InstanceRecord["ddos_profile"]>;
 

@@ -1,6 +1,7 @@
-import { BUILT_IN_API_KEYS, builtInState } from "../../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../../lib/service/service.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import type { State } from "../../../lib/service/state/state.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore, type Store } from "../../../lib/service/store.ts";
 import { type Answer, createExchange } from "../../support/http-exchange.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";

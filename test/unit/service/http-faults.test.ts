@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import { createClient } from "../../../lib/provider/client.ts";
 import type { ProviderError } from "../../../lib/provider/provider-error.ts";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { createHttpFaults, type HttpFault, SLOW_MS } from "../../support/http-faults.ts";
 import { POLICY, startService } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PriceListRecord } from "../../../lib/service/state/state.ts";
+import type { PriceListRecord } from "../../../lib/service/state/prices.ts";
 import { startService } from "./harness.ts";
 
 /** A region without tax and discount. */

@@ -2,8 +2,8 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openLevelStore } from "../../../lib/service/level-store.ts";
 import type { Store } from "../../../lib/service/store.ts";
+import { openLevelStore } from "../../../lib/service/store.ts";
 import {
   CONTAINER,
   CONTAINER_RECORD,

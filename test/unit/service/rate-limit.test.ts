@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
-import { createRateLimit } from "../../../lib/service/rate-limit.ts";
+import { createRateLimit } from "../../../lib/service/admission.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { EVENT, POLICY, startService } from "./harness.ts";
 
 const limited = () => startService({ requestsPerSecond: 2 });

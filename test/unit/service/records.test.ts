@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { builtInState } from "../../../lib/service/built-in/built-in-state.ts";
 import { openRecords } from "../../../lib/service/records.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
 
 const ROUTER = "da5b9588-cecc-4111-a318-3ad04da05900";

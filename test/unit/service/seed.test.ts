@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseWireJson } from "../../../lib/contract/json.ts";
-import { builtInState } from "../../../lib/service/built-in/built-in-state.ts";
 import { formatSeed, readSeed, SeedError } from "../../../lib/service/seed.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
 import { BUILT_IN_KEY_HASHES, EVENT, startService } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
 import { serve } from "../../../lib/service/serve.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { CONTAINER, EVENT, SUSPENDED, startService } from "./harness.ts";
 
 const headers = {

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
-import { openLevelStore } from "../../../lib/service/level-store.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import { openLevelStore } from "../../../lib/service/store.ts";
 import { EVENT, startService } from "./harness.ts";
 
 const EVENTS = "/storage/notifications/v1/events";

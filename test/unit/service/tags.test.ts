@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
-import { type NetworkRecord, stateSchema } from "../../../lib/service/state/state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import type { NetworkRecord } from "../../../lib/service/state/networks.ts";
+import { stateSchema } from "../../../lib/service/state/state.ts";
 import { startService } from "./harness.ts";
 
 const NETWORK = "b39792c3-3160-4356-912e-ba396c95cdcf";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { builtInState } from "../../../lib/service/built-in/built-in-state.ts";
-import type { TaskRecord } from "../../../lib/service/state/state.ts";
-import { createTaskIndex } from "../../../lib/service/task-index.ts";
+import { createTaskIndex } from "../../../lib/service/records.ts";
+import { builtInState } from "../../../lib/service/state/state.ts";
+import type { TaskRecord } from "../../../lib/service/state/tasks.ts";
 
 const [ended] = builtInState().tasks;
 

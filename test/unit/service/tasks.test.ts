@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { BUILT_IN_API_KEYS } from "../../../lib/service/built-in/built-in-state.ts";
-import type { RouterRecord } from "../../../lib/service/state/state.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
+import type { RouterRecord } from "../../../lib/service/state/routers.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
 import { CONTAINER, POOL, ROUTERS, startService } from "./harness.ts";
 

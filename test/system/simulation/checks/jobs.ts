@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { aiTasks } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
 import { priceRuns } from "../../../../lib/jobs/prices/price.ts";
-import { builtInAiTasks } from "../../../../lib/service/built-in/ai-tasks.ts";
+import { builtInAiTasks } from "../../../../lib/service/state/ai-tasks.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 

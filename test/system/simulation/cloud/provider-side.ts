@@ -1,6 +1,6 @@
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
-import { builtInState } from "../../../../lib/service/built-in/built-in-state.ts";
 import { createService } from "../../../../lib/service/service.ts";
+import { builtInState } from "../../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../../lib/service/store.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { Chance } from "../engine/chance.ts";

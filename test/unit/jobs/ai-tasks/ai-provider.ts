@@ -1,10 +1,8 @@
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
-import {
-  BUILT_IN_API_KEYS,
-  builtInState,
-} from "../../../../lib/service/built-in/built-in-state.ts";
 import { createService, type Service } from "../../../../lib/service/service.ts";
-import type { AiTaskRecord } from "../../../../lib/service/state/state.ts";
+import type { AiTaskRecord } from "../../../../lib/service/state/ai-tasks.ts";
+import { BUILT_IN_API_KEYS } from "../../../../lib/service/state/keys.ts";
+import { builtInState } from "../../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../../lib/service/store.ts";
 import { json } from "../../../support/provider.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";

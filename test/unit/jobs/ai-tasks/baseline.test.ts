@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { builtInAiTasks } from "../../../../lib/service/built-in/ai-tasks.ts";
+import { builtInAiTasks } from "../../../../lib/service/state/ai-tasks.ts";
 import { json } from "../../../support/provider.ts";
 import { aiTask, aiTasksOf, idOf } from "./ai-provider.ts";
 import { watchedWorld } from "./start-watching.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AiTaskRecord } from "../../../../lib/service/state/state.ts";
+import type { AiTaskRecord } from "../../../../lib/service/state/ai-tasks.ts";
 import { aiTask, idOf } from "./ai-provider.ts";
 import { watchedWorld } from "./start-watching.ts";
 

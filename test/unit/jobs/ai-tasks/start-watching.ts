@@ -1,4 +1,4 @@
-import type { AiTaskRecord } from "../../../../lib/service/state/state.ts";
+import type { AiTaskRecord } from "../../../../lib/service/state/ai-tasks.ts";
 import type { Around } from "../../../support/faults.ts";
 import { type AiProvider, createAiProvider } from "./ai-provider.ts";
 import { createAiWorld } from "./ai-world.ts";

@@ -15,7 +15,7 @@ import type { Account } from "../../../../lib/provider/accounts.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
 import { parseAccounts } from "../../../../lib/provider/accounts-config.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
-import { BUILT_IN_API_KEYS } from "../../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../../../lib/service/state/keys.ts";
 import type { State } from "../../../../lib/service/state/state.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";

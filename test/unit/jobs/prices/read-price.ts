@@ -1,7 +1,7 @@
 import { askPrice } from "../../../../lib/jobs/prices/ask.ts";
 import { readWatchlist } from "../../../../lib/jobs/prices/watchlist.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
-import { BUILT_IN_API_KEYS } from "../../../../lib/service/built-in/built-in-state.ts";
+import { BUILT_IN_API_KEYS } from "../../../../lib/service/state/keys.ts";
 import type { State } from "../../../../lib/service/state/state.ts";
 import type { Fetch } from "../../../support/provider.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";

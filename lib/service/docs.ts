@@ -1,6 +1,7 @@
+import { Hono } from "hono";
 import { html } from "hono/html";
 import * as z from "zod";
-import type { OpenApiDocument } from "../../contract/openapi.ts";
+import { createOpenApi, type OpenApiDocument } from "../contract/openapi.ts";
 import { fieldsOf, nodeSchema, type OutlineField, type SchemaNode } from "./schema-outline.ts";
 
 const content = z
@@ -131,7 +132,7 @@ const operation = (method: string, path: string, described: Described, shared: R
 };
 
 /** A page for people about the whole interface: no script, nothing from elsewhere. */
-export const docsPage = (openApi: OpenApiDocument): Html => {
+const docsPage = (openApi: OpenApiDocument): Html => {
   const { info, paths, components } = documentSchema.parse(openApi);
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ method, path, described })),
@@ -155,4 +156,25 @@ ${Object.entries(components.schemas).map(
 )}
 </body>
 </html>`;
+};
+
+/** Made when it is first asked for: most runs are asked for operations only. */
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
+
+export const DOCS_PATHS = ["/openapi.json", "/docs"] as const;
+
+/** The description of the interface. It holds no secret, so it needs no key. */
+export const createDocs = (): Hono => {
+  const app = new Hono();
+  const openApi = once(createOpenApi);
+  const page = once(() => docsPage(openApi()));
+  app.get("/openapi.json", (context) => context.json(openApi()));
+  app.get("/docs", async (context) => context.html(await page()));
+  return app;
 };

@@ -1,17 +1,21 @@
-import { createHmac } from "node:crypto";
-import { hashApiKey } from "../authentication.ts";
-import type { KeyRecord, State } from "../state/state.ts";
-import { builtInAiTasks } from "./ai-tasks.ts";
-import { builtInContainers } from "./containers.ts";
-import { builtInInstances } from "./instances.ts";
-import { builtInPolicies } from "./lifecycle-policies.ts";
-import { builtInPools } from "./load-balancer-pools.ts";
-import { builtInNetworks } from "./networks.ts";
-import { PROJECT_A, PROJECT_B } from "./places.ts";
-import { builtInClusters, builtInPrices } from "./prices.ts";
-import { builtInRouters } from "./routers.ts";
-import { builtInStorageEvents } from "./storage-events.ts";
-import { builtInTasks } from "./tasks.ts";
+import { createHmac, hash } from "node:crypto";
+import * as z from "zod";
+import { PROJECT_A, PROJECT_B } from "./fields.ts";
+
+/** An API key as the provider knows it: never the key, only its SHA-256 in lower-case hex. */
+export const keyRecord = z.strictObject({
+  id: z.string(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "SHA-256 of a key in lower-case hex" }),
+  client_id: z.int(),
+  user_id: z.int(),
+  project_ids: z.array(z.int()),
+  revoked: z.boolean(),
+});
+
+export type KeyRecord = z.output<typeof keyRecord>;
+
+/** The only form in which the service keeps a key: SHA-256 in lower-case hex. */
+export const hashApiKey = (apiKey: string): string => hash("sha256", apiKey, "hex");
 
 export interface BuiltInKeys {
   readonly first: string;
@@ -47,7 +51,7 @@ export const replaceBuiltInKey = (stored: KeyRecord, own: BuiltInKeys): KeyRecor
     : stored;
 };
 
-const builtInKeys = (): State["keys"] => [
+export const builtInKeys = (): KeyRecord[] => [
   {
     id: "2001",
     sha256: hashApiKey(BUILT_IN_API_KEYS.first),
@@ -65,19 +69,3 @@ const builtInKeys = (): State["keys"] => [
     revoked: false,
   },
 ];
-
-/** The world that the service starts with. The first record of each list is not locked. */
-export const builtInState = (): State => ({
-  keys: builtInKeys(),
-  containers: builtInContainers(),
-  instances: builtInInstances(),
-  lifecycle_policies: builtInPolicies(),
-  load_balancer_pools: builtInPools(),
-  routers: builtInRouters(),
-  ...builtInNetworks(),
-  ...builtInClusters(),
-  ai_tasks: builtInAiTasks(),
-  storage_events: builtInStorageEvents(),
-  tasks: builtInTasks(),
-  prices: builtInPrices(),
-});

@@ -1,0 +1,225 @@
+import Big from "big.js";
+import { previewInstancePrice } from "../../contract/instance-price.ts";
+import type { Body } from "../../contract/operation.ts";
+import { getDdosPrice, getGpuClusterPrice, getK8sClusterPrice } from "../../contract/prices.ts";
+import { invalid } from "../errors.ts";
+import { requireLocation, requireOwned, requireRegion } from "../locations.ts";
+import { readRoute } from "../routing.ts";
+import type { PriceListRecord } from "../state/prices.ts";
+import type { RecordOf } from "../state/state.ts";
+import { namedKey } from "../state/state.ts";
+
+/** The provider's month: its published samples multiply an hour by it. */
+const HOURS_PER_MONTH = 720;
+
+/** What an hour costs by the price list; undefined when something in it has no price there. */
+export type HourlyPrice = Big | undefined;
+
+/** Money is added up exactly and becomes a JSON number only in the answer. */
+const sumOf = (prices: readonly HourlyPrice[]): HourlyPrice =>
+  prices.reduce<HourlyPrice>((sum, price) => price && sum?.plus(price), Big(0));
+
+/** Looks a name up in one of the tables of a price list. */
+const priceOf = (table: Readonly<Record<string, number>>, name: string, times = 1): HourlyPrice =>
+  Object.hasOwn(table, name) ? Big(table[name] ?? 0).times(times) : undefined;
+
+const shareOf = (percent: number): Big => Big(percent).div(100);
+
+/** The same hour with the list's tax, and with and without its discount. */
+const applyTerms = (
+  perHour: Big,
+  { tax_percent, discount_percent }: PriceListRecord,
+): { readonly hour: Big; readonly month: Big; readonly monthWithoutDiscount: Big } => {
+  const taxed = perHour.times(shareOf(tax_percent).plus(1));
+  const hour = taxed.times(Big(1).minus(shareOf(discount_percent)));
+  return {
+    hour,
+    month: hour.times(HOURS_PER_MONTH),
+    monthWithoutDiscount: taxed.times(HOURS_PER_MONTH),
+  };
+};
+
+/** The discount as a share of one, as item prices show it. */
+const discountShare = ({ discount_percent }: PriceListRecord): Big => shareOf(discount_percent);
+
+type Preview = Body<typeof previewInstancePrice>;
+type Volume = NonNullable<Preview["volumes"]>[number];
+
+const DEFAULT_VOLUME_TYPE = "standard";
+
+/** Always shown, so that a reader need not tell missing from nothing; others only where ordered. */
+const DOCUMENTED_VOLUME_TYPES = ["cold", "ssd_hiiops", "ssd_lowlatency", "standard", "ultra"];
+
+/** @throws RefusedError 400 naming the field whose value has no price in the region */
+const requirePrice = (
+  table: Readonly<Record<string, number>>,
+  name: string,
+  times: number,
+  field: string,
+): Big => {
+  const price = priceOf(table, name, times);
+  if (price === undefined) throw invalid({ [field]: ["is not offered in this region"] });
+  return price;
+};
+
+/** An address from the external network for each external interface. */
+const countExternal = ({ interfaces }: Preview): number =>
+  interfaces.filter(({ type }) => type === "external").length;
+
+/** Floating addresses to be made; one that exists already is paid for. */
+const countFloating = ({ interfaces }: Preview): number =>
+  interfaces.filter((one) => one.type !== "external" && one.floating_ip?.source === "new").length;
+
+/** By volume type, all instances together. A volume that exists is paid for; one without a size adds nothing. */
+const volumePricesByType = (
+  volumes: readonly Volume[],
+  prices: PriceListRecord,
+  count: number,
+): ReadonlyMap<string, Big> => {
+  const byType = new Map<string, Big>();
+  for (const [index, { source, type_name, size }] of volumes.entries()) {
+    if (source === "existing-volume") continue;
+    const type = type_name ?? DEFAULT_VOLUME_TYPE;
+    const field = `volumes.${index}.type_name`;
+    const price = requirePrice(prices.volume_types, type, (size ?? 0) * count, field);
+    byType.set(type, byType.get(type)?.plus(price) ?? price);
+  }
+  return byType;
+};
+
+/** What the whole order costs in an hour by the price list, by category. */
+const categoriesOf = (preview: Preview, prices: PriceListRecord, count: number) => {
+  const { external_ip, floating_ip, flavors } = prices;
+  return {
+    flavor: requirePrice(flavors, preview.flavor, count, "flavor"),
+    external_ip: Big(external_ip).times(countExternal(preview) * count),
+    floating_ip: Big(floating_ip).times(countFloating(preview) * count),
+    volumes: volumePricesByType(preview.volumes ?? [], prices, count),
+  };
+};
+
+type Categories = ReturnType<typeof categoriesOf>;
+
+const show = ({ flavor, external_ip, floating_ip, volumes }: Categories, hours: number) => ({
+  external_ip: external_ip.times(hours).toNumber(),
+  flavor: flavor.times(hours).toNumber(),
+  floating_ip: floating_ip.times(hours).toNumber(),
+  volumes: Object.fromEntries(
+    [...DOCUMENTED_VOLUME_TYPES, ...volumes.keys()].map((type) => [
+      type,
+      volumes.get(type)?.times(hours).toNumber() ?? 0,
+    ]),
+  ),
+});
+
+/** The categories are list prices; the totals have the discount taken off and the tax put on. */
+export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) => {
+  const { params, body } = call;
+  const prices = requireLocation(params, call);
+  const count = (body.names ?? body.name_templates ?? []).length;
+  const categories = categoriesOf(body, prices, count);
+  const { volumes, ...others } = categories;
+  const total = [...Object.values(others), ...volumes.values()].reduce((a, b) => a.plus(b), Big(0));
+  const { hour, month, monthWithoutDiscount } = applyTerms(total, prices);
+  if (monthWithoutDiscount.gt(Number.MAX_SAFE_INTEGER)) {
+    throw invalid({ volumes: ["cost more than a JSON number can tell exactly"] });
+  }
+  const discount = discountShare(prices);
+  return {
+    currency_code: prices.currency_code,
+    discount_details: discount.eq(0)
+      ? []
+      : [{ resource: "instance", discount: discount.toFixed() }],
+    discount_percent: discount.times(100).toFixed(2),
+    per_hour: show(categories, 1),
+    per_month: show(categories, HOURS_PER_MONTH),
+    price_status: prices.price_status,
+    price_without_discount_per_month: monthWithoutDiscount.toNumber(),
+    tax_percent: prices.tax_percent,
+    total_price_per_hour: hour.toNumber(),
+    total_price_per_month: month.toNumber(),
+    per_gb: { egress_traffic_baremetal: prices.egress_traffic_baremetal },
+    vm_count: count,
+  };
+});
+
+/** What has no price is shown as an error with empty amounts, which the interface provides for. */
+const itemPrice = (perHour: HourlyPrice, prices: PriceListRecord) => {
+  const terms = perHour && applyTerms(perHour, prices);
+  return {
+    currency_code: prices.currency_code,
+    discount_percent: discountShare(prices).toNumber(),
+    price_per_hour: terms?.hour.toNumber() ?? null,
+    price_per_month: terms?.month.toNumber() ?? null,
+    price_without_discount_per_month: terms?.monthWithoutDiscount.toNumber() ?? null,
+    price_status: terms ? prices.price_status : "error",
+    tax_percent: prices.tax_percent,
+  } as const;
+};
+
+type Parts = Pick<RecordOf<"k8s_clusters">, "volumes" | "public_ips">;
+
+const volumePrices = ({ volumes }: Parts, prices: PriceListRecord): HourlyPrice[] =>
+  volumes.map(({ type_name, size }) => priceOf(prices.volume_types, type_name, size));
+
+const addressPrices = ({ public_ips }: Parts, prices: PriceListRecord): HourlyPrice[] =>
+  Array.from({ length: public_ips }, () => Big(prices.external_ip));
+
+export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
+  const { params, records, caller } = call;
+  const key = namedKey({ ...params, name: params.cluster_name });
+  const cluster = requireOwned(records.get("k8s_clusters", key), params, caller, "cluster");
+  const prices = requireRegion(params.region_id, call);
+
+  const instances = cluster.nodes.map((flavor) => priceOf(prices.flavors, flavor));
+  const volumes = volumePrices(cluster, prices);
+  const publicips = addressPrices(cluster, prices);
+  const shown = (parts: readonly HourlyPrice[]) => parts.map((part) => itemPrice(part, prices));
+  return {
+    instances: shown(instances),
+    publicips: shown(publicips),
+    volumes: shown(volumes),
+    total_price: itemPrice(sumOf([...instances, ...publicips, ...volumes]), prices),
+  };
+});
+
+/** One price for the whole server: the sum of its flavor, volumes and public addresses. */
+export const getGpuClusterPriceRoute = readRoute(getGpuClusterPrice, (call) => {
+  const { params, records, caller } = call;
+  const found = records.get("gpu_clusters", params.server_id);
+  const server = requireOwned(found, params, caller, "server");
+  const prices = requireRegion(params.region_id, call);
+
+  const parts = [
+    priceOf(prices.flavors, server.flavor),
+    ...volumePrices(server, prices),
+    ...addressPrices(server, prices),
+  ];
+  return itemPrice(sumOf(parts), prices);
+});
+
+const DAYS_PER_PERIOD = 30;
+const HOURS_PER_DAY = 24;
+
+/** Days of the month that is `ahead` months after the one of the instant, in UTC. */
+const daysOfMonth = (instant: Date, ahead: number): number =>
+  new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead + 1, 0)).getUTCDate();
+
+export const getDdosPriceRoute = readRoute(getDdosPrice, (call) => {
+  const { ddos } = requireRegion(call.params.region_id, call);
+  const { price_per_day, ...unit } = ddos;
+  const now = new Date(call.at);
+  const days = daysOfMonth(now, 0);
+  return {
+    current_month_days: days,
+    current_month_days_last: days - now.getUTCDate(),
+    next_month_days: daysOfMonth(now, 1),
+    price: {
+      ...unit,
+      period: "day",
+      price_per_30d: Big(price_per_day).times(DAYS_PER_PERIOD).toNumber(),
+      price_per_day,
+      price_per_hour: Big(price_per_day).div(HOURS_PER_DAY).toNumber(),
+    },
+  };
+});
