@@ -53,7 +53,6 @@ export const listAiTasks = read({
   id: "list-ai-tasks",
   reference: "E3",
   summary: "List AI tasks: transcription and content moderation",
-  family: "streaming",
   method: "GET",
   path: "/streaming/ai/tasks",
   params: nothing,
@@ -75,5 +74,4 @@ export const listAiTasks = read({
     /** An entry without a usable id or status is undefined. */
     results: z.array(ifUsable(aiTaskSchema)),
   }),
-  successStatus: 200,
 });

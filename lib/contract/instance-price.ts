@@ -110,7 +110,6 @@ export const previewInstancePrice = read({
   id: "preview-instance-price",
   reference: "E6",
   summary: "Preview what new instances would cost",
-  family: "cloud",
   method: "POST",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/instances",
   params: z.strictObject(projectAndRegionInt64),
@@ -130,6 +129,5 @@ export const previewInstancePrice = read({
     per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
     vm_count: z.int().optional().meta({ default: 1 }),
   }),
-  successStatus: 200,
   tellsOfMoney: true,
 });

@@ -178,7 +178,6 @@ export const resumeInstance = mutation({
   id: "resume-instance",
   reference: "E2",
   summary: "Resume a suspended instance",
-  family: "cloud",
   method: "POST",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}/resume",
   params: instanceParams,
@@ -189,7 +188,6 @@ export const resumeInstance = mutation({
     z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema) }),
     instanceSchema,
   ]),
-  successStatus: 200,
   answers: "immediate",
   lane: {
     resource: "instance",
@@ -203,12 +201,10 @@ export const getInstance = read({
   id: "get-instance",
   reference: "GET instance",
   summary: "Read one instance",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}",
   params: instanceParams,
   query: instanceQuery,
   body: noBody,
   response: instanceSchema,
-  successStatus: 200,
 });

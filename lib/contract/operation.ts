@@ -3,6 +3,12 @@ import type * as z from "zod";
 /** Which of the provider's three products answers; it decides the shape of an error body. */
 export type Family = "cloud" | "storage" | "streaming";
 
+/** The product that answers at a path; outside all of them the cloud product does. */
+export const familyOf = (path: string): Family => {
+  if (path.startsWith("/storage/")) return "storage";
+  return path.startsWith("/streaming/") ? "streaming" : "cloud";
+};
+
 /** By the provider, in favour of the same method at another path. */
 interface Deprecation {
   /** When it was first published, ISO 8601. */
@@ -125,7 +131,10 @@ export type Query<O extends Operation> = z.output<O["query"]>;
 export type Body<O extends Operation> = z.output<O["body"]>;
 export type Reply<O extends Operation> = z.output<O["response"]>;
 
-/** Declares a mutating operation; the identity function keeps every schema's exact type. */
+/** What a declaration leaves out, because it is the rule or follows from the path. */
+type Derived = "kind" | "family" | "successStatus" | "conflictMeansLocked";
+
+/** Declares a mutating operation; every schema keeps its exact type. */
 export const mutation = <
   Id extends string,
   P extends z.ZodObject,
@@ -133,8 +142,17 @@ export const mutation = <
   B extends z.ZodType,
   R extends z.ZodType,
 >(
-  declaration: Omit<Mutation<Id, P, Q, B, R>, "kind">,
-): Mutation<Id, P, Q, B, R> => ({ kind: "mutation", ...declaration });
+  declaration: Omit<Mutation<Id, P, Q, B, R>, Derived> & {
+    readonly successStatus?: 204;
+    readonly conflictMeansLocked?: true;
+  },
+): Mutation<Id, P, Q, B, R> => ({
+  kind: "mutation",
+  family: familyOf(declaration.path),
+  successStatus: 200,
+  conflictMeansLocked: false,
+  ...declaration,
+});
 
 /** Declares a reading operation. */
 export const read = <
@@ -144,8 +162,13 @@ export const read = <
   B extends z.ZodType,
   R extends z.ZodType,
 >(
-  declaration: Omit<Read<Id, P, Q, B, R>, "kind">,
-): Read<Id, P, Q, B, R> => ({ kind: "read", ...declaration });
+  declaration: Omit<Read<Id, P, Q, B, R>, Derived>,
+): Read<Id, P, Q, B, R> => ({
+  kind: "read",
+  family: familyOf(declaration.path),
+  successStatus: 200,
+  ...declaration,
+});
 
 /** Where an operation is answered. It may have more than one place. */
 export interface Place extends Pick<Operation, "method" | "path" | "deprecated"> {}

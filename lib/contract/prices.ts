@@ -38,7 +38,6 @@ export const getK8sClusterPrice = read({
   id: "get-k8s-cluster-price",
   reference: "E7",
   summary: "Read what a Kubernetes cluster costs",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/k8s/clusters/{cluster_name}",
   params: z.strictObject({ ...projectAndRegion, cluster_name: pathText }),
@@ -50,7 +49,6 @@ export const getK8sClusterPrice = read({
     total_price: itemPriceSchema,
     volumes: z.array(itemPriceSchema),
   }),
-  successStatus: 200,
   tellsOfMoney: true,
 });
 
@@ -58,14 +56,12 @@ export const getGpuClusterPrice = read({
   id: "get-gpu-cluster-price",
   reference: "E12",
   summary: "Read what a server of a GPU cluster costs",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v1/pricing/{project_id}/{region_id}/ai/clusters/{server_id}",
   params: z.strictObject({ ...projectAndRegionInt64, server_id: uuid }),
   query: nothing,
   body: noBody,
   response: itemPriceSchema,
-  successStatus: 200,
   tellsOfMoney: true,
 });
 
@@ -76,7 +72,6 @@ export const getDdosPrice = read({
   id: "get-ddos-price",
   reference: "E9",
   summary: "Read what DDoS protection costs in a region",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v1/pricing/{region_id}/ddos",
   params: z.strictObject({ region_id: pathInteger }),
@@ -97,6 +92,5 @@ export const getDdosPrice = read({
       price_per_hour: amount.optional(),
     }),
   }),
-  successStatus: 200,
   tellsOfMoney: true,
 });

@@ -50,7 +50,6 @@ export const updateStorageEvent = mutation({
   id: "update-storage-event",
   reference: "E10",
   summary: "Change the limit of a storage notification event",
-  family: "storage",
   method: "PUT",
   path: "/storage/notifications/v1/event",
   params: nothing,
@@ -60,7 +59,6 @@ export const updateStorageEvent = mutation({
   successStatus: 204,
   answers: "immediate",
   lane: eventLane,
-  conflictMeansLocked: false,
   afterAmbiguousSend: "send-again",
 });
 
@@ -68,17 +66,14 @@ export const createStorageEvent = mutation({
   id: "create-storage-event",
   reference: "E15",
   summary: "Create a storage notification event",
-  family: "storage",
   method: "POST",
   path: "/storage/notifications/v1/event",
   params: nothing,
   query: clientQuery,
   body: storageEventSchema,
   response: z.looseObject(eventFields),
-  successStatus: 200,
   answers: "immediate",
   lane: eventLane,
-  conflictMeansLocked: false,
   afterAmbiguousSend: "conflict-means-created",
 });
 
@@ -87,7 +82,6 @@ export const deleteStorageEvent = mutation({
   id: "delete-storage-event",
   reference: "DELETE event",
   summary: "Delete a storage notification event",
-  family: "storage",
   method: "DELETE",
   path: "/storage/notifications/v1/event",
   params: nothing,
@@ -97,7 +91,6 @@ export const deleteStorageEvent = mutation({
   successStatus: 204,
   answers: "immediate",
   lane: eventLane,
-  conflictMeansLocked: false,
   afterAmbiguousSend: "send-again-unless-done",
 });
 
@@ -133,21 +126,18 @@ export const listStorageEvents = read({
   id: "list-storage-events",
   reference: "GET events",
   summary: "List the storage notification events of the key's client",
-  family: "storage",
   method: "GET",
   path: "/storage/notifications/v1/events",
   params: nothing,
   query: nothing,
   body: noBody,
   response: storageEventListSchema,
-  successStatus: 200,
 });
 
 export const listStorageEventTypes = read({
   id: "list-storage-event-types",
   reference: "GET event types",
   summary: "List the names of storage notification events and the fields of each",
-  family: "storage",
   method: "GET",
   path: "/storage/notifications/v1/events/configurator",
   params: nothing,
@@ -161,5 +151,4 @@ export const listStorageEventTypes = read({
       }),
     ),
   }),
-  successStatus: 200,
 });

@@ -21,26 +21,22 @@ export const getFloatingIpTag = read({
   id: "get-floating-ip-tag",
   reference: "E13",
   summary: "Read one tag of a floating IP",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v1/floatingips/{project_id}/{region_id}/{floating_ip_id}/metadata_item",
   params: z.strictObject({ ...projectAndRegion, floating_ip_id: uuid }),
   query: keyQuery,
   body: noBody,
   response: tagSchema,
-  successStatus: 200,
 });
 
 export const getNetworkTag = read({
   id: "get-network-tag",
   reference: "E14",
   summary: "Read one tag of a network",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
   params: z.strictObject({ ...projectAndRegion, network_id: uuid }),
   query: keyQuery,
   body: noBody,
   response: tagSchema,
-  successStatus: 200,
 });

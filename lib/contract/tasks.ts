@@ -32,7 +32,6 @@ export const getTask = read({
   id: "get-task",
   reference: "Tasks",
   summary: "Read a background task",
-  family: "cloud",
   method: "GET",
   path: TASK_PATH,
   otherPath: PUBLISHED_TASK_PATH,
@@ -40,14 +39,12 @@ export const getTask = read({
   query: nothing,
   body: noBody,
   response: taskSchema,
-  successStatus: 200,
 });
 
 export const listTasks = read({
   id: "list-tasks",
   reference: "GET tasks",
   summary: "List background tasks",
-  family: "cloud",
   method: "GET",
   path: "/cloud/v1/tasks",
   params: nothing,
@@ -67,7 +64,6 @@ export const listTasks = read({
   }),
   body: noBody,
   response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),
-  successStatus: 200,
 });
 
 /**
@@ -78,17 +74,14 @@ export const followTask = mutation({
   id: "follow-task",
   reference: "Tasks",
   summary: "Follow a background task that somebody else started",
-  family: "cloud",
   method: "GET",
   path: TASK_PATH,
   params: z.strictObject({ task_id: pathId }),
   query: nothing,
   body: noBody,
   response: taskSchema,
-  successStatus: 200,
   answers: "tasks",
   follows: "params.task_id",
   lane: { resource: "task", by: ["params.task_id"] },
-  conflictMeansLocked: false,
   afterAmbiguousSend: "send-again",
 });

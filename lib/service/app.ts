@@ -1,10 +1,11 @@
 import { type Context, Hono } from "hono";
 import { formatWireJson, parseRequestJson } from "../contract/json.ts";
 import type { Place } from "../contract/operation.ts";
+import { familyOf } from "../contract/operation.ts";
 import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
-import { errorBody, familyOf, fault, invalid, notFound, RefusedError } from "./errors.ts";
+import { errorBody, fault, invalid, notFound, RefusedError } from "./errors.ts";
 import type { RawValues } from "./request-values.ts";
 import { queryOf } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";

@@ -62,12 +62,6 @@ export const conflict = (message: string): RefusedError => new RefusedError("con
 /** What the caller sees of a fault of ours; the details go to `onFault` only. */
 export const fault = (): RefusedError => new RefusedError("fault", "internal error");
 
-/** Each product has its own error body; a path outside the products answers as the cloud does. */
-export const familyOf = (path: string): Family => {
-  if (path.startsWith("/storage/")) return "storage";
-  return path.startsWith("/streaming/") ? "streaming" : "cloud";
-};
-
 /** The error body of the family that the path belongs to. */
 export const errorBody = (family: Family, error: RefusedError, requestId: string): object => {
   switch (family) {
