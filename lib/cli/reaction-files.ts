@@ -29,7 +29,7 @@ const EVENT_SOURCE = "skyhook";
 const codeSchema = z.object({ code: z.string() });
 
 /** Undefined when there is no such file. @throws ExitError when it cannot be read */
-const readText = (file: string): string | undefined => {
+export const readText = (file: string): string | undefined => {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {

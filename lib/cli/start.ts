@@ -2,14 +2,12 @@ import pc from "picocolors";
 import { type Automation, type AutomationOptions, openAutomation } from "../local/automation.ts";
 import { createClosing } from "../local/closing.ts";
 import { OWNER_ONLY, withDataError } from "../local/data-directory.ts";
-import { demoState } from "../local/demo-jobs.ts";
 import { openGateway } from "../local/gateway.ts";
 import type { Provider } from "../local/provider.ts";
 import { createSystemClock } from "../platform/system-clock.ts";
 import { createSystemRandom } from "../platform/system-random.ts";
-import { planDemoFiles } from "./demo-files.ts";
-import { type Demo, type DemoPlan, demoSummary, prepareDemo } from "./demo-run.ts";
-import { planDemoTeams } from "./demo-teams.ts";
+import { type Demo, planDemo } from "./demo/demo.ts";
+import { demoState } from "./demo/world.ts";
 import { eventLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { keepRun } from "./last-run.ts";
@@ -48,15 +46,15 @@ const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
   pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
 ];
 
-const howToEdit = ({ files: { jobs }, teams }: DemoPlan): readonly string[] => [
+const howToEdit = ({ jobs, teams }: Demo): readonly string[] => [
   "Edit what the standing jobs go by, watch, and ask what they remember:",
   pc.cyan(`  ${jobs.thresholdsFile}`),
   pc.cyan("  npx skyhook prices list"),
   ...(teams
     ? [
         "Edit who may do what, and which events become commands:",
-        pc.cyan(`  ${teams.reading.files.accountsFile}`),
-        pc.cyan(`  ${teams.reading.files.reactionsFile}`),
+        pc.cyan(`  ${teams.files.accountsFile}`),
+        pc.cyan(`  ${teams.files.reactionsFile}`),
       ]
     : []),
 ];
@@ -88,15 +86,6 @@ const howToGoOn = (
   ].join("\n");
 };
 
-/** The demo's resources exist in the embedded service only; nobody's real ones are touched. */
-const planDemo = async (settings: StartSettings): Promise<DemoPlan> => {
-  const files = await planDemoFiles(settings.jobs, settings.directory);
-  const { accountsFile, reactionsFile } = settings.teams;
-  const isNamed = accountsFile !== undefined || reactionsFile !== undefined;
-  const teams = isNamed ? undefined : await planDemoTeams(files.folder, settings.eventSource);
-  return { files, teams };
-};
-
 /** Everything that a run is made of. */
 interface RunPlan {
   readonly run: Pick<
@@ -106,7 +95,7 @@ interface RunPlan {
   /** Whether nobody but the embedded service is asked for anything. */
   readonly isEmbedded: boolean;
   /** Absent where there is none. */
-  readonly demo: DemoPlan | undefined;
+  readonly demo: Demo | undefined;
   /** What the run begins with; its files are re-read when they change. */
   readonly teams: TeamReading;
 }
@@ -125,27 +114,20 @@ const planRun = async (
   }
   // Nobody's real provider is asked for anything unless somebody says so.
   const aiTasks = jobs.aiTasks ?? "all";
+  // The demo's resources exist in the embedded service only; real ones are not touched.
   const demo = flags.demo ? await planDemo(settings) : undefined;
   if (!demo) {
     const run = { ...settings, ...named.config, jobs: { ...jobs, aiTasks } };
     return { run, isEmbedded: true, demo, teams: named };
   }
-  const reading = demo.teams?.reading ?? named;
+  const reading = demo.teams ?? named;
   const run = {
     ...settings,
     ...reading.config,
-    jobs: { ...demo.files.jobs, aiTasks },
+    jobs: { ...demo.jobs, aiTasks },
     provider: { ...provider, firstState: demoState(at) },
   };
   return { run, isEmbedded: true, demo, teams: reading };
-};
-
-/** What is there before anything runs, and what is expected to come of it. */
-const prepare = async (automation: Automation, plan: DemoPlan): Promise<Demo> => {
-  const { files, teams } = plan;
-  const steps = await files.write();
-  await teams?.write();
-  return prepareDemo(automation, plan, [...steps, ...(teams?.expect(automation) ?? [])]);
 };
 
 /** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
@@ -157,12 +139,6 @@ const printEvents = ({ bus, defaultBus, routes }: Automation, isJson: boolean): 
   routes.subscribeToForwarded(async (id, event) => printLine(forwardedLine(id, event)));
 };
 
-const runDemo = async (demo: Demo, signal: AbortSignal): Promise<ExitCode> => {
-  const ends = await demo.run(signal);
-  if (!signal.aborted) printNote(`\n${demoSummary(ends)}`);
-  return ends.every(({ isExpected }) => isExpected) ? EXIT.ok : EXIT.failed;
-};
-
 /** Runs until the demo has ended, with `exit`, or until somebody stops it. */
 const run = async (
   plan: RunPlan,
@@ -172,7 +148,7 @@ const run = async (
   signal: AbortSignal,
 ): Promise<ExitCode> => {
   printEvents(automation, flags.json ?? false);
-  const demo = plan.demo && (await prepare(automation, plan.demo));
+  const runDemo = await plan.demo?.prepare(automation);
   printNote(`${whereItListens(plan, automation, reachable.url)}\n`);
   automation.start();
   const ended = new AbortController();
@@ -185,8 +161,9 @@ const run = async (
     apply: automation.reconfigure,
   });
   try {
-    const exitCode = demo ? await runDemo(demo, signal) : EXIT.ok;
-    if (flags.exit) return exitCode;
+    const result = await runDemo?.(signal);
+    if (result && !signal.aborted) printNote(`\n${result.summary}`);
+    if (flags.exit) return !result || result.isAsExpected ? EXIT.ok : EXIT.failed;
     if (!signal.aborted) printNote(howToGoOn(plan, automation, reachable));
     await untilAborted(signal);
     return EXIT.ok;
@@ -220,7 +197,7 @@ export const start = async (flags: StartFlags): Promise<ExitCode> => {
   const signal = stopSignal(clock);
   const plan = await planRun(settings, flags, clock.now());
   const closing = createClosing();
-  closing.add(async () => plan.demo?.files.remove());
+  closing.add(async () => plan.demo?.remove());
   try {
     const automation = await openAutomation({
       ...plan.run,

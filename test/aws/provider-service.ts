@@ -1,4 +1,4 @@
-import { demoState } from "../../lib/local/demo-jobs.ts";
+import { demoState } from "../../lib/cli/demo/world.ts";
 import { createSystemClock } from "../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../lib/platform/system-random.ts";
 import { type ServedService, serve } from "../../lib/service/serve.ts";

@@ -1,5 +1,5 @@
 import { PutObjectCommand } from "@aws-sdk/client-s3";
-import { DEMO_WATCHLIST } from "../../../lib/local/demo-jobs.ts";
+import { DEMO_WATCHLIST } from "../../../lib/cli/demo/world.ts";
 import type { DeployedStage } from "../deployed-stage.ts";
 
 /** Puts the demo's watchlist where snapshot-prices reads it. */

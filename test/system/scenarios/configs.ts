@@ -1,4 +1,4 @@
-import { DEMO_ACCOUNTS } from "../../../lib/local/demo-teams.ts";
+import { DEMO_ACCOUNTS } from "../../../lib/cli/demo/world.ts";
 
 /** The demo's accounts file, with the account at a provider that is somewhere else. */
 export const accountsAt = (baseUrl: string, parameter: string): string =>

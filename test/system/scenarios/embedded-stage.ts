@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEMO_ACCOUNTS, DEMO_REACTIONS, DEMO_TEAM } from "../../../lib/cli/demo/world.ts";
 import { readReactions } from "../../../lib/intake/config-files.ts";
 import type { BusEvent } from "../../../lib/local/bus-records.ts";
-import { DEMO_ACCOUNTS, DEMO_REACTIONS, DEMO_TEAM } from "../../../lib/local/demo-teams.ts";
 import { LOCAL_SENDER } from "../../../lib/local/own-account.ts";
 import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
 import { openQuietly } from "../../unit/local/open-quietly.ts";

@@ -4,7 +4,7 @@ import {
   DEMO_REACTION,
   DEMO_STRANGER,
   DEMO_TEAM,
-} from "../../../lib/local/demo-teams.ts";
+} from "../../../lib/cli/demo/world.ts";
 import { commandEnd, isEndOf } from "./asking.ts";
 import type { Stage } from "./stage.ts";
 
