@@ -1,7 +1,7 @@
 import { type Command, isEnded, splitCommandKey } from "../engine/command.ts";
 import { redactorOf } from "../engine/redaction.ts";
 import type { CommandRequest, RejectionReason } from "../engine/request.ts";
-import { clipped, listedProblems } from "../events/listing.ts";
+import { clipped, listedProblems } from "../events/event.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { Explanation } from "./answers.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { getFloatingIpTag, getNetworkTag, type tagSchema } from "../contract/tags.ts";
-import { clipped } from "../events/listing.ts";
+import { clipped } from "../events/event.ts";
 import type { Account } from "../provider/accounts.ts";
 import { ProviderError } from "../provider/provider-error.ts";
 import type { Command, SeenTag } from "./command.ts";

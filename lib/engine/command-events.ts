@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
-import { listedProblems } from "../events/listing.ts";
+import { listedProblems } from "../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import {
   type Command,

@@ -1,5 +1,5 @@
 import type { Problem } from "../contract/problem.ts";
-import { listedProblems } from "../events/listing.ts";
+import { listedProblems } from "../events/event.ts";
 import type { Command } from "./command.ts";
 import {
   type Cancellation,

@@ -1,5 +1,4 @@
-import { eventOf } from "../events/event.ts";
-import { listedProblems } from "../events/listing.ts";
+import { eventOf, listedProblems } from "../events/event.ts";
 import { publish } from "../events/publish.ts";
 import { commandKey, commands } from "./command.ts";
 import type { CommandDeps } from "./deps.ts";

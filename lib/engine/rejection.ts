@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { clipped } from "../events/listing.ts";
+import { clipped } from "../events/event.ts";
 import { recordKind } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { tasksReply } from "../contract/values.ts";
-import { clipped } from "../events/listing.ts";
+import { clipped } from "../events/event.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { type ProviderError, problemsOfError } from "../provider/provider-error.ts";
 import { backoffMs, pauseAfterWaitMs } from "../provider/retrying-client.ts";

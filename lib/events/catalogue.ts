@@ -42,8 +42,8 @@ const thresholdChange = z.looseObject({
   name: z.string(),
   storage_name: z.string().optional(),
   bucket_name: z.string().optional(),
-  before: limit.optional().describe("as it was; of an update and a deletion"),
-  after: limit.optional().describe("as wanted; of a creation and an update"),
+  before: limit.optional().describe("limit before an update or a deletion"),
+  after: limit.optional().describe("limit after a creation or an update"),
 });
 
 const configSource = z.looseObject({
@@ -59,12 +59,12 @@ const configProblem = z.looseObject({
 
 const syncFacts = {
   cause: z.enum(["object-created", "schedule"]),
-  source: configSource.describe("what is wanted in full is there, in this version"),
+  source: configSource.describe("the config, in this version, has everything that is wanted"),
   clientId: z.string().optional().describe("absent: the API key's own client"),
   prune: z.boolean(),
   actualFrom: z
     .enum(["list", "ledger"])
-    .describe("whether the provider was asked, or what was applied before was remembered"),
+    .describe("list: read from the provider; ledger: as recorded when it was last applied"),
 };
 
 const counter = z.int().nonnegative();
@@ -95,7 +95,7 @@ export const EVENT_DATA = {
     requestedCommandId: z
       .string()
       .optional()
-      .describe("of a reused id: the id belongs to another command, which this does not end"),
+      .describe("of a reused id: it belongs to another command, which this event does not end"),
   }),
   CommandSucceeded: z.looseObject({
     ...endFacts,
@@ -124,12 +124,14 @@ export const EVENT_DATA = {
       .looseObject({ key: z.string(), value: z.string(), read_only: z.boolean() })
       .nullable()
       .optional()
-      .describe("of a guard: the tag that was seen, null when there was none"),
+      .describe("of a guard: the tag that it read, null when there is none"),
   }),
   CommandResolved: z.looseObject({
     ...commandFacts,
-    applied: z.boolean().describe("whether a person found that the unknown outcome is an effect"),
-    note: z.string().optional().describe("the person's own words, in one line"),
+    applied: z
+      .boolean()
+      .describe("whether the operator found an effect of the command at the provider"),
+    note: z.string().optional().describe("the operator's note, in one line"),
   }),
   TaskFinished: z.looseObject({
     operation: z.string(),
@@ -148,20 +150,20 @@ export const EVENT_DATA = {
   }),
   ThresholdsSynced: z.looseObject({
     ...syncFacts,
-    outcome: z.enum(["complete", "partial"]).describe("partial: the next run goes on"),
+    outcome: z.enum(["complete", "partial"]).describe("partial: the next run continues"),
     counts: z.looseObject({
       created: counter,
       updated: counter,
       deleted: counter,
       unchanged: counter,
       failed: counter.describe("clearly refused"),
-      left: counter.describe("not begun, or without a reply: the next run finds out"),
+      left: counter.describe("not attempted, or outcome unknown; the next run retries"),
     }),
     changes: z
       .array(
         thresholdChange.extend({
           outcome: z.enum(["done", "failed", "left"]),
-          problem: z.string().optional().describe("of one that was not done"),
+          problem: z.string().optional().describe("why it was not done"),
         }),
       )
       .describe("the first 100: failed ones first, then those left"),
@@ -169,26 +171,26 @@ export const EVENT_DATA = {
   ThresholdsDrifted: z.looseObject({
     ...syncFacts,
     counts: z.looseObject({ missing: counter, different: counter, unwanted: counter }),
-    differences: z.array(thresholdChange).describe("what will undo them; the first 100"),
+    differences: z.array(thresholdChange).describe("the changes that undo them; the first 100"),
   }),
   ThresholdsRejected: z.looseObject({
     cause: z.enum(["object-created", "schedule"]),
     source: configSource,
     reason: z.enum(["missing", "invalid"]),
     problemCount: counter,
-    problems: z.array(configProblem).describe("what is wrong and where; the first 100"),
+    problems: z.array(configProblem).describe("the first 100"),
   }),
   WatchlistRejected: z.looseObject({
-    bucket: z.iso.datetime().describe("the period of the run that found it"),
+    bucket: z.iso.datetime().describe("start of the period of the run that rejected it"),
     source: configSource,
     problemCount: counter,
-    problems: z.array(configProblem).describe("what is wrong and where; the first 100"),
+    problems: z.array(configProblem).describe("the first 100"),
   }),
   PricesCaptured: z.looseObject({
     bucket: z.iso.datetime().describe("start of the time that the run stands for"),
     items: counter,
     first: counter.describe("shown for the first time, or another order under the name"),
-    changed: counter.describe("each has an event PriceChanged of its own"),
+    changed: counter.describe("each has a PriceChanged event"),
     unchanged: counter,
     notCompared: counter.describe("the provider shows no price, or could not find it out"),
     failed: counter,
@@ -241,7 +243,7 @@ export const EVENT_DATA = {
   AiTaskVanished: z.looseObject({
     taskId: z.string(),
     taskName: z.string().optional(),
-    missingSince: z.iso.datetime().describe("the first look that did not find the task"),
+    missingSince: z.iso.datetime().describe("time of the first check that did not find the task"),
   }),
   AiTaskListRefused: z.looseObject({
     since: z.iso.datetime().describe("of the account in the metadata; no AI task is watched"),

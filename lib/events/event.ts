@@ -1,5 +1,6 @@
 import { v5 as nameBasedUuid } from "uuid";
 import type * as z from "zod";
+import type { Problem } from "../contract/problem.ts";
 import type { BusEntry } from "../platform/ports/bus.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { DetailType, EVENT_DATA } from "./catalogue.ts";
@@ -61,6 +62,9 @@ export interface Fact<T extends DetailType, Data extends JsonObject> {
   readonly data: Data & CataloguedData<T, Data>;
 }
 
+/** An instant as events show it. */
+export const isoText = (at: number): string => new Date(at).toISOString();
+
 /** Makes the event of a fact: pure, so a second making is the same event. */
 export const eventOf = <T extends DetailType, Data extends JsonObject>(
   fact: Fact<T, Data>,
@@ -75,7 +79,7 @@ export const eventOf = <T extends DetailType, Data extends JsonObject>(
       metadata: {
         id,
         version: DETAIL_VERSION,
-        time: new Date(fact.time).toISOString(),
+        time: isoText(fact.time),
         correlationId: fact.correlationId,
         causationId: fact.causationId,
         ...(fact.account !== undefined && { account: fact.account }),
@@ -86,3 +90,42 @@ export const eventOf = <T extends DetailType, Data extends JsonObject>(
     },
   };
 };
+
+/** Keep every event far below the bus's limit, whatever a sender or the provider writes. */
+const MAX_LISTED = 100;
+const MAX_LISTED_BYTES = 100_000;
+const MAX_TEXT_CHARACTERS = 500;
+
+/** As much of a text as belongs into an event or a record; never half a character. */
+export const clipped = (text: string, maxCharacters = MAX_TEXT_CHARACTERS): string =>
+  text.length > maxCharacters
+    ? `${text.slice(0, maxCharacters).replace(/\p{Surrogate}$/u, "")}…`
+    : text;
+
+/** The first entries, as many as an event has room for: at most 100 and about 100 kB. */
+export const listed = <T>(entries: readonly T[]): T[] => {
+  const room: T[] = [];
+  let bytes = 0;
+  for (const entry of entries.slice(0, MAX_LISTED)) {
+    bytes += Buffer.byteLength(JSON.stringify(entry));
+    if (bytes > MAX_LISTED_BYTES) break;
+    room.push(entry);
+  }
+  return room;
+};
+
+/** The first problems, as many and as much of each as an event has room for. */
+export const listedProblems = (problems: readonly Problem[]) =>
+  listed(problems.map(({ path, rule }) => ({ path: clipped(path), rule: clipped(rule) })));
+
+/** As `listedProblems`, with the lines of a config file. */
+export const listedConfigProblems = (
+  problems: readonly (Problem & { readonly line?: number | undefined })[],
+) =>
+  listed(
+    problems.map(({ path, rule, line }) => ({
+      path: clipped(path),
+      rule: clipped(rule),
+      ...(line !== undefined && { line }),
+    })),
+  );

@@ -1,6 +1,5 @@
 import { commandedOperation } from "../../contract/operations.ts";
-import { eventOf } from "../../events/event.ts";
-import { clipped, listedProblems } from "../../events/listing.ts";
+import { clipped, eventOf, listedProblems } from "../../events/event.ts";
 import { publish } from "../../events/publish.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";

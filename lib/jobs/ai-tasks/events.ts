@@ -1,7 +1,6 @@
+import { isoText } from "../../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../../ledger/outbox.ts";
 import type { AiTaskEnd } from "./shown-task.ts";
-
-const isoText = (at: number): string => new Date(at).toISOString();
 
 interface AboutTask {
   readonly accountName: string;

@@ -1,4 +1,4 @@
-import { clipped } from "../../events/listing.ts";
+import { clipped } from "../../events/event.ts";
 import { aiTaskKey, aiTasks, noteAiTaskEnd, tellAiTaskEnd, vanishAiTask } from "./ai-task.ts";
 import { acceptList, aiWatches, type OpenAiTask, refuseList } from "./ai-watch.ts";
 import { aiTaskEnded, aiTaskListAccepted, aiTaskListRefused, aiTaskVanished } from "./events.ts";

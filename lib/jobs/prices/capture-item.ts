@@ -1,4 +1,4 @@
-import { clipped } from "../../events/listing.ts";
+import { clipped } from "../../events/event.ts";
 import type { Stored } from "../../ledger/record.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { Client } from "../../provider/client.ts";

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { isoText } from "../../events/event.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
 import { changeOf, totalOf } from "./change.ts";
 import {
@@ -17,8 +18,6 @@ import type { PriceChangeView, PriceView, ReadingView } from "./views.ts";
  */
 
 const MAX_READS_AT_ONCE = 8;
-
-const isoText = (at: number): string => new Date(at).toISOString();
 
 const viewOf = ({ reading, ...stored }: StoredReading): ReadingView => ({
   number: stored.number,

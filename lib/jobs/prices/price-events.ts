@@ -1,5 +1,5 @@
 import type { ConfigProblem } from "../../config/config-file.ts";
-import { clipped, listed } from "../../events/listing.ts";
+import { isoText, listed, listedConfigProblems } from "../../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../../ledger/outbox.ts";
 import type { AskedItem, ChangedPrice } from "./item-transitions.ts";
 import type { PriceItem } from "./price.ts";
@@ -25,8 +25,6 @@ const NUMERIC_LIMIT = 5e9;
 const patternNumber = (percent: string | null): number | null =>
   percent === null ? null : Math.min(NUMERIC_LIMIT, Math.max(-NUMERIC_LIMIT, Number(percent)));
 
-const isoText = (at: number): string => new Date(at).toISOString();
-
 /** @param rejection the watchlist as it was read, and everything that is wrong with it */
 export const watchlistRejected = (
   run: RunPlace & { readonly at: number },
@@ -36,11 +34,6 @@ export const watchlistRejected = (
   },
 ): OutboxEvent => {
   const { source, problems } = rejection;
-  const shown = problems.map(({ path, rule, line }) => ({
-    path: clipped(path),
-    rule: clipped(rule),
-    ...(line !== undefined && { line }),
-  }));
   return outboxEvent({
     ...causeOf(run),
     detailType: "WatchlistRejected",
@@ -51,7 +44,7 @@ export const watchlistRejected = (
       bucket: run.bucket,
       source: { ...source },
       problemCount: problems.length,
-      problems: listed(shown),
+      problems: listedConfigProblems(problems),
     },
   });
 };

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from "../../config/config-file.ts";
-import { clipped, listed } from "../../events/listing.ts";
+import { clipped, listed, listedConfigProblems } from "../../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../../ledger/outbox.ts";
 import type { AppliedChange } from "./apply.ts";
 import type { ThresholdConfig } from "./config.ts";
@@ -134,11 +134,6 @@ export const thresholdsRejected = (
   { reason, version, problems }: Rejection,
 ): OutboxEvent => {
   const { account, source, cause } = about;
-  const told = problems.map(({ path, rule, line }) => ({
-    path: clipped(path),
-    rule: clipped(rule),
-    ...(line !== undefined && { line }),
-  }));
   return outboxEvent({
     ...factOf(about),
     detailType: "ThresholdsRejected",
@@ -148,7 +143,7 @@ export const thresholdsRejected = (
       source: { name: source, ...(version !== undefined && { version }) },
       reason,
       problemCount: problems.length,
-      problems: listed(told),
+      problems: listedConfigProblems(problems),
     },
   });
 };
