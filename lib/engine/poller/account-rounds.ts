@@ -1,28 +1,13 @@
 import type { CommandDeps } from "../deps.ts";
 import { tasks } from "../task.ts";
-import { lookRound } from "./check-tasks.ts";
+import { checkTasks } from "./check-tasks.ts";
 import { type RunMemory, splitKey } from "./due-entries.ts";
 
 const MAX_ACCOUNTS_AT_ONCE = 20;
 /** How long an account may be asked in one round: one that answers needs a second or two. */
 const ASKING_MS = 10_000;
-/** The same while every place is taken, and others may wait for one. */
+/** The same while the limit of accounts is reached, and others may wait. */
 const ASKING_WHEN_FULL_MS = 5_000;
-
-/** The accounts whose tasks one run of the poller looks at now, side by side. */
-export interface AccountRounds {
-  /** Whether the task of this entry has to wait for the end of a round. */
-  isHeld(key: string): boolean;
-  areAtWork(): boolean;
-  /** Begins to look at these tasks, at all of an account together. Does not wait for it. */
-  begin(keys: readonly string[], isCrowded: boolean): void;
-  /** Ends the asking of every account whose time is over. */
-  endLate(): void;
-  /** Resolves when any of those at work now is over. */
-  nextEnd(): Promise<void>;
-  /** Begins nothing new, and resolves when what was begun is over. */
-  stop(): Promise<void>;
-}
 
 interface Round {
   /** When the asking began, epoch ms; absent while the ledger is read. */
@@ -40,62 +25,70 @@ const groupByAccount = (keys: readonly string[]): ReadonlyMap<string, readonly s
   const byAccount = new Map<string, string[]>();
   for (const key of keys) {
     const account = accountOfKey(key);
-    const ofAccount = byAccount.get(account);
-    if (ofAccount) ofAccount.push(key);
-    else byAccount.set(account, [key]);
+    const ofAccount = byAccount.get(account) ?? [];
+    ofAccount.push(key);
+    byAccount.set(account, ofAccount);
   }
   return byAccount;
 };
 
-/** @param signal of the run */
-export const createAccountRounds = (
-  deps: CommandDeps,
-  memory: RunMemory,
-  signal: AbortSignal,
-): AccountRounds => {
+export type AccountRounds = ReturnType<typeof createAccountRounds>;
+
+/**
+ * Checks the due tasks of one run, the accounts side by side: one that answers slowly holds up no
+ * other.
+ * @param signal of the run
+ */
+export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal: AbortSignal) => {
   const rounds = new Map<string, Round>();
   /** When each account's last round began, epoch ms. */
   const begunAt = new Map<string, number>();
   const stopped = new AbortController();
   const run = AbortSignal.any([signal, stopped.signal]);
   const isFull = (): boolean => rounds.size >= MAX_ACCOUNTS_AT_ONCE;
+  const ends = (): readonly Promise<void>[] => [...rounds.values()].map(({ ended }) => ended);
 
   const beginRound = (account: string, keys: readonly string[], isCrowded: boolean): void => {
     const over = new AbortController();
-    const askFor = (): AbortSignal => {
+    const startAsking = (): AbortSignal => {
       round.askedSince = deps.clock.now();
       return AbortSignal.any([run, over.signal]);
     };
-    const look = async (): Promise<void> => {
-      await lookRound(deps, memory, { account, keys, isCrowded }, { run, askFor });
+    const check = async (): Promise<void> => {
+      await checkTasks(deps, memory, { account, keys, isCrowded, run, startAsking });
       rounds.delete(account);
     };
-    const round: Round = { askedSince: undefined, over, ended: look() };
+    const round: Round = { askedSince: undefined, over, ended: check() };
     rounds.set(account, round);
     begunAt.set(account, deps.clock.now());
   };
 
   return {
-    isHeld: (key) => isFull() || rounds.has(accountOfKey(key)),
-    areAtWork: () => rounds.size > 0,
-    begin(keys, isCrowded) {
+    /** Whether the task of this entry has to wait for the end of a round. */
+    isHeld: (key: string): boolean => isFull() || rounds.has(accountOfKey(key)),
+    isUnderWay: (): boolean => rounds.size > 0,
+    /** Begins to check these tasks, all of an account together. Does not wait for the end. */
+    begin(keys: readonly string[], isCrowded: boolean): void {
       const byAccount = groupByAccount(keys);
       const last = (account: string): number => begunAt.get(account) ?? 0;
-      // Whoever has waited longest, or those in trouble, soon due again, would keep every place.
+      // The longest waiting comes first, or accounts in trouble, soon due again, would always be served.
       for (const [account, ofAccount] of [...byAccount].sort(([a], [b]) => last(a) - last(b))) {
         if (!isFull() && !rounds.has(account)) beginRound(account, ofAccount, isCrowded);
       }
     },
-    endLate() {
+    /** Ends the asking of every account whose time is over. */
+    endLate(): void {
       const since = deps.clock.now() - (isFull() ? ASKING_WHEN_FULL_MS : ASKING_MS);
       for (const { askedSince, over } of rounds.values()) {
         if (askedSince !== undefined && askedSince <= since) over.abort();
       }
     },
-    nextEnd: () => Promise.race([...rounds.values()].map(({ ended }) => ended)),
-    async stop() {
+    /** Resolves when any of the rounds under way now is over. */
+    nextEnd: () => Promise.race(ends()),
+    /** Begins nothing new, and resolves when what was begun is over. */
+    stop(): Promise<unknown> {
       stopped.abort();
-      await Promise.all([...rounds.values()].map(({ ended }) => ended));
+      return Promise.all(ends());
     },
   };
 };

@@ -7,30 +7,38 @@ import { lanes } from "../lane.ts";
 import { errorFields, keyFields } from "../log-fields.ts";
 import { lookAtCommand, lookAtLane } from "../look.ts";
 
-/** An entry that could not be worked off stays due; this run leaves it alone for a while. */
+/** An entry that failed stays due; this run leaves it alone for a while. */
 const PAUSE_AFTER_ERROR_MS = 5_000;
-/** The index may show an entry for a while after it was worked off; nothing is due again so soon. */
+/** The index may show an entry for a while after it was handled; nothing is due again so soon. */
 export const PAUSE_AFTER_WORK_MS = 1_000;
 export const MAX_AT_ONCE = 8;
+/** Part of the poller's lease, which is renewed between two slices. */
+const SLICE_MS = 2_000;
 
-/**
- * What one run of the poller remembers: when to look again at what stays due. A look that finds
- * nothing new writes nothing, so the ledger cannot tell.
- */
-export interface RunMemory {
-  /** Not before this time (epoch ms), by key of the due entry. */
-  readonly notBefore: Map<string, number>;
-  /** Since when (epoch ms) the end of a task was known and not told, by key of the due entry. */
-  readonly untoldSince: Map<string, number>;
+/** Handles a due ledger item, by its key without the kind. */
+type DueHandler = (deps: CommandDeps, key: string) => Promise<void>;
+
+export interface PollerDeps extends CommandDeps {
+  /** By kind of record, for records that the engine does not know. */
+  readonly dueHandlers: ReadonlyMap<string, DueHandler>;
 }
 
-export const createRunMemory = (): RunMemory => ({
-  notBefore: new Map(),
-  untoldSince: new Map(),
-});
+const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
+  [commands.kind, lookAtCommand],
+  [lanes.kind, lookAtLane],
+  [budgets.kind, budgets.publish],
+]);
 
-/** When this run should take the entry up, epoch ms. */
-export const turnOf = (entry: DueEntry, memory: RunMemory): number =>
+/** What one run of the poller remembers of entries that stay due, by their keys. */
+export interface RunMemory {
+  /** Epoch ms before which this run leaves the entry alone: a check without news writes nothing. */
+  readonly notBefore: Map<string, number>;
+  /** Since when (epoch ms) the end of a task was known and not published. */
+  readonly unpublishedSince: Map<string, number>;
+}
+
+/** When this run may handle the entry, epoch ms. */
+export const readyAt = (entry: DueEntry, memory: RunMemory): number =>
   Math.max(entry.dueAt, memory.notBefore.get(entry.key) ?? 0);
 
 export const splitKey = (key: string): readonly [kind: string, rest: string] => {
@@ -38,8 +46,8 @@ export const splitKey = (key: string): readonly [kind: string, rest: string] => 
   return [key.slice(0, at), key.slice(at + 1)];
 };
 
-/** Counts what could not be worked off, so that somebody is told when that lasts; and says why. */
-export const leaveForNow = (
+/** Logs and counts an entry that failed, for the alarm on those that keep failing. */
+export const leaveDue = (
   deps: CommandDeps,
   memory: RunMemory,
   key: string,
@@ -48,7 +56,7 @@ export const leaveForNow = (
   memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_ERROR_MS);
   const [kind, rest] = splitKey(key);
   const log = kind === commands.kind ? deps.log.with(keyFields(rest)) : deps.log;
-  log.warn("due entry not worked off, it stays due", { key, ...errorFields(error) });
+  log.warn("due entry not handled, it stays due", { key, ...errorFields(error) });
   deps.metrics.count("DueEntryLeft");
 };
 
@@ -68,23 +76,6 @@ export const within = async (
   if (clock.now() < endsAt) await work;
 };
 
-/** Part of the poller's lease, which is renewed between two slices. */
-const SLICE_MS = 2_000;
-
-/** Handles a due ledger item, by its key without the kind. */
-type DueHandler = (deps: CommandDeps, key: string) => Promise<void>;
-
-export interface PollerDeps extends CommandDeps {
-  /** By kind of record, for records that the engine does not know. */
-  readonly dueHandlers: ReadonlyMap<string, DueHandler>;
-}
-
-const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
-  [commands.kind, lookAtCommand],
-  [lanes.kind, lookAtLane],
-  [budgets.kind, budgets.publish],
-]);
-
 const handleDue = async (deps: PollerDeps, entryKey: string): Promise<void> => {
   const [kind, key] = splitKey(entryKey);
   const handle = OWN_HANDLERS.get(kind) ?? deps.dueHandlers.get(kind);
@@ -92,43 +83,33 @@ const handleDue = async (deps: PollerDeps, entryKey: string): Promise<void> => {
   await handle(deps, key);
 };
 
-/** The due entries that are no tasks, as one run of the poller works them off. */
-export interface EntryWork {
-  /** Whether the entry is under way, or none can be begun because every place is taken. */
-  isHeld(key: string): boolean;
-  isUnderWay(): boolean;
-  /**
-   * Works off entries until all of them are done, or a slice of time is over. An operation that AWS
-   * does not answer goes on beside the run, which so returns to the other accounts and to its lease.
-   */
-  workOff(keys: readonly string[]): Promise<void>;
-  /** Resolves when any of those under way now is over. */
-  nextEnd(): Promise<void>;
-  /** Resolves when those under way now are over. */
-  ended(): Promise<void>;
-}
+export type EntryWork = ReturnType<typeof createEntryWork>;
 
-/** @param mayBegin whether the run may still begin something */
-export const createEntryWork = (
-  deps: PollerDeps,
-  memory: RunMemory,
-  mayBegin: () => boolean,
-): EntryWork => {
+/**
+ * Handles the due entries of one run that are no tasks.
+ * @param mayBegin whether the run may still begin something
+ */
+export const createEntryWork = (deps: PollerDeps, memory: RunMemory, mayBegin: () => boolean) => {
   const underWay = new Map<string, Promise<void>>();
 
   const begin = (key: string): Promise<void> => {
     memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
     const work = handleDue(deps, key)
-      .catch((error) => leaveForNow(deps, memory, key, error))
+      .catch((error) => leaveDue(deps, memory, key, error))
       .finally(() => underWay.delete(key));
     underWay.set(key, work);
     return work;
   };
 
   return {
-    isHeld: (key) => underWay.size >= MAX_AT_ONCE || underWay.has(key),
-    isUnderWay: () => underWay.size > 0,
-    async workOff(keys) {
+    /** Whether the entry is under way, or none can be begun because the limit is reached. */
+    isHeld: (key: string): boolean => underWay.size >= MAX_AT_ONCE || underWay.has(key),
+    isUnderWay: (): boolean => underWay.size > 0,
+    /**
+     * Handles entries until all of them are done, or a slice of time is over. An operation that AWS
+     * does not answer goes on beside the run, which so returns to the other accounts and its lease.
+     */
+    async handle(keys: readonly string[]): Promise<void> {
       const sliceEndsAt = deps.clock.now() + SLICE_MS;
       const next = keys.values();
       const worker = async (): Promise<void> => {
@@ -141,9 +122,9 @@ export const createEntryWork = (
       const free = Math.max(0, MAX_AT_ONCE - underWay.size);
       await within(deps.clock, SLICE_MS, Promise.all(Array.from({ length: free }, worker)));
     },
+    /** Resolves when any of those under way now is over. */
     nextEnd: () => Promise.race(underWay.values()),
-    async ended() {
-      await Promise.all(underWay.values());
-    },
+    /** Resolves when all of those under way now are over. */
+    allEnded: () => Promise.all(underWay.values()),
   };
 };

@@ -3,15 +3,14 @@ import type { DueEntry } from "../../platform/ports/ledger.ts";
 import { type AccountRounds, createAccountRounds, isTaskKey } from "./account-rounds.ts";
 import {
   createEntryWork,
-  createRunMemory,
   type EntryWork,
   type PollerDeps,
   type RunMemory,
-  turnOf,
+  readyAt,
   within,
 } from "./due-entries.ts";
 
-/** More than a run can work off; what lies behind comes into view as that is worked off. */
+/** More than a run can handle; what lies behind comes into view as entries are handled. */
 const MAX_DUE = 10_000;
 /** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
 const MAX_SLEEP_MS = 1_000;
@@ -22,12 +21,9 @@ const MAX_SLEEP_MS = 1_000;
  */
 const STOP_MS = 1_500;
 
-/**
- * Keeps a second run of the poller from doing the same work. It saves work only: correctness rests on
- * the version condition of each item.
- */
+/** Saves a second run the same work. Correctness rests on the version condition of each item. */
 export const POLLER_LEASE = "poll-tasks";
-/** Short, so that a run that was killed keeps the next scheduled one from nothing. */
+/** Short, so that a killed run does not hold up the next scheduled one. */
 const LEASE_MS = 10_000;
 
 /** How long a run may go on. */
@@ -46,10 +42,10 @@ interface Run {
   readonly work: EntryWork;
 }
 
-const firstTurn = (entries: readonly DueEntry[], memory: RunMemory): number =>
-  Math.min(...entries.map((entry) => turnOf(entry, memory)));
+const nextReadyAt = (entries: readonly DueEntry[], memory: RunMemory): number =>
+  Math.min(...entries.map((entry) => readyAt(entry, memory)));
 
-/** Until the next turn (epoch ms), or the end of a round or an entry, but not for long. */
+/** Sleeps until an entry is ready (epoch ms), or a round or an entry ends, but not for long. */
 const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<void> => {
   const durationMs = Math.min(next - deps.clock.now(), MAX_SLEEP_MS);
   const wake = new AbortController();
@@ -60,7 +56,7 @@ const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<
 };
 
 /**
- * Takes up everything whose turn it is, or waits for the next turn. No provider is waited for.
+ * Begins everything that is ready, or waits for the next entry. Does not wait for a provider.
  * @returns whether anything is left for this run
  */
 const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> => {
@@ -69,19 +65,19 @@ const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> =>
     ({ key }) => !(isTaskKey(key) ? rounds.isHeld(key) : work.isHeld(key)),
   );
   const now = deps.clock.now();
-  const next = firstTurn(free, memory);
-  if (next >= budget.endsAt && !rounds.areAtWork() && !work.isUnderWay()) return false;
+  const next = nextReadyAt(free, memory);
+  if (next >= budget.endsAt && !rounds.isUnderWay() && !work.isUnderWay()) return false;
   if (next > now) await rest(run, next);
   else {
-    const due = free.filter((entry) => turnOf(entry, memory) <= now).map(({ key }) => key);
+    const due = free.filter((entry) => readyAt(entry, memory) <= now).map(({ key }) => key);
     rounds.begin(due.filter(isTaskKey), entries.length >= MAX_DUE);
-    await work.workOff(due.filter((key) => !isTaskKey(key)));
+    await work.handle(due.filter((key) => !isTaskKey(key)));
   }
   rounds.endLate();
   return true;
 };
 
-/** Works off whatever is due, and what becomes due, until the budget ends or nothing is near. */
+/** Handles what is due, and what becomes due, until the budget ends or nothing is near. */
 const drain = async (
   deps: PollerDeps,
   budget: PollBudget,
@@ -91,7 +87,7 @@ const drain = async (
   const hasTime = (): boolean => !budget.signal.aborted && deps.clock.now() < budget.endsAt;
   const rounds = createAccountRounds(deps, memory, budget.signal);
   const work = createEntryWork(deps, memory, hasTime);
-  const run = { deps, budget, memory, rounds, work };
+  const run: Run = { deps, budget, memory, rounds, work };
   let entries = first;
   try {
     while (hasTime()) {
@@ -100,56 +96,43 @@ const drain = async (
       entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
     }
   } finally {
-    await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.ended()]));
+    await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.allEnded()]));
   }
   if (entries.length === 0) return;
   // Another run takes over from here, without waiting for the schedule.
-  await deps.waker.wakeAt(Math.max(deps.clock.now(), firstTurn(entries, memory)));
-};
-
-/** Works on what is due, unless another run is at it. */
-const drainAlone = async (
-  deps: PollerDeps,
-  budget: PollBudget,
-  memory: RunMemory,
-  first: readonly DueEntry[],
-): Promise<void> => {
-  const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
-  const lease = await takeLease(deps, request);
-  if (!lease) return;
-  try {
-    await drain(deps, budget, memory, { first, lease });
-  } finally {
-    await lease.release();
-  }
+  await deps.waker.wakeAt(Math.max(deps.clock.now(), nextReadyAt(entries, memory)));
 };
 
 /**
- * How late the longest due entry is, seconds. A task that is followed is left out: its due time stays
- * where it was. Only its item tells it from one whose end is to be told, so of tasks those count that
- * the run has read. What is due at 0, which says "at once" and not since when, is left out too.
+ * How late the longest due entry is, seconds. The due time of a followed task stays where it was, so
+ * of tasks only those count whose end the run has found unpublished. A due time of 0 says "at once"
+ * and not since when, so it does not count either.
  */
 const lagSeconds = (
   entries: readonly DueEntry[],
-  { untoldSince }: RunMemory,
+  { unpublishedSince }: RunMemory,
   now: number,
 ): number => {
   const oldest = entries.find(({ key, dueAt }) => dueAt > 0 && !isTaskKey(key));
   let since = oldest?.dueAt ?? now;
-  for (const untold of untoldSince.values()) since = Math.min(since, untold);
+  for (const at of unpublishedSince.values()) since = Math.min(since, at);
   return Math.max(0, now - since) / 1000;
 };
 
 /**
  * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
- * what is not yet published. With nothing outstanding it is one query. A run that comes to its end
- * is counted, with how late what it found was; the one that finds another at work is too.
+ * what is not yet published. With nothing outstanding it is one query. Measures the ledger's lag and
+ * counts the run, also one that leaves the work to another run.
  */
 export const pollDue = async (deps: PollerDeps, budget: PollBudget): Promise<void> => {
   const beganAt = deps.clock.now();
-  const memory = createRunMemory();
+  const memory: RunMemory = { notBefore: new Map(), unpublishedSince: new Map() };
   const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
-  if (entries.length > 0) await drainAlone(deps, budget, memory, entries);
+  const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
+  const lease = entries.length > 0 ? await takeLease(deps, request) : undefined;
+  if (lease) {
+    await drain(deps, budget, memory, { first: entries, lease }).finally(() => lease.release());
+  }
   const value = lagSeconds(entries, memory, beganAt);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);
 };

@@ -12,16 +12,16 @@ import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
 import { isBeside, type Task, type TaskEnd } from "../task.ts";
 
-/** What one look at a task says. */
+/** What one check of a task says. */
 export type TaskReport =
   | { readonly kind: "open"; readonly project: number | undefined }
   | { readonly kind: "ended"; readonly end: TaskEnd; readonly project: number | undefined }
   | { readonly kind: "missing" }
-  /** Nobody could be asked. */
+  /** There is no account to ask. */
   | { readonly kind: "unseen" }
-  /** The account was in trouble before the task's turn came; the provider may have named a pause. */
+  /** Not asked for, because the account was in trouble; the provider may have named a pause. */
   | { readonly kind: "unasked"; readonly retryAfterMs: number | undefined }
-  /** The provider could not be asked; it may have named a pause. */
+  /** The provider gave no usable answer; it may have named a pause. */
   | {
       readonly kind: "unreadable";
       readonly code: string;
@@ -49,7 +49,7 @@ const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
   return { kind: "open", project };
 };
 
-/** A failed look is never the task's end: it only says that nothing was seen. */
+/** A failed check is never the task's end: it only says that nothing was seen. */
 const reportOfError = (error: unknown): TaskReport => {
   if (!(error instanceof ProviderError)) throw error;
   return error.code === "not-found"
@@ -57,7 +57,6 @@ const reportOfError = (error: unknown): TaskReport => {
     : { kind: "unreadable", code: error.code, retryAfterMs: error.retryAfterMs };
 };
 
-/** Looks at one task. */
 const readTask = async (
   account: Account,
   taskId: string,
@@ -71,21 +70,21 @@ const readTask = async (
   }
 };
 
-/** From this many tasks on, one list request is cheaper than looking at each. */
+/** From this many tasks on, one list request is cheaper than reading each. */
 const MIN_TASKS_TO_LIST = 5;
 const PAGE_SIZE = 1000;
 /** A project with more running tasks than this is read task by task. */
 const MAX_PAGES = 10;
 /** How far the provider's clock may be behind ours without hiding our tasks from the list. */
 const CLOCK_SKEW_MS = 60_000;
-/** Whoever else's task is waited for began before it was recorded here; older ones are read one by one. */
+/** A task that somebody else started began before it was recorded here; older ones are read one by one. */
 const BEGAN_BEFORE_MS = 24 * 60 * 60 * 1000;
 const MAX_READS_AT_ONCE = 5;
 
 /** Answers of an interface that has no list, or not for this key, or none that can be read. */
 const NO_LIST = new Set(["forbidden", "refused", "reply-unexpected", "reply-unreadable"]);
 
-/** What is wrong with the account rather than with the task that was asked for. */
+/** Errors of the account rather than of the task that was asked for. */
 const IN_TROUBLE = new Set([
   "aborted",
   "budget-spent",
@@ -102,10 +101,10 @@ const IN_TROUBLE = new Set([
 type Unreadable = Extract<TaskReport, { kind: "unreadable" }>;
 type Reports = ReadonlyMap<string, TaskReport>;
 
-/** What was seen of many tasks, by task id. */
-export interface ManyReports {
+export interface TaskReports {
+  /** By task id. */
   readonly reports: Reports;
-  /** Whether one list told of them, so that looking at all of them costs no more than at one. */
+  /** Whether one list holds them, so that reading all of them costs no more than one. */
   readonly isListed: boolean;
 }
 
@@ -154,8 +153,8 @@ const tryToList = async (
 /** In another order each time, so that the same ones are not always behind one that gets no answer. */
 const shuffled = <T>(items: readonly T[], random: Random): readonly T[] =>
   items
-    .map((item) => ({ item, place: random.fraction() }))
-    .sort((a, b) => a.place - b.place)
+    .map((item) => ({ item, order: random.fraction() }))
+    .sort((a, b) => a.order - b.order)
     .map(({ item }) => item);
 
 /** Reads one by one, until an answer shows that the account is in trouble. */
@@ -178,7 +177,7 @@ const readEach = async (
 };
 
 /**
- * Looks at many tasks of one account, at each once however many wait for it: by one list where that
+ * Reads tasks of one account, each once however many commands wait for it: by one list where that
  * pays, the rest one by one.
  */
 export const readTasks = async (
@@ -186,7 +185,7 @@ export const readTasks = async (
   tasks: readonly Task[],
   random: Random,
   signal: AbortSignal,
-): Promise<ManyReports> => {
+): Promise<TaskReports> => {
   const ids = [...new Set(tasks.map(({ id }) => id))];
   const isListWorthIt = account.canList && ids.length >= MIN_TASKS_TO_LIST;
   const listed = isListWorthIt ? await tryToList(account, tasks, signal) : undefined;

@@ -33,7 +33,7 @@ test("a rejection is logged with the command id that was asked for", async () =>
   ]);
 });
 
-test("what the poller cannot work off is logged with its command", async () => {
+test("a due entry that fails is logged with its command", async () => {
   let isBroken = false;
   const around: Around = ({ name }, effect) =>
     isBroken && name === "queue.send" ? Promise.reject(new Error("away")) : effect();
@@ -47,12 +47,12 @@ test("what the poller cannot work off is logged with its command", async () => {
 
   expect(linesOf(world, "c1").at(-1)).toMatchObject({
     level: "warn",
-    message: "due entry not worked off, it stays due",
+    message: "due entry not handled, it stays due",
     fields: { key: "command#own/c1", sender: "own", errorMessage: "away" },
   });
 });
 
-test("the end of a task that cannot be told is logged with task and command", async () => {
+test("the end of a task that cannot be published is logged with task and command", async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1"] }),
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),

@@ -33,7 +33,7 @@ beforeEach(async () => {
   }
 });
 
-test("a task that is due after 12,000 open ones is looked at", async () => {
+test("a task that is due after 12,000 open ones is checked", async () => {
   await world.handle(updateContainer("c1"));
 
   await world.poll(10_000);
@@ -62,7 +62,7 @@ test("every one of 12,000 open tasks has its look", async () => {
   expect(world.errors).toEqual([]);
 });
 
-test("a run that is told to stop amid 12,000 open tasks begins nothing new", async () => {
+test("a run stopped amid 12,000 open tasks begins nothing new", async () => {
   const stop = new AbortController();
   const endsAt = world.clock.now() + 10_000;
   provider.answer("GET /v1/tasks/crowd", () => {
@@ -75,7 +75,7 @@ test("a run that is told to stop amid 12,000 open tasks begins nothing new", asy
   expect(await world.ledger.listDue(world.clock.now(), CROWD)).toHaveLength(CROWD);
 });
 
-test("a run that is told to stop while it reads 12,000 open tasks reads no further", async () => {
+test("a run stopped while it reads 12,000 open tasks reads no further", async () => {
   const stop = new AbortController();
   const { read } = world.ledger;
   let reads = 0;

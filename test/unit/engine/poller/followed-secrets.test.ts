@@ -60,7 +60,7 @@ test("a follower reads no secret of the request that started the task", async ()
   expect(await everything(world)).not.toContain(SECRET);
 });
 
-test("a follower is told in the words of the command that started the task", async () => {
+test("a follower gets the error text of the command that started the task", async () => {
   const { world, provider } = await start();
   await world.handle(updateContainer("c1", { envs: { TOKEN: SECRET } }));
   provider.answer(TARGET, failed(`cannot start with TOKEN=${SECRET}`));

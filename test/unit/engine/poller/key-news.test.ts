@@ -5,7 +5,7 @@ import { budgets, newBudget, refuseKey } from "../../../../lib/provider/rate-lim
 import { startProvider } from "../../../support/provider.ts";
 import { createWorld } from "../../../support/world.ts";
 
-test("what a process left to be told of an account's key is published by the poller", async () => {
+test("the poller publishes what a process left in the outbox of an account's key", async () => {
   const world = await createWorld({ provider: startProvider });
   const now = world.clock.now();
   const refused = refuseKey(newBudget("local"), { now, sentAt: now });

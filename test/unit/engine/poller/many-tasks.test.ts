@@ -65,7 +65,7 @@ describe("from five tasks on", () => {
     expect(provider.requests.at(-1)?.query.get("limit")).toBe("1000");
   });
 
-  test("a look that finds nothing new writes nothing for any of them", async () => {
+  test("a check that finds nothing new writes nothing for any of them", async () => {
     const { world, faults } = await start(8);
     await world.poll();
     const before = faults.calls.length;

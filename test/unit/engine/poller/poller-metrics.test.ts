@@ -44,7 +44,7 @@ test("a run that finds nothing is counted, and nothing is late", async () => {
   expect(world.measured).toEqual([{ name: "LedgerLag", value: 0, unit: "Seconds" }]);
 });
 
-test("how late the oldest due entry is, is told in seconds", async () => {
+test("the lag of the oldest due entry is measured in seconds", async () => {
   const world = await createWorld({ provider: throttled });
   await world.handle(updateContainer("c1"));
   await world.clock.advance(19_500);
@@ -77,7 +77,7 @@ test("a task that is followed for hours is not late", async () => {
   expect(lags(world).at(-1)).toBe(0);
 });
 
-test("a task that has ended is late from then on, until its end is told", async () => {
+test("a task that has ended is late from then on, until its end is published", async () => {
   const world = await createWorld({ provider: finished });
   world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
   await world.handle(updateContainer("c1"));
@@ -94,7 +94,7 @@ test("a task that has ended is late from then on, until its end is told", async 
   expect(lags(world)).toEqual([0, 20, 50, 0]);
 });
 
-test("a task that ends amid a run, and cannot be told of, was not late when the run began", async () => {
+test("a task whose end during a run cannot be published was not late when the run began", async () => {
   const world = await createWorld({ provider: finished });
   world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
   await world.handle(updateContainer("c1"));

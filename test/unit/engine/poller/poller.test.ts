@@ -35,7 +35,7 @@ test("a run waits for what becomes due within its time, and sees an end within s
   expect(durationMs).toBeLessThanOrEqual(13_000);
 });
 
-test("whoever makes something due soon asks for a run at that time", async () => {
+test("a function that makes something due soon asks for a run at that time", async () => {
   const provider = running();
   const world = await createWorld({ provider: () => provider });
   const start = world.clock.now();
@@ -59,7 +59,7 @@ test("a run whose time is over while something is due asks for another one at on
   expect(world.wakes.at(-1)).toBe(now);
 });
 
-test("a look that finds nothing new writes nothing", async () => {
+test("a check that finds nothing new writes nothing", async () => {
   const world = await createWorld({ provider: running });
   await world.handle(updateContainer("c1"));
   const command = await world.ledger.read("command#own/c1");
@@ -123,7 +123,7 @@ describe("the lease of the poller", () => {
     expect((await world.ledger.read("lease#poll-tasks"))?.value.until).toBe(0);
   });
 
-  test("is not needed for the truth: two runs at once tell one story", async () => {
+  test("is not needed for correctness: two runs at once publish the same events", async () => {
     const gate = createGate();
     const provider = running();
     const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -181,7 +181,7 @@ test("of two events of one command only the one that the bus refused is publishe
   expect(world.told()).toEqual(["CommandAccepted", "CommandFailed"]);
 });
 
-test("an account whose tasks cannot be looked at does not stop those of the others", async () => {
+test("an account whose tasks cannot be checked does not stop those of the others", async () => {
   const provider = running();
   provider.answer("GET /v1/tasks/", finished);
   const broken = {
@@ -203,7 +203,7 @@ test("an account whose tasks cannot be looked at does not stop those of the othe
   expect(world.errors).toEqual([]);
 });
 
-test("a run that is told to stop gives its lease back and leaves the rest to the next one", async () => {
+test("a stopped run gives its lease back and leaves the rest to the next one", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(updateContainer("c1"));
   await world.clock.advance(10_000);

@@ -22,7 +22,7 @@ const start = async () => {
   return { world, provider };
 };
 
-test("two commands that the provider gave one task are both told of its end", async () => {
+test("two commands that the provider gave one task both get its end", async () => {
   const { world, provider } = await start();
   await world.pass(20_000);
   provider.answer(TARGET, taskIn("FINISHED"));
@@ -35,7 +35,7 @@ test("two commands that the provider gave one task are both told of its end", as
   expect(new Set(ends.map(({ id }) => id)).size).toBe(2);
 });
 
-test("a command that is given a task whose end is told already is told of it too", async () => {
+test("a command given a task whose end is published already gets the end too", async () => {
   const { world, provider } = await start();
   provider.answer(TARGET, taskIn("FINISHED"));
   await world.untilQuiet();

@@ -62,7 +62,7 @@ test("an account that gives no answer delays no look at another's task", async (
   expect(durationOf(world, "c1")).toBeLessThanOrEqual(3_000);
 });
 
-test("a task that becomes due while an account gives no answer is looked at at once", async () => {
+test("a task that becomes due while an account gives no answer is checked at once", async () => {
   const { world } = await start(ofOneAccount, noAnswer);
   await world.clock.advance(2_000);
   const run = world.poll();
@@ -117,7 +117,7 @@ test("tasks without an answer do not hide one of the same account for ever", asy
   expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
 });
 
-test("a read that never ends is given up, and the account's other tasks are looked at", async () => {
+test("a read that never ends is given up, and the account's other tasks are checked", async () => {
   const { world } = await start([["slow-0", "slow"]], never);
   await world.clock.advance(2_000);
   const run = world.poll();

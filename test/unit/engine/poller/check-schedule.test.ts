@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { pauseBeforeLook } from "../../../../lib/engine/poller/check-tasks.ts";
+import { pauseBeforeCheck } from "../../../../lib/engine/poller/check-tasks.ts";
 
 const chance = (fraction: number) => ({ fraction: () => fraction, uuid: () => "" });
 
@@ -11,17 +11,17 @@ test.each([
   [60_000, 12_000],
   [300_000, 60_000],
   [86_400_000, 60_000],
-])("without jitter a task of %i ms is looked at again after %i ms", (age, pause) => {
-  expect(pauseBeforeLook(age, chance(0))).toBe(pause);
+])("without jitter a task of %i ms is checked again after %i ms", (age, pause) => {
+  expect(pauseBeforeCheck(age, chance(0))).toBe(pause);
 });
 
 test("jitter takes off up to a quarter", () => {
-  expect(pauseBeforeLook(60_000, chance(0.5))).toBe(10_500);
-  expect(pauseBeforeLook(60_000, chance(0.999999))).toBe(9_000);
+  expect(pauseBeforeCheck(60_000, chance(0.5))).toBe(10_500);
+  expect(pauseBeforeCheck(60_000, chance(0.999999))).toBe(9_000);
 });
 
-test("a task from the future, seen by a clock that is behind, is looked at as a new one", () => {
-  expect(pauseBeforeLook(-60_000, chance(0))).toBe(2_000);
+test("a task from the future, seen by a clock that is behind, is checked as a new one", () => {
+  expect(pauseBeforeCheck(-60_000, chance(0))).toBe(2_000);
 });
 
 test("a pause is never shorter for an older task, and always between 1.5 and 60 seconds", () => {
@@ -33,7 +33,7 @@ test("a pause is never shorter for an older task, and always between 1.5 and 60 
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
       (a, b, f) => {
         const [younger, older] = [Math.min(a, b), Math.max(a, b)];
-        const pauses = [younger, older].map((ms) => pauseBeforeLook(ms, chance(f)));
+        const pauses = [younger, older].map((ms) => pauseBeforeCheck(ms, chance(f)));
         expect(pauses[0]!).toBeLessThanOrEqual(pauses[1]!);
         expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1_500);
         expect(Math.max(...pauses)).toBeLessThanOrEqual(60_000);
