@@ -1,6 +1,5 @@
 import { commandedOperation } from "../../contract/operations.ts";
-import { eventOf } from "../../events/event.ts";
-import { clipped, listedProblems } from "../../events/listing.ts";
+import { clipped, eventOf, listedProblems } from "../../events/event.ts";
 import { publishNow } from "../../events/publish.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -48,9 +47,8 @@ const shownText = async ({ ledger }: CommandDeps, task: Task, text: string): Pro
 };
 
 const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
-  const created = state.createdResources;
-  return eventOf({
-    detailType: state.status === "finished" ? "TaskFinished" : "TaskFailed",
+  const { createdResources, message } = state;
+  const fact = {
     // A task has one end, but each command that waits for it publishes its own event.
     identity: [task.account, task.id, ...(isBeside(task) ? [task.command] : [])],
     subject: command.lane,
@@ -60,17 +58,27 @@ const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
     account: task.account,
     sender: command.sender,
     commandId: command.id,
+  };
+  const data = {
+    operation: task.operation,
+    lane: command.lane,
+    taskId: task.id,
+    durationMs: Math.max(0, state.endedAt - task.recordedAt),
+  };
+  if (state.status === "finished") {
+    return eventOf({
+      ...fact,
+      detailType: "TaskFinished",
+      data: { ...data, ...(createdResources && { createdResources }) },
+    });
+  }
+  return eventOf({
+    ...fact,
+    detailType: "TaskFailed",
     data: {
-      operation: task.operation,
-      lane: command.lane,
-      taskId: task.id,
-      durationMs: Math.max(0, state.endedAt - task.recordedAt),
-      ...(state.status === "finished"
-        ? created && { createdResources: created }
-        : {
-            reason: state.status === "failed" ? "task-failed" : "task-unknown",
-            problems: listedProblems([{ path: "", rule: state.message ?? "" }]),
-          }),
+      ...data,
+      reason: state.status === "failed" ? "task-failed" : "task-unknown",
+      problems: listedProblems([{ path: "", rule: message ?? "" }]),
     },
   });
 };
