@@ -3,6 +3,7 @@ import type { CommandDeps } from "../lib/engine/deps.ts";
 import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
 import { createSqsCommandQueue } from "../lib/platform/aws/sqs-command-queue.ts";
 import { createSqsWaker } from "../lib/platform/aws/sqs-waker.ts";
+import { ATTEMPT_LEASE_MS } from "../lib/platform/deployment.ts";
 import type { InvocationLog } from "../lib/platform/lambda/invocation-log.ts";
 import { readEnvironment } from "../lib/platform/lambda/settings.ts";
 import { once } from "../lib/platform/lambda/start-up.ts";
@@ -17,9 +18,6 @@ export interface CommandFunctionDeps {
   /** How long one call to the provider may take, so what a new piece of work needs at least. */
   readonly attemptTimeoutMs: number;
 }
-
-/** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
-export const LEASE_MS = 45_000;
 
 const loadDeps = async (): Promise<CommandFunctionDeps> => {
   const settings = readEnvironment(commandSettingsSchema, process.env);
@@ -42,7 +40,7 @@ const loadDeps = async (): Promise<CommandFunctionDeps> => {
       ownSender: settings.OWN_SENDER,
       fingerprintKey: await secrets.read(settings.FINGERPRINT_KEY_PARAMETER),
       runner: deps.random.uuid(),
-      leaseMs: LEASE_MS,
+      leaseMs: ATTEMPT_LEASE_MS,
     },
   };
 };

@@ -1,3 +1,4 @@
+const { archiveRetentionDays } = require("../lib/platform/deployment.json");
 const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
 
@@ -14,9 +15,7 @@ module.exports = {
       SourceArn: arnOf("EventBus"),
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
       EventPattern: { source: ["${param:eventSource}"], account: [{ Ref: "AWS::AccountId" }] },
-      // A subscriber may find out at the end of a quarter what it lost at its beginning. Longer than
-      // the ledger remembers commands (60 days), which no replay needs.
-      RetentionDays: 90,
+      RetentionDays: archiveRetentionDays,
     },
   },
 };

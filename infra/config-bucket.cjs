@@ -1,3 +1,4 @@
+const { delivery } = require("../lib/platform/deployment.json");
 const { arnOf } = require("./arn.cjs");
 const { STATE } = require("./kill-switch.cjs");
 const { nameOf } = require("./name.cjs");
@@ -71,8 +72,10 @@ module.exports = {
         {
           Id: "sync-thresholds",
           Arn: arnOf("SyncDashthresholdsLambdaFunction"),
-          // The hourly look finds whatever was not delivered in this time.
-          RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
+          RetryPolicy: {
+            MaximumEventAgeInSeconds: delivery.writtenConfig.eventAgeSeconds,
+            MaximumRetryAttempts: delivery.writtenConfig.retryAttempts,
+          },
           DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
         },
       ],

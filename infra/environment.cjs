@@ -1,3 +1,4 @@
+const { attemptTimeoutSeconds, schedules } = require("../lib/platform/deployment.json");
 const { configured, PACKAGED } = require("./configured.cjs");
 const { STAGE } = require("./name.cjs");
 
@@ -18,10 +19,7 @@ exports.all = {
 };
 
 /** Of functions that ask the provider. */
-const ASKING = {
-  // Slow replies of the API are ambiguous sends, so rather wait; twice this fits into a run.
-  ATTEMPT_TIMEOUT_MS: "10000",
-};
+const ASKING = { ATTEMPT_TIMEOUT_MS: String(attemptTimeoutSeconds * 1000) };
 
 /** Of functions that know commands. */
 const COMMANDS = {
@@ -46,8 +44,7 @@ exports.prices = async (osls) => ({
   ...(await jobOf(osls)),
   CONFIG_BUCKET: { Ref: "ConfigBucket" },
   CONFIG_KEY: "watchlist.yaml",
-  // As the schedule in infra/schedules.cjs.
-  PERIOD_SECONDS: "3600",
+  PERIOD_SECONDS: String(schedules["price-snapshot"].periodSeconds),
 });
 
 exports.aiTasks = async (osls) => ({

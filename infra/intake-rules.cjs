@@ -1,3 +1,4 @@
+const { delivery } = require("../lib/platform/deployment.json");
 const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { hashOf, logicalIdOf, nameOf } = require("./name.cjs");
@@ -35,12 +36,17 @@ const patternOf = (when, eventSource) =>
       }
     : textOf(when);
 
+/** How long EventBridge tries to deliver; what comes later is for an operator. */
+const RETRY_POLICY = {
+  MaximumEventAgeInSeconds: delivery.rules.eventAgeSeconds,
+  MaximumRetryAttempts: delivery.rules.retryAttempts,
+};
+
 const target = (more = {}) => ({
   // The id that the target had when it was the function: a target of the same id is replaced at once.
   Id: "intake",
   Arn: arnOf("RequestQueue"),
-  // A day, as is EventBridge's own limit; what comes later than that is for a person.
-  RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+  RetryPolicy: RETRY_POLICY,
   DeadLetterConfig: { Arn: arnOf("IntakeDeadLetter") },
   ...more,
 });

@@ -1,11 +1,14 @@
+const { deadLetterRetentionSeconds, queues } = require("../lib/platform/deployment.json");
 const { arnOf } = require("./arn.cjs");
 const { nameOf } = require("./name.cjs");
 const { encryptedOnly, sentByUsOnly } = require("./queue-policies.cjs");
 
-const DAY_SECONDS = 24 * 60 * 60;
-
-/** The longest that SQS keeps a message: two weeks for somebody to look. */
-const DEAD_LETTER_RETENTION_SECONDS = 14 * DAY_SECONDS;
+/** What SQS does with the messages of a queue that a function reads. */
+const limits = ({ visibilitySeconds, retentionSeconds, maxReceiveCount }, deadLetterQueue) => ({
+  VisibilityTimeout: visibilitySeconds,
+  MessageRetentionPeriod: retentionSeconds,
+  RedrivePolicy: { deadLetterTargetArn: arnOf(deadLetterQueue), maxReceiveCount },
+});
 
 /** @param holds what its messages are, for the alarm that each dead-letter queue has */
 const deadLetter = (thing, holds, more = {}) => ({
@@ -13,7 +16,7 @@ const deadLetter = (thing, holds, more = {}) => ({
   Metadata: { Holds: holds },
   Properties: {
     QueueName: nameOf(thing),
-    MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
+    MessageRetentionPeriod: deadLetterRetentionSeconds,
     SqsManagedSseEnabled: true,
     ...more,
   },
@@ -27,15 +30,7 @@ module.exports = {
       FifoQueue: true,
       // Two commands may be equal in content and still two; the sender's deduplication id decides.
       ContentBasedDeduplication: false,
-      // 6 x the timeout of run-commands (30 s), as AWS asks for; a crashed group opens within 3 min.
-      VisibilityTimeout: 180,
-      MessageRetentionPeriod: 4 * DAY_SECONDS,
-      RedrivePolicy: {
-        deadLetterTargetArn: arnOf("CommandDeadLetter"),
-        // Attempts at the provider are the ledger's and cost no receive; a receive is lost when
-        // nothing can be recorded. 10 x 3 min sit out half an hour without the ledger.
-        maxReceiveCount: 10,
-      },
+      ...limits(queues.commands, "CommandDeadLetter"),
       SqsManagedSseEnabled: true,
     },
   },
@@ -49,16 +44,7 @@ module.exports = {
     Type: "AWS::SQS::Queue",
     Properties: {
       QueueName: nameOf("wake"),
-      // 6 x the timeout of poll-tasks (60 s).
-      VisibilityTimeout: 360,
-      // An older wake is worth nothing: the schedule has looked sixty times since. Longer than the
-      // longest delay (15 min) and than all receives (18 min) together.
-      MessageRetentionPeriod: 60 * 60,
-      RedrivePolicy: {
-        deadLetterTargetArn: arnOf("WakeDeadLetter"),
-        // The schedule does a lost wake's work; more receives would only repeat a broken run.
-        maxReceiveCount: 3,
-      },
+      ...limits(queues.wake, "WakeDeadLetter"),
       SqsManagedSseEnabled: true,
     },
   },
@@ -72,14 +58,7 @@ module.exports = {
     Type: "AWS::SQS::Queue",
     Properties: {
       QueueName: nameOf("requests"),
-      // 6 x the timeout of intake (30 s), as AWS asks for.
-      VisibilityTimeout: 180,
-      MessageRetentionPeriod: 4 * DAY_SECONDS,
-      RedrivePolicy: {
-        deadLetterTargetArn: arnOf("RequestDeadLetter"),
-        // 10 x 3 min outlast half an hour in which ledger, command queue or bus do not answer.
-        maxReceiveCount: 10,
-      },
+      ...limits(queues.requests, "RequestDeadLetter"),
       // Not SQS's key in KMS: EventBridge cannot write to a queue that the AWS-managed key encrypts.
       SqsManagedSseEnabled: true,
     },

@@ -1,3 +1,4 @@
+const { schedules, tickRetryAttempts } = require("../lib/platform/deployment.json");
 const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { STATE } = require("./kill-switch.cjs");
@@ -17,22 +18,25 @@ const TICK = JSON.stringify({
  * A schedule that calls a function, and the role that lets it. Stages had schedules of other ids and names
  * in the default group. CloudFormation cannot move a schedule into a group: it looks for it there, and the
  * update fails. So these are new, and the update deletes the others when these exist.
- * @param maxAgeSeconds a tick that is older is kept as a dead letter instead of being tried again
+ * @param name of the schedule
  */
-const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
+const schedule = ({ id, name, target }) => ({
   [id]: {
     Type: "AWS::Scheduler::Schedule",
     Properties: {
-      Name: nameOf(`${thing}-tick`),
+      Name: nameOf(`${name}-tick`),
       GroupName: { Ref: "ScheduleGroup" },
       State: STATE,
-      ScheduleExpression: expression,
+      ScheduleExpression: schedules[name].expression,
       FlexibleTimeWindow: { Mode: "OFF" },
       Target: {
         Arn: arnOf(target),
         RoleArn: arnOf(`${id}Role`),
         Input: TICK,
-        RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
+        RetryPolicy: {
+          MaximumEventAgeInSeconds: schedules[name].tickAgeSeconds,
+          MaximumRetryAttempts: tickRetryAttempts,
+        },
         DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
       },
     },
@@ -49,41 +53,24 @@ const schedule = ({ id, thing, target, expression, maxAgeSeconds }) => ({
   ),
 });
 
-const AI_TASKS = schedule({
-  id: "AiTaskTick",
-  thing: "ai-tasks",
-  target: "WatchDashaiDashtasksLambdaFunction",
-  expression: "rate(1 minute)",
-  maxAgeSeconds: 60,
-});
-
 module.exports = async (osls) => ({
   /** Of this stage alone: for its roles' trust, and because Scheduler counts by group. */
   ScheduleGroup: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: STAGE } },
-  /** The safety net under the wake queue: whatever is due is seen within a minute. */
-  ...schedule({
-    id: "PollTick",
-    thing: "poll-tasks",
-    target: "PollDashtasksLambdaFunction",
-    expression: "rate(1 minute)",
-    // An older tick has been replaced by the next; 60 s is also the least allowed.
-    maxAgeSeconds: 60,
-  }),
-  /** Finds what was changed at the provider, and configs whose event was lost. */
+  ...schedule({ id: "PollTick", name: "poll-tasks", target: "PollDashtasksLambdaFunction" }),
   ...schedule({
     id: "DriftTick",
-    thing: "threshold-drift",
+    name: "threshold-drift",
     target: "SyncDashthresholdsLambdaFunction",
-    expression: "rate(1 hour)",
-    maxAgeSeconds: 1_800,
   }),
-  /** In the middle of the hour that its run is known by, so that no tick falls into another's. */
   ...schedule({
     id: "PriceTick",
-    thing: "price-snapshot",
+    name: "price-snapshot",
     target: "SnapshotDashpricesLambdaFunction",
-    expression: "cron(30 * * * ? *)",
-    maxAgeSeconds: 1_200,
   }),
-  ...((await configured(osls)).aiTaskName !== undefined && AI_TASKS),
+  ...((await configured(osls)).aiTaskName !== undefined &&
+    schedule({
+      id: "AiTaskTick",
+      name: "ai-tasks",
+      target: "WatchDashaiDashtasksLambdaFunction",
+    })),
 });

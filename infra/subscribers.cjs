@@ -1,8 +1,15 @@
+const { delivery } = require("../lib/platform/deployment.json");
 const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { nameOf } = require("./name.cjs");
 const { deadLetterPolicy, encryptedOnly } = require("./queue-policies.cjs");
 const { serviceRole } = require("./service-role.cjs");
+
+/** How long EventBridge tries to deliver; what comes later is for an operator. */
+const RETRY_POLICY = {
+  MaximumEventAgeInSeconds: delivery.rules.eventAgeSeconds,
+  MaximumRetryAttempts: delivery.rules.retryAttempts,
+};
 
 /**
  * What takes the events of one AWS account's commands to its bus. These events were put on our bus
@@ -29,7 +36,7 @@ const subscriber = ({ id, bus }, eventSource) => {
             Id: "bus",
             Arn: bus,
             RoleArn: arnOf(`${rule}Role`),
-            RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+            RetryPolicy: RETRY_POLICY,
             DeadLetterConfig: { Arn: arnOf("SubscriberDeadLetter") },
           },
         ],

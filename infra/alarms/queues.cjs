@@ -1,3 +1,7 @@
+const {
+  deadLetterRetentionSeconds,
+  queues: limits,
+} = require("../../lib/platform/deployment.json");
 const { nameOf } = require("../name.cjs");
 const queues = require("../queues.cjs");
 const { alarm } = require("./alarm.cjs");
@@ -9,12 +13,14 @@ const ofQueue = (id, metric) => ({
   Statistic: "Maximum",
 });
 
+const daysOf = (seconds) => `${seconds / 86_400} days`;
+
 /** One for each dead-letter queue: nothing ever takes a message out of them but people. */
 const deadLetterAlarm = ([id, { Properties, Metadata }]) => [
   `${id}NotEmpty`,
   alarm({
     name: Properties.QueueName.replace(nameOf(""), "").replace(".fifo", ""),
-    description: `${Metadata.Holds} are kept, for 14 days`,
+    description: `${Metadata.Holds} are kept, for ${daysOf(deadLetterRetentionSeconds)}`,
     runbook: "Redrive dead letters",
     ...ofQueue(id, "ApproximateNumberOfMessagesVisible"),
   }),
@@ -45,8 +51,7 @@ exports.queueAlarms = {
   }),
   RequestsWaiting: waitingAlarm({
     name: "requests-waiting",
-    description:
-      "An event has been in the queue of intake for more than 5 minutes, and SQS drops it after 4 days",
+    description: `An event has been in the queue of intake for more than 5 minutes, and SQS drops it after ${daysOf(limits.requests.retentionSeconds)}`,
     runbook: "Requests are waiting",
     queue: "RequestQueue",
   }),

@@ -7,7 +7,7 @@ import type { CommandDeskFlags } from "./open-desk.ts";
 import type { ResolveFlags } from "./resolve.ts";
 import { stageOption } from "./stage-option.ts";
 
-/** Longer than any request is on its way (see LEASE_MS of the functions). */
+/** Longer than any request is on its way (see ATTEMPT_LEASE_MS). */
 const DEFAULT_WAIT_SECONDS = "60";
 
 /** Adds `status`, `cancel`, `resolve` and `lift-pause`. */

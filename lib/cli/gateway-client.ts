@@ -19,6 +19,7 @@ import {
 } from "../jobs/prices/views.ts";
 import { type JobName, type JobRun, jobRunSchema } from "../local/job-run.ts";
 import { type PutAnswer, putAnswerSchema } from "../local/put-request.ts";
+import { timeoutMsOf } from "../platform/deployment.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { type RequestState, requestStateSchema } from "./request-state.ts";
 
@@ -63,8 +64,8 @@ export interface GatewayClient {
 
 /** A running Skyhook answers at once. */
 const ANSWER_MS = 30_000;
-/** A standing job may take 300 s. */
-const JOB_MS = 310_000;
+/** A little longer than a job may take. */
+const jobAnswerMs = (name: JobName): number => timeoutMsOf(name) + 10_000;
 
 const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "TimeoutError";
@@ -177,7 +178,7 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
   },
   async runJob(name) {
     const url = new URL(`/jobs/${name}/run`, endpoint);
-    return jobRunSchema.parse(await post(url, {}, JOB_MS));
+    return jobRunSchema.parse(await post(url, {}, jobAnswerMs(name)));
   },
   async prices() {
     return (await read(new URL("/prices", endpoint), z.array(priceViewSchema))) ?? [];

@@ -3,15 +3,13 @@ import * as z from "zod";
 import { parseJson } from "../engine/parse-json.ts";
 import type { JobName } from "../local/job-run.ts";
 import { createAwsClient, untilWorkEnds } from "../platform/aws/aws-client.ts";
+import { timeoutMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { awsTrouble } from "./aws-trouble.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { stageResource } from "./stage-option.ts";
 import { visibleText } from "./visible-text.ts";
-
-/** `timeout` of the functions of standing jobs in serverless.yml. */
-const TIMEOUT_MS = 300_000;
 
 /** What Lambda makes of an error that leaves a function. */
 const failureSchema = z.object({
@@ -39,7 +37,7 @@ export const invokeJob = async (
 ): Promise<void> => {
   const FunctionName = stageResource(stage, name);
   const tick = { id: random.uuid(), time: new Date(clock.now()).toISOString() };
-  const client = createAwsClient(LambdaClient, untilWorkEnds(TIMEOUT_MS));
+  const client = createAwsClient(LambdaClient, untilWorkEnds(timeoutMsOf(name)));
   const command = new InvokeCommand({
     FunctionName,
     InvocationType: "RequestResponse",

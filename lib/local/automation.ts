@@ -9,6 +9,7 @@ import type { Reaction } from "../intake/reaction.ts";
 import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
 import { thresholdsLease } from "../jobs/thresholds/sync.ts";
 import { breakLease } from "../ledger/lease.ts";
+import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS, deployment } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { DeadLetters } from "../platform/ports/dead-letters.ts";
 import type { Log } from "../platform/ports/log.ts";
@@ -30,22 +31,11 @@ import { createLocalDeadLetters } from "./local-dead-letters.ts";
 import { openLocalLedger } from "./local-ledger.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
-import {
-  ATTEMPT_TIMEOUT_MS,
-  openProvider,
-  type Provider,
-  type ProviderChoice,
-} from "./provider.ts";
+import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { type JobChoice, type StandingJobs, startStandingJobs } from "./scheduled-jobs.ts";
 import { deduplicationIdOf } from "./send-request.ts";
 import { startTriggers } from "./triggers.ts";
 import { createDoorbell, type Doorbell } from "./wake-signal.ts";
-
-/** As in the cloud (infra/queues.cjs): ten tries, then the dead letters. */
-const MAX_RECEIVE_COUNT = 10;
-
-/** Longer than run-commands may live (30 s), so that an expired lease has no living holder. */
-const LEASE_MS = 35_000;
 
 export interface AutomationOptions {
   readonly provider: ProviderChoice;
@@ -125,12 +115,12 @@ const openParts = async (options: AutomationOptions, store: DurableStore): Promi
   requestQueue: await openFifoQueue({
     ...options,
     map: store.map("requests"),
-    maxReceiveCount: MAX_RECEIVE_COUNT,
+    maxReceiveCount: deployment.queues.requests.maxReceiveCount,
   }),
   commandQueue: await openFifoQueue({
     ...options,
     map: store.map("commands.fifo"),
-    maxReceiveCount: MAX_RECEIVE_COUNT,
+    maxReceiveCount: deployment.queues.commands.maxReceiveCount,
   }),
   wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
   bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
@@ -232,7 +222,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     ownSender: LOCAL_SENDER,
     fingerprintKey: fingerprintKey ?? random.uuid(),
     runner: random.uuid(),
-    leaseMs: LEASE_MS,
+    leaseMs: ATTEMPT_LEASE_MS,
   };
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };

@@ -1,4 +1,5 @@
 import type { Context } from "aws-lambda";
+import { deployment } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 
@@ -14,7 +15,7 @@ export const lambdaContext = (
     functionName,
     functionVersion: "$LATEST",
     invokedFunctionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
-    memoryLimitInMB: "512",
+    memoryLimitInMB: String(deployment.memoryMegabytes),
     awsRequestId: random.uuid(),
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: "local",

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { createAwsClient } from "../platform/aws/aws-client.ts";
 import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../platform/deployment.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import { type Access, createAccess } from "../provider/access.ts";
 import type { Account } from "../provider/accounts.ts";
 import { type AccountPorts, openAccounts } from "../provider/accounts.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
-import { ATTEMPT_TIMEOUT_MS, type Provider } from "./provider.ts";
+import type { Provider } from "./provider.ts";
 
 /** What is counted is also in events and in the log, where the person who runs it sees it. */
 export const countedNowhere: Metrics = { count: () => {}, measure: () => {} };

@@ -1,6 +1,8 @@
+import { periodMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
+import { DEFAULT_REQUESTS_PER_SECOND, DEFAULT_SETTLE_MS } from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";
@@ -61,24 +63,25 @@ interface Surroundings {
   readonly failing: AbortController;
 }
 
-const HOUR_MS = 60 * 60 * 1000;
-/**
- * How long a request may take, ms; as for the deployed functions, see infra/environment.cjs. The
- * embedded service answers at once, but a busy machine may keep this process waiting for seconds, and
- * a lost reply costs a command what it could have said of its effect.
- */
-export const ATTEMPT_TIMEOUT_MS = 10_000;
+const CONFIG_JOB_TIMES = {
+  driftMs: periodMsOf("threshold-drift"),
+  pricesMs: periodMsOf("price-snapshot"),
+};
 /** It lives in this process; a request that is stalled dies with its sender. */
 const EMBEDDED_TIMES = {
   settleMs: 5_000,
   requestsPerSecond: 1_000,
-  jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
+  jobTimes: { ...CONFIG_JOB_TIMES, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
 };
-/** As for the deployed functions, see infra/schedules.cjs. */
+/** As in the cloud. */
 const REMOTE_TIMES = {
-  settleMs: 300_000,
-  requestsPerSecond: 20,
-  jobTimes: { driftMs: HOUR_MS, pricesMs: HOUR_MS, pricePeriodMs: HOUR_MS, aiTasksMs: 60_000 },
+  settleMs: DEFAULT_SETTLE_MS,
+  requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND,
+  jobTimes: {
+    ...CONFIG_JOB_TIMES,
+    pricePeriodMs: CONFIG_JOB_TIMES.pricesMs,
+    aiTasksMs: periodMsOf("ai-tasks"),
+  },
 };
 
 const openEmbedded = async (

@@ -3,6 +3,7 @@ import { createHandler as createSnapshotPrices } from "../../functions/snapshot-
 import { createHandler as createSyncThresholds } from "../../functions/sync-thresholds/handler.ts";
 import { createHandler as createWatchAiTasks } from "../../functions/watch-ai-tasks/handler.ts";
 import type { SyncDeps } from "../jobs/thresholds/sync-request.ts";
+import { timeoutMsOf } from "../platform/deployment.ts";
 import type { InvocationLog } from "../platform/lambda/invocation-log.ts";
 import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
 import type { Account } from "../provider/accounts.ts";
@@ -46,9 +47,6 @@ export interface StandingJobs {
   stop(): Promise<void>;
 }
 
-/** As in serverless.yml. */
-const TIMEOUT_MS = 300_000;
-
 /** The ports by which a run of a job shows what it does. */
 interface Shown {
   readonly bus: EventBus;
@@ -81,7 +79,7 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   const { signal } = stopping;
   const log = quietAfter(options.deps.log, signal);
   const deps = { ...options.deps, log };
-  const contextOf = (name: string) => lambdaContext(name, TIMEOUT_MS, { clock, random });
+  const contextOf = (name: JobName) => lambdaContext(name, timeoutMsOf(name), { clock, random });
   const tick = (name: string): ScheduledEvent => ({
     ...scheduledEvent(name, clock.now(), random),
     detail: {},

@@ -1,4 +1,5 @@
 import type { Context, ScheduledEvent, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { deployment, periodMsOf, timeoutMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
@@ -8,19 +9,13 @@ import type { FifoQueue, ReceivedMessage } from "./fifo-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 import type { Doorbell } from "./wake-signal.ts";
 
-/** The functions' own timeouts and the queue's visibility, as `serverless.yml` sets them. */
-const INTAKE_TIMEOUT_MS = 30_000;
-const RUN_COMMANDS_TIMEOUT_MS = 30_000;
-const POLL_TASKS_TIMEOUT_MS = 60_000;
-const BATCH_SIZE = 10;
 /**
- * Shorter than in the cloud: a function cannot outlive its invocation here, so a message that was
- * not handled may come back soon.
+ * Messages are visible again so long after the end of an invocation. That is sooner than in the cloud: a
+ * function cannot outlive its invocation here.
  */
-const VISIBILITY_MS = 35_000;
+const VISIBLE_AFTER_MS = 5_000;
 /** Groups are worked on side by side by this many invocations. */
 const MAX_INVOCATIONS = 4;
-const SCHEDULE_MS = 60_000;
 /** The doorbell tells of what is sent; only what becomes visible again is found by looking. */
 const LOOK_MS = 1_000;
 
@@ -46,8 +41,7 @@ export interface Triggers {
 
 /** Which function gets the messages of which queue. */
 interface Mapping {
-  readonly functionName: string;
-  readonly timeoutMs: number;
+  readonly functionName: "intake" | "run-commands";
   readonly queue: FifoQueue;
   readonly toEvent: (messages: readonly ReceivedMessage[]) => SQSEvent;
   readonly invoke: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse | undefined>;
@@ -56,14 +50,12 @@ interface Mapping {
 const mappingsOf = (options: TriggerOptions) => {
   const intake: Mapping = {
     functionName: "intake",
-    timeoutMs: INTAKE_TIMEOUT_MS,
     queue: options.requestQueue,
     toEvent: (messages) => requestQueueEvent("requests", messages),
     invoke: options.intake,
   };
   const runCommands: Mapping = {
     functionName: "run-commands",
-    timeoutMs: RUN_COMMANDS_TIMEOUT_MS,
     queue: options.commandQueue,
     toEvent: (messages) => fifoQueueEvent("commands.fifo", messages),
     invoke: options.runCommands,
@@ -73,11 +65,13 @@ const mappingsOf = (options: TriggerOptions) => {
 
 /** Receives, invokes, deletes what was handled, as Lambda's event source for SQS does. */
 const invokeByMessages = async (options: TriggerOptions, mapping: Mapping): Promise<boolean> => {
-  const { functionName, timeoutMs, queue, toEvent, invoke } = mapping;
-  const messages = await queue.receive(BATCH_SIZE, VISIBILITY_MS);
+  const { functionName, queue, toEvent, invoke } = mapping;
+  const { batchSize } = deployment.functions[functionName];
+  const limitMs = timeoutMsOf(functionName);
+  const messages = await queue.receive(batchSize, limitMs + VISIBLE_AFTER_MS);
   if (messages.length === 0) return false;
   try {
-    const context = lambdaContext(functionName, timeoutMs, options);
+    const context = lambdaContext(functionName, limitMs, options);
     const { batchItemFailures = [] } = (await invoke(toEvent(messages), context)) ?? {};
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const handled = messages.filter(({ messageId }) => !failed.has(messageId));
@@ -96,14 +90,14 @@ const invokePollTasks = async (
   event: SQSEvent | ScheduledEvent,
 ): Promise<void> => {
   try {
-    await options.pollTasks(event, lambdaContext("poll-tasks", POLL_TASKS_TIMEOUT_MS, options));
+    await options.pollTasks(event, lambdaContext("poll-tasks", timeoutMsOf("poll-tasks"), options));
   } catch (error) {
     options.log.warn("poll not finished, the next one goes on", { errorMessage: String(error) });
   }
 };
 
 const invokeByWake = async (options: TriggerOptions): Promise<boolean> => {
-  const wakes = options.wakeQueue.takeDue(POLL_TASKS_TIMEOUT_MS);
+  const wakes = options.wakeQueue.takeDue(timeoutMsOf("poll-tasks"));
   if (wakes.length === 0) return false;
   await invokePollTasks(options, wakeQueueEvent("wake", wakes));
   await options.wakeQueue.acknowledge(wakes);
@@ -138,7 +132,7 @@ export const startTriggers = (options: TriggerOptions): Triggers => {
   const schedule = async (): Promise<void> => {
     while (!signal.aborted) {
       await invokePollTasks(options, scheduledEvent("poll-tasks", clock.now(), random));
-      await clock.sleep(SCHEDULE_MS, signal);
+      await clock.sleep(periodMsOf("poll-tasks"), signal);
     }
   };
 

@@ -4,8 +4,8 @@ import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/prob
 import { TASK_PATH } from "../contract/tasks.ts";
 import { accountsSchema, OWN } from "./accounts-schema.ts";
 
-const DEFAULT_REQUESTS_PER_SECOND = 20;
-const DEFAULT_SETTLE_MS = 300_000;
+export const DEFAULT_REQUESTS_PER_SECOND = 20;
+export const DEFAULT_SETTLE_MS = 300_000;
 const DEFAULT_MAX_PAUSE_MS = 15 * 60 * 1000;
 /** Long enough for every task the provider documents, and the time its own clients wait. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;

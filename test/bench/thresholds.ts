@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { syncThresholds } from "../../lib/jobs/thresholds/sync.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../lib/platform/deployment.ts";
 import type { BusEntry } from "../../lib/platform/ports/bus.ts";
 import type { Log } from "../../lib/platform/ports/log.ts";
 import { createSystemClock } from "../../lib/platform/system-clock.ts";
@@ -71,7 +72,7 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
       requests += 1;
       return fetch(request);
     },
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   };
   const apiKey = async () => BUILT_IN_API_KEYS.first;
   const own = { baseUrl: url, apiKey, paths: {}, canList: true, settleMs: 300_000 };

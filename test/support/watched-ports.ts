@@ -1,4 +1,5 @@
 import type { CommandDeps } from "../../lib/engine/deps.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../lib/platform/deployment.ts";
 import type { EventBus } from "../../lib/platform/ports/bus.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
 import type { ConfigSource } from "../../lib/platform/ports/config-source.ts";
@@ -72,7 +73,7 @@ export const watchedClient = (call: Call, provider: Provider, { now }: Clock): C
     apiKey: async () => provider.apiKey,
     fetch: watchedFetch(call, provider),
     clock: patient,
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     paths: {},
   });
 };

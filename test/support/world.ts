@@ -8,6 +8,7 @@ import { sealRequest } from "../../lib/engine/sealed-request.ts";
 import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
+import { ATTEMPT_LEASE_MS, deployment, visibilityMsOf } from "../../lib/platform/deployment.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
 import { createAccess } from "../../lib/provider/access.ts";
 import type { Account } from "../../lib/provider/accounts.ts";
@@ -24,8 +25,6 @@ import { type Call, watchedClient, watchedPorts } from "./watched-ports.ts";
 
 export const SENDER = "own";
 export const FINGERPRINT_KEY = "fingerprint-key";
-export const LEASE_MS = 60_000;
-const VISIBILITY_MS = 180_000;
 const POLL_MS = 50_000;
 const ROUND_MS = 15_000;
 /** Of the event loop. */
@@ -62,7 +61,8 @@ export const createWorld = async (options: WorldOptions) => {
   const log = createRecordingLog();
   const provider = await options.provider(clock);
   const map = createMemoryStore().map("queue");
-  const queue = await openFifoQueue({ map, clock, random, maxReceiveCount: 10 });
+  const { maxReceiveCount } = deployment.queues.commands;
+  const queue = await openFifoQueue({ map, clock, random, maxReceiveCount });
   const wakes: number[] = [];
   const waker = {
     wakeAt: async (at: number): Promise<void> => {
@@ -127,7 +127,7 @@ export const createWorld = async (options: WorldOptions) => {
       ownSender,
       fingerprintKey: FINGERPRINT_KEY,
       runner: `runner-${invocation}`,
-      leaseMs: LEASE_MS,
+      leaseMs: ATTEMPT_LEASE_MS,
     };
     return { deps, call };
   };
@@ -140,7 +140,7 @@ export const createWorld = async (options: WorldOptions) => {
 
   /** Handles one visible message as the command function does; false when there is none. */
   const deliverOne = async (): Promise<boolean> => {
-    const [received] = await queue.receive(1, VISIBILITY_MS);
+    const [received] = await queue.receive(1, visibilityMsOf("commands"));
     if (!received) return false;
     const invocation = newInvocation();
     try {

@@ -8,6 +8,7 @@ import {
 import { inject } from "vitest";
 import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
 import { createSqsDeadLetters } from "../../../lib/platform/aws/sqs-dead-letters.ts";
+import { deployment } from "../../../lib/platform/deployment.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
 import { describeDeadLettersContract } from "../../contract/ports/dead-letters-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
@@ -19,7 +20,10 @@ const createQueue = async (name: string) => {
   const { QueueUrl = "" } = await client.send(
     new CreateQueueCommand({
       QueueName: `${name}.fifo`,
-      Attributes: { FifoQueue: "true", VisibilityTimeout: "180" },
+      Attributes: {
+        FifoQueue: "true",
+        VisibilityTimeout: String(deployment.queues.commands.visibilitySeconds),
+      },
     }),
   );
   return QueueUrl;

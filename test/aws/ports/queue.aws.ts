@@ -10,6 +10,7 @@ import {
 import { inject } from "vitest";
 import * as z from "zod";
 import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
+import { deployment } from "../../../lib/platform/deployment.ts";
 import { describeCommandQueueContract } from "../../contract/ports/queue-contract.ts";
 import { AWS_ACCOUNT, createAwsClients, REGION } from "../aws-clients.ts";
 import { refusingWrongMessages } from "../emulator-defects.ts";
@@ -66,7 +67,7 @@ describeCommandQueueContract("SQS FIFO, on an emulator", async () => {
   const deadLetterTargetArn = `arn:aws:sqs:${REGION}:${AWS_ACCOUNT}:${name}-dead-letter.fifo`;
   const QueueUrl = await createQueue(name, {
     ContentBasedDeduplication: "false",
-    VisibilityTimeout: "180",
+    VisibilityTimeout: String(deployment.queues.commands.visibilitySeconds),
     RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 3 }),
   });
   return {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 import { createSqsWaker } from "../../../lib/platform/aws/sqs-waker.ts";
+import { deployment } from "../../../lib/platform/deployment.ts";
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { describeWakerContract } from "../../contract/ports/waker-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
@@ -16,8 +17,10 @@ describeWakerContract("SQS, on an emulator", async () => {
   const { QueueUrl = "" } = await client.send(
     new CreateQueueCommand({
       QueueName: `skyhook-test-${randomUUID()}`,
-      // As infra/queues.cjs makes it.
-      Attributes: { VisibilityTimeout: "360", SqsManagedSseEnabled: "true" },
+      Attributes: {
+        VisibilityTimeout: String(deployment.queues.wake.visibilitySeconds),
+        SqsManagedSseEnabled: "true",
+      },
     }),
   );
   const receive = async (): Promise<number> => {

@@ -1,13 +1,13 @@
 import { groupIdOf } from "../../../lib/engine/lane-id.ts";
 import { readMessage } from "../../../lib/engine/message.ts";
 import { objectCreatedEvent, scheduledEvent } from "../../../lib/local/aws-events.ts";
+import type { FunctionName } from "../../../lib/platform/deployment.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
 import type { AccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import type { Faults } from "../../support/faults.ts";
 import { createEventSources } from "./event-sources.ts";
 import { createInvocations } from "./invocations.ts";
 import { type Beginning, OWN_SENDER, openParts } from "./parts.ts";
-import type { FunctionName } from "./sandbox.ts";
 
 /** A lost poller lease, a lost message and a lost reply to a create take minutes; more is a hang. */
 const MAX_MS = 3 * 60 * 60 * 1_000;

@@ -6,16 +6,18 @@ import {
   wakeQueueEvent,
 } from "../../../lib/local/aws-events.ts";
 import type { FifoQueue, ReceivedMessage } from "../../../lib/local/fifo-queue.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  deployment,
+  type FunctionName,
+  periodMsOf,
+  visibilityMsOf,
+} from "../../../lib/platform/deployment.ts";
 import type { End, Invocations } from "./invocations.ts";
 import type { Parts } from "./parts.ts";
-import type { FunctionName } from "./sandbox.ts";
 
-/** As `serverless.yml` and `infra/` set them. */
-const BATCH_SIZE = 10;
-/** Three minutes in the cloud. Who waits for less does the same sooner; it outlasts a lease. */
-const VISIBILITY_MS = 50_000;
-const WAKES_VISIBILITY_MS = 360_000;
-const SCHEDULE_MS = 60_000;
+/** Sooner than in the cloud, with the same outcome; it outlasts a lease. */
+const VISIBILITY_MS = ATTEMPT_LEASE_MS + 5_000;
 /** Not when everything else begins, or one tick would lie in each course. */
 const FIRST_TICK_MS = 20_000;
 /** Lambda's pauses before it tries an asynchronous call again. */
@@ -34,7 +36,7 @@ interface AsyncCall {
 
 /** Which function gets the messages of which queue. */
 interface Mapping {
-  readonly name: FunctionName;
+  readonly name: "intake" | "run-commands";
   readonly queue: FifoQueue;
   /** In the names of calls. */
   readonly queueName: string;
@@ -125,15 +127,16 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
   };
 
   const startBatches = async (mapping: Mapping): Promise<void> => {
+    const { batchSize } = deployment.functions[mapping.name];
     for (;;) {
-      const batch = await mapping.queue.receive(BATCH_SIZE, VISIBILITY_MS);
+      const batch = await mapping.queue.receive(batchSize, VISIBILITY_MS);
       if (batch.length === 0) return;
       startBatch(mapping, batch);
     }
   };
 
   const startByWake = (): void => {
-    const due = wakes.takeDue(WAKES_VISIBILITY_MS);
+    const due = wakes.takeDue(visibilityMsOf("wake"));
     if (due.length === 0) return;
     invocations.start("poll-tasks", wakeQueueEvent("wake", due), async (end, sandbox) => {
       if (end.kind !== "answered") return;
@@ -143,7 +146,7 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
 
   const startByTick = (): void => {
     if (clock.now() < nextTickAt) return;
-    nextTickAt += SCHEDULE_MS;
+    nextTickAt += periodMsOf("poll-tasks");
     // The next tick is the retry of a failed one.
     const tick = scheduledEvent("poll-tasks", clock.now(), random);
     invocations.start("poll-tasks", tick, async () => undefined);

@@ -1,7 +1,8 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
+import type { FunctionName } from "../../../lib/platform/deployment.ts";
 import type { Call } from "../../support/watched-ports.ts";
 import type { Parts } from "./parts.ts";
-import { type FunctionName, openSandbox, type Sandbox } from "./sandbox.ts";
+import { openSandbox, type Sandbox } from "./sandbox.ts";
 
 /** Turns of the event loop without a port call, after which nothing goes on without time. */
 const CALM_TURNS = 3;

@@ -1,5 +1,4 @@
 import type { Context } from "aws-lambda";
-import { LEASE_MS } from "../../../functions/command-deps.ts";
 import { createHandler as createIntake } from "../../../functions/intake/handler.ts";
 import { createHandler as createPollTasks } from "../../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../../functions/run-commands/handler.ts";
@@ -7,6 +6,13 @@ import { createHandler as createSnapshotPrices } from "../../../functions/snapsh
 import { createHandler as createSyncThresholds } from "../../../functions/sync-thresholds/handler.ts";
 import { createHandler as createWatchAiTasks } from "../../../functions/watch-ai-tasks/handler.ts";
 import { lambdaContext } from "../../../lib/local/lambda-context.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  ATTEMPT_TIMEOUT_MS,
+  type FunctionName,
+  periodMsOf,
+  timeoutMsOf,
+} from "../../../lib/platform/deployment.ts";
 import { once } from "../../../lib/platform/lambda/start-up.ts";
 import type { Metrics } from "../../../lib/platform/ports/metrics.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
@@ -19,21 +25,6 @@ import {
   watchedSource,
 } from "../../support/watched-ports.ts";
 import { ACCOUNT, EVENT_SOURCE, FINGERPRINT_PARAMETER, OWN_SENDER, type Parts } from "./parts.ts";
-
-const HOUR_MS = 3_600_000;
-const ATTEMPT_TIMEOUT_MS = 10_000;
-
-/** How long an invocation may last, as `serverless.yml` says. */
-const TIMEOUT_MS = {
-  intake: 30_000,
-  "run-commands": 30_000,
-  "poll-tasks": 60_000,
-  "sync-thresholds": 300_000,
-  "snapshot-prices": 300_000,
-  "watch-ai-tasks": 300_000,
-} as const;
-
-export type FunctionName = keyof typeof TIMEOUT_MS;
 
 /** What the ports of one sandbox do is known by its number; a sandbox that was killed does nothing. */
 const portsOf = (parts: Parts, id: number, call: Call) => {
@@ -75,7 +66,7 @@ const loadDeps = (parts: Parts, id: number, call: Call) => {
     ...ports,
     account,
     source,
-    periodMs: HOUR_MS,
+    periodMs: periodMsOf("price-snapshot"),
     taskName: undefined,
   }));
   const commands = once(async () => ({
@@ -88,7 +79,7 @@ const loadDeps = (parts: Parts, id: number, call: Call) => {
       ownSender: OWN_SENDER,
       fingerprintKey: await secrets.read(FINGERPRINT_PARAMETER),
       runner: ports.random.uuid(),
-      leaseMs: LEASE_MS,
+      leaseMs: ATTEMPT_LEASE_MS,
     },
   }));
   const intake = async () => {
@@ -127,6 +118,6 @@ export const openSandbox = (parts: Parts, id: number, name: FunctionName, call: 
   return {
     id,
     name,
-    invoke: (event) => handler(event, lambdaContext(name, TIMEOUT_MS[name], parts)),
+    invoke: (event) => handler(event, lambdaContext(name, timeoutMsOf(name), parts)),
   };
 };

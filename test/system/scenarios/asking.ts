@@ -1,9 +1,8 @@
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { type Client, createClient } from "../../../lib/provider/client.ts";
 import type { Published, Stage } from "./stage.ts";
-
-const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** Puts a command on the stage's queue; its message group is the command itself. */
 export const sendCommand = (

@@ -1,13 +1,13 @@
 import { listDeadLetters, type RecoveryDeps } from "../../../lib/admin/dead-letters.ts";
 import { createLocalDeadLetters } from "../../../lib/local/local-dead-letters.ts";
+import { deployment } from "../../../lib/platform/deployment.ts";
 import { startProvider } from "../../support/provider.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
-const MAX_RECEIVES = 10;
-
 /** Receives what waits until all of it is a dead letter. */
 export const buryAll = async ({ queue }: World): Promise<void> => {
-  for (let receive = 0; receive <= MAX_RECEIVES; receive += 1) await queue.receive(10, 0);
+  const { maxReceiveCount } = deployment.queues.commands;
+  for (let receive = 0; receive <= maxReceiveCount; receive += 1) await queue.receive(10, 0);
 };
 
 /** A world, and what a person has for its dead letters. */

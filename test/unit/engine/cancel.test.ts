@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import { finishCommand } from "../../../lib/engine/finish.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
+import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import { createGate } from "../../support/gate.ts";
 import { createLossyWorld } from "../../support/lost-replies.ts";
 import { json, scriptProvider, startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
-import { createWorld, LEASE_MS, type World } from "../../support/world.ts";
+import { createWorld, type World } from "../../support/world.ts";
 
 const CLOCK_DIFFERENCE_MS = 300_000;
 
@@ -211,7 +212,7 @@ describe("a command that a person cannot stop", () => {
     sending.open();
     await handling;
 
-    expect(answer).toEqual({ kind: "under-way", waitMs: LEASE_MS - 20_000 });
+    expect(answer).toEqual({ kind: "under-way", waitMs: ATTEMPT_LEASE_MS - 20_000 });
     expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
   });
 });
@@ -228,14 +229,14 @@ describe("a request whose sender has died", () => {
 
   test("is waited for a little longer, because the person's clock may be ahead", async () => {
     const world = await dying();
-    await world.clock.advance(LEASE_MS + CLOCK_DIFFERENCE_MS - 1);
+    await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS - 1);
 
     expect(await cancel(world, "c1")).toEqual({ kind: "under-way", waitMs: 1_000 });
   });
 
   test("leaves an unknown outcome behind", async () => {
     const world = await dying();
-    await world.clock.advance(LEASE_MS + CLOCK_DIFFERENCE_MS);
+    await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS);
 
     const answer = await cancel(world, "c1");
 
@@ -248,7 +249,7 @@ describe("a request whose sender has died", () => {
 
   test("is known to be gone as soon as the poller has seen it", async () => {
     const world = await dying();
-    await world.clock.advance(LEASE_MS);
+    await world.clock.advance(ATTEMPT_LEASE_MS);
     await world.poll(1);
 
     expect(await cancel(world, "c1")).toMatchObject({ kind: "stopped", reason: "unknown-outcome" });

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { lookAtCommand } from "../../../lib/engine/look.ts";
+import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import type { Around } from "../../support/faults.ts";
 import { createGate } from "../../support/gate.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { createRouter, PLACE, updateContainer, updatePolicyWith } from "../../support/requests.ts";
-import { createWorld, LEASE_MS, type World } from "../../support/world.ts";
+import { createWorld, type World } from "../../support/world.ts";
 
 const GUARD = { network: { ...PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" } };
 
@@ -74,11 +75,11 @@ test("a deadline that passes before anything was sent is none of a task", async 
 test("an end that nobody knows the outcome of is counted for a person", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: () => scriptProvider({}), around: gate.around });
-  const deadline = inFuture(world, LEASE_MS / 2);
+  const deadline = inFuture(world, ATTEMPT_LEASE_MS / 2);
   gate.hold("fetch POST");
 
   void world.handle(createRouter("c1", {}, { deadline }));
-  await world.clock.advance(LEASE_MS);
+  await world.clock.advance(ATTEMPT_LEASE_MS);
   await world.poll(1_000);
 
   expect(world.counted).toEqual(["CommandEnded failed", "UnknownOutcome", "PollerRan"]);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { advanceCommand } from "../../../lib/engine/advance.ts";
 import { commandKey, commands } from "../../../lib/engine/command.ts";
 import { handleMessage, readMessage } from "../../../lib/engine/message.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import type { Account } from "../../../lib/provider/accounts.ts";
 import { openAccounts } from "../../../lib/provider/accounts.ts";
 import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
@@ -46,7 +47,7 @@ const createBudgetWorld = async () => {
     secrets: { read: async () => "none" },
     environment: { KEY: "key" },
     fetch: provider.fetch,
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   };
   const found = openAccounts(parseAccounts({ accounts: [config] }), ports)("local");
   if (found) opened.account = found;

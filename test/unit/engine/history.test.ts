@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readView } from "../../../lib/admin/status.ts";
+import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import type { Client } from "../../../lib/provider/client.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import type { Around } from "../../support/faults.ts";
@@ -8,7 +9,7 @@ import { connectionLost, json, scriptProvider, startProvider } from "../../suppo
 import * as requests from "../../support/requests.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { watchedClient } from "../../support/watched-ports.ts";
-import { createWorld, LEASE_MS, type World } from "../../support/world.ts";
+import { createWorld, type World } from "../../support/world.ts";
 
 const historyOf = async (world: World, id = "c1") =>
   (await readView(world.ledger, `own/${id}`, world.clock.now()))?.history;
@@ -107,7 +108,7 @@ test("an attempt whose sender died is lost", async () => {
   const sending = gate.hold("fetch PATCH");
   void world.handle(requests.updatePolicy("c1"));
   await sending.reached;
-  await world.clock.advance(LEASE_MS);
+  await world.clock.advance(ATTEMPT_LEASE_MS);
 
   await world.untilQuiet();
 

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { lanes, MAX_WAITING } from "../../../lib/engine/lane.ts";
 import { pollDue } from "../../../lib/engine/poller/poll.ts";
+import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import { createGate } from "../../support/gate.ts";
 import { json, scriptProvider, startProvider } from "../../support/provider.ts";
 import { createRouter, updateContainer, updatePolicy } from "../../support/requests.ts";
-import { createWorld, LEASE_MS } from "../../support/world.ts";
+import { createWorld } from "../../support/world.ts";
 
 const running = () =>
   scriptProvider({
@@ -53,11 +54,11 @@ test("a lost lease that ends at the deadline says that the outcome is unknown", 
   const gate = createGate();
   const provider = running();
   const world = await createWorld({ provider: () => provider, around: gate.around });
-  const deadline = new Date(world.clock.now() + LEASE_MS / 2).toISOString();
+  const deadline = new Date(world.clock.now() + ATTEMPT_LEASE_MS / 2).toISOString();
   const request = updateContainer("c1", {}, { deadline });
   gate.hold("fetch PATCH");
   void world.handle(request);
-  await world.clock.advance(LEASE_MS);
+  await world.clock.advance(ATTEMPT_LEASE_MS);
 
   // The message comes again before the poller looks.
   await world.handle(request);
@@ -75,7 +76,7 @@ test("a sender that may still be sending is left alone until the end of its leas
   const world = await createWorld({ provider: () => provider, around: gate.around });
   gate.hold("fetch POST");
   void world.handle(createRouter("c1"));
-  await world.clock.advance(LEASE_MS - 1);
+  await world.clock.advance(ATTEMPT_LEASE_MS - 1);
   const whileSending = await world.command("c1");
 
   // The message comes again, and the poller looks, before the lease is over.
@@ -182,7 +183,7 @@ test("a message that comes again before the poller looks treats a dead attempt a
   const recording = gate.hold("fetch POST");
   void world.handle(createRouter("c1"));
   await recording.reached;
-  await world.clock.advance(LEASE_MS);
+  await world.clock.advance(ATTEMPT_LEASE_MS);
 
   await world.handle(createRouter("c1"));
 

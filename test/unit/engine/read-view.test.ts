@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { cancelCommand, resolveCommand } from "../../../lib/admin/operator-actions.ts";
 import { readView } from "../../../lib/admin/status.ts";
+import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import { createGate } from "../../support/gate.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
-import { createWorld, LEASE_MS, type World } from "../../support/world.ts";
+import { createWorld, type World } from "../../support/world.ts";
 
 const START = Date.UTC(2026, 0, 1);
 const iso = (at: number) => new Date(at).toISOString();
@@ -52,7 +53,7 @@ test("a command whose request is on its way tells when the reply is given up", a
 
   const view = await viewOf(world);
 
-  expect(view?.waitsFor).toEqual({ for: "reply", until: iso(START + LEASE_MS) });
+  expect(view?.waitsFor).toEqual({ for: "reply", until: iso(START + ATTEMPT_LEASE_MS) });
 });
 
 test("a command that is held back tells until when, and why", async () => {

@@ -1,6 +1,7 @@
 import type { Context } from "aws-lambda";
 import type { CommandFunctionDeps } from "../../../functions/command-deps.ts";
 import { lambdaContext } from "../../../lib/local/lambda-context.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import type { Around } from "../../support/faults.ts";
 import { startProvider } from "../../support/provider.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
@@ -19,7 +20,7 @@ export const createFunctionWorld = async (around?: Around) => {
     // The test moves the time: an invocation that sleeps waits for it.
     commands: { ...world.newInvocation().deps, clock: world.clock },
     log: { ...world.log, bind: (context) => void bound.push(context) },
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   });
   const contextOf = (timeoutMs: number): Context =>
     lambdaContext("skyhook-dev", timeoutMs, { clock: world.clock, random: createSeededRandom(3) });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isScalar, parseDocument, type ScalarTag } from "yaml";
 import * as z from "zod";
+import { deployment } from "../../../lib/platform/deployment.ts";
 import { conditionHolds } from "./policy-condition.ts";
 
 /** CloudFormation's short forms, as it reads them. */
@@ -91,7 +92,10 @@ describe("the template of another AWS account", () => {
           Id: "skyhook",
           Arn: { Ref: "SkyhookBusArn" },
           RoleArn: arn("EventsToSkyhookRole"),
-          RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+          RetryPolicy: {
+            MaximumEventAgeInSeconds: deployment.delivery.rules.eventAgeSeconds,
+            MaximumRetryAttempts: deployment.delivery.rules.retryAttempts,
+          },
           DeadLetterConfig: { Arn: arn("UndeliveredEvents") },
         },
       ],
@@ -127,7 +131,7 @@ describe("the template of another AWS account", () => {
 
   test("keeps for two weeks what its rule could not hand over", () => {
     expect(properties("UndeliveredEvents")).toMatchObject({
-      MessageRetentionPeriod: 1_209_600,
+      MessageRetentionPeriod: deployment.deadLetterRetentionSeconds,
       SqsManagedSseEnabled: true,
     });
     expect(properties("UndeliveredEventsPolicy")).toMatchObject({

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/platform/aws/ledger-table.ts";
+import { deployment } from "../../../lib/platform/deployment.ts";
 import { readEnvironment } from "../../../lib/platform/lambda/settings.ts";
 import { testAcrossAccounts } from "./package/across-accounts.ts";
 import { testAlarms } from "./package/alarms.ts";
@@ -16,6 +17,7 @@ import { testKeptData } from "./package/kept-data.ts";
 import { testKillSwitch } from "./package/kill-switch.ts";
 import { testLimits } from "./package/limits.ts";
 import { testMetricNames } from "./package/metric-names.ts";
+import { testNumbers } from "./package/numbers.ts";
 import { testOtherStage } from "./package/other-stage.ts";
 import { testPermissions } from "./package/permissions.ts";
 import { testQueues } from "./package/queues.ts";
@@ -32,6 +34,8 @@ import { createTemplateReader } from "./template-reader.ts";
 
 /** Lambda sets it itself. */
 const LAMBDAS_OWN = "LAMBDA_TASK_ROOT";
+
+const DAY_SECONDS = 24 * 3_600;
 
 const namesOf = (settings: z.ZodObject): readonly string[] =>
   Object.keys(settings.shape).filter((name) => name !== LAMBDAS_OWN);
@@ -84,11 +88,11 @@ describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
 });
 
 describe.each(FUNCTIONS)("the function $name", ({ id, settings }) => {
-  test("runs on the current Node runtime, on arm64, with half a gigabyte", () => {
+  test("runs on the current Node runtime, on arm64, with the memory of all", () => {
     expect(resource(id).Properties).toMatchObject({
       Runtime: "nodejs24.x",
       Architectures: ["arm64"],
-      MemorySize: 512,
+      MemorySize: deployment.memoryMegabytes,
     });
   });
 
@@ -152,6 +156,7 @@ testTriggers(template, () => packaged);
 testQueues(template);
 testPermissions(template);
 testJobKeys(template);
+testNumbers(template);
 testTimeouts(template);
 testKeptData(template);
 testKillSwitch(template, () => packaged);
@@ -185,9 +190,12 @@ test("the ledger's table outlives its stack and its replacement, of the stage de
 
 test("log lines stay longer than dead letters", () => {
   for (const [, { Properties }] of ofType("AWS::Logs::LogGroup")) {
-    expect(Properties.RetentionInDays).toBe(30);
+    expect(Properties.RetentionInDays).toBe(deployment.logRetentionDays);
   }
   expect(ofType("AWS::Logs::LogGroup")).toHaveLength(FUNCTIONS.length);
+  expect(deployment.logRetentionDays * DAY_SECONDS).toBeGreaterThan(
+    deployment.deadLetterRetentionSeconds,
+  );
 });
 
 /** Of CloudFormation, for what people see in lists. */

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -10,6 +10,8 @@ const run = promisify(execFile);
 
 /** Where the first package goes: osls empties its own folder when it packages again. */
 export const FIRST = "first";
+/** What the files of infra/ read beside each other. */
+const NUMBERS = join("lib", "platform", "deployment.json");
 export const OSLS = resolve("node_modules/osls/bin/serverless.js");
 
 const resourceSchema = z.looseObject({
@@ -86,6 +88,8 @@ export const packageService = async (stage: Stage = {}): Promise<PackagedService
   const directory = await mkdtemp(join(tmpdir(), "skyhook-package-"));
   await cp("serverless.yml", join(directory, "serverless.yml"));
   await cp("infra", join(directory, "infra"), { recursive: true });
+  await mkdir(join(directory, "lib", "platform"), { recursive: true });
+  await cp(NUMBERS, join(directory, NUMBERS));
   const env = { PATH: process.env.PATH, HOME: directory };
   const bare = { cwd: directory, env, timeout: 60_000 };
   await run(process.execPath, [resolve("infra/build.mjs"), "functions"], bare);

@@ -1,6 +1,7 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
 import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
 import type { Account } from "../../../lib/provider/accounts.ts";
 import { type AccountPorts, openAccounts } from "../../../lib/provider/accounts.ts";
@@ -135,7 +136,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
       },
       environment: {},
       fetch: (request) => around({ name: "fetch", invocation }, () => provider(request)),
-      attemptTimeoutMs: 10_000,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
       ...more,
     };
     const account = openAccounts(config, ports)(ACCOUNT);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { getTask } from "../../../lib/contract/tasks.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { type OwnProvider, openAccounts } from "../../../lib/provider/accounts.ts";
 import { parseAccounts, toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import { accountsSchema } from "../../../lib/provider/accounts-schema.ts";
@@ -34,7 +35,7 @@ const open = (account: object, own?: OwnProvider, read = parseAccounts) => {
       sent.push(`${url} ${headers.get("authorization")}`);
       return Response.json({ id: "t", state: "RUNNING" });
     },
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   };
   const config = read({ accounts: [{ name: "acme", senders: ["own"], ...account }] });
   const accountOf = openAccounts(config, ports, own);

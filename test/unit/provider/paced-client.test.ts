@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { createClient } from "../../../lib/provider/client.ts";
 import { createPacedClient } from "../../../lib/provider/retrying-client.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
@@ -22,7 +23,7 @@ const open = () => {
     baseUrl: "http://provider.test",
     apiKey: async () => "key",
     clock,
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     paths: {},
   });
   return { clock, sentAt, client: createPacedClient(client, { clock, requestsPerSecond: 10 }) };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createStorageEvent, listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { createClient, notSent } from "../../../lib/provider/client.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import { createRepeatingClient } from "../../../lib/provider/retrying-client.ts";
@@ -32,7 +33,7 @@ const open = (answer: (nth: number) => Response | Error, durationMs = 60_000) =>
       baseUrl: "http://provider.test",
       apiKey: async () => "key",
       clock,
-      attemptTimeoutMs: 10_000,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
       paths: {},
     }),
     { clock, random: createSeededRandom(), endsAt: startedAt + durationMs, signal: stopped.signal },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { createClient } from "../../../lib/provider/client.ts";
 import type { ProviderError } from "../../../lib/provider/provider-error.ts";
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
@@ -14,7 +15,7 @@ const startBehindFaults = async () => {
     apiKey: async () => BUILT_IN_API_KEYS.first,
     fetch: faults.fetch,
     clock,
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     paths: {},
   });
   const update = (name: string) =>

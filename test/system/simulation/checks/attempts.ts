@@ -1,13 +1,12 @@
 import { createRouter } from "../../../../lib/contract/routers.ts";
 import { type NumberedAttempt, readAttempts } from "../../../../lib/engine/attempt-history.ts";
+import { ATTEMPT_LEASE_MS } from "../../../../lib/platform/deployment.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import { type Cloud, SETTLE_MS } from "../cloud/cloud.ts";
 import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 
 /** How far clocks may be from each other. */
 const SKEW_MS = 15_000;
-/** An attempt without an end may have lasted as long as its lease. */
-const LEASE_MS = 45_000;
 const UNKNOWN: ReadonlySet<string> = new Set(["ambiguous", "lost"]);
 /** Of calls that had no turn or no key. */
 const UNSENT: ReadonlySet<string> = new Set([
@@ -17,8 +16,9 @@ const UNSENT: ReadonlySet<string> = new Set([
   "paused",
 ]);
 
+/** An attempt without an end may have lasted as long as its lease. */
 const covers = ({ startedAt, endedAt }: NumberedAttempt, at: number): boolean =>
-  at >= startedAt - SKEW_MS && at <= (endedAt ?? startedAt + LEASE_MS) + SKEW_MS;
+  at >= startedAt - SKEW_MS && at <= (endedAt ?? startedAt + ATTEMPT_LEASE_MS) + SKEW_MS;
 
 const isAnswered = ({ disposition, status }: NumberedAttempt): boolean =>
   disposition === "answered" || status !== undefined;
@@ -37,7 +37,7 @@ const isBeforeSettled = (
 ): boolean =>
   UNKNOWN.has(disposition) &&
   endedAt !== undefined &&
-  next.startedAt < Math.min(endedAt, startedAt + LEASE_MS) + SETTLE_MS - SKEW_MS;
+  next.startedAt < Math.min(endedAt, startedAt + ATTEMPT_LEASE_MS) + SETTLE_MS - SKEW_MS;
 
 const untruths = (
   { attemptCount, lostReplies, operation }: Ended,

@@ -3,17 +3,15 @@ import { createHandler as createSnapshotPrices } from "../../../../functions/sna
 import { createHandler as createSyncThresholds } from "../../../../functions/sync-thresholds/handler.ts";
 import { createHandler as createWatchAiTasks } from "../../../../functions/watch-ai-tasks/handler.ts";
 import { objectCreatedEvent, scheduledEvent } from "../../../../lib/local/aws-events.ts";
+import { periodMsOf, timeoutMsOf } from "../../../../lib/platform/deployment.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { ConfigVersion } from "../plan/configs.ts";
 import { createLambda } from "./lambda.ts";
 import type { Machine, Surroundings } from "./machines.ts";
 
-/** As in serverless.yml. */
-const TIMEOUT_MS = 300_000;
 /** Oftener than in the cloud, so that a run sees several. */
 const DRIFT_MS = 5 * 60_000;
 const PRICES_MS = 2 * 60_000;
-const AI_TASKS_MS = 60_000;
 /** Lambda tries an event that nobody waits for three times. */
 const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
 
@@ -40,9 +38,9 @@ export interface Jobs {
 export const createJobs = (around: Surroundings): Jobs => {
   const { timeline, chance, faults, configs } = around;
   const random = createSeededRandom(9);
-  const sync = createLambda("sync-thresholds", TIMEOUT_MS, around);
-  const prices = createLambda("snapshot-prices", TIMEOUT_MS, around);
-  const aiTasks = createLambda("watch-ai-tasks", TIMEOUT_MS, around);
+  const sync = createLambda("sync-thresholds", timeoutMsOf("sync-thresholds"), around);
+  const prices = createLambda("snapshot-prices", timeoutMsOf("snapshot-prices"), around);
+  const aiTasks = createLambda("watch-ai-tasks", timeoutMsOf("watch-ai-tasks"), around);
   let pending = 0;
 
   const run = async (lambda: typeof sync, job: Job, attempt = 0): Promise<boolean> => {
@@ -93,7 +91,7 @@ export const createJobs = (around: Surroundings): Jobs => {
           });
         });
       if (chance.happens("AI tasks", 0.2))
-        every(AI_TASKS_MS, () => {
+        every(periodMsOf("ai-tasks"), () => {
           const event = tick("watch-ai-tasks");
           void run(aiTasks, async ({ job }, context) => {
             await createWatchAiTasks(async () => ({ ...job, taskName: undefined }))(event, context);

@@ -3,6 +3,7 @@ import type { ConfigFunctionDeps } from "../../../../functions/config-deps.ts";
 import type { JobDeps } from "../../../../functions/deps.ts";
 import type { IntakeFunctionDeps } from "../../../../functions/intake/deps.ts";
 import type { Reaction } from "../../../../lib/intake/reaction.ts";
+import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { InvocationLog } from "../../../../lib/platform/lambda/invocation-log.ts";
 import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { Log } from "../../../../lib/platform/ports/log.ts";
@@ -27,10 +28,6 @@ import type { ObservedLedger } from "./observed-ledger.ts";
 import type { ProviderSide } from "./provider-side.ts";
 import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
 import type { Tampering } from "./tampering.ts";
-
-/** As of the deployed functions: functions/command-deps.ts and infra/environment.cjs. */
-const LEASE_MS = 45_000;
-const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** Everything outside the machines, as it truly is. */
 export interface Surroundings {
@@ -145,7 +142,12 @@ export const startMachine = (
     command: {
       log,
       attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-      commands: { ...shared, accountOf, runner: name, leaseMs: tampering.leaseMs ?? LEASE_MS },
+      commands: {
+        ...shared,
+        accountOf,
+        runner: name,
+        leaseMs: tampering.leaseMs ?? ATTEMPT_LEASE_MS,
+      },
     },
     intake: { log, intake: { ...shared, eventSource: "skyhook", reactions: around.reactions } },
   };

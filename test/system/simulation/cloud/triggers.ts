@@ -7,21 +7,19 @@ import {
   scheduledEvent,
 } from "../../../../lib/local/aws-events.ts";
 import type { ReceivedMessage } from "../../../../lib/local/fifo-queue.ts";
+import {
+  deployment,
+  periodMsOf,
+  timeoutMsOf,
+  visibilityMsOf,
+} from "../../../../lib/platform/deployment.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createLambda, type Lambda } from "./lambda.ts";
 import type { Surroundings } from "./machines.ts";
 import type { MessageQueue } from "./message-queue.ts";
 
-const RUN_COMMANDS_TIMEOUT_MS = 30_000;
-const POLL_TASKS_TIMEOUT_MS = 60_000;
-const INTAKE_TIMEOUT_MS = 30_000;
-const VISIBILITY_MS = 180_000;
-const BATCH_SIZE = 10;
 const MAX_INVOCATIONS = 4;
 const LOOK_MS = 500;
-const SCHEDULE_MS = 60_000;
-/** As often as SQS delivers an event to intake. */
-const MAX_RECEIVES = 10;
 
 const DELIVERY_KINDS = ["comes again early", "comes twice", "held up", "acknowledgement lost"];
 
@@ -62,9 +60,9 @@ export interface Triggers {
 export const createTriggers = (around: Surroundings, queue: MessageQueue): Triggers => {
   const { timeline, chance, faults } = around;
   const random = createSeededRandom(5);
-  const commands = createLambda("run-commands", RUN_COMMANDS_TIMEOUT_MS, around);
-  const poller = createLambda("poll-tasks", POLL_TASKS_TIMEOUT_MS, around);
-  const intake = createLambda("intake", INTAKE_TIMEOUT_MS, around);
+  const commands = createLambda("run-commands", timeoutMsOf("run-commands"), around);
+  const poller = createLambda("poll-tasks", timeoutMsOf("poll-tasks"), around);
+  const intake = createLambda("intake", timeoutMsOf("intake"), around);
   const undelivered: Undelivered[] = [];
   const wakes = new Set<number>();
   let pending = 0;
@@ -112,8 +110,12 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
       const visibilityMs =
         kind === "comes again early"
           ? chance.between(`visible ${place}`, 500, 20_000)
-          : VISIBILITY_MS;
-      const size = chance.between(`batch ${place}`, 1, BATCH_SIZE);
+          : visibilityMsOf("commands");
+      const size = chance.between(
+        `batch ${place}`,
+        1,
+        deployment.functions["run-commands"].batchSize,
+      );
       const messages = await queue.receive(size, visibilityMs);
       if (messages.length === 0) return;
       later(0, () => handle(messages, kind, place));
@@ -134,7 +136,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
   };
 
   const tick = (): void => {
-    timeline.after(SCHEDULE_MS, tick);
+    timeline.after(periodMsOf("poll-tasks"), tick);
     const { kind } = faults.visit("tick", ["tick lost", "tick twice"]);
     if (kind !== "tick lost") void poll();
     if (kind === "tick twice") void poll();
@@ -146,8 +148,8 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
       createIntake(async () => deps)(requestQueueEvent("requests", [message]), context),
     );
     if (ending.kind === "answered") return;
-    if (receives === MAX_RECEIVES) undelivered.push({ name, event });
-    else later(VISIBILITY_MS, () => takeIn(name, event, receives + 1));
+    if (receives === deployment.queues.requests.maxReceiveCount) undelivered.push({ name, event });
+    else later(visibilityMsOf("requests"), () => takeIn(name, event, receives + 1));
   };
 
   const isAtWork = (lambda: Lambda): boolean => lambda.underWay() > 0;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { deployment } from "../../../../lib/platform/deployment.ts";
 import { conditionHolds } from "../policy-condition.ts";
 import { arn, OWN_ACCOUNT, type TemplateReader } from "../template-reader.ts";
 import { FUNCTIONS } from "./functions.ts";
@@ -10,7 +11,10 @@ const INTAKE_TARGET = {
   // Of the target that it replaces: another id would leave the old target beside it until it is removed.
   Id: "intake",
   Arn: arn("RequestQueue"),
-  RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+  RetryPolicy: {
+    MaximumEventAgeInSeconds: deployment.delivery.rules.eventAgeSeconds,
+    MaximumRetryAttempts: deployment.delivery.rules.retryAttempts,
+  },
   DeadLetterConfig: { Arn: arn("IntakeDeadLetter") },
 };
 
@@ -146,7 +150,10 @@ const testSubscribers = ({ resource }: TemplateReader): void => {
           Id: "bus",
           Arn: OTHER_BUS,
           RoleArn: arn("Subscriber111122223333Role"),
-          RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+          RetryPolicy: {
+            MaximumEventAgeInSeconds: deployment.delivery.rules.eventAgeSeconds,
+            MaximumRetryAttempts: deployment.delivery.rules.retryAttempts,
+          },
           DeadLetterConfig: { Arn: arn("SubscriberDeadLetter") },
         },
       ],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { deployment } from "../../../../lib/platform/deployment.ts";
 import { conditionHolds } from "../policy-condition.ts";
 import type { TemplateReader } from "../template-reader.ts";
 
@@ -87,7 +88,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
           Description: "Events that Skyhook has published",
           SourceArn: { "Fn::GetAtt": ["EventBus", "Arn"] },
           EventPattern: { source: ["skyhook"], account: [{ Ref: "AWS::AccountId" }] },
-          RetentionDays: 90,
+          RetentionDays: deployment.archiveRetentionDays,
         },
       ]);
     });

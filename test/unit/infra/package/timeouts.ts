@@ -1,17 +1,12 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { LEASE_MS } from "../../../../functions/command-deps.ts";
 import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
+import { ATTEMPT_LEASE_MS, deployment, timeoutMsOf } from "../../../../lib/platform/deployment.ts";
 import { startTimeBudget } from "../../../../lib/platform/lambda/time-budget.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import type { TemplateReader } from "../template-reader.ts";
-
-const PERIOD_SECONDS: Readonly<Record<string, number>> = {
-  "rate(1 minute)": 60,
-  "rate(1 hour)": 3_600,
-  "cron(30 * * * ? *)": 3_600,
-};
+import { FUNCTIONS } from "./functions.ts";
 
 const attributeSchema = z.object({ "Fn::GetAtt": z.tuple([z.string(), z.literal("Arn")]) });
 const idOf = (reference: unknown): string => attributeSchema.parse(reference)["Fn::GetAtt"][0];
@@ -29,6 +24,15 @@ const scheduleSchema = z.object({
   }),
 });
 const invokeSchema = z.object({ FunctionName: z.unknown(), MaximumEventAgeInSeconds: z.number() });
+
+const SECONDS_OF: Readonly<Record<string, number>> = { minute: 60, hour: 3_600 };
+
+/** The period of a schedule. A cron expression is one that ticks once an hour. */
+const secondsOf = (expression: string): number => {
+  const unit = /^rate\(1 (minute|hour)\)$/.exec(expression)?.[1];
+  const isHourly = /^cron\(\d+ \* \* \* \? \*\)$/.test(expression);
+  return SECONDS_OF[isHourly ? "hour" : (unit ?? "")] ?? Number.NaN;
+};
 
 /** One attempt < new work < a run < what waits for the run. */
 export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): void => {
@@ -49,16 +53,10 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
     });
 
     test("begins with these timeouts, of which the last three seconds are for no new work", () => {
-      const times = functionIds().map((id) => [id, timesOf(id).timeoutMs]);
-
-      expect(times).toEqual([
-        ["IntakeLambdaFunction", 30_000],
-        ["RunDashcommandsLambdaFunction", 30_000],
-        ["PollDashtasksLambdaFunction", 60_000],
-        ["SyncDashthresholdsLambdaFunction", 300_000],
-        ["SnapshotDashpricesLambdaFunction", 300_000],
-        ["WatchDashaiDashtasksLambdaFunction", 300_000],
-      ]);
+      expect(functionIds()).toEqual(FUNCTIONS.map(({ id }) => id));
+      for (const { id, name } of FUNCTIONS) {
+        expect(timesOf(id).timeoutMs, id).toBe(timeoutMsOf(name));
+      }
       for (const id of functionIds()) {
         const { timeoutMs, budgetMs } = timesOf(id);
 
@@ -90,7 +88,7 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
         const { VisibilityTimeout } = queueSchema.parse(resource(mapping.queue).Properties);
         const { timeoutMs } = functionOf(mapping.function);
 
-        expect(VisibilityTimeout * 1000, mapping.queue).toBeGreaterThanOrEqual(6 * timeoutMs);
+        expect(VisibilityTimeout * 1000, mapping.queue).toBe(6 * timeoutMs);
       }
     });
 
@@ -111,8 +109,14 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
     test("the lease of a command outlives the function that holds it, and not by minutes", () => {
       const { timeoutMs } = functionOf("RunDashcommandsLambdaFunction");
 
-      expect(LEASE_MS).toBeGreaterThan(timeoutMs);
-      expect(LEASE_MS).toBeLessThan(2 * timeoutMs);
+      expect(ATTEMPT_LEASE_MS).toBeGreaterThan(timeoutMs);
+      expect(ATTEMPT_LEASE_MS).toBeLessThan(2 * timeoutMs);
+    });
+
+    test("a schedule ticks once in its period", () => {
+      for (const { expression, periodSeconds } of Object.values(deployment.schedules)) {
+        expect(secondsOf(expression), expression).toBe(periodSeconds);
+      }
     });
 
     test("a tick is tried no longer than until the next, by the schedule and by Lambda", () => {
@@ -121,18 +125,16 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       expect(schedules).toHaveLength(4);
       for (const [id, { Properties }] of schedules) {
         const { ScheduleExpression, Target } = scheduleSchema.parse(Properties);
-        const periodSeconds = PERIOD_SECONDS[ScheduleExpression];
+        const periodSeconds = secondsOf(ScheduleExpression);
         const [, invoke] = ofType("AWS::Lambda::EventInvokeConfig").find(
           ([each]) => each === idOf(Target.Arn).replace("LambdaFunction", "LambdaEvConf"),
         ) ?? [id, undefined];
 
-        expect(Target.RetryPolicy.MaximumEventAgeInSeconds, id).toBeLessThanOrEqual(
-          periodSeconds ?? 0,
-        );
+        expect(Target.RetryPolicy.MaximumEventAgeInSeconds, id).toBeLessThanOrEqual(periodSeconds);
         expect(
           invokeSchema.parse(invoke?.Properties).MaximumEventAgeInSeconds,
           id,
-        ).toBeLessThanOrEqual(periodSeconds ?? 0);
+        ).toBeLessThanOrEqual(periodSeconds);
       }
     });
   });

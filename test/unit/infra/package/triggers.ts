@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { deployment } from "../../../../lib/platform/deployment.ts";
 import type { PackagedService } from "../packaged-service.ts";
 import { arn, type TemplateReader } from "../template-reader.ts";
 
@@ -18,43 +19,38 @@ export const testTriggers = (
 ): void => {
   describe("schedules", () => {
     test.each([
-      ["PollTick", "poll-tasks-tick", "PollDashtasksLambdaFunction", "rate(1 minute)", 60],
-      [
-        "DriftTick",
-        "threshold-drift-tick",
-        "SyncDashthresholdsLambdaFunction",
-        "rate(1 hour)",
-        1_800,
-      ],
-      [
-        "PriceTick",
-        "price-snapshot-tick",
-        "SnapshotDashpricesLambdaFunction",
-        "cron(30 * * * ? *)",
-        1_200,
-      ],
-      ["AiTaskTick", "ai-tasks-tick", "WatchDashaiDashtasksLambdaFunction", "rate(1 minute)", 60],
-    ])("%s calls its function, tries again for a while, then keeps the tick", (...expected) => {
-      const [id, thing, target, expression, maxAgeSeconds] = expected;
+      ["PollTick", "poll-tasks", "PollDashtasksLambdaFunction"],
+      ["DriftTick", "threshold-drift", "SyncDashthresholdsLambdaFunction"],
+      ["PriceTick", "price-snapshot", "SnapshotDashpricesLambdaFunction"],
+      ["AiTaskTick", "ai-tasks", "WatchDashaiDashtasksLambdaFunction"],
+    ] as const)(
+      "%s calls its function, retries for a while, then keeps the tick",
+      (...expected) => {
+        const [id, name, target] = expected;
+        const { expression, tickAgeSeconds } = deployment.schedules[name];
 
-      expect(resource(id)).toEqual({
-        Type: "AWS::Scheduler::Schedule",
-        Properties: {
-          Name: `skyhook-dev-${thing}`,
-          GroupName: { Ref: "ScheduleGroup" },
-          State: { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] },
-          ScheduleExpression: expression,
-          FlexibleTimeWindow: { Mode: "OFF" },
-          Target: {
-            Arn: arn(target),
-            RoleArn: arn(`${id}Role`),
-            Input: TICK,
-            RetryPolicy: { MaximumEventAgeInSeconds: maxAgeSeconds, MaximumRetryAttempts: 2 },
-            DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
+        expect(resource(id)).toEqual({
+          Type: "AWS::Scheduler::Schedule",
+          Properties: {
+            Name: `skyhook-dev-${name}-tick`,
+            GroupName: { Ref: "ScheduleGroup" },
+            State: { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] },
+            ScheduleExpression: expression,
+            FlexibleTimeWindow: { Mode: "OFF" },
+            Target: {
+              Arn: arn(target),
+              RoleArn: arn(`${id}Role`),
+              Input: TICK,
+              RetryPolicy: {
+                MaximumEventAgeInSeconds: tickAgeSeconds,
+                MaximumRetryAttempts: deployment.tickRetryAttempts,
+              },
+              DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
+            },
           },
-        },
-      });
-    });
+        });
+      },
+    );
 
     // CloudFormation looks for an updated schedule in its new group, does not find it, and rolls back
     // (aws-cdk issue 34216). These were deployed in the default group.
@@ -77,16 +73,25 @@ export const testTriggers = (
     });
 
     test.each([
-      ["PollDashtasksLambdaEvConf", 0, 60],
-      ["SyncDashthresholdsLambdaEvConf", 2, 3_600],
-      ["SnapshotDashpricesLambdaEvConf", 2, 1_200],
-      ["WatchDashaiDashtasksLambdaEvConf", 0, 60],
-    ])("%s says how often a failed run is tried again", (id, attempts, ageSeconds) => {
+      ["PollDashtasksLambdaEvConf", "poll-tasks"],
+      ["SyncDashthresholdsLambdaEvConf", "sync-thresholds"],
+      ["SnapshotDashpricesLambdaEvConf", "snapshot-prices"],
+      ["WatchDashaiDashtasksLambdaEvConf", "watch-ai-tasks"],
+    ] as const)("%s says how often a failed run is tried again", (id, name) => {
+      const { retryAttempts, eventAgeSeconds } = deployment.functions[name];
+
       expect(resource(id).Properties).toMatchObject({
-        MaximumRetryAttempts: attempts,
-        MaximumEventAgeInSeconds: ageSeconds,
+        MaximumRetryAttempts: retryAttempts,
+        MaximumEventAgeInSeconds: eventAgeSeconds,
       });
     });
+
+    test.each(["poll-tasks", "watch-ai-tasks"] as const)(
+      "%s leaves a failed run to the next tick",
+      (name) => {
+        expect(deployment.functions[name].retryAttempts).toBe(0);
+      },
+    );
 
     test.each(["SyncDashthresholdsLambdaEvConf", "SnapshotDashpricesLambdaEvConf"])(
       "%s keeps the call that failed at every retry",
@@ -100,28 +105,32 @@ export const testTriggers = (
     test("take prices once in each period that a run is known by, in its middle", () => {
       const { variables } = functionOf("SnapshotDashpricesLambdaFunction");
 
-      expect(variables.PERIOD_SECONDS).toBe("3600");
+      expect(Number(variables.PERIOD_SECONDS)).toBe(
+        deployment.schedules["price-snapshot"].periodSeconds,
+      );
     });
   });
 
   describe("the mapping of a queue to its function", () => {
-    test("gives run-commands every message, ten at once as they come, and is told each failed one", () => {
+    const { functions } = deployment;
+
+    test("gives run-commands every message, a batch at once as they come, and is told each failed one", () => {
       expect(resource("RunDashcommandsEventSourceMappingSQSCommandQueue").Properties).toEqual({
         EventSourceArn: arn("CommandQueue"),
         FunctionName: arn("RunDashcommandsLambdaFunction"),
         Enabled: { "Fn::If": ["IsRunning", true, false] },
-        BatchSize: 10,
+        BatchSize: functions["run-commands"].batchSize,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
-        ScalingConfig: { MaximumConcurrency: 10 },
+        ScalingConfig: { MaximumConcurrency: functions["run-commands"].maximumConcurrency },
       });
     });
 
-    test("gives intake ten events at once, ten batches side by side, and is told each failed one", () => {
+    test("gives intake a batch of events at once, ten batches side by side, and is told each failed one", () => {
       expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toEqual({
         EventSourceArn: arn("RequestQueue"),
         FunctionName: arn("IntakeLambdaFunction"),
         Enabled: { "Fn::If": ["IsRunning", true, false] },
-        BatchSize: 10,
+        BatchSize: functions.intake.batchSize,
         FunctionResponseTypes: ["ReportBatchItemFailures"],
         ScalingConfig: { MaximumConcurrency: 10 },
       });
@@ -132,8 +141,8 @@ export const testTriggers = (
         EventSourceArn: arn("WakeQueue"),
         FunctionName: arn("PollDashtasksLambdaFunction"),
         Enabled: { "Fn::If": ["IsRunning", true, false] },
-        BatchSize: 10,
-        ScalingConfig: { MaximumConcurrency: 2 },
+        BatchSize: functions["poll-tasks"].batchSize,
+        ScalingConfig: { MaximumConcurrency: functions["poll-tasks"].maximumConcurrency },
       });
     });
   });
@@ -194,7 +203,10 @@ export const testTriggers = (
         {
           Id: "sync-thresholds",
           Arn: arn("SyncDashthresholdsLambdaFunction"),
-          RetryPolicy: { MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 },
+          RetryPolicy: {
+            MaximumEventAgeInSeconds: deployment.delivery.writtenConfig.eventAgeSeconds,
+            MaximumRetryAttempts: deployment.delivery.writtenConfig.retryAttempts,
+          },
           DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
         },
       ]);

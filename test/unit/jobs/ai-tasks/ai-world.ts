@@ -1,6 +1,7 @@
 import { aiTaskKey, aiTasks } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
 import { aiWatches } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
 import { watchAiTasks } from "../../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
 import { createPacedClient } from "../../../../lib/provider/retrying-client.ts";
@@ -80,7 +81,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
       apiKey: async () => provider.apiKey,
       fetch: (request) => call("fetch", () => provider.fetch(request)),
       clock: patient,
-      attemptTimeoutMs: 10_000,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
       paths: {},
     });
     const deps = {

@@ -7,6 +7,7 @@ import {
   priceRunKey,
   priceRuns,
 } from "../../../../lib/jobs/prices/price.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { BusEntry } from "../../../../lib/platform/ports/bus.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import type { JobDeps } from "../../../../lib/platform/ports/job.ts";
@@ -101,7 +102,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       const sleep: Clock["sleep"] = (_ms, signal) =>
         new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
       const patient = { now: clock.now, sleep };
-      const calls = { fetch: fetchThere, clock: patient, attemptTimeoutMs: 10_000 };
+      const calls = { fetch: fetchThere, clock: patient, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
       const client = createClient({ ...provider, ...calls });
       return {
         name: ACCOUNT,
@@ -118,7 +119,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       secrets: { read: apiKey },
       environment: {},
       fetch: fetchThere,
-      attemptTimeoutMs: 10_000,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     };
     const config = parseAccounts({ accounts: [account] });
     const opened = openAccounts(config, ports, { ...provider, ...facts })(ACCOUNT);

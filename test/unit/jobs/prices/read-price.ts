@@ -1,5 +1,6 @@
 import { askPrice } from "../../../../lib/jobs/prices/ask.ts";
 import { readWatchlist } from "../../../../lib/jobs/prices/watchlist.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
 import { BUILT_IN_API_KEYS } from "../../../../lib/service/state/keys.ts";
 import type { State } from "../../../../lib/service/state/state.ts";
@@ -17,7 +18,7 @@ export const readFrom = async (item: string, fetch: Fetch) => {
     apiKey: async () => BUILT_IN_API_KEYS.first,
     fetch,
     clock: createVirtualClock(),
-    attemptTimeoutMs: 10_000,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     paths: {},
   });
   return askPrice(client, read.value[0]!.order);

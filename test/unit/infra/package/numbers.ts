@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { deployment } from "../../../../lib/platform/deployment.ts";
+import type { TemplateReader } from "../template-reader.ts";
+import { FUNCTIONS } from "./functions.ts";
+
+/** Resources whose every number is one of the deployment's. */
+const TYPES = [
+  "AWS::Lambda::Function",
+  "AWS::Lambda::EventInvokeConfig",
+  "AWS::Lambda::EventSourceMapping",
+  "AWS::SQS::Queue",
+  "AWS::Scheduler::Schedule",
+  "AWS::Events::Rule",
+  "AWS::Events::Archive",
+  "AWS::Logs::LogGroup",
+];
+
+type Numbers = Readonly<Record<string, unknown>>;
+
+/** Numbers and schedules, by their names, at any depth; what only holds while all is stopped aside. */
+const numbersIn = (value: unknown): Numbers => {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.assign(
+    {},
+    ...Object.entries(value).map(([name, each]) => {
+      if (name === "Fn::If") return {};
+      const isNumber = typeof each === "number" || name === "ScheduleExpression";
+      return isNumber ? { [name]: each } : numbersIn(each);
+    }),
+  );
+};
+
+/** What the JSON says of a function, in CloudFormation's words. */
+const functionNumbers = ({ id, name }: (typeof FUNCTIONS)[number]): Record<string, Numbers> => {
+  const numbers = deployment.functions[name];
+  const base = id.replace("LambdaFunction", "");
+  return {
+    [id]: { Timeout: numbers.timeoutSeconds, MemorySize: deployment.memoryMegabytes },
+    [`${base}LogGroup`]: { RetentionInDays: deployment.logRetentionDays },
+    ...("retryAttempts" in numbers && {
+      [`${base}LambdaEvConf`]: {
+        MaximumRetryAttempts: numbers.retryAttempts,
+        MaximumEventAgeInSeconds: numbers.eventAgeSeconds,
+      },
+    }),
+  };
+};
+
+const { functions, queues, schedules, delivery } = deployment;
+
+const queueNumbers = (queue: keyof typeof queues): Numbers => ({
+  VisibilityTimeout: queues[queue].visibilitySeconds,
+  MessageRetentionPeriod: queues[queue].retentionSeconds,
+  maxReceiveCount: queues[queue].maxReceiveCount,
+});
+
+const scheduleNumbers = (schedule: keyof typeof schedules): Numbers => ({
+  ScheduleExpression: schedules[schedule].expression,
+  MaximumEventAgeInSeconds: schedules[schedule].tickAgeSeconds,
+  MaximumRetryAttempts: deployment.tickRetryAttempts,
+});
+
+const retryNumbers = ({ eventAgeSeconds, retryAttempts }: typeof delivery.rules): Numbers => ({
+  MaximumEventAgeInSeconds: eventAgeSeconds,
+  MaximumRetryAttempts: retryAttempts,
+});
+
+const EXPECTED: Readonly<Record<string, Numbers>> = {
+  ...Object.assign({}, ...FUNCTIONS.map(functionNumbers)),
+  IntakeEventSourceMappingSQSRequestQueue: {
+    BatchSize: functions.intake.batchSize,
+    // A setting of the stage.
+    MaximumConcurrency: expect.any(Number),
+  },
+  RunDashcommandsEventSourceMappingSQSCommandQueue: {
+    BatchSize: functions["run-commands"].batchSize,
+    MaximumConcurrency: functions["run-commands"].maximumConcurrency,
+  },
+  PollDashtasksEventSourceMappingSQSWakeQueue: {
+    BatchSize: functions["poll-tasks"].batchSize,
+    MaximumConcurrency: functions["poll-tasks"].maximumConcurrency,
+  },
+  RequestQueue: queueNumbers("requests"),
+  CommandQueue: queueNumbers("commands"),
+  WakeQueue: queueNumbers("wake"),
+  PollTick: scheduleNumbers("poll-tasks"),
+  DriftTick: scheduleNumbers("threshold-drift"),
+  PriceTick: scheduleNumbers("price-snapshot"),
+  AiTaskTick: scheduleNumbers("ai-tasks"),
+  ThresholdsWritten: retryNumbers(delivery.writtenConfig),
+  OutgoingArchive: { RetentionDays: deployment.archiveRetentionDays },
+};
+
+const expectedOf = (id: string, type: string): Numbers => {
+  const deadLetters = { MessageRetentionPeriod: deployment.deadLetterRetentionSeconds };
+  if (type === "AWS::SQS::Queue") return EXPECTED[id] ?? deadLetters;
+  if (type === "AWS::Events::Rule") return EXPECTED[id] ?? retryNumbers(delivery.rules);
+  return EXPECTED[id] ?? {};
+};
+
+/** Every number of the template is that of lib/platform/deployment.json. */
+export const testNumbers = ({ ofType, functionOf }: TemplateReader): void => {
+  describe("the deployment's numbers", () => {
+    test.each(TYPES)("are those of each %s", (type) => {
+      const found = ofType(type).map(([id, { Properties }]) => [id, numbersIn(Properties)]);
+      const expected = found.map(([id]) => [id, expectedOf(String(id), type)]);
+
+      expect(found.length).toBeGreaterThan(0);
+      expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+    });
+
+    test("name no resource that the template has not", () => {
+      const ids = TYPES.flatMap((type) => ofType(type).map(([id]) => id));
+
+      expect(Object.keys(EXPECTED).filter((id) => !ids.includes(id))).toEqual([]);
+    });
+
+    test("are those that the functions' settings repeat", () => {
+      for (const { id, name } of FUNCTIONS.filter((each) => each.name !== "intake")) {
+        expect(functionOf(id).variables.ATTEMPT_TIMEOUT_MS, name).toBe(
+          String(deployment.attemptTimeoutSeconds * 1000),
+        );
+      }
+      expect(functionOf("SnapshotDashpricesLambdaFunction").variables.PERIOD_SECONDS).toBe(
+        String(schedules["price-snapshot"].periodSeconds),
+      );
+    });
+  });
+};
