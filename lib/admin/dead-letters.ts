@@ -1,13 +1,13 @@
-import type { DeadLetters, HeldLetter } from "../platform/ports/dead-letters.ts";
+import type { DeadLetters, HeldDeadLetter } from "../platform/ports/dead-letters.ts";
 import type { DeadLetterList, Explanation, LetterOutcome } from "./answers.ts";
 import type { FindingContext } from "./diagnosis.ts";
 import { explain } from "./explanation.ts";
 
 /** The dead letters of several queues as those of one: each is settled where it is held. */
 export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
-  const holders = new WeakMap<HeldLetter, DeadLetters>();
+  const holders = new WeakMap<HeldDeadLetter, DeadLetters>();
 
-  const holderOf = (letter: HeldLetter): DeadLetters => {
+  const holderOf = (letter: HeldDeadLetter): DeadLetters => {
     const holder = holders.get(letter);
     if (!holder) throw new Error("the dead letter was not held here");
     return holder;
@@ -24,9 +24,9 @@ export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
       );
       return held.flat();
     },
-    async letGo(letters) {
+    async release(letters) {
       await Promise.all(
-        all.map((each) => each.letGo(letters.filter((letter) => holderOf(letter) === each))),
+        all.map((each) => each.release(letters.filter((letter) => holderOf(letter) === each))),
       );
     },
     async count() {
@@ -60,10 +60,10 @@ const MOST_LEFT = 1_000;
  */
 const walk = async (
   deadLetters: DeadLetters,
-  visit: (letter: HeldLetter) => Promise<"left" | "settled">,
+  visit: (letter: HeldDeadLetter) => Promise<"left" | "settled">,
   isDone: (left: number) => boolean,
 ): Promise<void> => {
-  const left: HeldLetter[] = [];
+  const left: HeldDeadLetter[] = [];
   const seen = new Set<string>();
   try {
     while (!isDone(left.length)) {
@@ -78,7 +78,7 @@ const walk = async (
       }
     }
   } finally {
-    await deadLetters.letGo(left);
+    await deadLetters.release(left);
   }
 };
 
@@ -88,7 +88,7 @@ export const listDeadLetters = async ({
   context,
 }: RecoveryDeps): Promise<DeadLetterList> => {
   const explained: Explanation[] = [];
-  const visit = async (letter: HeldLetter) => {
+  const visit = async (letter: HeldDeadLetter) => {
     explained.push(await explain(letter, context()));
     return "left" as const;
   };
@@ -103,15 +103,15 @@ type Outcome = Omit<LetterOutcome, "messageId">;
 const settleEach = async (
   { deadLetters, context }: RecoveryDeps,
   selection: Selection,
-  settle: (letter: HeldLetter, explanation: Explanation) => Promise<Outcome>,
+  settle: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
 ): Promise<readonly LetterOutcome[]> => {
   const outcomes: LetterOutcome[] = [];
   const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
-  const explainAndSettle = async (letter: HeldLetter): Promise<Outcome> => {
+  const explainAndSettle = async (letter: HeldDeadLetter): Promise<Outcome> => {
     const explanation = await explain(letter, context());
     return { what: explanation.what, ...(await settle(letter, explanation)) };
   };
-  const visit = async (letter: HeldLetter) => {
+  const visit = async (letter: HeldDeadLetter) => {
     const { messageId } = letter;
     if (wanted && !wanted.delete(messageId)) return "left";
     const done = await explainAndSettle(letter).catch(
@@ -131,7 +131,7 @@ const errorName = (error: unknown): string => (error instanceof Error ? error.na
 
 const sendBack = async (
   deadLetters: DeadLetters,
-  letter: HeldLetter,
+  letter: HeldDeadLetter,
   { redrive }: Explanation,
 ): Promise<Outcome> => {
   const sent = await deadLetters.sendBack(letter);

@@ -87,7 +87,7 @@ const findNew = async (
   { ledger, access, now }: FindingContext,
 ): Promise<Finding> => {
   // The ledger forgets a command some time after its end, and this request does not tell its age.
-  if (request.askedAt === undefined && letter.cameAt < now - MAX_REQUEST_AGE_MS) {
+  if (request.askedAt === undefined && letter.arrivedAt < now - MAX_REQUEST_AGE_MS) {
     return { kind: "untimed", request };
   }
   const refusal = await refusalOfNew(ledger, request, now);

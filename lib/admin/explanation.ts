@@ -279,7 +279,7 @@ export const explain = async (
   return {
     messageId: letter.messageId,
     ...(letter.groupId !== undefined && { groupId: letter.groupId }),
-    cameAt: instant(letter.cameAt),
+    cameAt: instant(letter.arrivedAt),
     receiveCount: letter.receiveCount,
     bytes: Buffer.byteLength(letter.body),
     kind: read.kind,

@@ -34,13 +34,13 @@ export const createLocalDeadLetters = (options: LocalDeadLettersOptions): DeadLe
             body,
             // Each event is a group of its own, which says nothing.
             groupId: name === "requests" ? undefined : groupId,
-            cameAt: sentAt,
+            arrivedAt: sentAt,
             receiveCount,
             hold: messageId,
           };
         });
     },
-    async letGo(letters) {
+    async release(letters) {
       for (const { messageId } of letters) heldUntil.delete(messageId);
     },
     count: async () => queue.deadLetters().length,

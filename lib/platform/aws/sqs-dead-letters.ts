@@ -7,7 +7,7 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import type { DeadLetter, DeadLetters, HeldLetter } from "../ports/dead-letters.ts";
+import type { DeadLetter, DeadLetters, HeldDeadLetter } from "../ports/dead-letters.ts";
 import type { Random } from "../ports/random.ts";
 import { longPoll } from "./aws-client.ts";
 
@@ -38,7 +38,7 @@ const COUNTED = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotV
 export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetters => {
   const { client, random, deadLetterUrl: QueueUrl, queue, queueUrl, undelivered } = options;
 
-  const toHeld = ({ Attributes = {}, ...message }: Message): HeldLetter => {
+  const toHeld = ({ Attributes = {}, ...message }: Message): HeldDeadLetter => {
     const { Body = "", MessageAttributes = {} } = message;
     const attribute = undelivered && MessageAttributes[undelivered.attribute]?.StringValue;
     return {
@@ -47,12 +47,12 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
       hold: message.ReceiptHandle ?? "",
       body: undelivered?.toBody(Body, attribute) ?? Body,
       groupId: Attributes.MessageGroupId,
-      cameAt: Number(Attributes.SentTimestamp),
+      arrivedAt: Number(Attributes.SentTimestamp),
       receiveCount: Number(Attributes.ApproximateReceiveCount),
     };
   };
 
-  const remove = async ({ hold: ReceiptHandle }: HeldLetter): Promise<void> => {
+  const remove = async ({ hold: ReceiptHandle }: HeldDeadLetter): Promise<void> => {
     await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   };
 
@@ -75,7 +75,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
       );
       return Messages.map(toHeld);
     },
-    async letGo(letters) {
+    async release(letters) {
       for (const { hold: ReceiptHandle } of letters) {
         await client
           .send(

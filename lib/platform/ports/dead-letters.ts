@@ -1,6 +1,6 @@
-/** A message that was received too often without being settled, or an event that no queue took. */
+/** A message that was received too often without success, or an event that no queue accepted. */
 export interface DeadLetter {
-  /** Of this stay in the dead letters; a message that was sent back has another one. */
+  /** A message that was sent back and came again has another id. */
   readonly messageId: string;
   /** Where it goes back to: commands to run-commands, or events to intake. */
   readonly queue: "commands" | "requests";
@@ -12,20 +12,20 @@ export interface DeadLetter {
    * Epoch ms. On one machine and in a standard queue of SQS when it was sent; in a FIFO queue of SQS,
    * which counts anew, when it became a dead letter.
    */
-  readonly cameAt: number;
-  /** By those that failed at it, and in SQS also by those that have looked at it since. */
+  readonly arrivedAt: number;
+  /** Counts the failed receives, and in SQS also the reads since. */
   readonly receiveCount: number;
 }
 
-/** A dead letter that nobody else is handed for about a minute. */
-export interface HeldLetter extends DeadLetter {
-  /** What shows that it is held by us. */
+/** A dead letter that no other caller is handed for about a minute. */
+export interface HeldDeadLetter extends DeadLetter {
+  /** Proves that we hold it. */
   readonly hold: string;
 }
 
 type SendingBack =
   | { readonly kind: "sent-back" }
-  /** Somebody else has taken it away meanwhile. */
+  /** Another caller has taken it away meanwhile. */
   | { readonly kind: "gone" }
   /** It is in its queue, and still among the dead letters: an error's name says why. */
   | { readonly kind: "in-both"; readonly why: string };
@@ -33,19 +33,19 @@ type SendingBack =
 /** The dead letters of one queue or of several. Rejects when the queue does not answer, or refuses. */
 export interface DeadLetters {
   /**
-   * Some that nobody holds, at most ten, and holds them. Of one group those that came first; while
-   * one of a group is held, others of it may be kept back. None: there are no more to be had now.
+   * Holds at most ten that are free. Of one group those that arrived first; while one of a group is
+   * held, others of it may be kept back. An empty list: there are no more to be had now.
    */
-  hold(): Promise<readonly HeldLetter[]>;
-  /** Lets others have them again. Never rejects: what could not be let go is free after the minute. */
-  letGo(letters: readonly HeldLetter[]): Promise<void>;
-  /** How many there are about, held ones included. */
+  hold(): Promise<readonly HeldDeadLetter[]>;
+  /** Frees them for others. Never rejects: one that could not be freed is free after the minute. */
+  release(letters: readonly HeldDeadLetter[]): Promise<void>;
+  /** About how many there are, held ones included. */
   count(): Promise<number>;
   /**
    * Puts it into its queue under a new id and in its group, and takes it from the dead
    * letters only when that is durable. A rejection or a crash may leave it in both: that is
    * harmless, because a command is known by its sender and id, and to go on twice is to go on once.
    */
-  sendBack(letter: HeldLetter): Promise<SendingBack>;
-  remove(letter: HeldLetter): Promise<"removed" | "gone">;
+  sendBack(letter: HeldDeadLetter): Promise<SendingBack>;
+  remove(letter: HeldDeadLetter): Promise<"removed" | "gone">;
 }

@@ -14,7 +14,7 @@ import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-que
 import { createSqsDeadLetters } from "../../../lib/platform/aws/sqs-dead-letters.ts";
 import { createSqsWaker } from "../../../lib/platform/aws/sqs-waker.ts";
 import { createSsmSecrets } from "../../../lib/platform/aws/ssm-secrets.ts";
-import type { HeldLetter } from "../../../lib/platform/ports/dead-letters.ts";
+import type { HeldDeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
 import { endlessBody, halfABody, noAnswer, openBlackHole } from "../../support/black-hole.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
@@ -37,13 +37,13 @@ const deadLetters = (endpoint: string) => {
   const queues = { deadLetterUrl: queueUrl, queue: "commands", queueUrl } as const;
   return createSqsDeadLetters({ client, random: createSeededRandom(), ...queues });
 };
-const held: HeldLetter = {
+const held: HeldDeadLetter = {
   messageId: "m",
   queue: "commands",
   hold: "h",
   body: "b",
   groupId: "g",
-  cameAt: 0,
+  arrivedAt: 0,
   receiveCount: 1,
 };
 const message = { body: "b", groupId: "g", deduplicationId: "d" };

@@ -43,7 +43,7 @@ export const describeDeadLettersContract = (
           queue: "commands",
           body,
           groupId: "pool/1",
-          cameAt: expect.any(Number),
+          arrivedAt: expect.any(Number),
           receiveCount: expect.any(Number),
           hold: expect.stringMatching(/^\S+$/),
         },
@@ -67,7 +67,7 @@ export const describeDeadLettersContract = (
       expect(bodies(held)).toEqual(["a1", "b1"]);
       expect(await letters.hold()).toEqual([]);
 
-      await letters.letGo(held);
+      await letters.release(held);
 
       const again = await letters.hold();
       expect(bodies(again)).toEqual(["a1", "b1"]);
@@ -101,7 +101,7 @@ export const describeDeadLettersContract = (
 
       expect(await letters.remove(held.find(({ body }) => body === "a1")!)).toBe("removed");
 
-      await letters.letGo(held.filter(({ body }) => body === "b1"));
+      await letters.release(held.filter(({ body }) => body === "b1"));
       expect(bodies(await letters.hold())).toEqual(["b1"]);
       expect(await harness.received()).toEqual([]);
     });
@@ -111,7 +111,7 @@ export const describeDeadLettersContract = (
       const held = await letters.hold();
       await letters.remove(held[0]!);
 
-      await letters.letGo(held);
+      await letters.release(held);
 
       expect(await letters.hold()).toEqual([]);
     });

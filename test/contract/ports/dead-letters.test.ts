@@ -59,7 +59,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     await harness.bury("a1", "a");
 
     expect(await harness.deadLetters.hold()).toMatchObject([
-      { cameAt: Date.UTC(2026, 0, 1, 0, 0, 1, 500), receiveCount: 1 },
+      { arrivedAt: Date.UTC(2026, 0, 1, 0, 0, 1, 500), receiveCount: 1 },
     ]);
   });
 

@@ -6,7 +6,7 @@ import {
   type SqsDeadLettersOptions,
 } from "../../../lib/platform/aws/sqs-dead-letters.ts";
 import { RULE_ATTRIBUTE, undeliveredCall } from "../../../lib/platform/aws/undelivered-events.ts";
-import type { HeldLetter } from "../../../lib/platform/ports/dead-letters.ts";
+import type { HeldDeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createStubAws, type SentRequest, type StubReply } from "../../support/stub-aws.ts";
 
@@ -22,12 +22,12 @@ const denied: StubReply = {
 const done: StubReply = { status: 200, body: {} };
 const sent: StubReply = { status: 200, body: { MessageId: "m2", MD5OfMessageBody: md5("{}") } };
 
-const letter: HeldLetter = {
+const letter: HeldDeadLetter = {
   messageId: "m1",
   queue: "commands",
   body: "{}",
   groupId: "g1",
-  cameAt: 1,
+  arrivedAt: 1,
   receiveCount: 11,
   hold: "handle-1",
 };
@@ -55,7 +55,7 @@ describe("the dead letters on SQS", () => {
       ReceiveMessage: { status: 200, body: { Messages: [{ ...message, MD5OfBody: md5("{}") }] } },
     });
 
-    expect(await letters.hold()).toEqual([{ ...letter, cameAt: 1767225600000 }]);
+    expect(await letters.hold()).toEqual([{ ...letter, arrivedAt: 1767225600000 }]);
 
     expect(aws.requests).toEqual([
       {
@@ -78,7 +78,7 @@ describe("the dead letters on SQS", () => {
   test("are let go by making them visible at once, and a refusal to do so stops nothing", async () => {
     const { aws, letters } = open({});
 
-    await letters.letGo([letter, { ...letter, hold: "handle-2" }]);
+    await letters.release([letter, { ...letter, hold: "handle-2" }]);
 
     expect(aws.requests.map(({ body }) => body)).toEqual([
       { QueueUrl: deadLetterUrl, ReceiptHandle: "handle-1", VisibilityTimeout: 0 },
@@ -123,7 +123,7 @@ describe("the dead letters on SQS", () => {
     const requests = { queue: "requests", queueUrl: `${QUEUES}/requests` } as const;
     const { aws, letters } = open({ SendMessage: sent, DeleteMessage: done }, requests);
 
-    const event: HeldLetter = { ...letter, queue: "requests", groupId: undefined };
+    const event: HeldDeadLetter = { ...letter, queue: "requests", groupId: undefined };
     expect(await letters.sendBack(event)).toEqual({ kind: "sent-back" });
 
     expect(aws.requests[0]).toEqual({

@@ -78,7 +78,7 @@ describe("a request that nobody has accepted", () => {
 
   test("is never sent back when it is older than the ledger's memory and does not say how old", async () => {
     const explanation = await explained(updatePolicy("p1"), contextOf(), {
-      cameAt: NOW - 31 * DAY_MS,
+      arrivedAt: NOW - 31 * DAY_MS,
     });
 
     expect(explanation).toMatchObject({

@@ -54,7 +54,7 @@ describe("a request whose command is in the ledger", () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
 
     const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger), {
-      cameAt: NOW - 31 * DAY_MS,
+      arrivedAt: NOW - 31 * DAY_MS,
     });
 
     expect(explanation).toMatchObject({ mayRunTwice: false, redrive: "changes nothing" });

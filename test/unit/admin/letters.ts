@@ -23,7 +23,7 @@ const letterOf = (body: unknown, fields: Partial<DeadLetter> = {}): DeadLetter =
   queue: "commands",
   body: typeof body === "string" ? body : JSON.stringify(body),
   groupId: "g1",
-  cameAt: NOW - 60_000,
+  arrivedAt: NOW - 60_000,
   receiveCount: 10,
   ...fields,
 });

@@ -80,17 +80,17 @@ describe("redrive", () => {
     await world.send(updatePolicy("p1"));
     await buryAll(world);
     const keptId = await idOf();
-    const letGo: string[] = [];
+    const released: string[] = [];
     const deadLetters: DeadLetters = {
       ...deps.deadLetters,
-      async letGo(letters) {
-        letGo.push(...letters.map(({ messageId }) => messageId));
+      async release(letters) {
+        released.push(...letters.map(({ messageId }) => messageId));
       },
     };
 
     await redriveDeadLetters({ ...deps, deadLetters }, { kind: "all" });
 
-    expect(letGo).toEqual([keptId]);
+    expect(released).toEqual([keptId]);
   });
 
   test("that is killed between the two queues, and done again, creates one router", async () => {
