@@ -14,7 +14,7 @@ import { changeCommand, type EndDeps } from "../engine/write-command.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { budgets, endPause, pauseEndOf } from "../provider/rate-limit.ts";
+import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import type { CancelAnswer, Finding, LiftAnswer, ResolveAnswer } from "./answers.ts";
 
 /**
@@ -181,11 +181,11 @@ export const liftPause = async (
   account: string,
 ): Promise<LiftAnswer | undefined> => {
   const { ledger, clock } = deps;
-  const found = await budgets.read(ledger, account);
+  const found = await rateLimits.read(ledger, account);
   if (!found) return undefined;
   const now = clock.now();
   const until = pauseEndOf(found.value, now);
-  await budgets.update(ledger, account, endPause);
+  await rateLimits.update(ledger, account, endPause);
   const due = await ledger.listDue(now + LONGEST_PAUSE_MS, MAX_COMMANDS);
   const keys = due.filter(({ key }) => key.startsWith(PREFIX));
   const limit = pLimit(MAX_AT_ONCE);

@@ -11,7 +11,7 @@ import { lanes } from "../engine/lane.ts";
 import { type Rejected, readRejections } from "../engine/rejection.ts";
 import { type Task, taskKey, tasks, UNKNOWN_FOR_MS } from "../engine/task.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { budgets, pauseEndOf } from "../provider/rate-limit.ts";
+import { pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import {
   type CommandView,
   type RejectionView,
@@ -106,7 +106,7 @@ const pausedUntil = async (
   now: number,
 ): Promise<number | undefined> => {
   if (isEnded(command)) return undefined;
-  const budget = (await budgets.read(ledger, command.account))?.value;
+  const budget = (await rateLimits.read(ledger, command.account))?.value;
   return budget && pauseEndOf(budget, now);
 };
 

@@ -11,7 +11,7 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { createClient } from "../provider/client.ts";
 import { ProviderError } from "../provider/provider-error.ts";
-import { createPacedClient, createRepeatingClient } from "../provider/retrying-client.ts";
+import { createRateLimitedClient, createRetryingClient } from "../provider/retrying-client.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { printNote, printResult } from "./output.ts";
 import { type ProviderFlags, readProviderSettings } from "./provider-settings.ts";
@@ -66,12 +66,12 @@ const connect = ({ flags, environment, clock, random }: ThresholdOptions) => {
     endsAt: clock.now() + MAX_MS,
     signal: new AbortController().signal,
   };
-  const paced = createPacedClient(client, { clock, requestsPerSecond: REQUESTS_PER_SECOND });
+  const paced = createRateLimitedClient(client, { clock, requestsPerSecond: REQUESTS_PER_SECOND });
   return {
     baseUrl: settings.baseUrl,
     pace,
     client,
-    pacedClient: createRepeatingClient(paced, pace),
+    pacedClient: createRetryingClient(paced, pace),
   };
 };
 

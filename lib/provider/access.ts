@@ -2,24 +2,23 @@ import { followTask } from "../contract/tasks.ts";
 import type { AccountSettings, AccountsConfig, SenderRights } from "./accounts-config.ts";
 import { OWN } from "./accounts-schema.ts";
 
-/** What somebody wants to do. */
-export interface Wish {
-  /** The AWS account that asks, as EventBridge or our own queue tells it; never what a request says. */
+export interface AccessRequest {
+  /** The AWS account of the sender, from EventBridge or our own queue; never from the request. */
   readonly sender: string;
   readonly account: string;
   readonly operation: string;
-  /** The project that the request names; undefined for operations that reach the whole client. */
+  /** Undefined for operations that reach the whole client. */
   readonly project: number | undefined;
 }
 
-/** Who may do what. Says of a sender without rights the same whether or not an account exists. */
+/** The rights of senders. A sender without rights gets one answer whether or not an account exists. */
 export interface Access {
   /** The accounts that a sender may use at all: with only one, a request need not name it. */
   accountsOf(sender: string): readonly string[];
-  mayRun(wish: Wish): boolean;
-  /** Whether the sender may know of what is in a project; undefined: of what is in none. */
+  mayRun(request: AccessRequest): boolean;
+  /** Whether the sender may see a project's resources; undefined: resources without a project. */
   maySee(sender: string, account: string, project: number | undefined): boolean;
-  /** How long a command may take that names no deadline, ms. */
+  /** The deadline of a command that names none, ms. */
   deadlineMs(account: string, operation: string): number;
 }
 
@@ -29,12 +28,12 @@ const isListed = <T>(list: "all" | readonly T[], value: T): boolean =>
   list === "all" || list.includes(value);
 
 /**
- * An operation without a project reaches all of them: it has to be listed by its name where not all
- * projects are allowed. Whose a followed task is shows when it is looked at.
+ * An operation without a project reaches all of them: rights to some projects must list it by name. The
+ * project of a followed task is checked when the task is read.
  */
-const coversPlace = (
+const coversProject = (
   { operations, projects }: Scope,
-  { operation, project }: Pick<Wish, "operation" | "project">,
+  { operation, project }: Pick<AccessRequest, "operation" | "project">,
 ): boolean => {
   if (operation === followTask.id) return true;
   return project === undefined
@@ -42,9 +41,11 @@ const coversPlace = (
     : isListed(projects, project);
 };
 
-/** Whether rights, or what an account allows at all, are enough for a wish. */
-export const covers = (scope: Scope, wish: Pick<Wish, "operation" | "project">): boolean =>
-  isListed(scope.operations, wish.operation) && coversPlace(scope, wish);
+/** Whether rights, or what an account allows at all, are enough for a request. */
+export const covers = (
+  scope: Scope,
+  request: Pick<AccessRequest, "operation" | "project">,
+): boolean => isListed(scope.operations, request.operation) && coversProject(scope, request);
 
 const sees = ({ projects }: Scope, project: number | undefined): boolean =>
   project === undefined ? projects === "all" : isListed(projects, project);
@@ -52,8 +53,8 @@ const sees = ({ projects }: Scope, project: number | undefined): boolean =>
 /** @param ownSender the AWS account that the config calls `own` */
 export const createAccess = (config: AccountsConfig, ownSender: string): Access => {
   /**
-   * An account may list `own` and our own id beside it, as nobody knows that id when the file is read:
-   * what either entry gives counts, for none says what its sender may not do.
+   * An account may list `own` and our own id beside it, because the file is read without knowing that
+   * id. The rights of both entries add up.
    */
   const rightsOf = (account: AccountSettings | undefined, sender: string) =>
     (account?.senders ?? []).filter(
@@ -65,12 +66,12 @@ export const createAccess = (config: AccountsConfig, ownSender: string): Access 
       config.accounts
         .filter((account) => rightsOf(account, sender).length > 0)
         .map(({ name }) => name),
-    mayRun(wish) {
-      const account = find(wish.account);
+    mayRun(request) {
+      const account = find(request.account);
       return (
         account !== undefined &&
-        covers(account, wish) &&
-        rightsOf(account, wish.sender).some((rights) => covers(rights, wish))
+        covers(account, request) &&
+        rightsOf(account, request.sender).some((rights) => covers(rights, request))
       );
     },
     maySee(sender, name, project) {

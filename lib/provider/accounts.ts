@@ -6,17 +6,17 @@ import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { createAccountClient, createBudgetNotes } from "./account-client.ts";
+import { createAccountClient, createAccountStateUpdates } from "./account-client.ts";
 import type { AccountSettings, AccountsConfig } from "./accounts-config.ts";
 import {
-  createHeldKey,
-  type HeldKey,
+  type ApiKeyCache,
+  createApiKeyCache,
   type KeyPorts,
   type KeySource,
   keySourceOf,
 } from "./api-key.ts";
 import type { Client, ClientOptions, OtherPaths } from "./client.ts";
-import { createTurns, type Readiness, type Turns } from "./rate-limiter.ts";
+import { createRateLimiter, type Readiness } from "./rate-limiter.ts";
 
 /** The account of requests that name none. */
 export const DEFAULT_ACCOUNT = "local";
@@ -24,17 +24,16 @@ export const DEFAULT_ACCOUNT = "local";
 /** A cloud account at the provider. */
 export interface Account {
   readonly name: string;
-  /** Keeps to the request budget, and uses a key that was replaced. */
+  /** Keeps to the rate limit, and uses a key that was replaced. */
   readonly client: Client;
   /**
-   * To be asked before a request that is recorded before it is sent, and before what is read for it:
-   * turns are kept for the next calls while their window, a second, lasts. Waits up to a second if
-   * that helps.
-   * @param turns how many requests are to follow, from 1. One turn is enough where a window never has
-   * as many, and while the key is refused, when one request finds out
+   * Reserves permits for the next calls, for as long as their window of a second lasts. A command calls
+   * it before it records its request, and before it reads anything for it. Waits up to a second.
+   * @param permits how many requests are to follow, from 1. One permit is enough where no window has as
+   * many, and while the key is refused, when one request is the half-open probe
    * @throws Error when the ledger fails
    */
-  ready(signal: AbortSignal, turns: number): Promise<Readiness>;
+  ready(signal: AbortSignal, permits: number): Promise<Readiness>;
   /** The path template that the account's provider answers to. */
   pathOf(operation: Operation): string;
   /**
@@ -46,7 +45,7 @@ export interface Account {
   readonly canList: boolean;
 }
 
-/** How long `ready` waits for a turn before it says when to ask again. */
+/** How long `ready` waits for permits before it answers when to ask again. */
 const READY_WAIT_MS = 1_000;
 
 export interface AccountPorts
@@ -59,7 +58,7 @@ export interface AccountPorts
   readonly metrics: Metrics;
 }
 
-/** The provider of accounts that name none: a local run's. */
+/** The provider of a local run, for accounts that name none. */
 export interface OwnProvider {
   readonly baseUrl: string;
   readonly apiKey: () => Promise<string>;
@@ -72,7 +71,6 @@ interface ProviderOfAccount extends Omit<OwnProvider, "apiKey"> {
   readonly keySource: KeySource;
 }
 
-/** What the account names itself, or else what the run has. */
 const providerOf = (
   settings: AccountSettings,
   ports: AccountPorts,
@@ -80,8 +78,8 @@ const providerOf = (
 ): ProviderOfAccount => {
   const keySource = settings.apiKey && keySourceOf(settings.apiKey, ports);
   if (settings.baseUrl === undefined && own) {
-    const runs: KeySource = { reference: "the run's own provider", read: own.apiKey };
-    return { ...own, keySource: keySource ?? runs };
+    const ownKey: KeySource = { reference: "the run's own provider", read: own.apiKey };
+    return { ...own, keySource: keySource ?? ownKey };
   }
   // The run's own key is for its own provider only.
   if (settings.baseUrl === undefined || !keySource) {
@@ -92,13 +90,13 @@ const providerOf = (
   return { baseUrl, keySource, paths, canList, settleMs };
 };
 
-/** Holds an account's key; that it cannot be read is told to people, or nobody would ever know. */
-const holdKey = (
+/** Caches an account's key; a key that cannot be read is logged and counted. */
+const cacheKey = (
   account: string,
   source: KeySource,
   { clock, log, metrics }: AccountPorts,
-): HeldKey =>
-  createHeldKey({
+): ApiKeyCache =>
+  createApiKeyCache({
     source,
     clock,
     onUnreadable(error) {
@@ -111,15 +109,6 @@ const holdKey = (
     },
   });
 
-const reserveBy =
-  (turns: Turns, clock: AccountPorts["clock"]): Account["ready"] =>
-  async (signal, count) => {
-    const turn = await turns.reserve({ maxWaitMs: READY_WAIT_MS, signal }, count);
-    if (turn.kind !== "aborted") return turn;
-    // Whoever asks has no time left: whoever comes next may ask at once.
-    return { kind: "wait", until: clock.now(), because: "budget-spent" };
-  };
-
 const openAccount = (
   settings: AccountSettings,
   ports: AccountPorts,
@@ -128,26 +117,31 @@ const openAccount = (
   const { name, maxPauseMs } = settings;
   const { clock, fetch, attemptTimeoutMs, metrics } = ports;
   const { keySource, baseUrl, paths, canList, settleMs } = providerOf(settings, ports, own);
-  const turns = createTurns(ports, settings);
+  const rateLimiter = createRateLimiter(ports, settings);
   return {
     name,
     settleMs,
     canList,
     pathOf: (operation) => paths[operation.id] ?? operation.path,
-    ready: reserveBy(turns, clock),
+    async ready(signal, permits) {
+      const permit = await rateLimiter.reserve({ maxWaitMs: READY_WAIT_MS, signal }, permits);
+      if (permit.kind !== "aborted") return permit;
+      // The caller has no time left; the next one may ask at once.
+      return { kind: "wait", until: clock.now(), because: "budget-spent" };
+    },
     client: createAccountClient({
       account: name,
       provider: { baseUrl, paths, clock, fetch, attemptTimeoutMs, maxPauseMs },
-      key: holdKey(name, keySource, ports),
-      turns,
-      notes: createBudgetNotes(ports, name),
+      apiKeys: cacheKey(name, keySource, ports),
+      rateLimiter,
+      updates: createAccountStateUpdates(ports, name),
       metrics,
     }),
   };
 };
 
 /**
- * Opens every account of a config, once a process; nothing is read and nothing is sent yet.
+ * Opens every account of a config, once a process; reads and sends nothing yet.
  * @param own the provider of accounts that name none
  * @throws Error naming an account that has no provider or no key
  */

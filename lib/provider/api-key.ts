@@ -15,7 +15,7 @@ export const sendableKey = (text: string): string | undefined => {
   return SENDABLE.test(key) ? key : undefined;
 };
 
-/** What is shorter is a word that a reply may have of its own. */
+/** A shorter text is a word that a reply may have of its own. */
 const MIN_KEY_CHARACTERS = 8;
 
 const inLowerCase = (url: string): string => url.replace(/%../g, (code) => code.toLowerCase());
@@ -39,7 +39,7 @@ const withTexts = (value: unknown, change: (text: string) => string): unknown =>
 };
 
 /**
- * A reply without the key in any of its texts and names; a number that has the same digits stays.
+ * A reply without the key in any of its texts and names; a number with the same digits stays.
  * @param text the reply as it came
  */
 export const withoutKey = (reply: unknown, text: string, apiKey: string): unknown => {
@@ -48,9 +48,9 @@ export const withoutKey = (reply: unknown, text: string, apiKey: string): unknow
   return isQuoted ? withTexts(reply, redact) : reply;
 };
 
-/** Where an account's key is. */
+/** The place of an account's key. */
 export interface KeySource {
-  /** The name of the place, for people; never the key. */
+  /** Names the place in logs; never the key. */
   readonly reference: string;
   /** @throws Error naming the place, never the key */
   read(): Promise<string>;
@@ -58,11 +58,10 @@ export interface KeySource {
 
 export interface KeyPorts {
   readonly secrets: Secrets;
-  /** Where keys are that the config names as `environment`. */
+  /** Holds the keys that the config names as `environment`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** The place that an account names. */
 export const keySourceOf = (
   apiKey: NonNullable<AccountSettings["apiKey"]>,
   { secrets, environment }: KeyPorts,
@@ -83,31 +82,31 @@ export const keySourceOf = (
 };
 
 /**
- * How long a read may take, and how long its answer stands: many refusals at once are one read, and
- * neither a key that stays refused nor one that cannot be read is read for every request.
+ * How long a read may take, and how long its result is used: concurrent refusals share one read, and a
+ * key that stays refused or unreadable is not read again for every request.
  */
 const REREAD_MS = 5_000;
 
-/** The API key as this process has read it. */
-export interface HeldKey {
+/** Caches an account's API key in this process. */
+export interface ApiKeyCache {
   /**
-   * Read at the first call, kept until it is refused. What no header can carry is not kept.
-   * @throws Error when it cannot be read
+   * Reads the key at the first call and keeps it until it is refused.
+   * @throws Error when it cannot be read, or no header can carry it
    */
   current(): Promise<string>;
   /**
-   * What to send with after a refusal.
+   * The key to send with after a refusal.
    * @param refused the key that was sent
    * @returns undefined when there is no other key
-   * @throws Error when it cannot be read, so that nobody knows
+   * @throws Error when it cannot be read
    */
   after(refused: string): Promise<string | undefined>;
 }
 
-interface HeldKeyDeps {
+interface ApiKeyCacheDeps {
   readonly source: KeySource;
   readonly clock: Clock;
-  /** Called for each read that gave no key, not more than once in five seconds. */
+  /** Called for each read that gave no key, at most once in five seconds. */
   readonly onUnreadable: (error: unknown) => void;
 }
 
@@ -119,9 +118,13 @@ interface Read {
 
 const NEVER: Read = { at: Number.NEGATIVE_INFINITY, key: Promise.resolve("") };
 
-export const createHeldKey = ({ source, clock, onUnreadable }: HeldKeyDeps): HeldKey => {
+export const createApiKeyCache = ({
+  source,
+  clock,
+  onUnreadable,
+}: ApiKeyCacheDeps): ApiKeyCache => {
   const { reference } = source;
-  let held: Promise<string> | undefined;
+  let cached: Promise<string> | undefined;
   let lastRead = NEVER;
 
   const readInTime = async (): Promise<string> => {
@@ -129,7 +132,7 @@ export const createHeldKey = ({ source, clock, onUnreadable }: HeldKeyDeps): Hel
     const late = clock.sleep(REREAD_MS, done.signal).then((): never => {
       throw new Error(`the API key in ${reference} was not read in time`);
     });
-    // Ends without anybody waiting for it when the read was faster.
+    // Rejects unhandled when the read was faster.
     late.catch(() => {});
     try {
       const key = sendableKey(await Promise.race([source.read(), late]));
@@ -152,28 +155,28 @@ export const createHeldKey = ({ source, clock, onUnreadable }: HeldKeyDeps): Hel
   const readFirst = async (): Promise<string> => {
     try {
       const key = await readAgain();
-      // A refusal of it is looked into at once.
+      // The first refusal of it causes a read at once.
       lastRead = NEVER;
       return key;
     } catch (error) {
-      held = undefined;
+      cached = undefined;
       throw error;
     }
   };
 
   const current = (): Promise<string> => {
-    held ??= readFirst();
-    return held;
+    cached ??= readFirst();
+    return cached;
   };
 
   return {
     current,
     async after(refused) {
       const now = await current();
-      // Others were faster: this request was sent with an older one.
+      // Another request has replaced the key since this one was sent.
       if (now !== refused) return now;
       const next = await readAgain();
-      held = Promise.resolve(next);
+      cached = Promise.resolve(next);
       return next === refused ? undefined : next;
     },
   };

@@ -68,9 +68,9 @@ export const buildRequest = <O extends Operation>(
   });
 };
 
-/** A list of a thousand tasks is 1 to 2 MB. Reading JSON without loss takes a second for this much. */
+/** A list of a thousand tasks is 1 to 2 MB. Lossless JSON parsing takes a second for 10 MB. */
 export const MAX_REPLY_BYTES = 10_000_000;
-/** Of a refusal only the beginning is ever quoted. */
+/** Only the beginning of a refusal is quoted. */
 export const MAX_REFUSAL_BYTES = 400_000;
 
 export interface ReplyText {
@@ -82,9 +82,8 @@ export interface ReplyText {
 const NO_TEXT: ReplyText = { text: "", isWhole: false };
 
 /**
- * Reads the text of a reply up to a number of bytes, counted as they are when they are unpacked: a
- * short compressed reply can be a very long one. Whatever comes behind them is not read, and the
- * connection is let go.
+ * Reads the text of a reply up to `maxBytes` of the decompressed body: a small compressed reply can be
+ * very large. Cancels the rest, which closes the connection.
  */
 export const readText = async (
   { body }: Pick<Response, "body">,
@@ -103,8 +102,8 @@ export const readText = async (
 };
 
 /**
- * Settles as the work does, or rejects with the signal's reason as soon as it aborts: work that
- * ignores the signal, such as an app in this process, must not outlive the time for the attempt.
+ * Settles as the work does, or rejects with the signal's reason as soon as it aborts: work that ignores
+ * the signal, such as an app in this process, must not exceed the time of the attempt.
  */
 export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   let stop = () => {};
@@ -126,25 +125,25 @@ export type OtherPaths = Readonly<Record<string, string>>;
 export interface ClientOptions {
   readonly baseUrl: string;
   /**
-   * Called for every request, so that a rotated key is used without a restart. The error of a
-   * rejection becomes a cause: it must not hold the key.
+   * Called for every request, so that a rotated key is used without a restart. Its error becomes a
+   * cause and must not hold the key.
    */
   readonly apiKey: () => Promise<string>;
   /** `fetch`, or an app that answers in this process. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly clock: Clock;
-  /** How long one attempt may take, from asking for the key to the last byte of the reply. */
+  /** Limits one attempt, from reading the key to the last byte of the reply. */
   readonly attemptTimeoutMs: number;
   /** The longest pause that a `Retry-After` may ask for; absent: a day. */
   readonly maxPauseMs?: number;
-  /** Path templates of operations that this provider answers elsewhere than the contract says. */
+  /** Path templates of operations with another path at this provider than in the contract. */
   readonly paths: OtherPaths;
 }
 
 export interface Client {
   /**
    * Sends one request once.
-   * @throws ProviderError with the disposition of whatever went wrong
+   * @throws ProviderError with the disposition of the failure
    * @throws ZodError when the request is outside the contract; nothing was sent
    */
   call<O extends Operation>(
@@ -177,7 +176,7 @@ const readReply = <O extends Operation>(
   replyText: ReplyText,
   apiKey: string,
 ): Reply<O> => {
-  // A task's end or a result is told to others, whatever the provider quotes in it.
+  // Task ends and results are published, with all that the provider quotes in them.
   const json = withoutKey(readJson(operation, replyText), replyText.text, apiKey);
   const reply = z.safeParse<O["response"]>(operation.response, json);
   if (reply.success) return reply.data;
@@ -191,7 +190,7 @@ const readReply = <O extends Operation>(
   });
 };
 
-/** The error of a call that its caller stops before it leaves. */
+/** The error of a call that its caller stopped before the request left. */
 export const notSent = (operation: Operation, reason = "no time left"): ProviderError =>
   new ProviderError({
     disposition: "transient",
@@ -227,7 +226,7 @@ export const readApiKey = async (
   return key;
 };
 
-/** Typed calls to the provider. One call is one request: when to try again is the caller's decision. */
+/** Typed calls to the provider. One call is one request; retries are the caller's decision. */
 export const createClient = (options: ClientOptions): Client => {
   const { clock } = options;
 
@@ -235,7 +234,7 @@ export const createClient = (options: ClientOptions): Client => {
     const response = await unlessAborted(options.fetch(request), ended);
     const maxBytes = response.ok ? MAX_REPLY_BYTES : MAX_REFUSAL_BYTES;
     const read = unlessAborted(readText(response, maxBytes), ended);
-    // A refusal is clear from its status, even when its text is cut off.
+    // The status of a refusal is enough, even when its text is cut off.
     const replyText = response.ok ? await read : await read.catch(() => NO_TEXT);
     return { response, replyText };
   };
@@ -250,20 +249,19 @@ export const createClient = (options: ClientOptions): Client => {
       const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
       const stoppedBy = (): StoppedBy => {
         if (deadline.signal.aborted) return "deadline";
-        return signal?.aborted ? "caller" : "nobody";
+        return signal?.aborted ? "caller" : "network";
       };
+      const { baseUrl, maxPauseMs } = options;
       try {
         if (signal?.aborted) throw notSent(operation);
         const apiKey = await readApiKey(operation, options.apiKey, ended);
         const path = options.paths[operation.id] ?? operation.path;
-        const { baseUrl } = options;
         const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });
         const { response, replyText } = await send(http, ended).catch((error: unknown) => {
           throw failureOf(operation, error, stoppedBy());
         });
         if (response.ok) return readReply(operation, replyText, apiKey);
         const { text } = replyText;
-        const { maxPauseMs } = options;
         throw refusalOf(operation, response, { text, apiKey, now: clock.now(), maxPauseMs });
       } finally {
         answered.abort();

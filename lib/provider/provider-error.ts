@@ -10,15 +10,15 @@ import { keyRedactorOf } from "./api-key.ts";
  * - `throttled`: as transient; the provider asked for a pause.
  * - `permanent`: clearly refused; the same call will be refused again.
  * - `ambiguous`: the mutation left, and whether it took effect is unknown, or which tasks it started.
- * - `contract`: the provider said yes, in a form that breaks our schema: a read is of no use, a
- *   mutation that is done with its answer has taken effect.
+ * - `contract`: a success reply breaks our schema: a read is of no use, a mutation that its reply
+ *   completes has taken effect.
  */
 export type Disposition = "transient" | "throttled" | "permanent" | "ambiguous" | "contract";
 
 /**
  * Stable words for the cause; a word is never reused for another meaning. Nothing was sent for
- * `budget-spent` (no turn in the account's budget), `paused` (the provider wants a pause),
- * `budget-unavailable` (the ledger did not tell), and for `key-refused` without a status.
+ * `budget-spent` (no permit within the account's rate limit), `paused` (the provider wants a pause),
+ * `budget-unavailable` (the ledger cannot be read), and for `key-refused` without a status.
  */
 export type ProviderErrorCode =
   | "aborted"
@@ -90,9 +90,9 @@ export const problemsOfError = (
 /** Tasks hold a resource for seconds to minutes; the provider's own clients retry a lock every 10 s. */
 const LOCK_RETRY_MS = 10_000;
 
-/** A longer pause than any provider means; what is far beyond it would not fit into a date. */
+/** Longer than any provider means; a value far beyond it would not fit into a date. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** A longer text is quoted unread: reading JSON without loss takes about a second for 10 MB. */
+/** A longer text is quoted unparsed: lossless JSON parsing takes about a second for 10 MB. */
 const MAX_READ_CHARACTERS = 100_000;
 const MAX_QUOTED_CHARACTERS = 500;
 const MAX_PROBLEMS = 100;
@@ -130,7 +130,7 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
   const problems = Object.entries(invalid_fields)
     .slice(0, MAX_PROBLEMS)
     .map(([path, rules]) => ({ path: quote(redact(path)), rule: quote(redact(rules.join("; "))) }));
-  // A body of another shape still says more than its status.
+  // A body of an unknown shape says more than its status.
   const said = message || error || (problems.length > 0 ? "" : text);
   return { message: quote(redact(said)), problems };
 };
@@ -138,7 +138,7 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
 /** RFC 9110 dates; Date.parse alone also reads `1.5` or `soon 5` as dates of 2001. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
 
-/** `Retry-After` in both of its forms, seconds or an HTTP date; nothing when it asks for no pause. */
+/** `Retry-After` in both of its forms, seconds or an HTTP date; undefined when it asks for no pause. */
 const retryAfterMs = (
   response: Response,
   now: number,
@@ -162,7 +162,7 @@ const meaningOf = (
   }
   switch (status) {
     case 401:
-      // A refused key of ours is the account's problem: the command waits for a key that works.
+      // A refused key concerns the account: the command waits for a working key.
       return { disposition: "transient", code: "key-refused" };
     case 403:
       return { disposition: "permanent", code: "forbidden" };
@@ -182,10 +182,9 @@ const meaningOf = (
 };
 
 /**
- * Turns an answer that is not the operation's success into an error with its disposition.
- * @param answer `text`: the body, or what could be read of it; `apiKey`: never quoted, even if the
- * provider does; `now`: epoch ms, to which a date in `Retry-After` is relative; `maxPauseMs`: the
- * longest pause that it may ask for
+ * Turns an unsuccessful response into an error with its disposition.
+ * @param answer `text`: the body, possibly cut off; `apiKey`: never quoted, even if the provider does;
+ * `now`: epoch ms, to which a date in `Retry-After` is relative; `maxPauseMs`: the longest pause allowed
  */
 export const refusalOf = (
   operation: Operation,
@@ -225,7 +224,7 @@ const NEVER_LEFT_CODES = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** A reset or a lost route has one code before and after sending; the system call tells which. */
+/** A reset or a lost route has one code before and after sending; the system call distinguishes them. */
 const NEVER_LEFT_CALLS = new Set(["connect", "getaddrinfo"]);
 
 const text = z.string().optional().catch(undefined);
@@ -239,7 +238,7 @@ const networkErrorSchema = z.object({
 });
 type NetworkError = z.output<typeof networkErrorSchema>;
 
-/** fetch wraps the network's error: the facts are on the first of its causes that has a code. */
+/** `fetch` wraps the network's error: the first cause with a code has the facts. */
 const networkErrorOf = (error: unknown): NetworkError | undefined => {
   const { data } = networkErrorSchema.safeParse(error);
   return data === undefined || data.code !== undefined || data.cause === undefined
@@ -254,10 +253,10 @@ const hasNeverLeft = (error: unknown): boolean => {
     : NEVER_LEFT_CODES.has(code) || NEVER_LEFT_CALLS.has(syscall);
 };
 
-/** Who stopped the attempt: our own deadline for it, the caller, or nobody. */
-export type StoppedBy = "deadline" | "caller" | "nobody";
+/** What ended the attempt: its own deadline, the caller, or the network. */
+export type StoppedBy = "deadline" | "caller" | "network";
 
-/** Turns a fetch that rejected into an error with its disposition. */
+/** Turns a rejected fetch into an error with its disposition. */
 export const failureOf = (
   operation: Operation,
   error: unknown,
@@ -265,7 +264,7 @@ export const failureOf = (
 ): ProviderError => {
   const { code: networkCode, message = "" } = networkErrorOf(error) ?? {};
   const detail = networkCode ? ` (${networkCode})` : "";
-  // Only its text: fetch's own error can hold the bytes that came back, our header among them.
+  // Only the text: the error of fetch can hold bytes that came back, our header among them.
   const cause = new Error(message);
   const after = operation.kind === "mutation" ? "ambiguous" : "transient";
   const failure = (disposition: Disposition, code: ProviderErrorCode, text: string) =>
@@ -275,7 +274,7 @@ export const failureOf = (
       return failure(after, "timed-out", "no answer in time");
     case "caller":
       return failure(after, "aborted", "stopped before the answer");
-    case "nobody":
+    case "network":
       return hasNeverLeft(error)
         ? failure("transient", "connection-failed", `no connection${detail}`)
         : failure(after, "connection-lost", `connection lost${detail}`);

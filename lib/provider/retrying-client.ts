@@ -9,18 +9,18 @@ const CAP_MS = 60_000;
 const withJitter = (pauseMs: number, random: Random): number =>
   Math.round(pauseMs * (1 - random.fraction() / 2));
 
-/** Doubles from 1 s to 60 s; jitter takes off up to half, so that many do not come back at once. */
+/** Doubles from 1 s to 60 s; jitter takes off up to half, so that many retries do not coincide. */
 export const backoffMs = (attempt: number, random: Random): number =>
   withJitter(Math.min(CAP_MS, FIRST_MS * 2 ** (attempt - 1)), random);
 
-/** Where no attempts are made that could be counted: a tenth of the time waited, 1 s to 60 s. */
+/** For waits without attempts to count: a tenth of the time waited, 1 s to 60 s, with jitter. */
 export const pauseAfterWaitMs = (waitedMs: number, random: Random): number =>
   withJitter(Math.min(CAP_MS, Math.max(FIRST_MS, waitedMs / 10)), random);
 
-/** A provider that has failed so often in a row is in trouble; the next run tries again. */
+/** After as many failures of one call the provider is in trouble; the next run tries again. */
 const MAX_ATTEMPTS = 5;
 
-export interface RepeatOptions {
+export interface RetryOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Epoch ms; no attempt starts from then on. */
@@ -28,24 +28,23 @@ export interface RepeatOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whether the call has certainly had no effect and the same may pass later in this run. */
-const mayPassLater = (error: unknown): error is ProviderError =>
+/** Whether the call certainly had no effect and may succeed later in this run. */
+const isRetryable = (error: unknown): error is ProviderError =>
   error instanceof ProviderError &&
   (error.disposition === "transient" || error.disposition === "throttled") &&
-  // The caller has stopped the call, and means its repetitions too.
+  // The caller stopped the call, and with it the retries.
   error.code !== "aborted";
 
-/** Whether the provider was asked at all; a call that had no turn says nothing about it. */
+/** Whether the request left; a call that got no permit says nothing about the provider. */
 const isAttempt = (error: unknown): boolean =>
   !(error instanceof ProviderError && (error.code === "budget-spent" || error.code === "paused"));
 
 /**
- * A client for jobs that make many calls in one run: it holds all of them back when one is told to
- * pause, and repeats what may pass later. A call whose outcome is unknown is not repeated.
- *
- * Each call rejects with the last ProviderError when the attempts or the time are over.
+ * A client for jobs that make many calls in one run. A 429 pauses all of them; calls that failed without
+ * effect are retried, calls with an unknown outcome are not. Each call rejects with the last
+ * ProviderError when the attempts or the time are over.
  */
-export const createRepeatingClient = (client: Client, options: RepeatOptions): Client => {
+export const createRetryingClient = (client: Client, options: RetryOptions): Client => {
   const { clock, random, signal } = options;
   /** When the next request may leave, epoch ms. */
   let nextAt = clock.now();
@@ -60,12 +59,12 @@ export const createRepeatingClient = (client: Client, options: RepeatOptions): C
     }
   };
 
-  /** @throws the error itself when the same is not to be sent again */
+  /** @throws the error itself when the call is not retried */
   const pauseAfter = async (error: unknown, attempt: number): Promise<void> => {
-    if (!mayPassLater(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
+    if (!isRetryable(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
     const pause = Math.max(error.retryAfterMs ?? 0, backoffMs(Math.max(1, attempt), random));
     const resumeAt = clock.now() + pause;
-    // The pause that the provider asks for is for all.
+    // The provider asks all calls for the pause.
     if (error.disposition === "throttled") nextAt = Math.max(nextAt, resumeAt);
     if (resumeAt >= options.endsAt) throw error;
     await clock.sleep(pause, signal);
@@ -86,11 +85,8 @@ export const createRepeatingClient = (client: Client, options: RepeatOptions): C
   };
 };
 
-/**
- * A client for whoever asks alone, without a request budget that is shared: however many calls are
- * asked for at once, they leave one by one, at even intervals.
- */
-export const createPacedClient = (
+/** A client with a rate limit of its own, for a process that shares none: calls leave at even intervals. */
+export const createRateLimitedClient = (
   client: Client,
   { clock, requestsPerSecond }: { readonly clock: Clock; readonly requestsPerSecond: number },
 ): Client => {

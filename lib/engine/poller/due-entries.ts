@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
-import { budgets } from "../../provider/rate-limit.ts";
+import { rateLimits } from "../../provider/rate-limit.ts";
 import { commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { lanes } from "../lane.ts";
@@ -26,7 +26,7 @@ export interface PollerDeps extends CommandDeps {
 const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
   [commands.kind, lookAtCommand],
   [lanes.kind, lookAtLane],
-  [budgets.kind, budgets.publish],
+  [rateLimits.kind, rateLimits.publish],
 ]);
 
 /** What one run of the poller remembers of entries that stay due, by their keys. */

@@ -1,7 +1,7 @@
 import { type HeldLease, takeLease } from "../../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { createRepeatingClient } from "../../provider/retrying-client.ts";
+import { createRetryingClient } from "../../provider/retrying-client.ts";
 import { type AiWatch, aiWatches, applyLooks, watchFor } from "./ai-watch.ts";
 import { ListRefusedError } from "./ask.ts";
 import { lookAtUnseen } from "./check-unseen.ts";
@@ -28,7 +28,7 @@ const startRun = async (
     deps,
     accountName: account.name,
     taskName,
-    client: createRepeatingClient(account.client, { ...deps, ...budget }),
+    client: createRetryingClient(account.client, { ...deps, ...budget }),
     lease,
     watch,
     followed: new Set(watch.open.map(({ taskId }) => taskId)),

@@ -6,7 +6,7 @@ import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { LogFields } from "../../platform/ports/log.ts";
 import type { Metrics } from "../../platform/ports/metrics.ts";
 import type { Account } from "../../provider/accounts.ts";
-import { createRepeatingClient } from "../../provider/retrying-client.ts";
+import { createRetryingClient } from "../../provider/retrying-client.ts";
 import { captureItem, type ItemCapture } from "./capture-item.ts";
 import { type PriceItem, priceNames, priceRunKey, priceRuns } from "./price.ts";
 import { pricesCaptured, runIdOf, watchlistRejected } from "./price-events.ts";
@@ -125,7 +125,7 @@ export const capturePrices = async (
   await rememberNames(deps, account, names);
 
   const { clock, random } = deps;
-  const client = createRepeatingClient(run.account.client, { clock, random, ...budget });
+  const client = createRetryingClient(run.account.client, { clock, random, ...budget });
   const captured = await captureItems({ deps, account, bucket, client, budget }, items);
   const ended = { account, bucket, endedAt: deps.clock.now() };
   const outbox = [pricesCaptured(ended, captured)];

@@ -3,7 +3,7 @@ import { publishNow } from "../../events/publish.ts";
 import { type HeldLease, isLeaseHeld, takeLease } from "../../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import { type Client, notSent } from "../../provider/client.ts";
-import { createRepeatingClient } from "../../provider/retrying-client.ts";
+import { createRetryingClient } from "../../provider/retrying-client.ts";
 import { actualOf, rememberedFor } from "./applied-thresholds.ts";
 import { applyChanges } from "./apply.ts";
 import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
@@ -96,7 +96,7 @@ const makeChanges = async (sync: Sync, request: SyncRequest, budget: JobBudget):
     const run = await beginChanges(sync);
     const leased = whileLeased(request.account.client, lease);
     const pace = { clock: deps.clock, random: deps.random, ...budget };
-    const client = createRepeatingClient(leased, pace);
+    const client = createRetryingClient(leased, pace);
     const { clientId } = facts.config;
     const results = await applyChanges(plan.changes, { ...pace, client, clientId });
     await endChanges(sync, run, results);
@@ -118,7 +118,7 @@ const syncWith = async (
     deps.log.info("told of a config that is synced already", { account: account.name });
     return;
   }
-  const client = createRepeatingClient(account.client, { ...deps, ...budget });
+  const client = createRetryingClient(account.client, { ...deps, ...budget });
   // The list shows the key's own client only: it says nothing about another one's thresholds.
   const isListed = account.canList && config.clientId === undefined;
   const remembered = isListed ? [] : rememberedFor(config, stored?.value.applied);

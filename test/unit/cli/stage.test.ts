@@ -4,7 +4,7 @@ import { type Command, commandKey, commands } from "../../../lib/engine/command.
 import { recordRejection } from "../../../lib/engine/rejection.ts";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
-import { blockBudget, budgets, newBudget } from "../../../lib/provider/rate-limit.ts";
+import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { commandOf } from "../../support/commands.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 import { openTableServer, type TableServer } from "../../support/table-server.ts";
@@ -139,8 +139,8 @@ describe("a deployed stage", () => {
 
   it.concurrent("shows that an account is paused, and lifts the pause", async () => {
     const until = Date.UTC(2100, 0, 1);
-    await budgets.change(ledger, "slow", (budget = newBudget("slow")) =>
-      blockBudget(budget, { now: Date.now(), until }),
+    await rateLimits.change(ledger, "slow", (budget = newRateLimit("slow")) =>
+      pauseRequests(budget, { now: Date.now(), until }),
     );
     const times = { notBefore: until, lookAt: until };
     const waiting = { status: "running" as const, ...times, because: "paused" };
@@ -155,7 +155,7 @@ describe("a deployed stage", () => {
     );
     expect(JSON.parse(lifted.stdout)).toMatchObject({ account: "slow", kind: "lifted" });
     expect(lifted.stderr).toBe("commands and checks go on within a minute\n");
-    expect((await budgets.read(ledger, "slow"))?.value.blockedUntil).toBe(0);
+    expect((await rateLimits.read(ledger, "slow"))?.value.blockedUntil).toBe(0);
   });
 
   it.concurrent("knows no command that it has not", async () => {

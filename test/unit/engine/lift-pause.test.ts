@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { liftPause } from "../../../lib/admin/operator-actions.ts";
 import { readView } from "../../../lib/admin/status.ts";
-import { blockBudget, budgets, newBudget } from "../../../lib/provider/rate-limit.ts";
+import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { createFaults } from "../../support/faults.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
@@ -16,8 +16,8 @@ const throttledOnce = () =>
   });
 
 const pauseAccount = (world: World) =>
-  budgets.change(world.ledger, "local", (budget = newBudget("local")) =>
-    blockBudget(budget, { now: world.clock.now(), until: world.clock.now() + PAUSE_MS }),
+  rateLimits.change(world.ledger, "local", (budget = newRateLimit("local")) =>
+    pauseRequests(budget, { now: world.clock.now(), until: world.clock.now() + PAUSE_MS }),
   );
 
 const paused = async (around?: Parameters<typeof createWorld>[0]["around"]) => {
@@ -57,7 +57,7 @@ test("a lifted pause sends its account's waiting commands at once", async () => 
 test("another account's commands wait on", async () => {
   const { world } = await paused();
   const before = await world.ledger.read("command#own/c1");
-  await budgets.change(world.ledger, "other", () => newBudget("other"));
+  await rateLimits.change(world.ledger, "other", () => newRateLimit("other"));
 
   expect(await liftPause(world, "other")).toEqual({ kind: "not-paused", commands: 0 });
   expect(await world.ledger.read("command#own/c1")).toEqual(before);

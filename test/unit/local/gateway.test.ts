@@ -7,7 +7,7 @@ import { createPersonRoutes } from "../../../lib/local/admin-routes.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
 import { openGateway } from "../../../lib/local/gateway.ts";
 import { LOCAL_SENDER } from "../../../lib/local/own-account.ts";
-import { blockBudget, budgets, newBudget } from "../../../lib/provider/rate-limit.ts";
+import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import type { ServedService } from "../../../lib/service/serve.ts";
 import { commandOf } from "../../support/commands.ts";
 import { updatePolicy } from "../../support/requests.ts";
@@ -197,8 +197,8 @@ describe("the gateway of a local run", () => {
 
   it("lifts the pause of an account, and knows none that has sent nothing", async () => {
     const { ledger, clock } = automation.deps;
-    await budgets.change(ledger, "local", (budget = newBudget("local")) =>
-      blockBudget(budget, { now: clock.now(), until: clock.now() + 900_000 }),
+    await rateLimits.change(ledger, "local", (budget = newRateLimit("local")) =>
+      pauseRequests(budget, { now: clock.now(), until: clock.now() + 900_000 }),
     );
     const lift = (account: string) =>
       fetch(`${gateway.url}/accounts/${account}/lift-pause`, {
@@ -211,7 +211,7 @@ describe("the gateway of a local run", () => {
 
     expect(answer.status).toBe(202);
     expect(await answer.json()).toMatchObject({ kind: "lifted", commands: 0 });
-    expect((await budgets.read(ledger, "local"))?.value.blockedUntil).toBe(0);
+    expect((await rateLimits.read(ledger, "local"))?.value.blockedUntil).toBe(0);
     expect((await lift("loacl")).status).toBe(404);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createAccess, type Wish } from "../../../lib/provider/access.ts";
+import { type AccessRequest, createAccess } from "../../../lib/provider/access.ts";
 import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
 
 const OURS = "999988887777";
@@ -77,7 +77,7 @@ const CASES = Object.entries(SENDERS).flatMap(([who, sender]) =>
     OPERATIONS.flatMap((operation) =>
       PROJECTS.map((project) => ({
         name: `${who} ${account} ${operation} ${project ?? "-"}`,
-        wish: { sender, account, operation, project } satisfies Wish,
+        wish: { sender, account, operation, project } satisfies AccessRequest,
       })),
     ),
   ),

@@ -6,7 +6,7 @@ import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
 import type { Account } from "../../../lib/provider/accounts.ts";
 import { type AccountPorts, openAccounts } from "../../../lib/provider/accounts.ts";
 import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
-import { budgets } from "../../../lib/provider/rate-limit.ts";
+import { rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { type Around, untouched } from "../../support/faults.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { type Fetch, json, startProvider } from "../../support/provider.ts";
@@ -59,11 +59,11 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
   /** A state of the key that is told of is in the ledger already, or a later one. */
   const expectDurable = async ({ detailType, time }: BusEntry): Promise<void> => {
     if (detailType === "AccountPaused") {
-      const until = (await budgets.read(ledger, ACCOUNT))?.value.blockedUntil;
+      const until = (await rateLimits.read(ledger, ACCOUNT))?.value.blockedUntil;
       if (until === undefined || until <= time) lies.push(detailType);
       return;
     }
-    const key = (await budgets.read(ledger, ACCOUNT))?.value.key;
+    const key = (await rateLimits.read(ledger, ACCOUNT))?.value.key;
     if (key === undefined || key.since < time) lies.push(detailType);
   };
 
@@ -199,10 +199,10 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     /** Publishes what was left, as the poller does. */
     async publishDue(): Promise<void> {
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10)) {
-        await budgets.publish({ ledger, bus, log }, key.slice("budget#".length));
+        await rateLimits.publish({ ledger, bus, log }, key.slice("budget#".length));
       }
     },
-    budget: async () => (await budgets.read(ledger, ACCOUNT))?.value,
+    budget: async () => (await rateLimits.read(ledger, ACCOUNT))?.value,
     /** Detail-type and data of what was told, each event id once. */
     told(): readonly (readonly [string, Record<string, string>])[] {
       if (lies.length > 0) throw new Error(`told of what is not durable: ${lies}`);

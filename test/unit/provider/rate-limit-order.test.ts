@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { acceptKey, blockBudget, newBudget, refuseKey } from "../../../lib/provider/rate-limit.ts";
-import { ask, type Budget, PER_WINDOW, START } from "./rate-limit-asks.ts";
+import {
+  acceptKey,
+  newRateLimit,
+  pauseRequests,
+  refuseKey,
+} from "../../../lib/provider/rate-limit.ts";
+import { ask, PER_WINDOW, type RateLimit, START } from "./rate-limit-requests.ts";
 
 const anyMs = fc.integer({ min: 0, max: 6_000 });
 const anyStep = fc.oneof(
@@ -21,24 +26,28 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
-const run = (steps: readonly Step[], look: (before: Budget, after: Budget, step: Step) => void) => {
-  let budget = newBudget("acme");
+const run = (
+  steps: readonly Step[],
+  look: (before: RateLimit, after: RateLimit, step: Step) => void,
+) => {
+  let rateLimit = newRateLimit("acme");
   for (const step of steps) {
-    const before = budget;
+    const before = rateLimit;
     const now = START + step.atMs;
-    if (step.kind === "ask") budget = ask(budget, step.atMs, step.wanted, step).budget;
-    else if (step.kind === "block") budget = blockBudget(budget, { now, until: now + step.forMs });
+    if (step.kind === "ask") rateLimit = ask(rateLimit, step.atMs, step.wanted, step).rateLimit;
+    else if (step.kind === "block")
+      rateLimit = pauseRequests(rateLimit, { now, until: now + step.forMs });
     else {
       const answer = { now, sentAt: START + step.sentMs };
-      budget = (step.kind === "refuse" ? refuseKey : acceptKey)(budget, answer);
+      rateLimit = (step.kind === "refuse" ? refuseKey : acceptKey)(rateLimit, answer);
     }
-    look(before, budget, step);
+    look(before, rateLimit, step);
   }
-  return budget;
+  return rateLimit;
 };
 
 describe("in whatever order things happen, and by however many clocks that differ", () => {
-  test("no window grants more than the budget, and none goes back", () => {
+  test("no window grants more than the rateLimit, and none goes back", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         run(steps, (before, after) => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
   acceptKey,
-  blockBudget,
-  budgets,
-  newBudget,
+  newRateLimit,
+  pauseRequests,
+  rateLimits,
   refuseKey,
 } from "../../../lib/provider/rate-limit.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
-import { ask, block, PER_WINDOW, START } from "./rate-limit-asks.ts";
+import { ask, block, PER_WINDOW, START } from "./rate-limit-requests.ts";
 
 const wait = (untilMs: number, because: string) => ({
   kind: "wait",
@@ -17,16 +17,16 @@ const wait = (untilMs: number, because: string) => ({
 
 describe("a grant", () => {
   test("is half of what is left at most, and one at least, until nothing is left", () => {
-    const tokens: unknown[] = [];
-    let budget = newBudget("acme");
+    const permits: unknown[] = [];
+    let rateLimit = newRateLimit("acme");
 
     for (let asks = 0; asks < 8; asks += 1) {
-      const step = ask(budget, 400, 100);
-      budget = step.budget;
-      tokens.push(step.grant.kind === "granted" ? step.grant.tokens : step.grant);
+      const step = ask(rateLimit, 400, 100);
+      rateLimit = step.rateLimit;
+      permits.push(step.grant.kind === "granted" ? step.grant.permits : step.grant);
     }
 
-    expect(tokens).toEqual([
+    expect(permits).toEqual([
       10,
       5,
       2,
@@ -39,43 +39,43 @@ describe("a grant", () => {
   });
 
   test("is no more than what is wanted", () => {
-    expect(ask(newBudget("acme"), 0, 3).grant).toMatchObject({ tokens: 3 });
+    expect(ask(newRateLimit("acme"), 0, 3).grant).toMatchObject({ permits: 3 });
   });
 
   test("dies with its window, whenever in it it was given", () => {
-    expect(ask(newBudget("acme"), 2_999, 1).grant).toMatchObject({ expiresAt: START + 3_000 });
+    expect(ask(newRateLimit("acme"), 2_999, 1).grant).toMatchObject({ expiresAt: START + 3_000 });
   });
 
   test("that a clock gives that is behind comes from the window that others are in", () => {
-    const { budget } = ask(newBudget("acme"), 5_000, 10);
+    const { rateLimit } = ask(newRateLimit("acme"), 5_000, 10);
 
-    const late = ask(budget, 3_500, 10);
+    const late = ask(rateLimit, 3_500, 10);
 
-    expect(late.budget).toMatchObject({ windowStartedAt: START + 5_000, granted: 15 });
-    expect(late.grant).toMatchObject({ tokens: 5, expiresAt: START + 4_000 });
+    expect(late.rateLimit).toMatchObject({ windowStartedAt: START + 5_000, granted: 15 });
+    expect(late.grant).toMatchObject({ permits: 5, expiresAt: START + 4_000 });
   });
 });
 
 describe("a grant of several that are of use only together", () => {
   test("is all of them at once, although that is more than half", () => {
-    const { budget } = ask(newBudget("acme"), 0, 14, { atLeast: 14 });
+    const { rateLimit } = ask(newRateLimit("acme"), 0, 14, { atLeast: 14 });
 
-    expect(ask(budget, 0, 8, { atLeast: 6 }).grant).toMatchObject({ tokens: 6 });
+    expect(ask(rateLimit, 0, 8, { atLeast: 6 }).grant).toMatchObject({ permits: 6 });
   });
 
   test("waits for the next window where there are not so many, and takes none", () => {
-    const { budget } = ask(newBudget("acme"), 0, 16, { atLeast: 16 });
+    const { rateLimit } = ask(newRateLimit("acme"), 0, 16, { atLeast: 16 });
 
-    const step = ask(budget, 300, 5, { atLeast: 5 });
+    const step = ask(rateLimit, 300, 5, { atLeast: 5 });
 
     expect(step.grant).toEqual(wait(1_000, "budget-spent"));
-    expect(step.budget).toBe(budget);
+    expect(step.rateLimit).toBe(rateLimit);
   });
 });
 
 describe("a block", () => {
   test("holds every grant back until its end, those with a new key too", () => {
-    const blocked = block(newBudget("acme"), 7_500);
+    const blocked = block(newRateLimit("acme"), 7_500);
 
     expect(ask(blocked, 7_499, 1).grant).toEqual(wait(7_500, "paused"));
     expect(ask(blocked, 0, 1, { hasNewKey: true }).grant).toEqual(wait(7_500, "paused"));
@@ -83,31 +83,31 @@ describe("a block", () => {
   });
 
   test("is not shortened by another one", () => {
-    const blocked = block(newBudget("acme"), 7_500);
+    const blocked = block(newRateLimit("acme"), 7_500);
 
     expect(block(blocked, 2_000)).toBe(blocked);
   });
 });
 
 describe("a refused key", () => {
-  const refused = refuseKey(newBudget("acme"), { now: START, sentAt: START });
+  const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
 
   test("leaves one request every thirty seconds, whoever asks and for however many", () => {
     const early = ask(refused, 29_999, 5);
     const probe = ask(refused, 30_000, 5);
-    const after = ask(probe.budget, 59_999, 5);
+    const after = ask(probe.rateLimit, 59_999, 5);
 
     expect(early.grant).toEqual(wait(30_000, "key-refused"));
-    expect(probe.grant).toMatchObject({ kind: "granted", tokens: 1 });
+    expect(probe.grant).toMatchObject({ kind: "granted", permits: 1 });
     expect(after.grant).toEqual(wait(60_000, "key-refused"));
-    expect(ask(probe.budget, 60_000, 5).grant).toMatchObject({ tokens: 1 });
+    expect(ask(probe.rateLimit, 60_000, 5).grant).toMatchObject({ permits: 1 });
   });
 
   test("does not hold requests with a new key back", () => {
     const step = ask(refused, 100, 3, { hasNewKey: true });
 
-    expect(step.grant).toMatchObject({ kind: "granted", tokens: 3 });
-    expect(step.budget.key).toEqual(refused.key);
+    expect(step.grant).toMatchObject({ kind: "granted", permits: 3 });
+    expect(step.rateLimit.key).toEqual(refused.key);
   });
 
   test("is told of once, with a name that follows from its time", () => {
@@ -143,25 +143,27 @@ describe("a refused key", () => {
 });
 
 describe("a probe that was granted and not used in time", () => {
-  const refused = refuseKey(newBudget("acme"), { now: START, sentAt: START });
-  const { budget, grant } = ask(refused, 30_000, 1);
-  const lostProbe = grant.kind === "granted" ? grant.probe : undefined;
+  const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
+  const { rateLimit, grant } = ask(refused, 30_000, 1);
+  const expiredProbe = grant.kind === "granted" ? grant.probe : undefined;
 
   test("is granted anew to who has it, and thirty seconds count from then", () => {
-    const again = ask(budget, 31_100, 1, { lostProbe });
+    const again = ask(rateLimit, 31_100, 1, { expiredProbe });
 
-    expect(again.grant).toMatchObject({ tokens: 1, expiresAt: START + 32_000 });
-    expect(ask(again.budget, 61_099, 1).grant).toEqual(wait(61_100, "key-refused"));
+    expect(again.grant).toMatchObject({ permits: 1, expiresAt: START + 32_000 });
+    expect(ask(again.rateLimit, 61_099, 1).grant).toEqual(wait(61_100, "key-refused"));
   });
 
   test("is granted to nobody else", () => {
-    expect(ask(budget, 31_100, 1).grant).toEqual(wait(60_000, "key-refused"));
+    expect(ask(rateLimit, 31_100, 1).grant).toEqual(wait(60_000, "key-refused"));
   });
 
   test("is worth nothing when somebody else has sent one since", () => {
-    const later = ask(budget, 60_000, 1);
+    const later = ask(rateLimit, 60_000, 1);
 
-    expect(ask(later.budget, 61_000, 1, { lostProbe }).grant).toEqual(wait(90_000, "key-refused"));
+    expect(ask(later.rateLimit, 61_000, 1, { expiredProbe }).grant).toEqual(
+      wait(90_000, "key-refused"),
+    );
   });
 });
 
@@ -170,33 +172,36 @@ describe("what a clock wrote that was a day ahead once", () => {
   const ahead = { now: START + DAY_MS, sentAt: START + DAY_MS };
 
   test("is no window for the others", () => {
-    const { budget } = ask(newBudget("acme"), DAY_MS, PER_WINDOW, { atLeast: PER_WINDOW });
+    const { rateLimit } = ask(newRateLimit("acme"), DAY_MS, PER_WINDOW, { atLeast: PER_WINDOW });
 
-    const step = ask(budget, 60_000, 3);
+    const step = ask(rateLimit, 60_000, 3);
 
-    expect(step.grant).toMatchObject({ tokens: 3, expiresAt: START + 61_000 });
-    expect(step.budget).toMatchObject({ windowStartedAt: START + 60_000, granted: 3 });
+    expect(step.grant).toMatchObject({ permits: 3, expiresAt: START + 61_000 });
+    expect(step.rateLimit).toMatchObject({ windowStartedAt: START + 60_000, granted: 3 });
   });
 
   test("is no block for the others, who may note one of their own", () => {
-    const blocked = blockBudget(newBudget("acme"), { ...ahead, until: START + DAY_MS + 1_000 });
+    const blocked = pauseRequests(newRateLimit("acme"), {
+      ...ahead,
+      until: START + DAY_MS + 1_000,
+    });
 
     expect(ask(blocked, 0, 1).grant).toMatchObject({ kind: "granted" });
     expect(ask(block(blocked, 5_000), 0, 1).grant).toEqual(wait(5_000, "paused"));
   });
 
   test("is no refusal that keeps the others from asking, or from seeing the key accepted", () => {
-    const refused = refuseKey(newBudget("acme"), ahead);
+    const refused = refuseKey(newRateLimit("acme"), ahead);
 
     const probe = ask(refused, 0, 1);
-    const accepted = acceptKey(probe.budget, { now: START + 10, sentAt: START });
+    const accepted = acceptKey(probe.rateLimit, { now: START + 10, sentAt: START });
 
-    expect(probe.grant).toMatchObject({ kind: "granted", tokens: 1 });
+    expect(probe.grant).toMatchObject({ kind: "granted", permits: 1 });
     expect(accepted.key).toEqual({ state: "accepted", since: START + 10 });
   });
 
   test("is no acceptance that hides a refusal", () => {
-    const refused = refuseKey(newBudget("acme"), ahead);
+    const refused = refuseKey(newRateLimit("acme"), ahead);
     const accepted = acceptKey(refused, { now: ahead.now, sentAt: ahead.now + 1 });
 
     const again = refuseKey(accepted, { now: START + 10, sentAt: START });
@@ -207,7 +212,7 @@ describe("what a clock wrote that was a day ahead once", () => {
 
 test("a block that was noted before there was a time with it holds until its end", async () => {
   const ledger = createMemoryLedger();
-  const { blockedAt: _, ...value } = block(newBudget("acme"), 86_400_000);
+  const { blockedAt: _, ...value } = block(newRateLimit("acme"), 86_400_000);
   await ledger.write({
     key: "budget#acme",
     version: 1,
@@ -216,29 +221,29 @@ test("a block that was noted before there was a time with it holds until its end
     value: JSON.parse(JSON.stringify(value)),
   });
 
-  const stored = await budgets.read(ledger, "acme");
+  const stored = await rateLimits.read(ledger, "acme");
 
   expect(stored && ask(stored.value, 0, 1).grant).toEqual(wait(86_400_000, "paused"));
 });
 
 test("of events that nobody can publish the newest twenty are kept, the latest among them", () => {
-  let budget = newBudget("acme");
+  let rateLimit = newRateLimit("acme");
   for (let flap = 1; flap <= 500; flap += 1) {
     const now = START + flap * 30_000;
-    budget = refuseKey(budget, { now, sentAt: now });
-    budget = acceptKey(budget, { now: now + 10, sentAt: now + 10 });
+    rateLimit = refuseKey(rateLimit, { now, sentAt: now });
+    rateLimit = acceptKey(rateLimit, { now: now + 10, sentAt: now + 10 });
   }
 
-  expect(budget.outbox).toHaveLength(20);
-  expect(budget.outbox.at(-1)).toMatchObject({
+  expect(rateLimit.outbox).toHaveLength(20);
+  expect(rateLimit.outbox.at(-1)).toMatchObject({
     detailType: "AccountKeyAccepted",
     time: START + 500 * 30_000 + 10,
   });
-  expect(budget.outbox[0]).toMatchObject({ time: START + 491 * 30_000 });
+  expect(rateLimit.outbox[0]).toMatchObject({ time: START + 491 * 30_000 });
 });
 
 test("a second refusal has a later name than the first, although its clock is behind", () => {
-  const refused = refuseKey(newBudget("acme"), { now: START, sentAt: START });
+  const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
   const accepted = acceptKey(refused, { now: START + 500, sentAt: START + 400 });
 
   const again = refuseKey(accepted, { now: START - 2_000, sentAt: START + 500 });

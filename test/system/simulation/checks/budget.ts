@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
-import { budgets } from "../../../../lib/provider/rate-limit.ts";
+import { rateLimits } from "../../../../lib/provider/rate-limit.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import type { Caller } from "../cloud/observed-ledger.ts";
 
@@ -11,7 +11,7 @@ const budgetSchema = z.object({
 });
 
 const WINDOW_MS = 1_000;
-const PREFIX = `${budgets.kind}#`;
+const PREFIX = `${rateLimits.kind}#`;
 /** A pause is noted as soon as it is heard of, by a handful of calls. */
 const NOTED_AFTER_MS = 10_000;
 

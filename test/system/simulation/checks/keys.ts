@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { budgets } from "../../../../lib/provider/rate-limit.ts";
+import { rateLimits } from "../../../../lib/provider/rate-limit.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
@@ -13,7 +13,7 @@ const NOTED_AFTER_MS = 15_000;
 /** How far clocks may be from each other. */
 const SKEW_MS = 15_000;
 
-const PREFIX = `${budgets.kind}#`;
+const PREFIX = `${rateLimits.kind}#`;
 
 const keySchema = z.object({
   key: z.object({ state: z.enum(["accepted", "refused"]), since: z.number() }),

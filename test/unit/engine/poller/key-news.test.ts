@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { aiWatches, refuseList, watchFor } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
 import { aiTaskListRefused } from "../../../../lib/jobs/ai-tasks/events.ts";
-import { budgets, newBudget, refuseKey } from "../../../../lib/provider/rate-limit.ts";
+import { newRateLimit, rateLimits, refuseKey } from "../../../../lib/provider/rate-limit.ts";
 import { startProvider } from "../../../support/provider.ts";
 import { createWorld } from "../../../support/world.ts";
 
 test("the poller publishes what a process left in the outbox of an account's key", async () => {
   const world = await createWorld({ provider: startProvider });
   const now = world.clock.now();
-  const refused = refuseKey(newBudget("local"), { now, sentAt: now });
-  await budgets.write(world.ledger, "local", undefined, refused);
+  const refused = refuseKey(newRateLimit("local"), { now, sentAt: now });
+  await rateLimits.write(world.ledger, "local", undefined, refused);
   await world.clock.advance(5_000);
 
   await world.poll();

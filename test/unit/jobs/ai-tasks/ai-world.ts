@@ -4,7 +4,7 @@ import { watchAiTasks } from "../../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
-import { createPacedClient } from "../../../../lib/provider/retrying-client.ts";
+import { createRateLimitedClient } from "../../../../lib/provider/retrying-client.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";
 import type { Provider } from "../../../support/provider.ts";
@@ -118,7 +118,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     const { deps, ...ports } = portsOf(invocations);
     const { taskName, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
     const ready = async () => ({ kind: "ready" as const });
-    const client = createPacedClient(ports.account.client, {
+    const client = createRateLimitedClient(ports.account.client, {
       clock: countedClock,
       requestsPerSecond,
     });

@@ -6,7 +6,7 @@ import {
   thresholdSyncs,
 } from "../../../../lib/jobs/thresholds/threshold-sync.ts";
 import type { Account } from "../../../../lib/provider/accounts.ts";
-import { createPacedClient } from "../../../../lib/provider/retrying-client.ts";
+import { createRateLimitedClient } from "../../../../lib/provider/retrying-client.ts";
 import type { State } from "../../../../lib/service/state/state.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createHttpFaults, type HttpFaults } from "../../../support/http-faults.ts";
@@ -82,7 +82,7 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     if (!found) throw new Error("no account");
     const { requestsPerSecond = Number.POSITIVE_INFINITY } = options;
     const pace = { clock: deps.clock, requestsPerSecond };
-    const account = { ...found, client: createPacedClient(found.client, pace) };
+    const account = { ...found, client: createRateLimitedClient(found.client, pace) };
     const over = new AbortController();
     void world.clock.sleep(budgetMs).then(() => over.abort());
     await syncThresholds(

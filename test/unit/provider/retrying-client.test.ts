@@ -3,7 +3,7 @@ import { createStorageEvent, listStorageEvents } from "../../../lib/contract/sto
 import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { createClient, notSent } from "../../../lib/provider/client.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
-import { createRepeatingClient } from "../../../lib/provider/retrying-client.ts";
+import { createRetryingClient } from "../../../lib/provider/retrying-client.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
@@ -27,7 +27,7 @@ const open = (answer: (nth: number) => Response | Error, durationMs = 60_000) =>
   const provider = scriptProvider({ [EVENTS]: respond, "POST ": respond });
   const stopped = new AbortController();
   void clock.sleep(durationMs).then(() => stopped.abort());
-  const client = createRepeatingClient(
+  const client = createRetryingClient(
     createClient({
       ...provider,
       baseUrl: "http://provider.test",
@@ -59,7 +59,7 @@ test("a call that has no turn is tried again until the time is over, however oft
   const codes = ["budget-spent", "paused"] as const;
   let asked = 0;
   const clock = createVirtualClock();
-  const client = createRepeatingClient(
+  const client = createRetryingClient(
     {
       call: async (operation) => {
         asked += 1;
@@ -146,7 +146,7 @@ test("when it is stopped, what waits for the end of a pause is not sent", async 
 test("a call that its caller has stopped is not tried again", async () => {
   let asked = 0;
   const clock = createVirtualClock();
-  const client = createRepeatingClient(
+  const client = createRetryingClient(
     {
       call: async (operation) => {
         asked += 1;

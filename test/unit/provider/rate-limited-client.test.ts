@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { createClient } from "../../../lib/provider/client.ts";
-import { createPacedClient } from "../../../lib/provider/retrying-client.ts";
+import { createRateLimitedClient } from "../../../lib/provider/retrying-client.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
@@ -26,7 +26,11 @@ const open = () => {
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     paths: {},
   });
-  return { clock, sentAt, client: createPacedClient(client, { clock, requestsPerSecond: 10 }) };
+  return {
+    clock,
+    sentAt,
+    client: createRateLimitedClient(client, { clock, requestsPerSecond: 10 }),
+  };
 };
 
 test("however many calls are asked for at once, they leave one by one at even intervals", async () => {

@@ -181,7 +181,7 @@ test("a call without a turn for five seconds is told when to come again, and not
   expect(errors[0]).toMatchObject({
     disposition: "throttled",
     code: "budget-spent",
-    message: "list-storage-events: not sent, the request budget is spent",
+    message: "list-storage-events: not sent, the rate limit is used up",
   });
 });
 

@@ -1,0 +1,29 @@
+import {
+  grantPermits,
+  type newRateLimit,
+  pauseRequests,
+} from "../../../lib/provider/rate-limit.ts";
+
+export type RateLimit = ReturnType<typeof newRateLimit>;
+
+export const START = Date.UTC(2026, 0, 1);
+export const PER_WINDOW = 20;
+
+export const ask = (
+  rateLimit: RateLimit,
+  atMs: number,
+  wanted: number,
+  { hasNewKey = false, atLeast = 1, expiredProbe = undefined as number | undefined } = {},
+) =>
+  grantPermits(rateLimit, {
+    now: START + atMs,
+    wanted,
+    atLeast,
+    perWindow: PER_WINDOW,
+    hasNewKey,
+    expiredProbe,
+  });
+
+/** A block that was noted at the start. */
+export const block = (rateLimit: RateLimit, untilMs: number) =>
+  pauseRequests(rateLimit, { now: START, until: START + untilMs });
