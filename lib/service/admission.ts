@@ -2,25 +2,22 @@ import { timingSafeEqual } from "node:crypto";
 import { RefusedError } from "./errors.ts";
 import { hashApiKey, type KeyRecord } from "./state/keys.ts";
 
-/** Node is three times as fast to give it as hex than as a buffer. */
-const digest = (apiKey: string): Buffer => Buffer.from(hashApiKey(apiKey), "hex");
-
 /** Finds the record of a key, given in plain text; undefined when it is unknown or revoked. */
 export type FindKey = (apiKey: string) => KeyRecord | undefined;
 
-/** Every key is compared, each in constant time, so the time taken tells nothing about the keys kept. */
+/** Compares every key in constant time, so the time taken reveals nothing about the stored keys. */
 export const createKeyring = (keys: readonly KeyRecord[]): FindKey => {
-  const kept = keys.map((key) => ({ key, sha256: Buffer.from(key.sha256, "hex") }));
+  const stored = keys.map((key) => ({ key, sha256: Buffer.from(key.sha256, "hex") }));
   return (apiKey) => {
-    const given = digest(apiKey);
-    const matching = kept.filter(({ sha256 }) => timingSafeEqual(sha256, given));
+    const given = Buffer.from(hashApiKey(apiKey), "hex");
+    const matching = stored.filter(({ sha256 }) => timingSafeEqual(sha256, given));
     return matching.find(({ key }) => !key.revoked)?.key;
   };
 };
 
 /**
- * Tells whose request it is from the value of its `Authorization` header: `apikey <KEY>`, the scheme
- * in any case, as the provider's own clients spell it differently.
+ * Finds the caller by the value of the `Authorization` header: `apikey <KEY>`, the scheme in any case,
+ * because the provider's own clients spell it differently.
  * @throws RefusedError 401: `not_authenticated` without such a header, `token_not_valid` when the key
  * is unknown or revoked
  */
@@ -43,17 +40,14 @@ interface Window {
   requests: number;
 }
 
-/** Admits a request of a key at an instant (epoch ms), or refuses it. */
-export type RateLimit = (keyId: string, at: number) => void;
-
 /**
- * So many requests a second for each key, counted in windows that begin with a key's first request.
- * A refused request does not count, so waiting for the next window is always enough.
- * @throws RefusedError 429 (from the returned function)
+ * Limits the requests of each key a second, in windows that begin with a key's first request. A
+ * refused request does not count, so waiting for the next window is always enough.
+ * @throws RefusedError 429 (from the returned function; `at` in epoch ms)
  */
-export const createRateLimit = (requestsPerSecond: number): RateLimit => {
+export const createRateLimit = (requestsPerSecond: number) => {
   const windows = new Map<string, Window>();
-  return (keyId, at) => {
+  return (keyId: string, at: number): void => {
     const current = windows.get(keyId);
     // A clock that was set back must not keep a window open.
     const isOpen =
@@ -67,5 +61,5 @@ export const createRateLimit = (requestsPerSecond: number): RateLimit => {
   };
 };
 
-/** No window is longer, so this is what `Retry-After` says, in its unit of whole seconds. */
+/** The value of `Retry-After`: no window is longer. */
 export const RETRY_AFTER_SECONDS = WINDOW_MS / 1000;

@@ -1,18 +1,16 @@
 import { type Context, Hono } from "hono";
 import { formatWireJson, parseRequestJson } from "../contract/json.ts";
-import type { Place } from "../contract/operation.ts";
-import { familyOf } from "../contract/operation.ts";
+import { familyOf, type Place } from "../contract/operation.ts";
 import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
 import { errorBody, fault, invalid, notFound, RefusedError } from "./errors.ts";
-import type { RawValues } from "./request-values.ts";
-import { queryOf } from "./request-values.ts";
+import { queryOf, type RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
-/** Our own limit: no documented body comes near it, and a laptop should not be filled by one. */
+/** A limit of ours; no documented body comes near it. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const tooLarge = (): RefusedError =>
@@ -21,7 +19,7 @@ const tooLarge = (): RefusedError =>
 const readStream = async (body: NonNullable<Request["body"]>): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Leaving the loop early cancels the stream, so an endless body stops here too.
+  // Leaving the loop cancels the stream, so an endless body stops here.
   for await (const chunk of body) {
     length += chunk.byteLength;
     if (length > MAX_BODY_BYTES) throw tooLarge();
@@ -34,12 +32,12 @@ const readBytes = async (request: Request): Promise<Uint8Array> => {
   const announced = request.headers.get("content-length");
   if (Number(announced) > MAX_BODY_BYTES) throw tooLarge();
   try {
-    // HTTP lets no more bytes come than were announced; read at once they cost a tenth of a stream.
+    // HTTP delivers no more bytes than announced; one read costs a tenth of a stream.
     if (announced !== null) return new Uint8Array(await request.arrayBuffer());
     return request.body === null ? new Uint8Array() : await readStream(request.body);
   } catch (error) {
     if (error instanceof RefusedError) throw error;
-    // The sender went away amid its body: nobody reads the answer, and it is no fault of ours.
+    // The sender closed the connection amid its body; that is no fault of the service.
     throw invalid({ body: ["did not arrive whole"] });
   }
 };
@@ -56,16 +54,14 @@ const parseBody = (bytes: Uint8Array): unknown => {
   }
 };
 
-/** By RFC 9110 content of these has no meaning, and fetch does not even let them have any. */
-const mayHaveBody = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD";
-
 /**
- * Reads a request's JSON; undefined when there is no body. Whether one is needed is the operation's
- * rule, checked later: what happens here is the same for every path, known or not, so an
- * unauthenticated caller learns nothing about paths from it.
+ * Reads a request's JSON; undefined when there is no body. The same happens for every path, known or
+ * not, so an unauthenticated caller learns nothing about paths from it.
  * @throws RefusedError 413 over 1 MiB, then 415 when not application/json, then 400 when unreadable
  */
 const readBody = async (request: Request): Promise<unknown> => {
+  // RFC 9110 gives the body of these no meaning.
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
   const bytes = await readBytes(request);
   if (bytes.byteLength === 0) return undefined;
   if (!isJson(request.headers.get("content-type"))) {
@@ -77,12 +73,12 @@ const readBody = async (request: Request): Promise<unknown> => {
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
   readonly findKey: FindKey;
-  /** Refuses a caller that asks too often. */
+  /** Refuses a caller above its rate limit. */
   readonly admit: (caller: KeyRecord) => void;
   readonly newId: () => string;
-  /** Runs a route for a caller, after everything that is due has happened. */
+  /** Runs a route for a caller, after due tasks have advanced. */
   readonly run: (route: Route, raw: RawValues, caller: KeyRecord) => unknown;
-  /** Told of every fault of ours: the caller sees only that there was one. */
+  /** Gets every fault of the service; the caller sees a bare 500. */
   readonly onFault: (error: Error, requestId: string) => void;
 }
 
@@ -91,7 +87,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const fillPath = (path: string, params: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 
-/** RFC 9745: the instant in Unix seconds, and a link to what takes the place. */
+/** RFC 9745: the instant in Unix seconds, and a link to the successor. */
 const announceDeprecation = (
   context: Context,
   { since, successorPath }: NonNullable<Place["deprecated"]>,
@@ -101,7 +97,7 @@ const announceDeprecation = (
   context.header("Link", `<${successor}>; rel="successor-version"`);
 };
 
-/** Tells the methods that a path takes; none when there is no such path. */
+/** Finds the methods that a path takes; none when there is no such path. */
 const createMethodFinder = (places: readonly Pick<Place, "method" | "path">[]) => {
   const patterns = places.map(({ method, path }) => ({
     method,
@@ -114,12 +110,14 @@ const createMethodFinder = (places: readonly Pick<Place, "method" | "path">[]) =
 /** A request's id as the provider's samples have it: 32 hex digits. */
 const requestIdOf = (newId: () => string): string => newId().replaceAll("-", "");
 
-/** The answer to what came over HTTP and is no request: a host or a target that no URL can have. */
-export const refuseUnreadable = (newId: () => string): Response => {
-  const error = invalid({ request: ["must have a valid host and target"] });
-  const body = errorBody("cloud", error, requestIdOf(newId));
+const refusal = (path: string, error: RefusedError, newId: () => string): Response => {
+  const body = errorBody(familyOf(path), error, requestIdOf(newId));
   return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
 };
+
+/** The answer to bytes whose host or target no URL can have. */
+export const refuseUnreadable = (newId: () => string): Response =>
+  refusal("/", invalid({ request: ["must have a valid host and target"] }), newId);
 
 /** The answer to a request whose `Host` is none of the given names. */
 export const refuseHost = (
@@ -129,8 +127,7 @@ export const refuseHost = (
 ): Response => {
   const names = `${hosts.slice(0, -1).join(", ")} or ${hosts.at(-1)}`;
   const error = new RefusedError("forbidden", `host: must be ${names}`);
-  const body = errorBody(familyOf(new URL(url).pathname), error, requestIdOf(newId));
-  return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
+  return refusal(new URL(url).pathname, error, newId);
 };
 
 const refuse = (context: Context, error: RefusedError, requestId: string): Response => {
@@ -153,9 +150,6 @@ export const createApp = (dependencies: AppDependencies): Hono => {
     ...DOCS_PATHS.map((path) => ({ method: "GET" as const, path })),
   ]);
 
-  const readBodyOf = async ({ req }: Context): Promise<unknown> =>
-    mayHaveBody(req.raw) ? await readBody(req.raw) : undefined;
-
   const identify = ({ req }: Context): KeyRecord => {
     const caller = authenticate(req.raw.headers.get("authorization"), findKey);
     admit(caller);
@@ -163,13 +157,13 @@ export const createApp = (dependencies: AppDependencies): Hono => {
   };
 
   const mount = ({ place, route, successStatus }: MountedRoute): void => {
-    // One handler and no middleware: hono then calls it straight, and does not compose.
+    // With one handler and no middleware hono calls it directly, without composing.
     app.on(
       place.method,
       place.path.replace(/\{(\w+)\}/g, ":$1"),
       async (context): Promise<Response> => {
         const { req } = context;
-        const body = await readBodyOf(context);
+        const body = await readBody(req.raw);
         const caller = identify(context);
         if (place.deprecated) announceDeprecation(context, place.deprecated);
         const values = { params: req.param(), query: queryOf(req.url), body };
@@ -184,7 +178,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
   app.route("/", createDocs());
   for (const mounted of routes) mount(mounted);
   app.notFound(async (context) => {
-    await readBodyOf(context);
+    await readBody(context.req.raw);
     identify(context);
     const methods = methodsAt(context.req.path);
     if (methods.length === 0) throw notFound("path");
@@ -192,7 +186,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
     throw new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
   });
   app.onError((error, context) => {
-    // Only errors show it, and making one costs more than most answers.
+    // Only errors have an id: making one costs more than most answers.
     const requestId = requestIdOf(newId);
     if (error instanceof RefusedError) return refuse(context, error, requestId);
     onFault(error, requestId);

@@ -5,30 +5,28 @@ import type { Context } from "./routing.ts";
 import type { KeyRecord } from "./state/keys.ts";
 import type { PriceListRecord } from "./state/prices.ts";
 
-interface Located {
-  readonly project_id: number;
-  readonly region_id: number;
-}
-
-/** A path's ids; one beyond what a number holds is nobody's. */
-export interface Location {
+/** The ids in a path; no record has one that is too large for a number. */
+interface Location {
   readonly project_id: number | bigint;
   readonly region_id: number | bigint;
 }
 
-/** Whether the project is one of the key's. */
+interface Located {
+  readonly params: Location;
+  readonly caller: KeyRecord;
+}
+
 const owns = ({ project_ids }: KeyRecord, projectId: number | bigint): boolean =>
   project_ids.some((id) => id === projectId);
 
 /**
  * The record, if it lives in the project and region of the path and the project is one of the key's.
- * What another client owns is answered like what does not exist, so ids cannot be probed.
+ * Another client's record is answered like a missing one, so ids cannot be probed.
  * @throws RefusedError 404
  */
-export const requireOwned = <R extends Located>(
+export const requireOwned = <R extends { readonly project_id: number; readonly region_id: number }>(
   record: R | undefined,
-  params: Location,
-  caller: KeyRecord,
+  { params, caller }: Located,
   what: string,
 ): R => {
   const owned =
@@ -39,11 +37,10 @@ export const requireOwned = <R extends Located>(
   return record;
 };
 
-/** Since when a list holds, epoch milliseconds. */
 const startOf = ({ starts_at }: PriceListRecord): number =>
   starts_at === null ? Number.NEGATIVE_INFINITY : epochMsOf(starts_at);
 
-/** The prices that hold in a region at an instant: of the lists that have begun, the latest. */
+/** The prices of a region at an instant: the latest list that has begun. */
 export const priceListAt = (
   records: RecordReader,
   regionId: number | bigint,
@@ -55,26 +52,28 @@ export const priceListAt = (
     .toSorted((a, b) => startOf(b) - startOf(a))[0];
 
 /**
- * The region's prices at the instant of the request; a region is a place that has some.
+ * The region's prices at the instant of the request; a region exists if it has some.
  * @throws RefusedError 404
  */
-export const requireRegion = (
-  regionId: number | bigint,
-  { records, at }: Pick<Context, "records" | "at">,
-): PriceListRecord => {
-  const list = priceListAt(records, regionId, at);
+export const requireRegion = ({
+  params,
+  records,
+  at,
+}: Pick<Context, "records" | "at"> & {
+  readonly params: Pick<Location, "region_id">;
+}): PriceListRecord => {
+  const list = priceListAt(records, params.region_id, at);
   if (list === undefined) throw notFound("region");
   return list;
 };
 
 /**
- * For what is created or priced in a project and region: both must exist, and the project be the key's.
+ * The prices where something is created or priced: project and region must exist, the project be the key's.
  * @throws RefusedError 404
  */
 export const requireLocation = (
-  params: Location,
-  { caller, records, at }: Pick<Context, "caller" | "records" | "at">,
+  call: Located & Pick<Context, "records" | "at">,
 ): PriceListRecord => {
-  if (!owns(caller, params.project_id)) throw notFound("project");
-  return requireRegion(params.region_id, { records, at });
+  if (!owns(call.caller, call.params.project_id)) throw notFound("project");
+  return requireRegion(call);
 };

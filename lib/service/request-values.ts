@@ -18,7 +18,7 @@ export const queryOf = (url: string): ReadonlyMap<string, readonly string[]> => 
 
 type Reader = (texts: readonly string[]) => unknown;
 
-/** What a schema is of, as far as text can tell: JSON Schema's words for it. */
+/** JSON Schema's words for the type of a value. */
 interface Kind {
   readonly type?: unknown;
   readonly format?: unknown;
@@ -35,21 +35,17 @@ const readInteger = (text: string, format: unknown): unknown => {
   if (/^(0|-?[1-9]\d*)$/.test(text)) {
     return format === "int64" && !Number.isSafeInteger(number) ? BigInt(text) : number;
   }
-  // A number all the same, so that the refusal says what is wrong with it.
+  // Still a number, so that the refusal names the rule about whole numbers.
   return /^-?\d+\.\d+$/.test(text) && !Number.isInteger(number) ? number : text;
 };
 
-/** What fits nothing stays text. */
 const readText = ({ type, format }: Kind, text: string): unknown => {
   if (type === "integer") return readInteger(text, format);
   if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
   return text;
 };
 
-/**
- * Reads a field as the type that its schema is of, which tells 7 from "7" and one value from a list.
- * Text of another type is left as it is, so that the refusal names the rule that it breaks.
- */
+/** Reads a field as its schema's type. Other text stays text, so that the refusal names the broken rule. */
 const readerOf = (schema: z.ZodType): Reader => {
   const { own, items } = kindsOf(schema);
   if (own.type === "array") return (texts) => texts.map((text) => readText(items, text));
@@ -59,20 +55,13 @@ const readerOf = (schema: z.ZodType): Reader => {
   };
 };
 
-/** One reader for each field of a schema; what has none is unknown, and refused by the schema. */
-const readersOf = (schema: z.ZodObject): ReadonlyMap<string, Reader> =>
-  new Map(
+/** Reads the fields of a schema from texts. An unknown field keeps its texts; the schema refuses it. */
+const createTextReader = (schema: z.ZodObject) => {
+  const readers = new Map(
     Object.entries(schema.shape).flatMap(([name, field]): [string, Reader][] =>
       field instanceof z.ZodType ? [[name, readerOf(field)]] : [],
     ),
   );
-
-/**
- * Reads the fields of a schema from texts, each as the type that the schema gives it. A field that the
- * schema does not have keeps its texts: it is for the schema to refuse it.
- */
-const createTextReader = (schema: z.ZodObject) => {
-  const readers = readersOf(schema);
   return (fields: Iterable<readonly [string, readonly string[]]>): unknown => {
     // Without a prototype, so that a field named __proto__ is a field.
     const values: Record<string, unknown> = Object.create(null);
@@ -86,12 +75,6 @@ export interface RawValues {
   readonly params: Readonly<Record<string, string>>;
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly body: unknown;
-}
-
-export interface ValueSchemas<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
-  readonly params: P;
-  readonly query: Q;
-  readonly body: B;
 }
 
 /** Many clients send an empty object with every POST; it says as little as no body. */
@@ -111,28 +94,24 @@ const collect = (errors: readonly (readonly [Part, z.ZodError | undefined])[]): 
   return Object.fromEntries(fields);
 };
 
-export interface Values<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> {
-  readonly params: z.output<P>;
-  readonly query: z.output<Q>;
-  readonly body: z.output<B>;
-}
-
 /**
- * Reads requests' values by an operation's schemas, all problems of all three parts together.
- * @throws RefusedError (from the returned function) 400 naming each field and the rule it breaks,
- * never a value
+ * Reads requests' values by an operation's schemas.
+ * @throws RefusedError (from the returned function) 400 naming every field of the three parts that
+ * breaks a rule, never a value
  */
 export const createValueReader = <
   P extends z.ZodObject,
   Q extends z.ZodObject,
   B extends z.ZodType,
->(
-  schemas: ValueSchemas<P, Q, B>,
-): ((raw: RawValues) => Values<P, Q, B>) => {
+>(schemas: {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}) => {
   const readParams = createTextReader(schemas.params);
   const readQuery = createTextReader(schemas.query);
   const takesNoBody = schemas.body instanceof z.ZodUndefined;
-  return (raw) => {
+  return (raw: RawValues) => {
     const pathTexts = Object.entries(raw.params).map(([name, text]) => [name, [text]] as const);
     const params = schemas.params.safeParse(readParams(pathTexts));
     const query = schemas.query.safeParse(readQuery(raw.query));

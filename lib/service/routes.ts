@@ -1,38 +1,15 @@
 import { type Place, placesOf } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
-import { listAiTasksRoute } from "./operations/ai-tasks.ts";
-import {
-  finishContainerUpdate,
-  getContainerRoute,
-  updateContainerRoute,
-} from "./operations/containers.ts";
-import { getInstanceRoute, resumeInstanceRoute } from "./operations/instances.ts";
-import {
-  getPolicyRoute,
-  removePolicyVolumesRoute,
-  updatePolicyRoute,
-} from "./operations/lifecycle-policies.ts";
-import {
-  finishPoolUpdate,
-  getPoolRoute,
-  updatePoolRoute,
-} from "./operations/load-balancer-pools.ts";
-import {
-  getDdosPriceRoute,
-  getGpuClusterPriceRoute,
-  getK8sClusterPriceRoute,
-  previewInstancePriceRoute,
-} from "./operations/prices.ts";
-import { createRouterRoute, finishRouterCreation, getRouterRoute } from "./operations/routers.ts";
-import {
-  createStorageEventRoute,
-  deleteStorageEventRoute,
-  listStorageEventsRoute,
-  listStorageEventTypesRoute,
-  updateStorageEventRoute,
-} from "./operations/storage-events.ts";
-import { getFloatingIpTagRoute, getNetworkTagRoute } from "./operations/tags.ts";
-import { getTaskRoute, listTasksRoute } from "./operations/tasks.ts";
+import * as aiTasks from "./operations/ai-tasks.ts";
+import * as containers from "./operations/containers.ts";
+import * as instances from "./operations/instances.ts";
+import * as policies from "./operations/lifecycle-policies.ts";
+import * as pools from "./operations/load-balancer-pools.ts";
+import * as prices from "./operations/prices.ts";
+import * as routers from "./operations/routers.ts";
+import * as storageEvents from "./operations/storage-events.ts";
+import * as tags from "./operations/tags.ts";
+import * as tasks from "./operations/tasks.ts";
 import type { Route } from "./routing.ts";
 import type { DoWork } from "./task-engine.ts";
 
@@ -40,31 +17,31 @@ type OperationId = (typeof OPERATIONS)[number]["id"];
 
 /** Does not compile while an operation of the contract has no route. */
 const ROUTES: { readonly [Id in OperationId]: Route<Id> } = {
-  "update-container": updateContainerRoute,
-  "resume-instance": resumeInstanceRoute,
-  "remove-policy-volumes": removePolicyVolumesRoute,
-  "update-policy": updatePolicyRoute,
-  "update-pool": updatePoolRoute,
-  "update-storage-event": updateStorageEventRoute,
-  "create-router": createRouterRoute,
-  "create-storage-event": createStorageEventRoute,
-  "list-ai-tasks": listAiTasksRoute,
-  "preview-instance-price": previewInstancePriceRoute,
-  "get-k8s-cluster-price": getK8sClusterPriceRoute,
-  "get-ddos-price": getDdosPriceRoute,
-  "get-gpu-cluster-price": getGpuClusterPriceRoute,
-  "get-floating-ip-tag": getFloatingIpTagRoute,
-  "get-network-tag": getNetworkTagRoute,
-  "get-task": getTaskRoute,
-  "list-tasks": listTasksRoute,
-  "get-container": getContainerRoute,
-  "get-instance": getInstanceRoute,
-  "get-policy": getPolicyRoute,
-  "get-pool": getPoolRoute,
-  "get-router": getRouterRoute,
-  "list-storage-events": listStorageEventsRoute,
-  "list-storage-event-types": listStorageEventTypesRoute,
-  "delete-storage-event": deleteStorageEventRoute,
+  "update-container": containers.updateContainerRoute,
+  "resume-instance": instances.resumeInstanceRoute,
+  "remove-policy-volumes": policies.removePolicyVolumesRoute,
+  "update-policy": policies.updatePolicyRoute,
+  "update-pool": pools.updatePoolRoute,
+  "update-storage-event": storageEvents.updateStorageEventRoute,
+  "create-router": routers.createRouterRoute,
+  "create-storage-event": storageEvents.createStorageEventRoute,
+  "list-ai-tasks": aiTasks.listAiTasksRoute,
+  "preview-instance-price": prices.previewInstancePriceRoute,
+  "get-k8s-cluster-price": prices.getK8sClusterPriceRoute,
+  "get-ddos-price": prices.getDdosPriceRoute,
+  "get-gpu-cluster-price": prices.getGpuClusterPriceRoute,
+  "get-floating-ip-tag": tags.getFloatingIpTagRoute,
+  "get-network-tag": tags.getNetworkTagRoute,
+  "get-task": tasks.getTaskRoute,
+  "list-tasks": tasks.listTasksRoute,
+  "get-container": containers.getContainerRoute,
+  "get-instance": instances.getInstanceRoute,
+  "get-policy": policies.getPolicyRoute,
+  "get-pool": pools.getPoolRoute,
+  "get-router": routers.getRouterRoute,
+  "list-storage-events": storageEvents.listStorageEventsRoute,
+  "list-storage-event-types": storageEvents.listStorageEventTypesRoute,
+  "delete-storage-event": storageEvents.deleteStorageEventRoute,
 };
 
 export interface MountedRoute {
@@ -86,11 +63,11 @@ export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((opera
 export const doWork: DoWork = (work, context) => {
   switch (work.kind) {
     case "update-container":
-      return finishContainerUpdate(work, context);
+      return containers.finishContainerUpdate(work, context);
     case "update-pool":
-      return finishPoolUpdate(work, context);
+      return pools.finishPoolUpdate(work, context);
     case "create-router":
-      return finishRouterCreation(work, context);
+      return routers.finishRouterCreation(work, context);
     default:
       return work satisfies never;
   }

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import type { Mutation, Read } from "../contract/operation.ts";
 import type { Draft, RecordReader } from "./records.ts";
-import { createValueReader, type RawValues, type ValueSchemas } from "./request-values.ts";
+import { createValueReader, type RawValues } from "./request-values.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
-/** What a handler may know besides its request's values: of the records it may read all. */
+/** What a handler gets besides its request's values. It may read all records. */
 export interface Context<Records extends RecordReader = RecordReader> {
-  /** Whose request it is. */
   readonly caller: KeyRecord;
   readonly records: Records;
   /** The instant of the request, epoch milliseconds. */
@@ -15,7 +15,7 @@ export interface Context<Records extends RecordReader = RecordReader> {
   readonly taskDurationMs: number;
 }
 
-/** What is put into the records is committed when the handler returns, and forgotten when it throws. */
+/** What the handler puts into the records is committed when it returns, and dropped when it throws. */
 export type MutationContext = Context<Draft>;
 
 /** One request to an operation, its values already read by the operation's schemas. */
@@ -24,17 +24,6 @@ export interface Call<P, Q, B, Records extends RecordReader = RecordReader>
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-}
-
-interface DeclaredOperation<
-  Id extends string,
-  P extends z.ZodObject,
-  Q extends z.ZodObject,
-  B extends z.ZodType,
-  R extends z.ZodType,
-> extends ValueSchemas<P, Q, B> {
-  readonly id: Id;
-  readonly response: R;
 }
 
 /**
@@ -51,16 +40,13 @@ export type Route<Id extends string = string> =
 const formOf = (schema: z.ZodType, io: "input" | "output"): string =>
   JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: "any" }));
 
-/**
- * How a reply gets its wire form. That it is a reply of the operation is proven by its type, so only
- * where the two forms differ, as for 64-bit integers, there is something to do.
- */
+/** The compiler proves the reply's type; only where the wire form differs, as for 64-bit integers, it is encoded. */
 const wireFormOf = <R extends z.ZodType>(response: R): ((reply: z.output<R>) => unknown) =>
   formOf(response, "input") === formOf(response, "output")
     ? (reply) => reply
     : (reply) => z.encode(response, reply);
 
-/** Joins a declaration and its handler; from here on their types need not be known. */
+/** Joins a declaration and its handler, and erases their types. */
 const join = <
   Records extends RecordReader,
   P extends z.ZodObject,
@@ -68,7 +54,7 @@ const join = <
   B extends z.ZodType,
   R extends z.ZodType,
 >(
-  operation: DeclaredOperation<string, P, Q, B, R>,
+  operation: Read<string, P, Q, B, R> | Mutation<string, P, Q, B, R>,
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, Records>) => z.output<R>,
 ): Answer<Records> => {
   const readValues = createValueReader(operation);
@@ -76,7 +62,7 @@ const join = <
   return (raw, context) => toWire(handle({ ...context, ...readValues(raw) }));
 };
 
-/** A route that can change nothing: what it is given of the records has no way to write. */
+/** A route that changes nothing: its handler gets a reader of the records. */
 export const readRoute = <
   Id extends string,
   P extends z.ZodObject,
@@ -84,11 +70,11 @@ export const readRoute = <
   B extends z.ZodType,
   R extends z.ZodType,
 >(
-  operation: DeclaredOperation<Id, P, Q, B, R> & { readonly kind: "read" },
+  operation: Read<Id, P, Q, B, R>,
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => z.output<R>,
 ): Route<Id> => ({ id: operation.id, kind: "read", answer: join(operation, handle) });
 
-/** A route whose handler may write: all that it put is committed together when it returns. */
+/** A route whose handler may write. */
 export const mutationRoute = <
   Id extends string,
   P extends z.ZodObject,
@@ -96,6 +82,6 @@ export const mutationRoute = <
   B extends z.ZodType,
   R extends z.ZodType,
 >(
-  operation: DeclaredOperation<Id, P, Q, B, R> & { readonly kind: "mutation" },
+  operation: Mutation<Id, P, Q, B, R>,
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, Draft>) => z.output<R>,
 ): Route<Id> => ({ id: operation.id, kind: "mutation", answer: join(operation, handle) });

@@ -3,14 +3,16 @@ import { instantsAhead } from "./records.ts";
 import type { MutationContext } from "./routing.ts";
 import type { TaskRecord, Work } from "./state/tasks.ts";
 
-/** How long of its duration a task stays NEW, as if waiting for a worker. */
+/** The share of its duration for which a task stays NEW. */
 const QUEUED_SHARE = 0.2;
+
+interface TaskCall extends MutationContext {
+  readonly params: { readonly project_id: number; readonly region_id: number };
+}
 
 interface NewTask {
   readonly taskType: string;
-  readonly projectId: number;
-  readonly regionId: number;
-  /** The task's parameters as its record shows them: never variables or secret names. */
+  /** The parameters in the task's record: never variables or secret names. */
   readonly data: Record<string, unknown>;
   readonly work: Work;
 }
@@ -20,7 +22,6 @@ export type TaskEnd =
   | { readonly kind: "finished"; readonly createdResources: Record<string, string[]> | null }
   | { readonly kind: "failed"; readonly error: string };
 
-/** What the work of a task may know and do when it ends. */
 export interface WorkContext {
   readonly records: Draft;
   readonly task: TaskRecord;
@@ -31,16 +32,15 @@ export interface WorkContext {
 
 export type DoWork = (work: Work, context: WorkContext) => TaskEnd;
 
-/** ISO 8601 in UTC with `Z` and milliseconds, as the document writes datetimes. */
 const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** Creates a task in state NEW and returns its id. */
-export const startTask = (context: MutationContext, { work, ...task }: NewTask): string => {
-  const { caller, at, newId, taskDurationMs } = context;
+export const startTask = (call: TaskCall, { taskType, data, work }: NewTask): string => {
+  const { params, caller, at, newId, taskDurationMs } = call;
   const id = newId();
-  context.records.put("tasks", {
+  call.records.put("tasks", {
     id,
-    task_type: task.taskType,
+    task_type: taskType,
     state: "NEW",
     created_on: toTimestamp(at),
     updated_on: null,
@@ -50,9 +50,9 @@ export const startTask = (context: MutationContext, { work, ...task }: NewTask):
     user_id: caller.user_id,
     client_id: caller.client_id,
     user_client_id: caller.client_id,
-    project_id: task.projectId,
-    region_id: task.regionId,
-    data: task.data,
+    project_id: params.project_id,
+    region_id: params.region_id,
+    data,
     detailed_state: null,
     request_id: null,
     job_id: null,
@@ -70,7 +70,7 @@ interface Step {
   readonly dueAtMs: number;
 }
 
-/** What happens up to the instant, in order; at the same instant in the order of creation, which ids follow. */
+/** The steps due by the instant, in order; at the same instant in the order of creation, which ids follow. */
 const dueSteps = (records: Records, at: number): readonly Step[] =>
   records.tasks
     .unfinished()
@@ -101,10 +101,10 @@ const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): 
 };
 
 /**
- * Moves every task to where it is at the given instant, each step committed by itself and in the order
- * in which the steps were due. Time passes only here, so no timers run and a virtual clock is enough.
+ * Advances every task to the given instant, step by step in the order in which they were due, each
+ * committed by itself. Time passes only here: there are no timers, and a virtual clock is enough.
  */
-export const settleTasks = async (
+export const advanceTasks = async (
   records: Records,
   at: number,
   newId: () => string,

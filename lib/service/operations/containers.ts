@@ -12,7 +12,7 @@ type ContainerUpdate = Body<typeof updateContainer>;
 type ContainerParams = Params<typeof updateContainer>;
 type ContainerWork = Extract<Work, { kind: "update-container" }>;
 
-/** What the two nested objects are where an update leaves parts out (provider's public defaults). */
+/** The provider's public defaults of the two nested objects. */
 const DEFAULT_SCALE = { cooldown_period: 60, triggers: null };
 const withDefaults = (logging: NonNullable<ContainerUpdate["logging"]>) => ({
   destination_region_id: logging.destination_region_id ?? null,
@@ -21,36 +21,31 @@ const withDefaults = (logging: NonNullable<ContainerUpdate["logging"]>) => ({
   topic_name: logging.topic_name ?? null,
 });
 
-/** The parameters as a task shows them: whoever may read tasks need not see variables or secret names. */
+/** The parameters in the task's record, without variables and secret names. */
 const toTaskData = (name: string, update: ContainerUpdate): Record<string, unknown> => {
   const { envs, pull_secret, ...shown } = update;
   return { container_name: name, ...shown };
 };
 
-const requireContainer = <Q, B>({ params, records, caller }: Call<ContainerParams, Q, B>) =>
-  requireOwned(
-    records.get("containers", namedKey({ ...params, name: params.container_name })),
-    params,
-    caller,
-    "container",
-  );
+const requireContainer = <Q, B>(call: Call<ContainerParams, Q, B>) => {
+  const key = namedKey({ ...call.params, name: call.params.container_name });
+  return requireOwned(call.records.get("containers", key), call, "container");
+};
 
-/** The published record, which has no place for where it is, and the lock, as other resources show it. */
+/** The published record, without its location, and the lock, as other resources show it. */
 export const getContainerRoute = readRoute(getContainer, (call) => {
   const { project_id, region_id, ...shown } = requireContainer(call);
   return shown;
 });
 
-/** Accepts the change and locks the container; its record changes only when the task has finished. */
+/** Accepts the change and locks the container; its record changes when the task has finished. */
 export const updateContainerRoute = mutationRoute(updateContainer, (call) => {
-  const { params, body, records } = call;
+  const { body, records } = call;
   const container = requireContainer(call);
   if (container.task_id !== null) throw conflict("a running task holds the container");
 
   const taskId = startTask(call, {
     taskType: "patch_caas_container",
-    projectId: params.project_id,
-    regionId: params.region_id,
     data: toTaskData(container.name, body),
     work: { kind: "update-container", container_name: container.name, update: body },
   });
@@ -89,7 +84,7 @@ const applyUpdate = (container: ContainerRecord, update: ContainerUpdate): Conta
 /** RFC 6761: a name under `.invalid` never resolves, so a registry there can never be reached. */
 const UNREACHABLE_REGISTRY = /^([a-z0-9.-]+\.)?invalid(:\d+)?\//i;
 
-/** Why the new version cannot be deployed, if so. Which images there are is not for us to know. */
+/** Why the new version cannot be deployed, if so. The service does not know which images exist. */
 const findObstacle = ({ image }: ContainerUpdate): string | undefined =>
   image && UNREACHABLE_REGISTRY.test(image)
     ? `image ${image}: the registry cannot be reached`

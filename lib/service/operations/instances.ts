@@ -9,8 +9,8 @@ type InstanceParams = Params<typeof getInstance>;
 
 type Shown = { readonly query: { readonly with_ddos?: boolean | undefined } };
 
-const requireInstance = <Q, B>({ params, records, caller }: Call<InstanceParams, Q, B>) =>
-  requireOwned(records.get("instances", params.instance_id), params, caller, "instance");
+const requireInstance = <Q, B>(call: Call<InstanceParams, Q, B>) =>
+  requireOwned(call.records.get("instances", call.params.instance_id), call, "instance");
 
 /** The DDoS profile is in the answer only when it is asked for. */
 const show = (instance: InstanceRecord, { query }: Shown): InstanceRecord =>
@@ -18,7 +18,7 @@ const show = (instance: InstanceRecord, { query }: Shown): InstanceRecord =>
 
 export const getInstanceRoute = readRoute(getInstance, (call) => show(requireInstance(call), call));
 
-/** Done at once: the instance is active when the answer comes. The lock is looked at before the state. */
+/** The instance is active when the answer comes. The lock is checked before the state. */
 export const resumeInstanceRoute = mutationRoute(resumeInstance, (call) => {
   const instance = requireInstance(call);
   if (instance.task_id !== null) throw conflict("a running task holds the instance");

@@ -7,13 +7,10 @@ import type { PolicyRecord } from "../state/lifecycle-policies.ts";
 type PolicyParams = Params<typeof getPolicy>;
 type Shown = { readonly query: { readonly need_volumes?: boolean | undefined } };
 
-const requirePolicy = <Q, B>({ params, records, caller }: Call<PolicyParams, Q, B>) =>
-  requireOwned(
-    records.get("lifecycle_policies", String(params.policy_id)),
-    params,
-    caller,
-    "lifecycle policy",
-  );
+const requirePolicy = <Q, B>(call: Call<PolicyParams, Q, B>) => {
+  const found = call.records.get("lifecycle_policies", String(call.params.policy_id));
+  return requireOwned(found, call, "lifecycle policy");
+};
 
 /** The volumes are in the answer only when they are asked for. */
 const show = ({ volumes, ...shown }: PolicyRecord, { query }: Shown) =>
@@ -21,7 +18,7 @@ const show = ({ volumes, ...shown }: PolicyRecord, { query }: Shown) =>
 
 export const getPolicyRoute = readRoute(getPolicy, (call) => show(requirePolicy(call), call));
 
-/** Volumes that the policy does not have are passed over: they are detached already. */
+/** Ignores volumes that the policy does not have: they are detached already. */
 export const removePolicyVolumesRoute = mutationRoute(removePolicyVolumes, (call) => {
   const policy = requirePolicy(call);
   const { volume_ids: detached } = call.body;

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { getPool, poolUpdateSchema, updatePool } from "../../contract/load-balancer-pools.ts";
-import type { Body } from "../../contract/operation.ts";
+import type { Body, Params } from "../../contract/operation.ts";
 import { problemsOf } from "../../contract/problem.ts";
 import { conflict, invalid } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
-import { mutationRoute, readRoute } from "../routing.ts";
-import type { MemberRecord, PoolRecord } from "../state/load-balancer-pools.ts";
-import { toMonitorRecord } from "../state/load-balancer-pools.ts";
+import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import {
+  type MemberRecord,
+  type PoolRecord,
+  toMonitorRecord,
+} from "../state/load-balancer-pools.ts";
 import type { Work } from "../state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 
@@ -14,12 +17,12 @@ type PoolUpdate = Body<typeof updatePool>;
 type Monitor = PoolRecord["healthmonitor"];
 type MemberInput = NonNullable<PoolUpdate["members"]>[number];
 
-/** Null is a value here: it clears. Only what is left out is kept. */
+/** Null clears; only a field that is left out keeps its value. */
 const kept = <T>(given: T | undefined, current: T): T => (given === undefined ? current : given);
 
 /**
- * The monitor that an update leaves. It is replaced whole, but it stays the pool's one monitor: its id
- * stays, and its type where the update names none, because the published type cannot be changed.
+ * The monitor after an update, which replaces it whole but keeps its id, and its type where the update
+ * names none, because the published type cannot be changed.
  */
 const monitorAfter = (
   given: PoolUpdate["healthmonitor"],
@@ -39,7 +42,7 @@ const monitorAfter = (
 
 const NOT_MONITORED = "NO_MONITOR";
 
-/** Without a monitor nobody knows how members are; with one, a member not yet seen counts as up. */
+/** With a monitor, a member that it has not checked yet counts as up. */
 const operatingStatus = (monitor: Monitor, current: string): string => {
   if (monitor === null) return NOT_MONITORED;
   return current === NOT_MONITORED ? "ONLINE" : current;
@@ -56,11 +59,11 @@ const NEW_MEMBER = {
   provisioning_status: "ACTIVE",
 };
 
-/** One text for all ways of writing an IPv6 address, as a URL has it (RFC 5952). */
+/** One spelling of an IPv6 address, the one of URLs (RFC 5952). */
 const canonical = (address: string): string =>
   address.includes(":") ? new URL(`http://[${address}]`).hostname : address;
 
-/** What tells members apart; the id that a request carries does not. */
+/** A member's identity; the id in a request is ignored. */
 const memberAddress = (member: Pick<MemberInput, "address" | "protocol_port">): string =>
   `${canonical(member.address)} ${member.protocol_port}`;
 
@@ -83,7 +86,7 @@ const toMembers = (
   });
 };
 
-/** The members as the update leaves them; one that touches neither them nor the monitor leaves them as they are. */
+/** The members after the update; one without members and monitor keeps them. */
 const membersAfter = (
   { members, healthmonitor }: PoolUpdate,
   pool: PoolRecord,
@@ -125,11 +128,11 @@ const applyPoolUpdate = (pool: PoolRecord, update: PoolUpdate, newId: () => stri
 
 type PoolWork = Extract<Work, { kind: "update-pool" }>;
 
-export const getPoolRoute = readRoute(getPool, ({ params, records, caller }) =>
-  requireOwned(records.get("load_balancer_pools", params.pool_id), params, caller, "pool"),
-);
+const requirePool = <Q, B>(call: Call<Params<typeof getPool>, Q, B>) =>
+  requireOwned(call.records.get("load_balancer_pools", call.params.pool_id), call, "pool");
 
-/** Address and port are a member's identity, so a list with the same pair twice has no meaning. */
+export const getPoolRoute = readRoute(getPool, requirePool);
+
 const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
   const seen = new Set<string>();
   for (const [index, member] of (members ?? []).entries()) {
@@ -141,7 +144,7 @@ const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
   }
 };
 
-/** The type that a monitor keeps may not take what the update gives. */
+/** A monitor keeps its type, which may not allow the fields of the update. */
 const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
   const { error } = poolUpdateSchema.safeParse({ healthmonitor });
   const problems = problemsOf(error?.issues ?? []);
@@ -150,14 +153,13 @@ const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
 };
 
 /**
- * Accepts the change and locks the pool; its settings change only when the task has finished. A lock
- * is answered before anything else about the pool's state: what would be equal now may differ then.
+ * Accepts the change and locks the pool; its settings change when the task has finished. A lock is
+ * answered before a no-op: an update that is equal now may differ when the lock is gone.
  */
 export const updatePoolRoute = mutationRoute(updatePool, (call) => {
-  const { params, body, records, caller, newId } = call;
+  const { body, records, newId } = call;
   refuseRepeatedMembers(body);
-  const found = records.get("load_balancer_pools", params.pool_id);
-  const pool = requireOwned(found, params, caller, "pool");
+  const pool = requirePool(call);
   if (pool.task_id !== null) throw conflict("a running task holds the pool");
   const updated = applyPoolUpdate(pool, body, newId);
   if (body.healthmonitor) refuseMonitorOfOtherType(updated);
@@ -165,8 +167,6 @@ export const updatePoolRoute = mutationRoute(updatePool, (call) => {
 
   const taskId = startTask(call, {
     taskType: "patch_lbpool",
-    projectId: params.project_id,
-    regionId: params.region_id,
     data: { pool_id: pool.id, ...body },
     work: { kind: "update-pool", pool_id: pool.id, update: body },
   });
@@ -178,10 +178,7 @@ export const updatePoolRoute = mutationRoute(updatePool, (call) => {
   return { tasks: [taskId] };
 });
 
-/**
- * The first subnet or instance of the new members that this project and region do not have. Secrets
- * are not checked: the service has no operation that knows them.
- */
+/** The first subnet or instance of the new members that is not in this project and region. */
 const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string | undefined => {
   const isHere = (place: { project_id: number; region_id: number } | undefined) =>
     place?.project_id === task.project_id && place.region_id === task.region_id;

@@ -5,14 +5,13 @@ import { getDdosPrice, getGpuClusterPrice, getK8sClusterPrice } from "../../cont
 import { invalid } from "../errors.ts";
 import { requireLocation, requireOwned, requireRegion } from "../locations.ts";
 import { readRoute } from "../routing.ts";
-import type { PriceListRecord } from "../state/prices.ts";
-import type { RecordOf } from "../state/state.ts";
+import type { K8sClusterRecord, PriceListRecord } from "../state/prices.ts";
 import { namedKey } from "../state/state.ts";
 
 /** The provider's month: its published samples multiply an hour by it. */
 const HOURS_PER_MONTH = 720;
 
-/** What an hour costs by the price list; undefined when something in it has no price there. */
+/** An hour's price by the price list; undefined when a part has no price in it. */
 export type HourlyPrice = Big | undefined;
 
 /** Money is added up exactly and becomes a JSON number only in the answer. */
@@ -39,15 +38,12 @@ const applyTerms = (
   };
 };
 
-/** The discount as a share of one, as item prices show it. */
-const discountShare = ({ discount_percent }: PriceListRecord): Big => shareOf(discount_percent);
-
 type Preview = Body<typeof previewInstancePrice>;
 type Volume = NonNullable<Preview["volumes"]>[number];
 
 const DEFAULT_VOLUME_TYPE = "standard";
 
-/** Always shown, so that a reader need not tell missing from nothing; others only where ordered. */
+/** Always shown, others only where ordered. */
 const DOCUMENTED_VOLUME_TYPES = ["cold", "ssd_hiiops", "ssd_lowlatency", "standard", "ultra"];
 
 /** @throws RefusedError 400 naming the field whose value has no price in the region */
@@ -70,7 +66,7 @@ const countExternal = ({ interfaces }: Preview): number =>
 const countFloating = ({ interfaces }: Preview): number =>
   interfaces.filter((one) => one.type !== "external" && one.floating_ip?.source === "new").length;
 
-/** By volume type, all instances together. A volume that exists is paid for; one without a size adds nothing. */
+/** By volume type, all instances together. A volume that exists is paid for; one without a size is free. */
 const volumePricesByType = (
   volumes: readonly Volume[],
   prices: PriceListRecord,
@@ -87,7 +83,7 @@ const volumePricesByType = (
   return byType;
 };
 
-/** What the whole order costs in an hour by the price list, by category. */
+/** An hour of the whole order by the price list, by category. */
 const categoriesOf = (preview: Preview, prices: PriceListRecord, count: number) => {
   const { external_ip, floating_ip, flavors } = prices;
   return {
@@ -114,8 +110,8 @@ const show = ({ flavor, external_ip, floating_ip, volumes }: Categories, hours: 
 
 /** The categories are list prices; the totals have the discount taken off and the tax put on. */
 export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) => {
-  const { params, body } = call;
-  const prices = requireLocation(params, call);
+  const { body } = call;
+  const prices = requireLocation(call);
   const count = (body.names ?? body.name_templates ?? []).length;
   const categories = categoriesOf(body, prices, count);
   const { volumes, ...others } = categories;
@@ -124,7 +120,7 @@ export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) 
   if (monthWithoutDiscount.gt(Number.MAX_SAFE_INTEGER)) {
     throw invalid({ volumes: ["cost more than a JSON number can tell exactly"] });
   }
-  const discount = discountShare(prices);
+  const discount = shareOf(prices.discount_percent);
   return {
     currency_code: prices.currency_code,
     discount_details: discount.eq(0)
@@ -143,12 +139,12 @@ export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) 
   };
 });
 
-/** What has no price is shown as an error with empty amounts, which the interface provides for. */
+/** A part without a price is an error with empty amounts, as the interface provides for. */
 const itemPrice = (perHour: HourlyPrice, prices: PriceListRecord) => {
   const terms = perHour && applyTerms(perHour, prices);
   return {
     currency_code: prices.currency_code,
-    discount_percent: discountShare(prices).toNumber(),
+    discount_percent: shareOf(prices.discount_percent).toNumber(),
     price_per_hour: terms?.hour.toNumber() ?? null,
     price_per_month: terms?.month.toNumber() ?? null,
     price_without_discount_per_month: terms?.monthWithoutDiscount.toNumber() ?? null,
@@ -157,7 +153,7 @@ const itemPrice = (perHour: HourlyPrice, prices: PriceListRecord) => {
   } as const;
 };
 
-type Parts = Pick<RecordOf<"k8s_clusters">, "volumes" | "public_ips">;
+type Parts = Pick<K8sClusterRecord, "volumes" | "public_ips">;
 
 const volumePrices = ({ volumes }: Parts, prices: PriceListRecord): HourlyPrice[] =>
   volumes.map(({ type_name, size }) => priceOf(prices.volume_types, type_name, size));
@@ -166,10 +162,10 @@ const addressPrices = ({ public_ips }: Parts, prices: PriceListRecord): HourlyPr
   Array.from({ length: public_ips }, () => Big(prices.external_ip));
 
 export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
-  const { params, records, caller } = call;
+  const { params, records } = call;
   const key = namedKey({ ...params, name: params.cluster_name });
-  const cluster = requireOwned(records.get("k8s_clusters", key), params, caller, "cluster");
-  const prices = requireRegion(params.region_id, call);
+  const cluster = requireOwned(records.get("k8s_clusters", key), call, "cluster");
+  const prices = requireRegion(call);
 
   const instances = cluster.nodes.map((flavor) => priceOf(prices.flavors, flavor));
   const volumes = volumePrices(cluster, prices);
@@ -185,10 +181,9 @@ export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
 
 /** One price for the whole server: the sum of its flavor, volumes and public addresses. */
 export const getGpuClusterPriceRoute = readRoute(getGpuClusterPrice, (call) => {
-  const { params, records, caller } = call;
-  const found = records.get("gpu_clusters", params.server_id);
-  const server = requireOwned(found, params, caller, "server");
-  const prices = requireRegion(params.region_id, call);
+  const found = call.records.get("gpu_clusters", call.params.server_id);
+  const server = requireOwned(found, call, "server");
+  const prices = requireRegion(call);
 
   const parts = [
     priceOf(prices.flavors, server.flavor),
@@ -206,7 +201,7 @@ const daysOfMonth = (instant: Date, ahead: number): number =>
   new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead + 1, 0)).getUTCDate();
 
 export const getDdosPriceRoute = readRoute(getDdosPrice, (call) => {
-  const { ddos } = requireRegion(call.params.region_id, call);
+  const { ddos } = requireRegion(call);
   const { price_per_day, ...unit } = ddos;
   const now = new Date(call.at);
   const days = daysOfMonth(now, 0);

@@ -10,18 +10,16 @@ import { macAddressOf } from "../state/routers.ts";
 import type { TaskRecord, Work } from "../state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 
-export const getRouterRoute = readRoute(getRouter, ({ params, records, caller }) =>
-  requireOwned(records.get("routers", params.router_id), params, caller, "router"),
+export const getRouterRoute = readRoute(getRouter, (call) =>
+  requireOwned(call.records.get("routers", call.params.router_id), call, "router"),
 );
 
 /** Accepts the router; it comes into being when the task has finished. */
 export const createRouterRoute = mutationRoute(createRouter, (call) => {
-  const { params, body } = call;
-  requireLocation(params, call);
+  const { body } = call;
+  requireLocation(call);
   const taskId = startTask(call, {
     taskType: "create_router",
-    projectId: params.project_id,
-    regionId: params.region_id,
     data: body,
     work: { kind: "create-router", router: body },
   });

@@ -6,31 +6,22 @@ import type { NetworkRecord } from "../state/networks.ts";
 
 type Tag = NetworkRecord["tags"][number];
 
-/** @throws RefusedError 404; only the message tells a missing tag from a missing resource */
+/** @throws RefusedError 404; only its message differs from that of a missing resource */
 const requireTag = (tags: readonly Tag[], wanted: string): Tag => {
   const tag = tags.find(({ key }) => key === wanted);
   if (tag === undefined) throw notFound("tag");
   return tag;
 };
 
-/** An external network is open to every project of its region, as if it were the project's own. */
-const asSeenFrom = (
-  { project_id }: { readonly project_id: number },
-  network: NetworkRecord | undefined,
-): NetworkRecord | undefined => (network?.external ? { ...network, project_id } : network);
+export const getFloatingIpTagRoute = readRoute(getFloatingIpTag, (call) => {
+  const found = call.records.get("floating_ips", call.params.floating_ip_id);
+  return requireTag(requireOwned(found, call, "floating IP").tags, call.query.key);
+});
 
-export const getFloatingIpTagRoute = readRoute(
-  getFloatingIpTag,
-  ({ params, query, records, caller }) => {
-    const found = records.get("floating_ips", params.floating_ip_id);
-    return requireTag(requireOwned(found, params, caller, "floating IP").tags, query.key);
-  },
-);
-
-export const getNetworkTagRoute = readRoute(getNetworkTag, ({ params, query, records, caller }) => {
-  const found = records.get("networks", params.network_id);
-  return requireTag(
-    requireOwned(asSeenFrom(params, found), params, caller, "network").tags,
-    query.key,
-  );
+export const getNetworkTagRoute = readRoute(getNetworkTag, (call) => {
+  const { project_id, network_id } = call.params;
+  const found = call.records.get("networks", network_id);
+  // An external network is open to every project of its region, as if it were the project's own.
+  const reachable = found?.external ? { ...found, project_id } : found;
+  return requireTag(requireOwned(reachable, call, "network").tags, call.query.key);
 });
