@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type { SQSBatchResponse } from "aws-lambda";
-import { errorFields } from "../../lib/engine/log-fields.ts";
-import { parseJson } from "../../lib/engine/parse-json.ts";
+import { parseJson } from "../../lib/contract/json.ts";
+import { errorFields } from "../../lib/engine/deps.ts";
 import { callFields, type QueuedCall, readBatch } from "../../lib/intake/bus-event.ts";
 import { type IntakeDeps, takeIn } from "../../lib/intake/ingest.ts";
 import { type BatchItem, runBatch } from "../../lib/platform/lambda/batch.ts";

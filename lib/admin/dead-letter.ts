@@ -1,9 +1,13 @@
 import * as z from "zod";
-import { parseJson } from "../engine/parse-json.ts";
+import { parseJson } from "../contract/json.ts";
+import {
+  claimedSealed,
+  openSealed,
+  resumeSchema,
+  type SealedRequest,
+} from "../engine/queue-message.ts";
 import { identityOf } from "../engine/read-request.ts";
 import type { RequestContext } from "../engine/request.ts";
-import { resumeSchema } from "../engine/resume-message.ts";
-import { claimedSealed, openSealed, type SealedRequest } from "../engine/sealed-request.ts";
 import { readCall, sentAtOf } from "../intake/bus-event.ts";
 import { type IntakeDeps, reactionCommandId, readTaskFollow } from "../intake/ingest.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";

@@ -1,16 +1,15 @@
 import pLimit from "p-limit";
 import { followTask } from "../contract/tasks.ts";
 import { type Command, commands, isEnded, type Resolution } from "../engine/command.ts";
-import { commandResolved } from "../engine/command-events.ts";
+import { cancel, commandResolved, leaveUnknown } from "../engine/command-events.ts";
 import {
   breakAttempt,
   endWait,
   noteCancelRequest,
   resolveOutcome,
 } from "../engine/command-transitions.ts";
-import { cancel, leaveUnknown } from "../engine/end.ts";
-import { depsFor } from "../engine/log-fields.ts";
-import { changeCommand, type EndDeps } from "../engine/write-command.ts";
+import { depsFor } from "../engine/deps.ts";
+import { changeCommand, type EndDeps } from "../engine/finish.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";

@@ -1,8 +1,7 @@
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { checkRequest } from "../engine/check-request.ts";
 import type { CommandRequestBody } from "../engine/command.ts";
-import { guardSchema } from "../engine/guard.ts";
-import { nameProblems, sizeProblems } from "../engine/request-limits.ts";
+import { checkRequest } from "../engine/read-request.ts";
+import { guardSchema, nameProblems, sizeProblems } from "../engine/request.ts";
 import { matchesPattern, unfitFields } from "../intake/event-patterns/pattern.ts";
 import type { Reaction } from "../intake/reaction.ts";
 import { commandOf, type RequestDetail } from "../intake/reaction.ts";

@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import * as z from "zod";
-import { parseJson } from "../engine/parse-json.ts";
+import { parseJson } from "../contract/json.ts";
 import type { JobName } from "../local/job-run.ts";
 import { createAwsClient, untilWorkEnds } from "../platform/aws/aws-client.ts";
 import { timeoutMsOf } from "../platform/deployment.ts";

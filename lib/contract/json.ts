@@ -95,3 +95,12 @@ export const formatWireJson = (value: unknown, spaces?: number): string => {
     return stringify(value, undefined, spaces) ?? "null";
   }
 };
+
+/** What a JSON text says; undefined when it is none. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

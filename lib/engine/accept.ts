@@ -7,9 +7,9 @@ import { type Command, commandKey, commands, LOOK_AGAIN_MS } from "./command.ts"
 import { commandAccepted } from "./command-events.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { isFull, lanes, MAX_WAITING } from "./lane.ts";
 import type { CommandRequest, RejectionReason } from "./request.ts";
+import { fingerprintOf } from "./request.ts";
 
 const jsonRecord = z.record(z.string(), z.json());
 

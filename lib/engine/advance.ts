@@ -1,36 +1,38 @@
 import { publish } from "../events/publish.ts";
 import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
-import { type Command, commandKey, commands, isEnded } from "./command.ts";
-import { lookAfterPause, markPublished, waitInLane } from "./command-transitions.ts";
-import type { CommandDeps } from "./deps.ts";
-import { finishCommand } from "./finish.ts";
+import { type Command, commandKey, commands, isBeforeItsLane, isEnded } from "./command.ts";
+import {
+  lookAfterPause,
+  lookAgain,
+  loseLease,
+  markPublished,
+  waitInLane,
+} from "./command-transitions.ts";
+import { expireCommand, lookForEntry } from "./dependencies.ts";
+import { type CommandDeps, depsFor, keyFields } from "./deps.ts";
+import { finishCommand, handOver } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
-import { enterLane, type Lane, lanes } from "./lane.ts";
-import { resumeMessage } from "./resume-message.ts";
-import { expireCommand, lookForEntry } from "./wait-for-others.ts";
+import { confirmHolder, enterLane, lanes, renewGrant } from "./lane.ts";
+import { resumeMessage } from "./queue-message.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
-type Place = "holder" | "behind" | "outside";
-
-const placeIn = (lane: Lane, key: string): Place => {
-  if (lane.holder === key) return "holder";
-  return lane.waiting.includes(key) ? "behind" : "outside";
-};
+type LanePosition = "holder" | "behind" | "outside";
 
 /** Enters the lane, once; a command that has to wait there is recorded as waiting. */
-export const takePlace = async (deps: CommandDeps, command: Command): Promise<Place> => {
+const joinLane = async (deps: CommandDeps, command: Command): Promise<LanePosition> => {
   const key = commandKey(command);
-  const lane = await lanes.change(deps.ledger, command.lane, (current) =>
+  const { value: lane } = await lanes.change(deps.ledger, command.lane, (current) =>
     enterLane(current, key, deps.clock.now()),
   );
-  const place = placeIn(lane.value, key);
-  if (place === "behind") await commands.update(deps.ledger, key, waitInLane);
-  return place;
+  if (lane.holder === key) return "holder";
+  if (!lane.waiting.includes(key)) return "outside";
+  await commands.update(deps.ledger, key, waitInLane);
+  return "behind";
 };
 
 /** @throws Error when the bus did not take everything; the caller's message or due entry returns */
-export const publishOutbox = async (
+const publishOutbox = async (
   deps: CommandDeps,
   stored: Stored<Command>,
 ): Promise<Stored<Command>> => {
@@ -44,24 +46,17 @@ export const publishOutbox = async (
   );
 };
 
-/** Carries on from whatever an attempt recorded. */
+/** Does what is left once there is nothing to send: records the tasks, or finishes the end. */
 const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
-  if (isEnded(command)) return finishCommand(deps, command);
-  switch (command.state.status) {
-    case "following":
-      return recordTasks(deps, command);
-    case "running":
-      return deps.waker.wakeAt(command.state.lookAt);
-    default:
-      return;
-  }
+  if (command.state.status === "following") return recordTasks(deps, command);
+  if (isEnded(command) && !command.state.settled) return finishCommand(deps, command);
 };
 
-/** Whether an attempt may start now: nobody is sending, and no pause is running. */
+/** Whether an attempt may start now: no attempt is running, and no pause. */
 const isReady = ({ state }: Command, now: number): boolean =>
   state.status !== "running" || (state.lease ? state.lease.until <= now : state.notBefore <= now);
 
-/** For one that was called too early: whoever called it looks at it only much later. */
+/** A caller with a fast clock came during the pause, and checks again only much later. */
 const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const next = lookAfterPause(stored.value);
   if (next === stored.value || next.state.status !== "running") return;
@@ -79,16 +74,12 @@ const prepareAttempt = async (
   found: Stored<Command>,
 ): Promise<Stored<Command> | undefined> => {
   const { value: command } = found;
-  if (isEnded(command)) {
-    if (!command.state.settled) await finishCommand(deps, command);
-    return undefined;
-  }
-  if (command.state.status === "following") {
-    await recordTasks(deps, command);
+  if (command.state.status === "following" || isEnded(command)) {
+    await carryOn(deps, command);
     return undefined;
   }
   if (command.outbox.length > 0) {
-    // Publishing takes time: somebody else may have taken the command further, even to its end.
+    // Publishing takes time: another function may have taken the command further, even to its end.
     return prepareAttempt(deps, await publishOutbox(deps, found));
   }
   const now = deps.clock.now();
@@ -103,20 +94,28 @@ const prepareAttempt = async (
   const entry = await lookForEntry(deps, found);
   if (entry.kind === "waits") await deps.waker.wakeAt(entry.lookAt);
   if (entry.kind !== "free") return undefined;
-  return (await takePlace(deps, command)) === "holder" ? found : undefined;
+  return (await joinLane(deps, command)) === "holder" ? found : undefined;
 };
 
 /**
- * Hands the lane over if an operator ended the command before it took its place: that end did not
- * find it in the lane.
+ * Hands the lane over if an operator ended the command before it entered its lane: that end did not
+ * find it there.
  * @returns whether it has ended
  */
-const leaveIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
+const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
   const current = await commands.read(deps.ledger, key);
   if (!current || !isEnded(current.value)) return false;
   await finishCommand(deps, current.value);
   return true;
 };
+
+/**
+ * Sends the command back to the queue. The last thing done about it: a write after this would come
+ * between the attempt that follows and its reply. If the message is lost, the poller sends another: the
+ * command, or its lane's grant, stays due.
+ */
+const sendBack = (deps: CommandDeps, command: Command): Promise<void> =>
+  deps.queue.send(resumeMessage(commandKey(command), command.lane, deps.random));
 
 /** The time of an invocation, as far as an attempt at the provider needs it. */
 export interface AttemptTime {
@@ -125,16 +124,6 @@ export interface AttemptTime {
   /** Aborts an attempt that would outlive the invocation. */
   readonly signal: AbortSignal;
 }
-
-/**
- * Sends a command that there is no time for back to the queue. If that message is lost, the poller
- * sends another: the command, or its lane's grant, stays due.
- */
-const callAgain = async (deps: CommandDeps, command: Command): Promise<void> => {
-  const key = commandKey(command);
-  if (await leaveIfEnded(deps, key)) return;
-  await deps.queue.send(resumeMessage(key, command.lane, deps.random));
-};
 
 /**
  * Takes a command as far as it can go now: into its lane, through an attempt, to its end.
@@ -147,8 +136,72 @@ export const advanceCommand = async (
 ): Promise<void> => {
   const ready = await prepareAttempt(deps, found);
   if (!ready) return;
-  if (!time.has()) return callAgain(deps, ready.value);
+  const key = commandKey(ready.value);
+  if (!time.has()) {
+    if (!(await finishIfEnded(deps, key))) await sendBack(deps, ready.value);
+    return;
+  }
   const attempted = await attemptCommand(deps, ready, time.signal);
-  if (attempted) await carryOn(deps, attempted);
-  else await leaveIfEnded(deps, commandKey(ready.value));
+  if (!attempted) await finishIfEnded(deps, key);
+  else if (attempted.state.status === "running") await deps.waker.wakeAt(attempted.state.lookAt);
+  else await carryOn(deps, attempted);
+};
+
+/** A command that is in no lane yet: its events first, then what it waits for, then its lane. */
+const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const published = await publishOutbox(deps, stored);
+  const { value } = published;
+  // No wake signal for one that waits on: the poller stays at work, or has the next run woken.
+  if ((await lookForEntry(deps, published)).kind !== "free") return;
+  const position = await joinLane(deps, value);
+  if (position === "behind") return;
+  await commands.update(deps.ledger, commandKey(value), (current) =>
+    lookAgain(current, deps.clock.now()),
+  );
+  if (position === "holder") await sendBack(deps, value);
+};
+
+/**
+ * Checks a command that is due. Never calls the provider: a command that may send is sent back to the
+ * queue.
+ */
+export const lookAtCommand = async (given: CommandDeps, key: string): Promise<void> => {
+  const stored = await commands.read(given.ledger, key);
+  if (!stored) return;
+  const { value: command } = stored;
+  const now = given.clock.now();
+  // The index may lag behind: only what the item itself says counts.
+  if ((commands.dueAt(command) ?? Number.POSITIVE_INFINITY) > now) return;
+  const deps = depsFor(given, command);
+  if (!isEnded(command) && now >= command.deadline) return expireCommand(deps, stored);
+  if (isBeforeItsLane(command)) return bringIn(deps, stored);
+  if (command.state.status !== "running") return carryOn(deps, command);
+  await commands.update(deps.ledger, key, (current) => lookAgain(loseLease(current, now), now));
+  return sendBack(deps, command);
+};
+
+/** Checks a lane whose grant was not yet seen to be taken up. */
+export const lookAtLane = async (deps: CommandDeps, lane: string): Promise<void> => {
+  const found = (await lanes.read(deps.ledger, lane))?.value;
+  const holder = found?.holder;
+  if (!found || holder === undefined) return;
+  if ((lanes.dueAt(found) ?? Number.POSITIVE_INFINITY) > deps.clock.now()) return;
+  const command = (await commands.read(deps.ledger, holder))?.value;
+  if (!command) {
+    deps.log.error("lane held by a command that is not in the ledger, it is passed on", {
+      ...keyFields(holder),
+      lane,
+    });
+    return handOver(deps, lane, holder);
+  }
+  if (isEnded(command)) return finishCommand(depsFor(deps, command), command);
+  const { status } = command.state;
+  const isAtWork = status === "running" || status === "following";
+  if (!isAtWork) await sendBack(deps, command);
+  await lanes.change(deps.ledger, lane, (current) => {
+    if (!current) throw new Error("a lane that was read is gone");
+    return isAtWork
+      ? confirmHolder(current, holder)
+      : renewGrant(current, holder, deps.clock.now());
+  });
 };

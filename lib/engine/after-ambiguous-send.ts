@@ -8,7 +8,7 @@ import { listTasks } from "../contract/tasks.ts";
 import type { Account } from "../provider/accounts.ts";
 import type { ProviderError } from "../provider/provider-error.ts";
 import type { CommandRequestBody } from "./command.ts";
-import { canBeFollowed } from "./request-limits.ts";
+import { canBeFollowed } from "./request.ts";
 
 /** What a strategy gets to find out what became of a send without a reply. */
 export interface Uncertainty {

@@ -3,25 +3,27 @@ import { type Mutation, requestField } from "../contract/operation.ts";
 import { commandedOperation } from "../contract/operations.ts";
 import { tasksReply } from "../contract/values.ts";
 import type { Stored } from "../ledger/record.ts";
+import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Account } from "../provider/accounts.ts";
 import { ProviderError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import { type NextStep, strategyOf, type Uncertainty } from "./after-ambiguous-send.ts";
 import { putAwayAttempts } from "./attempt-history.ts";
 import { type Command, type CommandRequestBody, commandKey, commands } from "./command.ts";
+import { fail, leaveUnknown } from "./command-events.ts";
 import {
+  breakAttempt,
   followTasks,
   loseAttempt,
   startAttempt,
   waitBeforeSending,
 } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
-import { fail, leaveUnknown } from "./end.ts";
+import { writeCommand } from "./finish.ts";
 import { heldBack } from "./preflight.ts";
 import { type AttemptResult, afterAttempt, isUnsent } from "./reply.ts";
-import { canBeFollowed } from "./request-limits.ts";
+import { canBeFollowed } from "./request.ts";
 import { taskKey, tasks } from "./task.ts";
-import { writeCommand } from "./write-command.ts";
 
 interface AttemptContext {
   readonly deps: CommandDeps;
@@ -224,4 +226,21 @@ export const attemptCommand = async (
   const isGuarded = step.kind === "send" || operation.follows !== undefined;
   const held = isGuarded ? await heldBack(context, command) : undefined;
   return held ? record(held) : doStep(context, step, stored, command, record);
+};
+
+/** More than one machine has under way. */
+const MAX_UNDER_WAY = 10_000;
+
+/**
+ * Ends whatever attempts there are, so that nobody waits for their leases: for a ledger whose every
+ * earlier user is known to be dead.
+ */
+export const breakAttempts = async (ledger: Ledger, now: number): Promise<void> => {
+  const prefix = `${commands.kind}#`;
+  const due = await ledger.listDue(Number.MAX_SAFE_INTEGER, MAX_UNDER_WAY);
+  for (const { key } of due.filter((entry) => entry.key.startsWith(prefix))) {
+    await commands.update(ledger, key.slice(prefix.length), (command) =>
+      breakAttempt(command, now, now),
+    );
+  }
 };

@@ -1,6 +1,11 @@
 import type { Problem } from "../contract/problem.ts";
+import type { Stored } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type Command, commandKey, commands, isBeforeItsLane, isEnded } from "./command.ts";
+import { cancel, expire } from "./command-events.ts";
+import { loseLease, waitForOthers } from "./command-transitions.ts";
+import type { CommandDeps } from "./deps.ts";
+import { finishCommand, writeCommand } from "./finish.ts";
 
 /** Further than this nobody looks along commands that wait for each other. */
 const MAX_CHAIN = 100;
@@ -11,7 +16,7 @@ const LAST_LOOK_MS = 30_000;
 const PART_OF_WAIT = 0.2;
 
 /** When to look again at a command that waits for others, epoch ms. */
-export const lookAtOthersAt = ({ acceptedAt }: Command, now: number): number =>
+const lookAtOthersAt = ({ acceptedAt }: Command, now: number): number =>
   now +
   Math.round(Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, (now - acceptedAt) * PART_OF_WAIT)));
 
@@ -49,7 +54,7 @@ export const findLoop = async (
 };
 
 /** What the commands of `after` allow: to go on, to wait on, or nothing any more. */
-export type Standing =
+type Standing =
   | { readonly kind: "clear" }
   | { readonly kind: "wait"; readonly unknown: readonly string[] }
   | { readonly kind: "hopeless"; readonly problems: readonly Problem[] };
@@ -63,7 +68,7 @@ const hindranceOf = (other: Command, waiting: Command): string | undefined => {
 };
 
 /** Looks at what a command waits for, if it does. */
-export const standingOf = async (ledger: Ledger, command: Command): Promise<Standing> => {
+const standingOf = async (ledger: Ledger, command: Command): Promise<Standing> => {
   const { sender, after = [] } = command;
   if (after.length === 0 || !isBeforeItsLane(command)) return { kind: "clear" };
   const others = await Promise.all(after.map((id) => read(ledger, sender, id)));
@@ -79,4 +84,70 @@ export const standingOf = async (ledger: Ledger, command: Command): Promise<Stan
   return loop === undefined
     ? { kind: "wait", unknown: after.filter((_, index) => others[index] === undefined) }
     : { kind: "hopeless", problems: [{ path: "after", rule: loop }] };
+};
+
+const endAs = async (deps: CommandDeps, stored: Stored<Command>, ended: Command): Promise<void> => {
+  const written = await writeCommand(deps, stored, ended);
+  // Somebody else moved it in the meantime: that one goes on with it.
+  if (written) await finishCommand(deps, written.value);
+};
+
+const cancelForOthers = (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  { problems }: Extract<Standing, { kind: "hopeless" }>,
+): Promise<void> => {
+  const now = deps.clock.now();
+  return endAs(deps, stored, cancel(stored.value, { now, reason: "dependency", problems }));
+};
+
+export type LaneEntry =
+  | { readonly kind: "free" }
+  /** Of others; looked at again at `lookAt`, epoch ms. */
+  | { readonly kind: "waits"; readonly lookAt: number }
+  /** Because of a command that it waited for. */
+  | { readonly kind: "ended" };
+
+/** Looks whether the command may enter its lane; if not, it waits on, or ends. */
+export const lookForEntry = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+): Promise<LaneEntry> => {
+  const standing = await standingOf(deps.ledger, stored.value);
+  switch (standing.kind) {
+    case "clear":
+      return { kind: "free" };
+    case "wait": {
+      const lookAt = lookAtOthersAt(stored.value, deps.clock.now());
+      await commands.update(deps.ledger, commandKey(stored.value), (command) =>
+        waitForOthers(command, lookAt),
+      );
+      return { kind: "waits", lookAt };
+    }
+    case "hopeless":
+      await cancelForOthers(deps, stored, standing);
+      return { kind: "ended" };
+    default:
+      return standing satisfies never;
+  }
+};
+
+/** Why a command that waits for others ends with its deadline because of them. */
+const atDeadline = (command: Command, standing: Standing): Standing =>
+  standing.kind === "wait" && standing.unknown.length > 0
+    ? {
+        kind: "hopeless",
+        problems: standing.unknown.map((id) => ({
+          path: `after.${(command.after ?? []).indexOf(id)}`,
+          rule: `no command ${id} was known by the deadline`,
+        })),
+      }
+    : standing;
+
+/** Ends a command whose deadline has passed, unless somebody moved it in the meantime. */
+export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const standing = atDeadline(stored.value, await standingOf(deps.ledger, stored.value));
+  if (standing.kind === "hopeless") return cancelForOthers(deps, stored, standing);
+  const now = deps.clock.now();
+  await endAs(deps, stored, expire(loseLease(stored.value, now), now));
 };

@@ -1,13 +1,14 @@
 import type { EventBus } from "../platform/ports/bus.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import type { Log } from "../platform/ports/log.ts";
+import type { Log, LogFields } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import type { CommandQueue } from "../platform/ports/queue.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { Waker } from "../platform/ports/waker.ts";
 import type { Access } from "../provider/access.ts";
 import type { Account } from "../provider/accounts.ts";
+import { type Command, splitCommandKey } from "./command.ts";
 
 export interface CommandDeps {
   readonly ledger: Ledger;
@@ -29,3 +30,22 @@ export interface CommandDeps {
   /** Longer than any invocation lives, so that an expired lease means that its holder is gone. */
   readonly leaseMs: number;
 }
+
+/** Whose a line is while nothing but the command's key is known. */
+export const keyFields = (commandKey: string): LogFields => {
+  const { sender, id } = splitCommandKey(commandKey);
+  return { commandId: id, sender };
+};
+
+/** What an unforeseen error says of itself, with the place in our own code. */
+export const errorFields = (error: unknown): LogFields =>
+  error instanceof Error
+    ? { errorKind: error.name, errorMessage: error.message, stack: error.stack }
+    : { errorKind: "unknown", errorMessage: String(error) };
+
+/** The same deps with a log whose lines name the command: many are worked on side by side. */
+export const depsFor = <D extends { readonly log: Log }>(deps: D, command: Command): D => {
+  const { correlationId, id, sender, account, lane, operation } = command;
+  const fields = { correlationId, commandId: id, sender, account, lane, operation };
+  return { ...deps, log: deps.log.with(fields) };
+};

@@ -1,9 +1,12 @@
 import { publish } from "../events/publish.ts";
-import { type Command, commandKey, commands } from "./command.ts";
+import type { Stored } from "../ledger/record.ts";
+import type { CountName } from "../platform/ports/metrics.ts";
+import { type Command, commandKey, commands, type EndedState, isEnded } from "./command.ts";
+import { durationMsOf } from "./command-events.ts";
 import { markPublished, settle } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { lanes, leaveLane } from "./lane.ts";
-import { resumeMessage } from "./resume-message.ts";
+import { resumeMessage } from "./queue-message.ts";
 import { abandonTask, taskKey, tasks } from "./task.ts";
 
 /** Passes the lane of an ended command to the next one, and calls that one. */
@@ -44,4 +47,57 @@ export const finishCommand = async (deps: CommandDeps, command: Command): Promis
   const published = await publish(deps, command.outbox);
   await leaveTasks(deps, command);
   await commands.update(deps.ledger, key, (current) => settle(markPublished(current, published)));
+};
+
+/** Ends that somebody has to look into. */
+const troubleOf = ({ reason, tasks }: EndedState): readonly CountName[] => {
+  if (reason === "unknown-outcome") return ["UnknownOutcome"];
+  const isFollowed = reason === "deadline" && tasks.some(({ end }) => !end);
+  return isFollowed ? ["TaskPastDeadline"] : [];
+};
+
+/** What whoever ends a command needs. */
+export type EndDeps = Pick<CommandDeps, "ledger" | "log" | "metrics">;
+
+const noteEnd = ({ log, metrics }: EndDeps, before: Command, after: Command): void => {
+  if (isEnded(before) || !isEnded(after)) return;
+  const { status: outcome, reason, endedAt } = after.state;
+  const durationMs = durationMsOf(after, endedAt);
+  metrics.count("CommandEnded", { outcome });
+  metrics.measure(
+    { name: "CommandDuration", value: durationMs, unit: "Milliseconds" },
+    troubleOf(after.state),
+  );
+  log.info("command ended", { outcome, reason, attempts: after.attemptCount, durationMs });
+};
+
+/**
+ * Replaces a command by what it may have ended as. Its end is counted and logged here and in
+ * `changeCommand` only, by whoever's write it is: no repetition counts it twice, and a crash right
+ * behind the write, or an answer to it that is lost, leaves it uncounted.
+ * @returns undefined when somebody else was faster
+ */
+export const writeCommand = async (
+  deps: EndDeps,
+  stored: Stored<Command>,
+  next: Command,
+): Promise<Stored<Command> | undefined> => {
+  const written = await commands.write(deps.ledger, commandKey(next), stored, next);
+  if (written) noteEnd(deps, stored.value, written.value);
+  return written;
+};
+
+/** As `writeCommand`, by a pure change of the newest value. @throws Error when there is none */
+export const changeCommand = async (
+  deps: EndDeps,
+  key: string,
+  change: (command: Command) => Command,
+): Promise<Stored<Command>> => {
+  let before: Command | undefined;
+  const stored = await commands.update(deps.ledger, key, (current) => {
+    before = current;
+    return change(current);
+  });
+  if (before) noteEnd(deps, before, stored.value);
+  return stored;
 };

@@ -1,12 +1,10 @@
 import { followTask } from "../contract/tasks.ts";
 import { type Command, commandKey, commands, type FollowedTask } from "./command.ts";
-import { isSmall } from "./command-events.ts";
+import { fail, isSmall, succeed } from "./command-events.ts";
 import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
-import { fail, succeed } from "./end.ts";
-import { finishCommand, leaveTasks } from "./finish.ts";
+import { changeCommand, finishCommand, leaveTasks } from "./finish.ts";
 import { markShared, type Task, taskKey, tasks } from "./task.ts";
-import { changeCommand } from "./write-command.ts";
 
 type TaskEnd = NonNullable<FollowedTask["end"]>;
 

@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
+import { type Mutation, requestField } from "../contract/operation.ts";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
+import type { CommandRequestBody } from "./command.ts";
 
 /** A command that was granted the lane is looked for after this time, until it is seen running. */
 const GRANT_CHECK_MS = 30_000;
@@ -67,3 +70,22 @@ export const confirmHolder = (lane: Lane, key: string): Lane => {
 /** The holder was not seen at work: it is called again, and looked for again later. */
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
   lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;
+
+/** SQS takes message group ids up to this length. */
+const MAX_GROUP_ID_LENGTH = 128;
+
+/** Names the lane of a command: account, kind of resource, and the fields that identify it. */
+export const laneIdOf = (
+  operation: Mutation,
+  account: string,
+  request: CommandRequestBody,
+): string => {
+  const parts = operation.lane.by.map((field) => requestField(request, field) ?? "");
+  return [account, operation.lane.resource, ...parts]
+    .map((part) => encodeURIComponent(String(part)))
+    .join("/");
+};
+
+/** The queue's message group of a lane. */
+export const groupIdOf = (lane: string): string =>
+  lane.length <= MAX_GROUP_ID_LENGTH ? lane : createHash("sha256").update(lane).digest("hex");

@@ -8,6 +8,7 @@ import { backoffMs, pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import type { RefusalMeaning } from "./after-ambiguous-send.ts";
 import type { Attempt } from "./attempt-history.ts";
 import type { Command } from "./command.ts";
+import { fail, leaveUnknown, succeed } from "./command-events.ts";
 import {
   endAttempt,
   followTasks,
@@ -15,7 +16,6 @@ import {
   takeBackAttempt,
   waitBeforeSending,
 } from "./command-transitions.ts";
-import { fail, leaveUnknown, succeed } from "./end.ts";
 import { redactorOf, redactProblems } from "./redaction.ts";
 
 /** What one attempt came back with. */

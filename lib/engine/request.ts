@@ -1,10 +1,40 @@
+import { createHmac } from "node:crypto";
 import * as z from "zod";
-import type { Mutation } from "../contract/operation.ts";
+import { isDeeperThan } from "../contract/json.ts";
+import { type Mutation, requestField } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
-import { unlimitedText } from "../contract/values.ts";
+import { getFloatingIpTag, getNetworkTag } from "../contract/tags.ts";
+import { pathText, unlimitedText } from "../contract/values.ts";
 import type { Access } from "../provider/access.ts";
 import type { CommandRequestBody } from "./command.ts";
-import { type Guard, guardSchema } from "./guard.ts";
+
+const RESOURCES = ["floating_ip", "network"] as const;
+const TESTS = ["equals", "not", "exists", "absent"] as const;
+
+const exactlyOne = (fields: readonly string[]) => (guard: Readonly<Record<string, unknown>>) =>
+  fields.filter((field) => guard[field] !== undefined).length === 1;
+const error = (fields: readonly string[]): string => `exactly one of ${fields.join(", ")}`;
+
+const tagValue = z.string().max(255, { error: "at most 255 characters" });
+
+/** A condition on one tag (E13, E14), which has to hold when the command's request is sent. */
+export const guardSchema = z
+  .strictObject({
+    floating_ip: getFloatingIpTag.params.optional().describe("Whose tag"),
+    network: getNetworkTag.params.optional().describe("Whose tag"),
+    key: getNetworkTag.query.shape.key.describe("Of the tag"),
+    equals: tagValue.optional().describe("The tag has this value"),
+    not: tagValue.optional().describe("The tag has another value, or there is no such tag"),
+    exists: z.literal(true).optional().describe("There is such a tag"),
+    absent: z.literal(true).optional().describe("There is no such tag"),
+  })
+  .refine(exactlyOne(RESOURCES), { error: error(RESOURCES) })
+  .refine(exactlyOne(TESTS), { error: error(TESTS) });
+
+export type Guard = z.output<typeof guardSchema>;
+
+/** Where the resource of a guard is. */
+export const guardParams = ({ floating_ip, network }: Guard): unknown => floating_ip ?? network;
 
 /** So that a command and what is looked up for it stay small. */
 const MAX_AFTER = 20;
@@ -90,3 +120,49 @@ export interface Rejection {
 export type ReadRequest =
   | { readonly kind: "valid"; readonly request: CommandRequest }
   | { readonly kind: "rejected"; readonly rejection: Rejection };
+
+/** What EventBridge takes, and what fits a ledger item (400 kB) with everything beside it. */
+const MAX_BYTES = 256_000;
+/** Far more than any body of the contract has; readers of JSON run out of stack somewhere above. */
+const MAX_LEVELS = 32;
+/** As encoded in the lane's name: two of them and the rest fit a ledger key (2048 bytes). */
+const MAX_NAME_CHARACTERS = 600;
+
+/** Why a request, whatever is in it, is more than we can keep. */
+export const sizeProblems = (raw: unknown): readonly Problem[] => {
+  if (isDeeperThan(raw, MAX_LEVELS)) {
+    return [{ path: "", rule: `nested deeper than ${MAX_LEVELS} levels` }];
+  }
+  return Buffer.byteLength(JSON.stringify(raw) ?? "") > MAX_BYTES
+    ? [{ path: "", rule: `larger than ${MAX_BYTES} bytes` }]
+    : [];
+};
+
+/** A reply names one task, rarely a few; what is kept of them has to fit a ledger item. */
+const MAX_TASKS = 50;
+
+const isTooLong = (value: unknown): boolean =>
+  typeof value === "string" && encodeURIComponent(value).length > MAX_NAME_CHARACTERS;
+
+/** Why the fields that name the resource cannot become part of a key. */
+export const nameProblems = (
+  operation: Mutation,
+  request: CommandRequestBody,
+): readonly Problem[] =>
+  operation.lane.by
+    .filter((field) => isTooLong(requestField(request, field)))
+    .map((path) => ({ path, rule: `at most ${MAX_NAME_CHARACTERS} characters as part of a URL` }));
+
+/** Whether tasks of these ids can be kept in the ledger and asked for. */
+export const canBeFollowed = (taskIds: readonly string[]): boolean =>
+  taskIds.length <= MAX_TASKS &&
+  taskIds.every((id) => pathText.safeParse(id).success && !isTooLong(id));
+
+const sortKeys = (_key: string, value: unknown): unknown =>
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** Keyed hash of JSON data, whatever the order of its keys. Without the key it tells nothing. */
+export const fingerprintOf = (value: unknown, key: string): string =>
+  createHmac("sha256", key).update(JSON.stringify(value, sortKeys)).digest("hex");

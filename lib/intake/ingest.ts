@@ -3,11 +3,11 @@ import * as z from "zod";
 import { problemsOf } from "../contract/problem.ts";
 import { followTask } from "../contract/tasks.ts";
 import type { CommandDeps } from "../engine/deps.ts";
-import { groupIdOf } from "../engine/lane-id.ts";
+import { groupIdOf } from "../engine/lane.ts";
+import { sealRequest } from "../engine/queue-message.ts";
 import { identityOf, readRequest } from "../engine/read-request.ts";
-import { type RejectDeps, rejectRequest } from "../engine/reject.ts";
+import { type RejectDeps, rejectRequest } from "../engine/rejection.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../engine/request.ts";
-import { sealRequest } from "../engine/sealed-request.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { commandIdOf, commandOf, type Reaction, reactionNamed } from "./reaction.ts";
 

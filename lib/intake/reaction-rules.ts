@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { COMMANDED } from "../contract/operations.ts";
 import type { PlacedProblem } from "../contract/problem.ts";
-import { sizeProblems } from "../engine/request-limits.ts";
+import { sizeProblems } from "../engine/request.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
 import { couldMatchField, readPattern } from "./event-patterns/pattern.ts";
 import { PLACES } from "./reaction.ts";

@@ -1,11 +1,11 @@
 import { type Context, Hono } from "hono";
 import { findingSchema } from "../admin/answers.ts";
 import { cancelCommand, resolveCommand } from "../admin/operator-actions.ts";
+import { parseJson } from "../contract/json.ts";
 import { commandKey, commands, isEnded } from "../engine/command.ts";
 import type { CommandDeps } from "../engine/deps.ts";
+import { depsFor, errorFields } from "../engine/deps.ts";
 import { finishCommand } from "../engine/finish.ts";
-import { depsFor, errorFields } from "../engine/log-fields.ts";
-import { parseJson } from "../engine/parse-json.ts";
 import { readBody, refuse } from "./gateway-body.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 

@@ -2,7 +2,7 @@ import { createHandler as createIntake } from "../../functions/intake/handler.ts
 import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
 import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
 import { joinDeadLetters } from "../admin/dead-letters.ts";
-import { breakAttempts } from "../engine/break-attempts.ts";
+import { breakAttempts } from "../engine/attempt.ts";
 import type { CommandDeps } from "../engine/deps.ts";
 import { POLLER_LEASE } from "../engine/poller/poll.ts";
 import type { Reaction } from "../intake/reaction.ts";

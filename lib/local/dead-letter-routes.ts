@@ -6,7 +6,7 @@ import {
   type RecoveryDeps,
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
-import { parseJson } from "../engine/parse-json.ts";
+import { parseJson } from "../contract/json.ts";
 import type { Automation } from "./automation.ts";
 import { readBody, refuse } from "./gateway-body.ts";
 

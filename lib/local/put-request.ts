@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { parseJson } from "../contract/json.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { parseJson } from "../engine/parse-json.ts";
-import { sizeProblems } from "../engine/request-limits.ts";
+import { sizeProblems } from "../engine/request.ts";
 import type { PutEvent } from "./bus-records.ts";
 
 const putSchema = z.object({

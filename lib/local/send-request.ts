@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
+import { parseJson } from "../contract/json.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandDeps } from "../engine/deps.ts";
-import { groupIdOf } from "../engine/lane-id.ts";
-import { readMessage } from "../engine/message.ts";
-import { messageText } from "../engine/message-text.ts";
-import { parseJson } from "../engine/parse-json.ts";
+import { groupIdOf } from "../engine/lane.ts";
+import { messageText, readMessage } from "../engine/queue-message.ts";
 import { shapeProblems } from "../engine/read-request.ts";
 
 /** Requests that are no command wait in a group of their own, so that they hold nobody up. */

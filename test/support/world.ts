@@ -1,10 +1,10 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
 import { commandKey, commands } from "../../lib/engine/command.ts";
-import { groupIdOf } from "../../lib/engine/lane-id.ts";
-import { handleMessage, readMessage } from "../../lib/engine/message.ts";
+import { groupIdOf } from "../../lib/engine/lane.ts";
+import { handleMessage } from "../../lib/engine/message-handler.ts";
 import type { PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
-import { sealRequest } from "../../lib/engine/sealed-request.ts";
+import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
 import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";

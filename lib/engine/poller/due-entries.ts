@@ -1,11 +1,11 @@
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import { rateLimits } from "../../provider/rate-limit.ts";
+import { lookAtCommand, lookAtLane } from "../advance.ts";
 import { commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
+import { errorFields, keyFields } from "../deps.ts";
 import { lanes } from "../lane.ts";
-import { errorFields, keyFields } from "../log-fields.ts";
-import { lookAtCommand, lookAtLane } from "../look.ts";
 
 /** An entry that failed stays due; this run leaves it alone for a while. */
 const PAUSE_AFTER_ERROR_MS = 5_000;

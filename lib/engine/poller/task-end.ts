@@ -3,8 +3,8 @@ import { clipped, eventOf, listedProblems } from "../../events/event.ts";
 import { publishNow } from "../../events/publish.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
+import { depsFor, keyFields } from "../deps.ts";
 import { tellTaskEnd } from "../follow.ts";
-import { depsFor, keyFields } from "../log-fields.ts";
 import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,

@@ -1,5 +1,5 @@
-import { groupIdOf } from "../../../lib/engine/lane-id.ts";
-import { readMessage } from "../../../lib/engine/message.ts";
+import { groupIdOf } from "../../../lib/engine/lane.ts";
+import { readMessage } from "../../../lib/engine/queue-message.ts";
 import { objectCreatedEvent, scheduledEvent } from "../../../lib/local/aws-events.ts";
 import type { FunctionName } from "../../../lib/platform/deployment.ts";
 import { createAccess } from "../../../lib/provider/access.ts";

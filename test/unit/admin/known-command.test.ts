@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resumeMessage } from "../../../lib/engine/resume-message.ts";
+import { resumeMessage } from "../../../lib/engine/queue-message.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { updatePolicy } from "../../support/requests.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { redriveDeadLetters } from "../../../lib/admin/dead-letters.ts";
-import { groupIdOf } from "../../../lib/engine/lane-id.ts";
-import { resumeMessage } from "../../../lib/engine/resume-message.ts";
+import { groupIdOf } from "../../../lib/engine/lane.ts";
+import { resumeMessage } from "../../../lib/engine/queue-message.ts";
 import type { DeadLetters } from "../../../lib/platform/ports/dead-letters.ts";
 import { createRouter, resumeInstance, updatePolicy } from "../../support/requests.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";

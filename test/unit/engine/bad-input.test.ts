@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { lanes, MAX_WAITING } from "../../../lib/engine/lane.ts";
-import { readMessage } from "../../../lib/engine/message.ts";
+import { readMessage } from "../../../lib/engine/queue-message.ts";
 import { startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import { createWorld, type World } from "../../support/world.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { breakAttempts } from "../../../lib/engine/break-attempts.ts";
+import { breakAttempts } from "../../../lib/engine/attempt.ts";
 import { createGate } from "../../support/gate.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";

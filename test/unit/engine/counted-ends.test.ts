@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookAtCommand } from "../../../lib/engine/look.ts";
+import { lookAtCommand } from "../../../lib/engine/advance.ts";
 import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import type { Around } from "../../support/faults.ts";
 import { createGate } from "../../support/gate.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { updateContainer } from "../../../lib/contract/containers.ts";
 import { createStorageEvent, updateStorageEvent } from "../../../lib/contract/storage-events.ts";
-import { groupIdOf, laneIdOf } from "../../../lib/engine/lane-id.ts";
+import { groupIdOf, laneIdOf } from "../../../lib/engine/lane.ts";
 
 const containerLane = (container_name: string, account = "local") =>
   laneIdOf(updateContainer, account, {

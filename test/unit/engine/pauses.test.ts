@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lookAtCommand } from "../../../lib/engine/look.ts";
+import { lookAtCommand } from "../../../lib/engine/advance.ts";
 import { backoffMs, pauseAfterWaitMs } from "../../../lib/provider/retrying-client.ts";
 import { connectionLost, json, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";

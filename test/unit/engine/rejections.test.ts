@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readState } from "../../../lib/admin/status.ts";
-import { rejectRequest } from "../../../lib/engine/reject.ts";
-import { MAX_PER_HOUR } from "../../../lib/engine/rejection.ts";
+import { MAX_PER_HOUR, rejectRequest } from "../../../lib/engine/rejection.ts";
 import type { Around } from "../../support/faults.ts";
 import { startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { openSealed, type SealedRequest, sealRequest } from "../../../lib/engine/sealed-request.ts";
+import { openSealed, type SealedRequest, sealRequest } from "../../../lib/engine/queue-message.ts";
 import { refusalOfMessage } from "../../../lib/local/sqs-limits.ts";
 import { startProvider } from "../../support/provider.ts";
 import { shared, updatePolicy } from "../../support/requests.ts";

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { COMMANDED } from "../../../lib/contract/operations.ts";
-import { checkRequest } from "../../../lib/engine/check-request.ts";
-import { commandRequestedSchema } from "../../../lib/engine/request.ts";
-import { nameProblems, sizeProblems } from "../../../lib/engine/request-limits.ts";
+import { checkRequest } from "../../../lib/engine/read-request.ts";
+import { commandRequestedSchema, nameProblems, sizeProblems } from "../../../lib/engine/request.ts";
 import type { Reaction } from "../../../lib/intake/reaction.ts";
 import { commandOf } from "../../../lib/intake/reaction.ts";
 import { parseReactions } from "../../../lib/intake/reactions-config.ts";

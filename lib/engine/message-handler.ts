@@ -2,40 +2,12 @@ import type { LogFields } from "../platform/ports/log.ts";
 import { acceptRequest } from "./accept.ts";
 import { type AttemptTime, advanceCommand } from "./advance.ts";
 import { commands } from "./command.ts";
-import type { CommandDeps } from "./deps.ts";
-import { depsFor, errorFields, keyFields } from "./log-fields.ts";
-import { parseJson } from "./parse-json.ts";
-import { readRequest } from "./read-request.ts";
-import { rejectRequest } from "./reject.ts";
-import type { CommandRequest, Rejection } from "./request.ts";
-import { resumeSchema } from "./resume-message.ts";
-import { openSealed } from "./sealed-request.ts";
+import { type CommandDeps, depsFor, errorFields, keyFields } from "./deps.ts";
+import type { Message } from "./queue-message.ts";
+import { rejectRequest } from "./rejection.ts";
+import type { CommandRequest } from "./request.ts";
 
-/** A message of the command queue, understood as far as possible without asking anybody. */
-export type Message =
-  | { readonly kind: "request"; readonly request: CommandRequest; readonly lane: string }
-  | { readonly kind: "resume"; readonly command: string; readonly lane: string }
-  | { readonly kind: "rejected"; readonly rejection: Rejection; readonly lane?: never };
-
-/** Reads a message body. Pure. What intake has not sealed comes from our own AWS account. */
-export const readMessage = (
-  body: string,
-  deps: Pick<CommandDeps, "access" | "ownSender" | "fingerprintKey">,
-): Message => {
-  const json = parseJson(body);
-  const resume = resumeSchema.safeParse(json);
-  if (resume.success) return { kind: "resume", ...resume.data.resume };
-  const sealed = openSealed(json, deps.fingerprintKey);
-  const { access, ownSender } = deps;
-  const read = sealed
-    ? readRequest(parseJson(sealed.detail), { ...sealed, access })
-    : readRequest(json, { sender: ownSender, access });
-  return read.kind === "valid"
-    ? { kind: "request", request: read.request, lane: read.request.lane }
-    : { kind: "rejected", rejection: read.rejection };
-};
-
-/** Whose the lines about a message are, as far as the message shows. */
+/** Log fields of a message, as far as it shows its command. */
 const fieldsOf = (message: Message): LogFields => {
   switch (message.kind) {
     case "request": {
@@ -53,8 +25,8 @@ const fieldsOf = (message: Message): LogFields => {
   }
 };
 
-/** Work on a message; what fails is logged here, where it is known whose it is, and nowhere above. */
-const working = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise<T> => {
+/** Logs a failure of the work here, where its command is known, and nowhere above. */
+const logged = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
@@ -63,7 +35,7 @@ const working = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise
   }
 };
 
-const takeUp = async (
+const handleRequest = async (
   deps: CommandDeps,
   request: CommandRequest,
   body: string,
@@ -92,15 +64,15 @@ export const handleMessage = async (
   const own = { ...deps, log: deps.log.with(fieldsOf(message)) };
   switch (message.kind) {
     case "rejected":
-      return working(own, () => rejectRequest(own, message.rejection, body));
+      return logged(own, () => rejectRequest(own, message.rejection, body));
     case "resume": {
-      const stored = await working(own, () => commands.read(deps.ledger, message.command));
+      const stored = await logged(own, () => commands.read(deps.ledger, message.command));
       if (!stored) return;
       const its = depsFor(deps, stored.value);
-      return working(its, () => advanceCommand(its, stored, time));
+      return logged(its, () => advanceCommand(its, stored, time));
     }
     case "request":
-      return working(own, () => takeUp(own, message.request, body, time));
+      return logged(own, () => handleRequest(own, message.request, body, time));
     default:
       return message satisfies never;
   }

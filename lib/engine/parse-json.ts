@@ -1,8 +1,0 @@
-/** What a JSON text says; undefined when it is none. */
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
