@@ -1,24 +1,21 @@
-import { expect, test, vi } from "vitest";
-import type { AfterAmbiguousSend, Mutation } from "../../../lib/contract/operation.ts";
+import { afterEach, expect, test } from "vitest";
+import type { AfterAmbiguousSend } from "../../../lib/contract/operation.ts";
+import { COMMANDED } from "../../../lib/contract/operations.ts";
 import { connectionLost, json, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
 
-/** The contract's declarations, but for what they say about an ambiguous send. */
-const declared = vi.hoisted(() => ({ strategy: undefined as AfterAmbiguousSend | undefined }));
+const declared = COMMANDED.map(({ afterAmbiguousSend }) => afterAmbiguousSend);
 
-vi.mock("../../../lib/contract/operations.ts", async (importOriginal) => {
-  const contract = await importOriginal<typeof import("../../../lib/contract/operations.ts")>();
-  return {
-    ...contract,
-    commandedOperation: (id: string): Mutation => {
-      const operation = contract.commandedOperation(id);
-      return {
-        ...operation,
-        afterAmbiguousSend: declared.strategy ?? operation.afterAmbiguousSend,
-      };
-    },
-  };
+/** Makes every operation of the contract declare the same. */
+const declareAll = (afterAmbiguousSend: AfterAmbiguousSend): void => {
+  for (const operation of COMMANDED) Object.assign(operation, { afterAmbiguousSend });
+};
+
+afterEach(() => {
+  for (const [index, operation] of COMMANDED.entries()) {
+    Object.assign(operation, { afterAmbiguousSend: declared[index] });
+  }
 });
 
 /** Loses the reply of the first change, and refuses the second one; answers every read. */
@@ -58,10 +55,9 @@ test.each([
 ])(
   "%s is read about as it declares, and only sent again once that is declared",
   async (_id, request, refusal) => {
-    declared.strategy = undefined;
     expect((await afterLostReply(request, refusal)).reads).toBeGreaterThan(0);
 
-    declared.strategy = "send-again";
+    declareAll("send-again");
     expect(await afterLostReply(request, refusal)).toEqual({
       reads: 0,
       changes: 2,
@@ -71,13 +67,12 @@ test.each([
 );
 
 test("update-policy is sent again as it declares, and looked for once that is declared", async () => {
-  declared.strategy = undefined;
   expect(await afterLostReply(requests.updatePolicy("c1"), 400)).toMatchObject({
     reads: 0,
     changes: 2,
   });
 
-  declared.strategy = "look-for-effect";
+  declareAll("look-for-effect");
   const looked = await afterLostReply(requests.updatePolicy("c1"), 400);
   expect(looked.reads).toBeGreaterThan(0);
   expect(looked.changes).toBe(1);
