@@ -1,5 +1,8 @@
 import * as z from "zod";
-import { type OutboxEvent, outboxKind, outboxSchema } from "../../ledger/outbox.ts";
+import { isoText } from "../../events/event.ts";
+import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "../../ledger/outbox.ts";
+import type { AiTaskRun, OpenAiTask } from "./ai-watch.ts";
+import type { AiTaskEnd } from "./task-list.ts";
 
 const endedSchema = z.object({
   kind: z.literal("ended"),
@@ -7,13 +10,13 @@ const endedSchema = z.object({
   status: z.string(),
   /** When the end was first seen, epoch ms. */
   endedAt: z.int(),
-  /** False of a task that had ended before its account was watched: no event tells of it. */
+  /** False of a task that had ended before its account was watched: it has no event. */
   isTold: z.boolean(),
 });
 
 const vanishedSchema = z.object({
   kind: z.literal("vanished"),
-  /** First look that did not find it, epoch ms; tells one vanishing from another. */
+  /** First check that did not find it, epoch ms; distinguishes one vanishing from another. */
   missingSince: z.int(),
   vanishedAt: z.int(),
 });
@@ -32,7 +35,7 @@ type Vanishing = Identity & Omit<z.output<typeof vanishedSchema>, "kind">;
 
 /**
  * AI tasks that are over for us. They are kept for ever: the provider may list an ended task for
- * ever, and one that was forgotten would be told of again.
+ * ever, and the end of a forgotten one would be published again.
  */
 export const aiTasks = outboxKind({
   kind: "ai-task",
@@ -42,17 +45,17 @@ export const aiTasks = outboxKind({
 
 export const aiTaskKey = ({ account, taskId }: Identity): string => `${account}/${taskId}`;
 
-/** Records an end of which nobody is told. What is recorded already stays as it is. */
+/** Records an end without an event. A record that exists stays as it is. */
 export const noteAiTaskEnd = (task: AiTask | undefined, end: End): AiTask => {
   const { account, taskId, ...state } = end;
   return task ?? { account, taskId, state: { kind: "ended", ...state, isTold: false }, outbox: [] };
 };
 
 /**
- * Records an end together with its event, once. One that was noted without an event is told of
- * after all: whoever asks for it has seen the task at work.
+ * Records an end together with its event, once. An end that was noted without an event gets one
+ * after all: the caller has seen the task at work.
  */
-export const tellAiTaskEnd = (task: AiTask | undefined, end: End, event: OutboxEvent): AiTask => {
+export const endAiTask = (task: AiTask | undefined, end: End, event: OutboxEvent): AiTask => {
   if (task?.state.kind === "ended" && task.state.isTold) return task;
   const { account, taskId, ...state } = end;
   const outbox = [...(task?.outbox ?? []), event];
@@ -70,4 +73,61 @@ export const vanishAiTask = (
   if (task?.state.missingSince === state.missingSince) return task;
   const outbox = [...(task?.outbox ?? []), event];
   return { account, taskId, state: { kind: "vanished", ...state }, outbox };
+};
+
+/** What every event about one task has in common. */
+const about = ({ account, taskId }: Identity) => {
+  const causationId = `ai-task/${account}/${taskId}`;
+  return { subject: `${account}/${taskId}`, account, correlationId: causationId, causationId };
+};
+
+/** Records an end without publishing it. */
+export const noteEnd = async (
+  { deps, accountName: account }: AiTaskRun,
+  { taskId, status }: Pick<AiTaskEnd, "taskId" | "status">,
+): Promise<void> => {
+  const end = { account, taskId, status, endedAt: deps.clock.now() };
+  await aiTasks.change(deps.ledger, aiTaskKey(end), (stored) => noteAiTaskEnd(stored, end));
+};
+
+/** Records an end together with its event, and publishes it. One task has one such event. */
+export const publishEnd = async (
+  { deps, accountName: account }: AiTaskRun,
+  data: AiTaskEnd,
+): Promise<void> => {
+  const { taskId, status } = data;
+  const end = { account, taskId, status, endedAt: deps.clock.now() };
+  const event = outboxEvent({
+    ...about(end),
+    detailType: "AiTaskEnded",
+    identity: [account, taskId],
+    time: end.endedAt,
+    data: { ...data },
+  });
+  const key = aiTaskKey(end);
+  await aiTasks.change(deps.ledger, key, (stored) => endAiTask(stored, end, event));
+  await aiTasks.publishOrLeave(deps, key);
+};
+
+/**
+ * Records that the provider no longer knows a followed task, together with its event, and publishes
+ * it. Each absence has one such event.
+ */
+export const publishVanishing = async (
+  { deps, accountName: account }: AiTaskRun,
+  { taskId, taskName }: OpenAiTask,
+  since: number,
+): Promise<void> => {
+  const vanishing = { account, taskId, missingSince: since, vanishedAt: deps.clock.now() };
+  const missingSince = isoText(since);
+  const event = outboxEvent({
+    ...about(vanishing),
+    detailType: "AiTaskVanished",
+    identity: [account, taskId, missingSince],
+    time: vanishing.vanishedAt,
+    data: { taskId, ...(taskName !== undefined && { taskName }), missingSince },
+  });
+  const key = aiTaskKey(vanishing);
+  await aiTasks.change(deps.ledger, key, (stored) => vanishAiTask(stored, vanishing, event));
+  await aiTasks.publishOrLeave(deps, key);
 };

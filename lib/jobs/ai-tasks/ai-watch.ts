@@ -1,5 +1,9 @@
 import * as z from "zod";
-import { type OutboxEvent, outboxKind, outboxSchema } from "../../ledger/outbox.ts";
+import { clipped, isoText } from "../../events/event.ts";
+import type { HeldLease } from "../../ledger/lease.ts";
+import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "../../ledger/outbox.ts";
+import type { JobDeps } from "../../platform/ports/job.ts";
+import type { Client } from "../../provider/client.ts";
 
 /** Keeps the item below DynamoDB's 400 kB. What finds no room is not known yet. */
 const MAX_OPEN = 2_000;
@@ -9,7 +13,7 @@ const MAX_UNPUBLISHED = 20;
 const openSchema = z.object({
   taskId: z.string(),
   taskName: z.string().optional(),
-  /** The looks in a row that did not find it: when the first one was, epoch ms, and how many. */
+  /** The checks in a row that did not find it: when the first one was, epoch ms, and how many. */
   missing: z.object({ since: z.int(), looks: z.int() }).optional(),
 });
 
@@ -37,8 +41,8 @@ export const aiWatches = outboxKind({
   expiresAt: () => undefined,
 });
 
-/** What one look says of a followed task. */
-export type OpenLook =
+/** What one check says of a followed task. */
+export type TaskCheck =
   | { readonly kind: "present" }
   | { readonly kind: "missing"; readonly since: number; readonly looks: number }
   /** It is recorded as ended, or as gone. */
@@ -57,51 +61,66 @@ export const watchFor = (watch: AiWatch | undefined, taskName: string | undefine
 
 type List = NonNullable<AiWatch["list"]>;
 
+interface ListRefusal {
+  /** HTTP status of the provider's answer. */
+  readonly status: number;
+  readonly problem: string;
+}
+
 /** Clocks differ, and two changes at one instant would give two events one id. */
 const startAfter = (list: List | undefined, now: number): number =>
   Math.max(now, (list?.since ?? 0) + 1);
 
-/**
- * Records that the provider refuses the list, once until it shows the list again.
- * @param eventOf makes the event from the time of the change, epoch ms
- */
+/** All events about one refusal of the list have the refusal as their cause. */
+const aboutList = (account: string, time: number, refusedSince: number) => {
+  const causationId = `accounts/${account}/ai-task-list-refused/${isoText(refusedSince)}`;
+  return { subject: `accounts/${account}`, time, account, correlationId: causationId, causationId };
+};
+
+const withList = (watch: AiWatch, list: List, event: OutboxEvent): AiWatch => ({
+  ...watch,
+  list,
+  outbox: [...watch.outbox, event].slice(-MAX_UNPUBLISHED),
+});
+
+/** Records that the provider refuses the list, once until it shows the list again. */
 export const refuseList = (
   watch: AiWatch,
-  now: number,
-  eventOf: (since: number) => OutboxEvent,
+  account: string,
+  { now, status, problem }: ListRefusal & { readonly now: number },
 ): AiWatch => {
   if (watch.list?.state === "refused") return watch;
   const since = startAfter(watch.list, now);
-  return {
-    ...watch,
-    list: { state: "refused", since },
-    outbox: [...watch.outbox, eventOf(since)].slice(-MAX_UNPUBLISHED),
-  };
+  const event = outboxEvent({
+    ...aboutList(account, since, since),
+    detailType: "AiTaskListRefused",
+    identity: [account, String(since)],
+    data: { since: isoText(since), status, problem: clipped(problem) },
+  });
+  return withList(watch, { state: "refused", since }, event);
 };
 
-/**
- * Records that the provider shows a list that it refused before.
- * @param eventOf makes the event from the time of the change and of the refusal, epoch ms
- */
-export const acceptList = (
-  watch: AiWatch,
-  now: number,
-  eventOf: (since: number, refusedSince: number) => OutboxEvent,
-): AiWatch => {
+/** Records that the provider shows a list that it refused before. Each refusal has one such event. */
+const acceptList = (watch: AiWatch, account: string, now: number): AiWatch => {
   const { list } = watch;
   if (list?.state !== "refused") return watch;
   const since = startAfter(list, now);
-  return {
-    ...watch,
-    list: { state: "accepted", since },
-    outbox: [...watch.outbox, eventOf(since, list.since)].slice(-MAX_UNPUBLISHED),
-  };
+  const event = outboxEvent({
+    ...aboutList(account, since, list.since),
+    detailType: "AiTaskListAccepted",
+    identity: [account, String(list.since)],
+    data: { since: isoText(since), refusedSince: isoText(list.since) },
+  });
+  return withList(watch, { state: "accepted", since }, event);
 };
 
-/** The whole list is being read, and goes on from this page. */
-export const goOnFrom = (watch: AiWatch, page: number): AiWatch => ({ ...watch, nextPage: page });
+/** Notes the page from which the reading of the whole list continues. */
+export const continueFrom = (watch: AiWatch, page: number): AiWatch => ({
+  ...watch,
+  nextPage: page,
+});
 
-/** The whole list was read. */
+/** Notes that the whole list was read. */
 export const endFullRead = ({ nextPage: _, ...watch }: AiWatch, at: number): AiWatch => ({
   ...watch,
   fullReadAt: at,
@@ -116,28 +135,90 @@ export const followOpen = (watch: AiWatch, found: readonly OpenAiTask[]): AiWatc
   return added.length === 0 ? watch : { ...watch, open: [...watch.open, ...added] };
 };
 
-const afterLook = (task: OpenAiTask, look: OpenLook | undefined): OpenAiTask | undefined => {
+const afterCheck = (task: OpenAiTask, check: TaskCheck | undefined): OpenAiTask | undefined => {
   const { missing, ...found } = task;
-  switch (look?.kind) {
+  switch (check?.kind) {
     case undefined:
       return task;
     case "present":
       return missing === undefined ? task : found;
     case "missing":
-      return missing?.looks === look.looks
+      return missing?.looks === check.looks
         ? task
-        : { ...task, missing: { since: look.since, looks: look.looks } };
+        : { ...task, missing: { since: check.since, looks: check.looks } };
     case "over":
       return undefined;
     default:
-      return look satisfies undefined;
+      return check satisfies undefined;
   }
 };
 
-/** Takes over what looks at followed tasks have said, by task id; the same watch if nothing new. */
-export const applyLooks = (watch: AiWatch, looks: ReadonlyMap<string, OpenLook>): AiWatch => {
-  const open = watch.open.flatMap((task) => afterLook(task, looks.get(task.taskId)) ?? []);
+/** Takes over the checks of followed tasks, by task id; the same watch if they say nothing new. */
+export const applyChecks = (watch: AiWatch, checks: ReadonlyMap<string, TaskCheck>): AiWatch => {
+  const open = watch.open.flatMap((task) => afterCheck(task, checks.get(task.taskId)) ?? []);
   const isSame =
     open.length === watch.open.length && open.every((task, index) => task === watch.open[index]);
   return isSame ? watch : { ...watch, open };
+};
+
+/** One run over the tasks of one account. */
+export interface AiTaskRun {
+  readonly deps: JobDeps;
+  readonly accountName: string;
+  readonly taskName: string | undefined;
+  /** Repeats what may pass later, and sends nothing when the time is over. */
+  readonly client: Client;
+  readonly lease: HeldLease;
+  /** As it was when the run began. */
+  readonly watch: AiWatch;
+  /** Ids of the tasks that were followed then. */
+  readonly followed: ReadonlySet<string>;
+  /** The followed tasks that this run has checked so far, by task id. */
+  readonly checks: Map<string, TaskCheck>;
+  /** Logs a warning, once in a run. */
+  warnOnce(message: string): void;
+}
+
+/** @throws Error when the lease is lost: another run is at work */
+export const requireLease = async ({ lease }: AiTaskRun): Promise<void> => {
+  if (!(await lease.renew())) throw new Error("another run has taken over the AI tasks");
+};
+
+/** Changes the account's watch, made for this run's filter. */
+export const changeWatch = async (
+  { deps, accountName, taskName }: AiTaskRun,
+  next: (watch: AiWatch) => AiWatch,
+): Promise<AiWatch> => {
+  const { value } = await aiWatches.change(deps.ledger, accountName, (stored) =>
+    next(watchFor(stored, taskName)),
+  );
+  return value;
+};
+
+/** Records and publishes that the provider refuses the list, unless an earlier run has done so. */
+export const publishListRefused = async (run: AiTaskRun, refusal: ListRefusal): Promise<void> => {
+  if (run.watch.list?.state === "refused") return;
+  const { deps, accountName: account } = run;
+  const now = deps.clock.now();
+  await changeWatch(run, (watch) => refuseList(watch, account, { now, ...refusal }));
+  deps.log.warn("list of AI tasks refused, asked for again at each run", {
+    account,
+    status: refusal.status,
+    errorMessage: refusal.problem,
+  });
+  await aiWatches.publishOrLeave(deps, account);
+};
+
+/** Records and publishes that the provider shows the list again, if it was refused before. */
+export const publishListAccepted = async (run: AiTaskRun): Promise<void> => {
+  if (run.watch.list?.state !== "refused") return;
+  const { deps, accountName: account } = run;
+  const now = deps.clock.now();
+  let isNew = false;
+  await changeWatch(run, (watch) => {
+    isNew = watch.list?.state === "refused";
+    return acceptList(watch, account, now);
+  });
+  if (isNew) deps.log.info("list of AI tasks shown again", { account });
+  await aiWatches.publishOrLeave(deps, account);
 };

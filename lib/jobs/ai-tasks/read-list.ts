@@ -1,16 +1,113 @@
-import { endFullRead, goOnFrom } from "./ai-watch.ts";
-import { aiTaskPages } from "./ask.ts";
-import { type Finding, findingsOf, recordPage } from "./findings.ts";
-import { type AiTaskRun, changeWatch } from "./run.ts";
+import pLimit from "p-limit";
+import { aiTaskKey, aiTasks, noteEnd, publishEnd } from "./ai-task.ts";
+import {
+  type AiTaskRun,
+  changeWatch,
+  continueFrom,
+  endFullRead,
+  followOpen,
+  type OpenAiTask,
+  requireLease,
+} from "./ai-watch.ts";
+import {
+  type AiTaskEnd,
+  aiTaskPages,
+  type EndedAiTask,
+  endOf,
+  hasEnded,
+  type ShownAiTask,
+  taskNameOf,
+} from "./task-list.ts";
+
+const MAX_READS_AT_ONCE = 16;
+const MAX_WRITES_AT_ONCE = 8;
+
+/** What to do about a task on a page. Nothing else of the page is kept: lists may be long. */
+type PageEntry =
+  /** It is followed, and stays so. */
+  | { readonly kind: "followed"; readonly taskId: string }
+  | { readonly kind: "recorded" }
+  | { readonly kind: "to-follow"; readonly task: OpenAiTask }
+  | { readonly kind: "to-publish"; readonly end: AiTaskEnd }
+  /** It ended before its account was watched. */
+  | ({ readonly kind: "to-note" } & Pick<AiTaskEnd, "taskId" | "status">);
+
+const toFollow = (task: ShownAiTask): PageEntry => {
+  const taskName = taskNameOf(task);
+  const open = { taskId: task.task_id, ...(taskName !== undefined && { taskName }) };
+  return { kind: "to-follow", task: open };
+};
+
+const toPublish = (task: EndedAiTask): PageEntry => ({ kind: "to-publish", end: endOf(task) });
+
+/** A baseline publishes nothing: it leaves the end of a followed task to the next run. */
+const classify = async (run: AiTaskRun, task: ShownAiTask): Promise<PageEntry> => {
+  const { task_id: taskId } = task;
+  const isBaseline = run.watch.fullReadAt === undefined;
+  if (run.followed.has(taskId)) {
+    return hasEnded(task) && !isBaseline ? toPublish(task) : { kind: "followed", taskId };
+  }
+  const key = aiTaskKey({ account: run.accountName, taskId });
+  const state = (await aiTasks.read(run.deps.ledger, key))?.value.state;
+  if (state?.kind === "ended") return { kind: "recorded" };
+  if (!hasEnded(task)) return toFollow(task);
+  if (!isBaseline) return toPublish(task);
+  return state?.kind === "vanished"
+    ? toFollow(task)
+    : { kind: "to-note", taskId, status: task.status };
+};
+
+const classifyPage = (
+  run: AiTaskRun,
+  tasks: readonly ShownAiTask[],
+): Promise<readonly PageEntry[]> =>
+  pLimit(MAX_READS_AT_ONCE).map(tasks, (task) => classify(run, task));
+
+const follow = async (run: AiTaskRun, found: readonly OpenAiTask[]): Promise<void> => {
+  if (found.length === 0) return;
+  const { open } = await changeWatch(run, (watch) => followOpen(watch, found));
+  const followed = new Set(open.map(({ taskId }) => taskId));
+  if (found.every(({ taskId }) => followed.has(taskId))) return;
+  run.warnOnce("more AI tasks at work than can be followed");
+};
+
+const record = async (run: AiTaskRun, entry: PageEntry): Promise<void> => {
+  switch (entry.kind) {
+    case "followed":
+      run.checks.set(entry.taskId, { kind: "present" });
+      break;
+    case "to-publish":
+      await publishEnd(run, entry.end);
+      run.checks.set(entry.end.taskId, { kind: "over" });
+      break;
+    case "to-note":
+      await noteEnd(run, entry);
+      break;
+    default:
+  }
+};
+
+/**
+ * Makes a page known: follows what is at work, records and publishes what has ended.
+ * @throws Error when the lease is lost
+ */
+const recordPage = async (run: AiTaskRun, entries: readonly PageEntry[]): Promise<void> => {
+  await requireLease(run);
+  await follow(
+    run,
+    entries.flatMap((entry) => (entry.kind === "to-follow" ? entry.task : [])),
+  );
+  await pLimit(MAX_WRITES_AT_ONCE).map(entries, (entry) => record(run, entry));
+};
 
 /** Bounds what a run keeps in memory, and how long it reads before it records anything. */
 const MAX_NEW = 2_000;
 
-const isKnown = ({ kind }: Finding): boolean => kind === "followed" || kind === "recorded";
+const isKnown = ({ kind }: PageEntry): boolean => kind === "followed" || kind === "recorded";
 
-/** Tasks at work may fill a page above ends that nobody has seen, so one end must be among them. */
-const isOldGround = (findings: readonly Finding[]): boolean =>
-  findings.every(isKnown) && findings.some(({ kind }) => kind === "recorded");
+/** Tasks at work may fill a page above ends that no run has seen, so one end must be among them. */
+const isOldGround = (entries: readonly PageEntry[]): boolean =>
+  entries.every(isKnown) && entries.some(({ kind }) => kind === "recorded");
 
 /**
  * Reads the list from its newest page to the first that is known, and records what is new: from the
@@ -19,28 +116,28 @@ const isOldGround = (findings: readonly Finding[]): boolean =>
  * @returns false, and records nothing, when more is new than is kept
  */
 export const recordNew = async (run: AiTaskRun): Promise<boolean> => {
-  const pages: (readonly Finding[])[] = [];
+  const pages: (readonly PageEntry[])[] = [];
   let newTasks = 0;
   for await (const { tasks } of aiTaskPages(run, 1)) {
-    const findings = await findingsOf(run, tasks);
-    pages.push(findings);
-    newTasks += findings.filter((finding) => !isKnown(finding)).length;
+    const entries = await classifyPage(run, tasks);
+    pages.push(entries);
+    newTasks += entries.filter((entry) => !isKnown(entry)).length;
     if (newTasks > MAX_NEW) return false;
-    if (isOldGround(findings)) break;
+    if (isOldGround(entries)) break;
   }
-  for (const findings of pages.toReversed()) await recordPage(run, findings);
+  for (const entries of pages.toReversed()) await recordPage(run, entries);
   return true;
 };
 
 /**
- * Reads the whole list, and records page after page. A reading that was cut off goes on where it was;
- * what was new in the list since then only shows tasks again.
+ * Reads the whole list and records page after page. If a run cannot finish the list, the next run
+ * continues it; what was new in the list since then only shows tasks again.
  */
 export const readWhole = async (run: AiTaskRun): Promise<void> => {
   for await (const { page, tasks } of aiTaskPages(run, run.watch.nextPage ?? 1)) {
     // Before the page: what is recorded of it must not hide what is below if this run dies.
-    await changeWatch(run, (watch) => goOnFrom(watch, page));
-    await recordPage(run, await findingsOf(run, tasks));
+    await changeWatch(run, (watch) => continueFrom(watch, page));
+    await recordPage(run, await classifyPage(run, tasks));
   }
   await changeWatch(run, (watch) => endFullRead(watch, run.deps.clock.now()));
 };

@@ -1,20 +1,38 @@
+import pLimit from "p-limit";
 import { type HeldLease, takeLease } from "../../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
+import type { Random } from "../../platform/ports/random.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { createRetryingClient } from "../../provider/retrying-client.ts";
-import { type AiWatch, aiWatches, applyLooks, watchFor } from "./ai-watch.ts";
-import { ListRefusedError } from "./ask.ts";
-import { lookAtUnseen } from "./check-unseen.ts";
-import { tellListRefused } from "./publish-ends.ts";
+import { publishEnd, publishVanishing } from "./ai-task.ts";
+import {
+  type AiTaskRun,
+  type AiWatch,
+  aiWatches,
+  applyChecks,
+  changeWatch,
+  type OpenAiTask,
+  publishListRefused,
+  requireLease,
+  type TaskCheck,
+  watchFor,
+} from "./ai-watch.ts";
 import { readWhole, recordNew } from "./read-list.ts";
-import { type AiTaskRun, type AiTaskWatch, changeWatch, requireLease } from "./run.ts";
+import { askForTask, endOf, hasEnded, ListRefusedError } from "./task-list.ts";
 
-/** Longer than one request with its pauses mostly takes; a run that died holds nobody up for longer. */
+/** Longer than most requests take with their pauses; after a run that died, the next one waits no longer. */
 const LEASE_MS = 60_000;
 const FULL_READ_EVERY_MS = 60 * 60 * 1000;
 
-/** Names the lease of whoever watches an account's AI tasks: one run at a time. */
+/** Names the lease of the run that watches an account's AI tasks: one at a time. */
 export const aiTasksLease = (account: string): string => `watch-ai-tasks/${account}`;
+
+interface AiTaskWatch {
+  readonly account: Account;
+  /** Only tasks of this method, `transcription` or `content-moderation`; undefined: all. */
+  readonly taskName: string | undefined;
+}
 
 const startRun = async (
   deps: JobDeps,
@@ -32,7 +50,7 @@ const startRun = async (
     lease,
     watch,
     followed: new Set(watch.open.map(({ taskId }) => taskId)),
-    looks: new Map(),
+    checks: new Map(),
     warnOnce(message) {
       if (!warned.has(message)) deps.log.warn(message, { account: account.name });
       warned.add(message);
@@ -40,13 +58,13 @@ const startRun = async (
   };
 };
 
-/** One is due again when it was cut off, and when the clock was put back since. */
+/** A full read is also due when the last one was cut off, and when the clock was put back since. */
 const isFullReadDue = ({ fullReadAt, nextPage }: AiWatch, now: number): boolean =>
   nextPage !== undefined ||
   fullReadAt === undefined ||
   Math.abs(now - fullReadAt) >= FULL_READ_EVERY_MS;
 
-/** A list that cannot be read to its end must keep nobody from what is new, and what is followed. */
+/** A list that cannot be read to its end must not keep a run from what is new or followed. */
 const readWholeOrLater = async (run: AiTaskRun): Promise<void> => {
   try {
     await readWhole(run);
@@ -59,14 +77,70 @@ const readWholeOrLater = async (run: AiTaskRun): Promise<void> => {
   }
 };
 
+const MAX_AT_ONCE = 4;
+/** The provider may not show a task for a moment; one that it has not known for so long is gone. */
+const MISSING_FOR_MS = 5 * 60 * 1000;
+/** So many checks must have missed it: a clock that jumps passes the time in a moment. */
+const MISSING_CHECKS = 3;
+
+const checkMissing = async (run: AiTaskRun, task: OpenAiTask): Promise<TaskCheck> => {
+  const now = run.deps.clock.now();
+  const { since, looks } = task.missing ?? { since: now, looks: 0 };
+  const isGone = now - since >= MISSING_FOR_MS && looks + 1 >= MISSING_CHECKS;
+  if (!isGone) return { kind: "missing", since, looks: Math.min(looks + 1, MISSING_CHECKS) };
+  await publishVanishing(run, task, since);
+  return { kind: "over" };
+};
+
+const check = async (run: AiTaskRun, task: OpenAiTask): Promise<TaskCheck> => {
+  const shown = await askForTask(run, task.taskId);
+  await requireLease(run);
+  if (!shown) return checkMissing(run, task);
+  if (!hasEnded(shown)) return { kind: "present" };
+  await publishEnd(run, endOf(shown));
+  return { kind: "over" };
+};
+
+/** Makes runs that are short of time leave out other tasks each time. */
+const shuffled = <T>(entries: readonly T[], random: Random): readonly T[] =>
+  entries
+    .map((entry) => ({ entry, place: random.fraction() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ entry }) => entry);
+
+/**
+ * Asks for followed tasks that the read pages did not show, one by one, while there is time. Ends and
+ * vanishings are recorded and published at once; a check that fails decides nothing.
+ */
+const checkUnseen = async (run: AiTaskRun): Promise<void> => {
+  const { log, random } = run.deps;
+  const unseen = run.watch.open.filter(({ taskId }) => !run.checks.has(taskId));
+  const errors: unknown[] = [];
+  await pLimit(MAX_AT_ONCE).map(shuffled(unseen, random), async (task) => {
+    try {
+      run.checks.set(task.taskId, await check(run, task));
+    } catch (error) {
+      errors.push(error);
+    }
+  });
+  const [first] = errors;
+  if (first !== undefined) {
+    log.warn("AI tasks not checked, they stay followed", {
+      account: run.accountName,
+      count: errors.length,
+      errorMessage: first instanceof Error ? first.message : String(first),
+    });
+  }
+};
+
 const watchShown = async (run: AiTaskRun): Promise<void> => {
   const { watch, deps } = run;
   if (watch.fullReadAt === undefined) return readWhole(run);
   const isUpToDate = await recordNew(run);
   if (!isUpToDate || isFullReadDue(watch, deps.clock.now())) await readWholeOrLater(run);
-  await lookAtUnseen(run);
+  await checkUnseen(run);
   await requireLease(run);
-  await changeWatch(run, (current) => applyLooks(current, run.looks));
+  await changeWatch(run, (current) => applyChecks(current, run.checks));
 };
 
 /** A refused list is reported once; a failed run each minute would say no more. */
@@ -75,23 +149,23 @@ const watchAlone = async (run: AiTaskRun): Promise<void> => {
     await watchShown(run);
   } catch (error) {
     if (!(error instanceof ListRefusedError)) throw error;
-    await tellListRefused(run, { status: error.status, problem: error.message });
+    await publishListRefused(run, { status: error.status, problem: error.message });
   }
 };
 
 /**
- * One run: finds AI tasks of an account that are new, and publishes the end of each task once. While
- * another run is at work nothing happens. The first runs with a filter record what the list shows,
- * and publish nothing; a list that is too long for one run is gone on with by the next.
+ * One run: finds new AI tasks of an account, and publishes the end of each task once. While another
+ * run is at work nothing happens. The first runs with a filter record what the list shows, and
+ * publish nothing. If a run cannot finish the list, the next run continues it.
  *
  * The list is read from its newest page to the first on which every task is known and one has ended.
  * That can miss a task: another one was removed while pages were read, or one that was started late
- * stands below others. So once an hour the list is read to its end. An end is told of by the next
- * run as a rule, else by the next full read that shows it. One that a first reading missed is told of
- * too: nobody can tell it from a new one.
+ * stands below others. So once an hour the list is read to its end. The next run publishes an end as
+ * a rule, else the next full read that shows it. It also publishes an end that a first reading
+ * missed: such an end looks like a new one.
  *
- * Followed are at most 2,000 tasks at work; of more, the others are told of when the list shows their
- * end. With nothing new, and nothing followed below the newest page, a run is one request, one ledger
+ * A watch follows at most 2,000 tasks at work; of more, it publishes the ends when the list shows
+ * them. With nothing new, and nothing followed below the newest page, a run is one request, one ledger
  * read for each ended task of that page, and the two writes of its lease. A full read writes once for
  * each page, and once at its end.
  * A list that the provider refuses with 403 or 404 is published once, as is its return.

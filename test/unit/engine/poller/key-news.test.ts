@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { aiWatches, refuseList, watchFor } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
-import { aiTaskListRefused } from "../../../../lib/jobs/ai-tasks/events.ts";
 import { newRateLimit, rateLimits, refuseKey } from "../../../../lib/provider/rate-limit.ts";
 import { startProvider } from "../../../support/provider.ts";
 import { createWorld } from "../../../support/world.ts";
@@ -20,9 +19,9 @@ test("the poller publishes what a process left in the outbox of an account's key
 
 test("an unpublished refusal of the AI task list is published by the poller", async () => {
   const world = await createWorld({ provider: startProvider });
-  const refused = refuseList(watchFor(undefined, undefined), world.clock.now(), (since) =>
-    aiTaskListRefused("local", since, { status: 403, problem: "list-ai-tasks: 403 forbidden" }),
-  );
+  const refusal = { status: 403, problem: "list-ai-tasks: 403 forbidden" };
+  const now = world.clock.now();
+  const refused = refuseList(watchFor(undefined, undefined), "local", { now, ...refusal });
   await aiWatches.write(world.ledger, "local", undefined, refused);
   await world.clock.advance(5_000);
 

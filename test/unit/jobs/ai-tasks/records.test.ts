@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import {
   type AiTask,
+  endAiTask,
   noteAiTaskEnd,
-  tellAiTaskEnd,
   vanishAiTask,
 } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
 import type { OutboxEvent } from "../../../../lib/ledger/outbox.ts";
@@ -20,7 +20,7 @@ const event = (deduplicationId: string): OutboxEvent => ({
 });
 
 const vanished = vanishAiTask(undefined, VANISHING, event("gone"));
-const told = tellAiTaskEnd(undefined, END, event("end"));
+const told = endAiTask(undefined, END, event("end"));
 const noted = noteAiTaskEnd(undefined, END);
 
 test.each<[string, AiTask]>([
@@ -31,11 +31,11 @@ test.each<[string, AiTask]>([
 });
 
 test("an end that was told is not told again", () => {
-  expect(tellAiTaskEnd(told, { ...END, status: "FAILURE", endedAt: 9 }, event("again"))).toBe(told);
+  expect(endAiTask(told, { ...END, status: "FAILURE", endedAt: 9 }, event("again"))).toBe(told);
 });
 
 test("an end that was noted is told of to whoever has seen the task at work", () => {
-  expect(tellAiTaskEnd(noted, END, event("end"))).toEqual({
+  expect(endAiTask(noted, END, event("end"))).toEqual({
     ...ID,
     state: { kind: "ended", status: "SUCCESS", endedAt: 5, isTold: true },
     outbox: [event("end")],
@@ -56,5 +56,5 @@ test("one absence is recorded once, and another one with an event of its own", (
 });
 
 test("an end after a vanishing is told behind it", () => {
-  expect(tellAiTaskEnd(vanished, END, event("end")).outbox).toEqual([event("gone"), event("end")]);
+  expect(endAiTask(vanished, END, event("end")).outbox).toEqual([event("gone"), event("end")]);
 });

@@ -84,7 +84,7 @@ test.each([
   ]);
   expect(world.log.lines).toEqual([
     expect.objectContaining({
-      message: "AI tasks not looked at, they stay followed",
+      message: "AI tasks not checked, they stay followed",
       fields: expect.objectContaining({ account: "local", count: 1 }),
     }),
   ]);

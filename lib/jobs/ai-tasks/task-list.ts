@@ -1,10 +1,70 @@
 import * as z from "zod";
 import { listAiTasks } from "../../contract/ai-tasks.ts";
 import type { Query, Reply } from "../../contract/operation.ts";
+import type { JsonObject } from "../../platform/ports/ledger.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { tellListAccepted } from "./publish-ends.ts";
-import { type AiTaskRun, requireLease } from "./run.ts";
-import type { ShownAiTask } from "./shown-task.ts";
+import { type AiTaskRun, publishListAccepted, requireLease } from "./ai-watch.ts";
+
+/** An AI task as the provider shows it. */
+export type ShownAiTask = NonNullable<Reply<typeof listAiTasks>["results"][number]>;
+
+/** Everything else, a word that we do not know too, is still at work. */
+const ENDS = ["FAILURE", "REVOKED", "SUCCESS"] as const;
+export type EndedAiTask = ShownAiTask & { readonly status: (typeof ENDS)[number] };
+
+/** What an event says of a task that has ended. */
+export interface AiTaskEnd {
+  readonly taskId: string;
+  readonly status: EndedAiTask["status"];
+  readonly taskName?: string;
+  readonly progress?: number;
+  readonly taskData?: JsonObject;
+}
+
+/** One ledger item holds many names; the known ones have 18 characters at most. */
+const MAX_NAME_BYTES = 64;
+/** Keeps the event far below the bus's limit, whatever characters the text is made of. */
+const MAX_DATA_CHARACTERS = 64_000;
+/** Deeper than any reader of events needs, and than some can read. */
+const MAX_LEVELS = 100;
+
+export const hasEnded = (task: ShownAiTask): task is EndedAiTask =>
+  ENDS.some((end) => end === task.status);
+
+/** The method; newer servers name it in `task_data` only. Anything but a short text is left out. */
+export const taskNameOf = ({ task_name, task_data }: ShownAiTask): string | undefined => {
+  const name = task_name ?? task_data?.task_name;
+  const isName =
+    typeof name === "string" && Buffer.byteLength(JSON.stringify(name)) <= MAX_NAME_BYTES + 2;
+  return isName ? name : undefined;
+};
+
+const isNestedWithin = (levels: number, value: unknown): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((inner) => isNestedWithin(levels - 1, inner)));
+
+/** `task_data` as events carry it, whole numbers beyond 2^53 as text; undefined if too large. */
+const taskDataOf = ({ task_data = {} }: ShownAiTask): JsonObject | undefined => {
+  if (!isNestedWithin(MAX_LEVELS, task_data)) return undefined;
+  const text = JSON.stringify(task_data, (_key, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  return text.length > MAX_DATA_CHARACTERS ? undefined : JSON.parse(text);
+};
+
+export const endOf = (task: EndedAiTask): AiTaskEnd => {
+  const { task_id: taskId, status, progress } = task;
+  const taskName = taskNameOf(task);
+  const taskData = taskDataOf(task);
+  return {
+    taskId,
+    status,
+    ...(taskName !== undefined && { taskName }),
+    ...(typeof progress === "number" && { progress }),
+    ...(taskData !== undefined && { taskData }),
+  };
+};
 
 /** As many as one request should bring; the provider may have a lower limit of its own. */
 const PAGE_SIZE = 100;
@@ -20,10 +80,9 @@ interface AiTaskPage {
 const isNotFound = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === "not-found";
 
-/** The provider has no such list for this key: the account has no streaming product, as a rule. */
+/** The provider refuses the list to this key: as a rule the account has no streaming product. */
 export class ListRefusedError extends Error {
   override readonly name = "ListRefusedError";
-  /** Of the provider's answer. */
   readonly status: number;
 
   constructor(status: number, refusal: ProviderError) {
@@ -35,7 +94,7 @@ export class ListRefusedError extends Error {
 const ask = ({ client }: AiTaskRun, query: Query<typeof listAiTasks>): Promise<ListReply> =>
   client.call(listAiTasks, { params: {}, query, body: undefined });
 
-/** A page behind the end is refused by some servers: the list has become shorter, or told no end. */
+/** Some servers refuse a page behind the end: the list has become shorter, or named no end. */
 const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
   const wanted = { task_name: run.taskName, page, limit: PAGE_SIZE };
   try {
@@ -50,7 +109,7 @@ const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | und
 const askForFirstPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
   try {
     const reply = await askForPage(run, page);
-    await tellListAccepted(run);
+    await publishListAccepted(run);
     return reply;
   } catch (error) {
     const status = error instanceof ProviderError ? error.status : undefined;
@@ -60,7 +119,7 @@ const askForFirstPage = async (run: AiTaskRun, page: number): Promise<ListReply 
   }
 };
 
-/** Adds them to `seen`. A page shows again what new tasks have pushed down. */
+/** The unseen tasks, added to `seen`. A page shows again what new tasks have pushed down. */
 const notYetSeen = (run: AiTaskRun, { results }: ListReply, seen: Set<string>): ShownAiTask[] =>
   results.flatMap((task) => {
     if (!task) run.warnOnce("AI tasks without a usable id or status are left out");
@@ -109,5 +168,5 @@ export const askForTask = async (
     if (isNotFound(error)) return undefined;
     throw error;
   }
-  throw new Error("asked for one AI task, the provider told of others only");
+  throw new Error("asked for one AI task, the provider answered with others only");
 };
