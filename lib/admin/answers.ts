@@ -29,7 +29,7 @@ export const cancelAnswerSchema = z.discriminatedUnion("kind", [
 export type CancelAnswer = z.output<typeof cancelAnswerSchema>;
 
 /** What a person says about an outcome that nobody could tell. */
-export const findingSchema = z.strictObject({
+export const verdictSchema = z.strictObject({
   /** Whether the request took effect. */
   applied: z.boolean(),
   note: z
@@ -45,7 +45,7 @@ export const findingSchema = z.strictObject({
     .optional(),
 });
 
-export type Finding = z.output<typeof findingSchema>;
+export type Verdict = z.output<typeof verdictSchema>;
 
 const kept = {
   applied: z.boolean(),
@@ -53,7 +53,7 @@ const kept = {
   note: z.string().optional(),
 };
 
-/** What became of a person's finding. */
+/** What became of a person's verdict. */
 export const resolveAnswerSchema = z.discriminatedUnion("kind", [
   /** It is kept, since now or before. */
   z.object({ kind: z.literal("resolved"), ...kept }),
@@ -128,7 +128,7 @@ export const deadLetterListSchema = z.object({
 
 export type DeadLetterList = z.output<typeof deadLetterListSchema>;
 
-export const letterOutcomeSchema = z.object({
+export const deadLetterOutcomeSchema = z.object({
   messageId: z.string(),
   /** `kept`: not touched; `in-both`: sent back, and still among the dead letters. */
   outcome: z.enum(["deleted", "failed", "in-both", "kept", "not-found", "sent-back"]),
@@ -138,4 +138,4 @@ export const letterOutcomeSchema = z.object({
   why: z.string().optional(),
 });
 
-export type LetterOutcome = z.output<typeof letterOutcomeSchema>;
+export type DeadLetterOutcome = z.output<typeof deadLetterOutcomeSchema>;

@@ -16,7 +16,7 @@ import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 type Origin = "direct" | "event" | "intake" | "intake-unchecked";
 
 /** A message of the command queue, or of that of intake, by what it shows of itself, whatever anybody may do. */
-export type Letter =
+export type DeadLetterContent =
   | { readonly kind: "resume"; readonly command: string }
   | {
       readonly kind: "request";
@@ -41,7 +41,7 @@ export type Letter =
   | { readonly kind: "forged"; readonly sender: string }
   | { readonly kind: "unreadable"; readonly why: string };
 
-export interface LetterContext {
+export interface DeadLetterContext {
   /** The AWS account that everything on the direct queue is taken to come from. */
   readonly ownSender: string;
   /** What intake seals with; undefined: not known here, so that no seal can be checked. */
@@ -57,7 +57,7 @@ const requestOf = (
   detail: unknown,
   origin: Origin,
   source: Omit<RequestContext, "access">,
-): Letter => {
+): DeadLetterContent => {
   if (detail === undefined) return { kind: "unreadable", why: "not JSON" };
   const fields = z.record(z.string(), z.unknown()).safeParse(detail).data;
   if (!fields) return { kind: "unreadable", why: "JSON, and no object" };
@@ -65,7 +65,11 @@ const requestOf = (
   return { kind: "request", origin, source, commandId, detail: fields };
 };
 
-const sealedLetter = (sealed: SealedRequest, json: unknown, key: string | undefined): Letter => {
+const sealedLetter = (
+  sealed: SealedRequest,
+  json: unknown,
+  key: string | undefined,
+): DeadLetterContent => {
   if (key !== undefined && !openSealed(json, key)) return { kind: "forged", sender: sealed.sender };
   const { sender, eventId, sentAt, detail } = sealed;
   const origin = key === undefined ? "intake-unchecked" : "intake";
@@ -73,7 +77,10 @@ const sealedLetter = (sealed: SealedRequest, json: unknown, key: string | undefi
 };
 
 /** Reads a message body as intake does. */
-const eventLetter = (body: string, reactions: LetterContext["reactions"] = []): Letter => {
+const eventLetter = (
+  body: string,
+  reactions: DeadLetterContext["reactions"] = [],
+): DeadLetterContent => {
   const call = readCall(parseJson(body));
   if (!call) return { kind: "ignored", why: "not an event that a rule sends" };
   const { event, reaction: name } = call;
@@ -99,10 +106,10 @@ const eventLetter = (body: string, reactions: LetterContext["reactions"] = []): 
 };
 
 /** Reads a message body as the function that failed at it does. Pure. */
-export const readLetter = (
+export const readDeadLetter = (
   { queue, body }: Pick<DeadLetter, "queue" | "body">,
-  { ownSender, fingerprintKey, reactions }: LetterContext,
-): Letter => {
+  { ownSender, fingerprintKey, reactions }: DeadLetterContext,
+): DeadLetterContent => {
   if (queue === "requests") return eventLetter(body, reactions);
   const json = parseJson(body);
   const resume = resumeSchema.safeParse(json);

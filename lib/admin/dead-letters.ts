@@ -1,6 +1,6 @@
 import type { DeadLetters, HeldDeadLetter } from "../platform/ports/dead-letters.ts";
-import type { DeadLetterList, Explanation, LetterOutcome } from "./answers.ts";
-import type { FindingContext } from "./diagnosis.ts";
+import type { DeadLetterList, DeadLetterOutcome, Explanation } from "./answers.ts";
+import type { DiagnosisContext } from "./diagnosis.ts";
 import { explain } from "./explanation.ts";
 
 /** The dead letters of several queues as those of one: each is settled where it is held. */
@@ -43,10 +43,10 @@ export type Selection =
   | { readonly kind: "all" }
   | { readonly ids: readonly string[]; readonly kind: "ids" };
 
-export interface RecoveryDeps {
+export interface DeadLetterDeps {
   readonly deadLetters: DeadLetters;
   /** How letters stand at this moment. */
-  readonly context: () => FindingContext;
+  readonly context: () => DiagnosisContext;
 }
 
 /** More are not held at once: in SQS they are hidden from everybody else meanwhile. */
@@ -86,7 +86,7 @@ const walk = async (
 export const listDeadLetters = async ({
   deadLetters,
   context,
-}: RecoveryDeps): Promise<DeadLetterList> => {
+}: DeadLetterDeps): Promise<DeadLetterList> => {
   const explained: Explanation[] = [];
   const visit = async (letter: HeldDeadLetter) => {
     explained.push(await explain(letter, context()));
@@ -97,15 +97,15 @@ export const listDeadLetters = async ({
   return { deadLetters: explained, more: Math.max(0, count - explained.length) };
 };
 
-type Outcome = Omit<LetterOutcome, "messageId">;
+type Outcome = Omit<DeadLetterOutcome, "messageId">;
 
 /** Does something with those that are meant, each by itself: what fails at one stops no other. */
 const settleEach = async (
-  { deadLetters, context }: RecoveryDeps,
+  { deadLetters, context }: DeadLetterDeps,
   selection: Selection,
   settle: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
-): Promise<readonly LetterOutcome[]> => {
-  const outcomes: LetterOutcome[] = [];
+): Promise<readonly DeadLetterOutcome[]> => {
+  const outcomes: DeadLetterOutcome[] = [];
   const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
   const explainAndSettle = async (letter: HeldDeadLetter): Promise<Outcome> => {
     const explanation = await explain(letter, context());
@@ -149,9 +149,9 @@ const sendBack = async (
 
 /** Sends dead letters back into their queues. Of all, those for which that makes sense. */
 export const redriveDeadLetters = (
-  deps: RecoveryDeps,
+  deps: DeadLetterDeps,
   selection: Selection,
-): Promise<readonly LetterOutcome[]> =>
+): Promise<readonly DeadLetterOutcome[]> =>
   settleEach(deps, selection, async (letter, explanation) => {
     const { advice, standing, mayRunTwice, redrive } = explanation;
     if (mayRunTwice) return { outcome: "kept", why: redrive };
@@ -163,10 +163,10 @@ export const redriveDeadLetters = (
 
 /** Deletes dead letters; one whose command nobody has accepted only when that is forced. */
 export const deleteDeadLetters = (
-  deps: RecoveryDeps,
+  deps: DeadLetterDeps,
   ids: readonly string[],
   isForced: boolean,
-): Promise<readonly LetterOutcome[]> =>
+): Promise<readonly DeadLetterOutcome[]> =>
   settleEach(deps, { kind: "ids", ids }, async (letter, { deletingLoses, standing }) => {
     if (deletingLoses === "command" && !isForced) {
       return { outcome: "kept", why: `it would lose a command: ${standing}` };

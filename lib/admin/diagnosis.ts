@@ -7,9 +7,9 @@ import { MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Access } from "../provider/access.ts";
-import type { Letter, LetterContext } from "./dead-letter.ts";
+import type { DeadLetterContent, DeadLetterContext } from "./dead-letter.ts";
 
-export interface FindingContext extends LetterContext {
+export interface DiagnosisContext extends DeadLetterContext {
   readonly ledger: Ledger;
   /** Who may do what; undefined: not known here. */
   readonly access: Access | undefined;
@@ -17,10 +17,10 @@ export interface FindingContext extends LetterContext {
   readonly now: number;
 }
 
-type RequestLetter = Extract<Letter, { kind: "request" }>;
+type RequestContent = Extract<DeadLetterContent, { kind: "request" }>;
 
 /** How a dead letter stands now: what run-commands would make of it. */
-export type Finding =
+export type Diagnosis =
   | { readonly kind: "unreadable"; readonly why: string }
   | { readonly kind: "forged" }
   | { readonly kind: "ignored" }
@@ -48,7 +48,10 @@ export type Finding =
     };
 
 /** The command, or that its item cannot be read by this version. */
-const lookUp = async (ledger: Ledger, key: string): Promise<Command | "unreadable" | undefined> => {
+const readCommand = async (
+  ledger: Ledger,
+  key: string,
+): Promise<Command | "unreadable" | undefined> => {
   try {
     return (await commands.read(ledger, key))?.value;
   } catch (error) {
@@ -69,11 +72,11 @@ const ID_REUSED = {
   problems: [{ path: "metadata.commandId", rule: "belongs to a command with another payload" }],
 } as const;
 
-const findKnown = (
+const diagnoseKnown = (
   request: CommandRequest,
   command: Command,
-  { fingerprintKey }: FindingContext,
-): Finding => {
+  { fingerprintKey }: DiagnosisContext,
+): Diagnosis => {
   if (fingerprintKey === undefined) return { kind: "known", command, isCompared: false };
   return requestFingerprint(request, fingerprintKey) === command.fingerprint
     ? { kind: "known", command, isCompared: true }
@@ -81,11 +84,11 @@ const findKnown = (
 };
 
 /** Of a request that keeps to the contract, and whose id is free. */
-const findNew = async (
+const diagnoseNew = async (
   request: CommandRequest,
   letter: DeadLetter,
-  { ledger, access, now }: FindingContext,
-): Promise<Finding> => {
+  { ledger, access, now }: DiagnosisContext,
+): Promise<Diagnosis> => {
   // The ledger forgets a command some time after its end, and this request does not tell its age.
   if (request.askedAt === undefined && letter.arrivedAt < now - MAX_REQUEST_AGE_MS) {
     return { kind: "untimed", request };
@@ -96,13 +99,13 @@ const findNew = async (
     : { kind: "runnable", request, isRightChecked: access !== undefined };
 };
 
-const findRequest = async (
-  { source, commandId, detail }: RequestLetter,
+const diagnoseRequest = async (
+  { source, commandId, detail }: RequestContent,
   letter: DeadLetter,
-  context: FindingContext,
-): Promise<Finding> => {
+  context: DiagnosisContext,
+): Promise<Diagnosis> => {
   const key = commandId && commandKey({ sender: source.sender, id: commandId });
-  const command = key === undefined ? undefined : await lookUp(context.ledger, key);
+  const command = key === undefined ? undefined : await readCommand(context.ledger, key);
   if (command === "unreadable") return { kind: "stuck" };
   const access = context.access ?? unchecked(command);
   const read = readRequest(detail, { ...source, access });
@@ -110,33 +113,33 @@ const findRequest = async (
     return { kind: "refused", refusal: read.rejection, request: undefined, command };
   }
   return command
-    ? findKnown(read.request, command, context)
-    : findNew(read.request, letter, context);
+    ? diagnoseKnown(read.request, command, context)
+    : diagnoseNew(read.request, letter, context);
 };
 
 /** Looks up how a dead letter stands. Changes nothing. */
-export const findOut = async (
-  read: Letter,
+export const diagnose = async (
+  read: DeadLetterContent,
   letter: DeadLetter,
-  context: FindingContext,
-): Promise<Finding> => {
+  context: DiagnosisContext,
+): Promise<Diagnosis> => {
   switch (read.kind) {
     case "unreadable":
       return read;
     case "forged":
       return { kind: "forged" };
     case "resume": {
-      const command = await lookUp(context.ledger, read.command);
+      const command = await readCommand(context.ledger, read.command);
       if (command === "unreadable") return { kind: "stuck" };
       return command ? { kind: "known", command, isCompared: true } : { kind: "forgotten" };
     }
     case "request":
-      return findRequest(read, letter, context);
+      return diagnoseRequest(read, letter, context);
     case "ignored":
       return { kind: "ignored" };
     case "reaction": {
       const key = commandKey({ sender: read.source.sender, id: read.commandId });
-      const command = await lookUp(context.ledger, key);
+      const command = await readCommand(context.ledger, key);
       if (command === "unreadable") return { kind: "stuck" };
       return command
         ? { kind: "known", command, isCompared: false }

@@ -5,16 +5,16 @@ import { clipped, listedProblems } from "../events/event.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { Explanation } from "./answers.ts";
-import { type Letter, readLetter } from "./dead-letter.ts";
-import { type Finding, type FindingContext, findOut } from "./diagnosis.ts";
+import { type DeadLetterContent, readDeadLetter } from "./dead-letter.ts";
+import { type Diagnosis, type DiagnosisContext, diagnose } from "./diagnosis.ts";
 
-type Words = Pick<Explanation, "advice" | "deletingLoses" | "redrive" | "standing">;
+type Description = Pick<Explanation, "advice" | "deletingLoses" | "redrive" | "standing">;
 
 /** To the second: for people. */
 const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** What a dead letter is. */
-const whatText = (letter: Letter): string => {
+const describeContent = (letter: DeadLetterContent): string => {
   switch (letter.kind) {
     case "resume":
       return "Skyhook's own message: its command is to go on";
@@ -51,7 +51,10 @@ const commandText = (command: Command): string => {
   return `ended ${timeText(endedAt)} as ${status}${reason === undefined ? "" : ` (${reason})`}`;
 };
 
-const knownWords = ({ command, isCompared }: Extract<Finding, { kind: "known" }>): Words => ({
+const knownWords = ({
+  command,
+  isCompared,
+}: Extract<Diagnosis, { kind: "known" }>): Description => ({
   standing: `in the ledger: ${commandText(command)}${isCompared ? "" : "; whether its payload is the same is not checked"}`,
   redrive: "changes nothing",
   advice: "delete",
@@ -61,9 +64,12 @@ const knownWords = ({ command, isCompared }: Extract<Finding, { kind: "known" }>
 /** Reasons that pass, or that somebody can take away: a rejection now would lose the command. */
 const PASSING: ReadonlySet<RejectionReason> = new Set(["lane-full", "not-allowed"]);
 
-const refusedWords = (finding: Extract<Finding, { kind: "refused" }>, isTold: boolean): Words => {
-  const { reason } = finding.refusal;
-  const { command } = finding;
+const refusedWords = (
+  diagnosis: Extract<Diagnosis, { kind: "refused" }>,
+  isTold: boolean,
+): Description => {
+  const { reason } = diagnosis.refusal;
+  const { command } = diagnosis;
   const standing = command
     ? `a command with its id is in the ledger: ${commandText(command)}`
     : "not in the ledger: never accepted";
@@ -80,8 +86,8 @@ const refusedWords = (finding: Extract<Finding, { kind: "refused" }>, isTold: bo
 const RIGHTS_UNKNOWN = ", if its sender may: rights are not checked without --accounts";
 
 /** @param isTold whether its sender can be told of a rejection */
-const wordsOf = (finding: Finding, isTold: boolean): Words => {
-  switch (finding.kind) {
+const describeDiagnosis = (diagnosis: Diagnosis, isTold: boolean): Description => {
+  switch (diagnosis.kind) {
     case "unreadable":
       return {
         standing: "no command",
@@ -106,7 +112,7 @@ const wordsOf = (finding: Finding, isTold: boolean): Words => {
       };
     case "reacting":
       return {
-        standing: finding.isIdKnown
+        standing: diagnosis.isIdKnown
           ? "not in the ledger: never accepted"
           : "not in the ledger under this id; a rule with `key` gives its command another id",
         redrive: "gives it to intake again, which applies the reaction",
@@ -128,11 +134,11 @@ const wordsOf = (finding: Finding, isTold: boolean): Words => {
         deletingLoses: "nothing",
       };
     case "known":
-      return knownWords(finding);
+      return knownWords(diagnosis);
     case "runnable":
       return {
         standing: "not in the ledger: never accepted",
-        redrive: `runs it${finding.isRightChecked ? "" : RIGHTS_UNKNOWN}`,
+        redrive: `runs it${diagnosis.isRightChecked ? "" : RIGHTS_UNKNOWN}`,
         advice: "redrive",
         deletingLoses: "command",
       };
@@ -145,9 +151,9 @@ const wordsOf = (finding: Finding, isTold: boolean): Words => {
         deletingLoses: "command",
       };
     case "refused":
-      return refusedWords(finding, isTold);
+      return refusedWords(diagnosis, isTold);
     default:
-      return finding satisfies never;
+      return diagnosis satisfies never;
   }
 };
 
@@ -223,8 +229,8 @@ const outlineOf = (value: unknown, levels = MAX_LEVELS): JsonValue => {
 
 const instant = (at: number): string => new Date(at).toISOString();
 
-const commandIn = (finding: Finding): Command | undefined =>
-  "command" in finding ? finding.command : undefined;
+const commandIn = (diagnosis: Diagnosis): Command | undefined =>
+  "command" in diagnosis ? diagnosis.command : undefined;
 
 const ledgerFields = (command: Command | undefined): Partial<Explanation> =>
   command
@@ -238,7 +244,7 @@ const ledgerFields = (command: Command | undefined): Partial<Explanation> =>
     : {};
 
 /** Whose it is, and which command, as far as the message shows. */
-const identityFields = (letter: Letter): Partial<Explanation> => {
+const identityFields = (letter: DeadLetterContent): Partial<Explanation> => {
   if (letter.kind === "resume") {
     const { sender, id } = splitCommandKey(letter.command);
     return { sender: clipped(sender), commandId: clipped(id) };
@@ -248,10 +254,10 @@ const identityFields = (letter: Letter): Partial<Explanation> => {
   return { sender: clipped(source.sender), ...(commandId !== undefined && { commandId }) };
 };
 
-const requestFields = (letter: Letter, finding: Finding): Partial<Explanation> => {
+const requestFields = (letter: DeadLetterContent, diagnosis: Diagnosis): Partial<Explanation> => {
   if (letter.kind !== "request") return {};
-  const request = "request" in finding ? finding.request : undefined;
-  if (!request) return finding.kind === "refused" ? { content: outlineOf(letter.detail) } : {};
+  const request = "request" in diagnosis ? diagnosis.request : undefined;
+  if (!request) return diagnosis.kind === "refused" ? { content: outlineOf(letter.detail) } : {};
   return {
     operation: request.operation.id,
     // Without the rights nobody knows which account is meant where the request does not say it.
@@ -260,9 +266,9 @@ const requestFields = (letter: Letter, finding: Finding): Partial<Explanation> =
   };
 };
 
-const refusalFields = (finding: Finding): Partial<Explanation> =>
-  finding.kind === "refused"
-    ? { reason: finding.refusal.reason, problems: listedProblems(finding.refusal.problems) }
+const refusalFields = (diagnosis: Diagnosis): Partial<Explanation> =>
+  diagnosis.kind === "refused"
+    ? { reason: diagnosis.refusal.reason, problems: listedProblems(diagnosis.refusal.problems) }
     : {};
 
 /**
@@ -271,10 +277,10 @@ const refusalFields = (finding: Finding): Partial<Explanation> =>
  */
 export const explain = async (
   letter: DeadLetter,
-  context: FindingContext,
+  context: DiagnosisContext,
 ): Promise<Explanation> => {
-  const read = readLetter(letter, context);
-  const finding = await findOut(read, letter, context);
+  const read = readDeadLetter(letter, context);
+  const diagnosis = await diagnose(read, letter, context);
   const isTold = read.kind === "request" && read.commandId !== undefined;
   return {
     messageId: letter.messageId,
@@ -283,12 +289,12 @@ export const explain = async (
     receiveCount: letter.receiveCount,
     bytes: Buffer.byteLength(letter.body),
     kind: read.kind,
-    what: whatText(read),
+    what: describeContent(read),
     ...identityFields(read),
-    ...ledgerFields(commandIn(finding)),
-    ...requestFields(read, finding),
-    ...refusalFields(finding),
-    ...wordsOf(finding, isTold),
-    mayRunTwice: finding.kind === "untimed",
+    ...ledgerFields(commandIn(diagnosis)),
+    ...requestFields(read, diagnosis),
+    ...refusalFields(diagnosis),
+    ...describeDiagnosis(diagnosis, isTold),
+    mayRunTwice: diagnosis.kind === "untimed",
   };
 };

@@ -14,7 +14,7 @@ import { isUnreadable } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
-import type { CancelAnswer, Finding, LiftAnswer, ResolveAnswer } from "./answers.ts";
+import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "./answers.ts";
 
 /**
  * How far the clock of whoever asks may be from that of the lease's holder, who is taken for gone only
@@ -86,11 +86,11 @@ export const cancelCommand = async (
   return cancelAnswer(value, deps.clock.now());
 };
 
-/** Whether nothing of a finding would be lost if the kept one stays. */
-const says = (resolution: Resolution, { applied, note }: Finding): boolean =>
+/** Whether nothing of a verdict would be lost if the kept one stays. */
+const says = (resolution: Resolution, { applied, note }: Verdict): boolean =>
   resolution.applied === applied && (note === undefined || note === resolution.note);
 
-const resolveAnswer = (command: Command, finding: Finding): ResolveAnswer => {
+const resolveAnswer = (command: Command, verdict: Verdict): ResolveAnswer => {
   if (!isEnded(command)) return { kind: "open", status: command.state.status };
   const { resolution, state } = command;
   if (!resolution) {
@@ -99,31 +99,31 @@ const resolveAnswer = (command: Command, finding: Finding): ResolveAnswer => {
   }
   return {
     ...resolution,
-    kind: says(resolution, finding) ? "resolved" : "resolved-otherwise",
+    kind: says(resolution, verdict) ? "resolved" : "resolved-otherwise",
     resolvedAt: new Date(resolution.resolvedAt).toISOString(),
   };
 };
 
 /**
- * Keeps a person's finding about a command that ended with an unknown outcome, once. One conditional
+ * Keeps a person's verdict about a command that ended with an unknown outcome, once. One conditional
  * write; its event is left to whoever finishes ended commands. Asked again, it answers the same.
  * @returns undefined when there is no such command
  */
 export const resolveCommand = async (
   deps: { readonly ledger: Ledger; readonly clock: Clock },
   key: string,
-  finding: Finding,
+  verdict: Verdict,
 ): Promise<ResolveAnswer | undefined> => {
   if (!(await commands.read(deps.ledger, key))) return undefined;
   const resolution: Resolution = {
-    applied: finding.applied,
+    applied: verdict.applied,
     resolvedAt: deps.clock.now(),
-    ...(finding.note !== undefined && { note: finding.note }),
+    ...(verdict.note !== undefined && { note: verdict.note }),
   };
   const { value } = await commands.update(deps.ledger, key, (command) =>
     resolveOutcome(command, resolution, commandResolved(command, resolution)),
   );
-  return resolveAnswer(value, finding);
+  return resolveAnswer(value, verdict);
 };
 
 /** No pause is longer: commands that wait for one are due within it. */

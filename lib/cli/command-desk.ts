@@ -1,4 +1,4 @@
-import type { CancelAnswer, Finding, LiftAnswer, ResolveAnswer } from "../admin/answers.ts";
+import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "../admin/answers.ts";
 import { createGatewayClient } from "./gateway-client.ts";
 import type { RequestState } from "./request-state.ts";
 
@@ -9,7 +9,7 @@ import type { RequestState } from "./request-state.ts";
 export interface CommandDesk {
   look(commandId: string): Promise<RequestState | undefined>;
   cancel(commandId: string): Promise<CancelAnswer | undefined>;
-  resolve(commandId: string, finding: Finding): Promise<ResolveAnswer | undefined>;
+  resolve(commandId: string, verdict: Verdict): Promise<ResolveAnswer | undefined>;
   /** Lets an account send again that the provider has asked to pause; undefined: none of that name. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;
   /** When events and lanes follow what is written here, in words; absent: at once. */
@@ -23,6 +23,6 @@ export const gatewayCommandDesk = (endpoint: string, sender: string | undefined)
     look: (commandId) => gateway.look(commandId, { sender }),
     cancel: (commandId) => gateway.cancel(commandId, sender),
     liftPause: gateway.liftPause,
-    resolve: (commandId, finding) => gateway.resolve(commandId, sender, finding),
+    resolve: (commandId, verdict) => gateway.resolve(commandId, sender, verdict),
   };
 };

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import {
   type DeadLetterList,
+  type DeadLetterOutcome,
   deadLetterListSchema,
-  type LetterOutcome,
-  letterOutcomeSchema,
+  deadLetterOutcomeSchema,
 } from "../admin/answers.ts";
 import type { Selection } from "../admin/dead-letters.ts";
 import { post, read } from "./gateway-client.ts";
@@ -11,11 +11,11 @@ import { post, read } from "./gateway-client.ts";
 /** Where dead letters are looked at and settled: at a running Skyhook, or at a deployed stage. */
 export interface DeadLetterDesk {
   list(): Promise<DeadLetterList>;
-  redrive(selection: Selection): Promise<readonly LetterOutcome[]>;
-  remove(ids: readonly string[], isForced: boolean): Promise<readonly LetterOutcome[]>;
+  redrive(selection: Selection): Promise<readonly DeadLetterOutcome[]>;
+  remove(ids: readonly string[], isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
 }
 
-const outcomes = z.array(letterOutcomeSchema);
+const outcomes = z.array(deadLetterOutcomeSchema);
 
 /** Those of the running Skyhook at an address. Its methods throw an ExitError when it is not reached. */
 export const gatewayDeadLetterDesk = (endpoint: string): DeadLetterDesk => ({

@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { DeadLetterList, Explanation, LetterOutcome } from "../admin/answers.ts";
+import type { DeadLetterList, DeadLetterOutcome, Explanation } from "../admin/answers.ts";
 import { problemLines } from "./output.ts";
 import { visibleText } from "./visible-text.ts";
 
@@ -52,7 +52,7 @@ export const deadLettersText = ({ deadLetters, more }: DeadLetterList): string =
   return [...deadLetters.map(explanationText), ...rest].join("\n\n");
 };
 
-const OUTCOMES: Readonly<Record<LetterOutcome["outcome"], string>> = {
+const OUTCOMES: Readonly<Record<DeadLetterOutcome["outcome"], string>> = {
   "sent-back": "sent back",
   "in-both": "sent back, and could not be taken from the dead letters; delete it",
   deleted: "deleted",
@@ -61,7 +61,7 @@ const OUTCOMES: Readonly<Record<LetterOutcome["outcome"], string>> = {
   failed: "failed",
 };
 
-const outcomeText = ({ messageId, outcome, what, why }: LetterOutcome): string =>
+const outcomeText = ({ messageId, outcome, what, why }: DeadLetterOutcome): string =>
   visibleText(
     [
       `${messageId} ${OUTCOMES[outcome]}`,
@@ -71,5 +71,5 @@ const outcomeText = ({ messageId, outcome, what, why }: LetterOutcome): string =
   );
 
 /** What was done with each, a line each. */
-export const outcomesText = (outcomes: readonly LetterOutcome[]): string =>
+export const outcomesText = (outcomes: readonly DeadLetterOutcome[]): string =>
   outcomes.length === 0 ? "no dead letters" : outcomes.map(outcomeText).join("\n");

@@ -1,4 +1,4 @@
-import type { LetterOutcome } from "../admin/answers.ts";
+import type { DeadLetterOutcome } from "../admin/answers.ts";
 import type { Selection } from "../admin/dead-letters.ts";
 import type { DeadLetterDesk } from "./dead-letter-desk.ts";
 import { deadLettersText, outcomesText } from "./dead-letter-text.ts";
@@ -20,18 +20,18 @@ export const showDeadLetters = async (
   return EXIT.ok;
 };
 
-const FAILED: ReadonlySet<LetterOutcome["outcome"]> = new Set(["failed", "in-both"]);
-const DONE: ReadonlySet<LetterOutcome["outcome"]> = new Set(["deleted", "sent-back"]);
+const FAILED: ReadonlySet<DeadLetterOutcome["outcome"]> = new Set(["failed", "in-both"]);
+const DONE: ReadonlySet<DeadLetterOutcome["outcome"]> = new Set(["deleted", "sent-back"]);
 
 /** @param asked whether each of them was named: then one that was kept is a refusal */
-const exitCodeOf = (outcomes: readonly LetterOutcome[], isEachNamed: boolean): ExitCode => {
+const exitCodeOf = (outcomes: readonly DeadLetterOutcome[], isEachNamed: boolean): ExitCode => {
   if (outcomes.some(({ outcome }) => FAILED.has(outcome))) return EXIT.failed;
   const isDone = outcomes.every(({ outcome }) => DONE.has(outcome));
   return isDone || !isEachNamed ? EXIT.ok : EXIT.refused;
 };
 
 const show = (
-  outcomes: readonly LetterOutcome[],
+  outcomes: readonly DeadLetterOutcome[],
   { json }: Output,
   isEachNamed: boolean,
 ): ExitCode => {

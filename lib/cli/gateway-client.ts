@@ -3,11 +3,11 @@ import * as z from "zod";
 import {
   type CancelAnswer,
   cancelAnswerSchema,
-  type Finding,
   type LiftAnswer,
   liftAnswerSchema,
   type ResolveAnswer,
   resolveAnswerSchema,
+  type Verdict,
 } from "../admin/answers.ts";
 import {
   type PriceChangeView,
@@ -44,11 +44,11 @@ export interface GatewayClient {
   ): Promise<RequestState | undefined>;
   /** Ends a command where that can be done; undefined when there is none. */
   cancel(commandId: string, sender: string | undefined): Promise<CancelAnswer | undefined>;
-  /** Keeps a person's finding; undefined when there is no such command. */
+  /** Keeps a person's verdict; undefined when there is no such command. */
   resolve(
     commandId: string,
     sender: string | undefined,
-    finding: Finding,
+    verdict: Verdict,
   ): Promise<ResolveAnswer | undefined>;
   /** Ends the pause of an account; undefined when there is none of that name. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;
@@ -168,9 +168,9 @@ export const createGatewayClient = (endpoint: string): GatewayClient => ({
     const url = commandUrl(endpoint, commandId, { act: "cancel", sender });
     return answerIn(await postRequest(url, {}), url, cancelAnswerSchema, NO_SUCH_COMMAND);
   },
-  async resolve(commandId, sender, finding) {
+  async resolve(commandId, sender, verdict) {
     const url = commandUrl(endpoint, commandId, { act: "resolve", sender });
-    return answerIn(await postRequest(url, finding), url, resolveAnswerSchema, NO_SUCH_COMMAND);
+    return answerIn(await postRequest(url, verdict), url, resolveAnswerSchema, NO_SUCH_COMMAND);
   },
   async liftPause(account) {
     const url = new URL(`/accounts/${encodeURIComponent(account)}/lift-pause`, endpoint);

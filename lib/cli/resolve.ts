@@ -1,4 +1,4 @@
-import { type Finding, findingSchema, type ResolveAnswer } from "../admin/answers.ts";
+import { type ResolveAnswer, type Verdict, verdictSchema } from "../admin/answers.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { type CommandDeskFlags, deskFlagsText, openCommandDesk } from "./open-desk.ts";
@@ -15,12 +15,12 @@ export interface ResolveFlags extends CommandDeskFlags {
 }
 
 /** @throws ExitError unless exactly one of the two is said, and the note is one */
-const findingOf = ({ applied = false, notApplied = false, note }: ResolveFlags): Finding => {
+const verdictOf = ({ applied = false, notApplied = false, note }: ResolveFlags): Verdict => {
   if (applied === notApplied) {
     throw new ExitError(EXIT.refused, "say what you have found: either --applied or --not-applied");
   }
-  const finding = findingSchema.safeParse({ applied, ...(note !== undefined && { note }) });
-  if (finding.success) return finding.data;
+  const verdict = verdictSchema.safeParse({ applied, ...(note !== undefined && { note }) });
+  if (verdict.success) return verdict.data;
   throw new ExitError(EXIT.refused, "--note: 1 to 500 characters of plain text");
 };
 
@@ -52,9 +52,9 @@ export const resolve = async (
   flags: ResolveFlags,
   clock: Clock,
 ): Promise<ExitCode> => {
-  const finding = findingOf(flags);
+  const verdict = verdictOf(flags);
   const desk = await openCommandDesk(flags, clock);
-  const answer = await desk.resolve(commandId, finding);
+  const answer = await desk.resolve(commandId, verdict);
   if (!answer) throw noSuchCommand(commandId);
   const isDone = answer.kind === "resolved";
   const text = sentence(commandId, answer, deskFlagsText(flags, process.env.SKYHOOK_ENDPOINT));

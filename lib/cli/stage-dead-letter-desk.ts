@@ -2,10 +2,10 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import {
+  type DeadLetterDeps,
   deleteDeadLetters,
   joinDeadLetters,
   listDeadLetters,
-  type RecoveryDeps,
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
 import { createAwsClient } from "../platform/aws/aws-client.ts";
@@ -75,7 +75,7 @@ const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
     .read(`/skyhook/${stage}/fingerprint-key`)
     .catch(() => undefined);
 
-const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
+const openRecovery = async (options: StageOptions): Promise<DeadLetterDeps> => {
   const { stage, accounts, clock, random } = options;
   const sqs = createAwsClient(SQSClient);
   const { commandQueueUrl, deadLetters } = await openQueues(stage, sqs, random);
@@ -102,7 +102,7 @@ const openRecovery = async (options: StageOptions): Promise<RecoveryDeps> => {
  * throw an ExitError when AWS is not reached or refuses.
  */
 export const stageDeadLetterDesk = (options: StageOptions): DeadLetterDesk => {
-  const at = async <T>(work: (recovery: RecoveryDeps) => Promise<T>): Promise<T> => {
+  const at = async <T>(work: (recovery: DeadLetterDeps) => Promise<T>): Promise<T> => {
     try {
       return await work(await openRecovery(options));
     } catch (error) {

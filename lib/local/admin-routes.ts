@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { findingSchema } from "../admin/answers.ts";
+import { verdictSchema } from "../admin/answers.ts";
 import { cancelCommand, resolveCommand } from "../admin/operator-actions.ts";
 import { parseJson } from "../contract/json.ts";
 import { commandKey, commands, isEnded } from "../engine/command.ts";
@@ -41,10 +41,10 @@ export const createPersonRoutes = (deps: CommandDeps): Hono => {
   app.post("/:id/resolve", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
-    const finding = findingSchema.safeParse(parseJson(body));
-    if (!finding.success) return refuse(context, 400, "not a finding: applied, and a short note");
+    const verdict = verdictSchema.safeParse(parseJson(body));
+    if (!verdict.success) return refuse(context, 400, "not a verdict: applied, and a short note");
     const key = keyOf(context, context.req.param("id"));
-    return answer(context, key, await resolveCommand(deps, key, finding.data));
+    return answer(context, key, await resolveCommand(deps, key, verdict.data));
   });
   return app;
 };

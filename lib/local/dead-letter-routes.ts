@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
 import {
+  type DeadLetterDeps,
   deleteDeadLetters,
   listDeadLetters,
-  type RecoveryDeps,
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
 import { parseJson } from "../contract/json.ts";
@@ -19,7 +19,7 @@ const redriveSchema = z.union([
 
 const deleteSchema = z.strictObject({ ids, force: z.boolean() });
 
-const recoveryOf = (automation: Automation): RecoveryDeps => ({
+const recoveryOf = (automation: Automation): DeadLetterDeps => ({
   deadLetters: automation.deadLetters,
   context: () => {
     const { deps, reactions } = automation;

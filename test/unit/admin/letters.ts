@@ -1,4 +1,4 @@
-import type { FindingContext } from "../../../lib/admin/diagnosis.ts";
+import type { DiagnosisContext } from "../../../lib/admin/diagnosis.ts";
 import { explain } from "../../../lib/admin/explanation.ts";
 import { requestFingerprint } from "../../../lib/engine/accept.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
@@ -33,10 +33,10 @@ export const sealedBy = (sender: string, detail: unknown, key = KEY): string =>
 
 /** Everybody asked for may use the account `local`; `fields` go on top. */
 export const contextOf = (
-  fields: Partial<FindingContext> = {},
+  fields: Partial<DiagnosisContext> = {},
   ledger: Ledger = createMemoryLedger(),
   rights: AccountsConfig = shared(OTHER_TEAM),
-): FindingContext => ({
+): DiagnosisContext => ({
   ledger,
   access: createAccess(rights, "own"),
   ownSender: "own",

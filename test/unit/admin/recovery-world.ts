@@ -1,4 +1,4 @@
-import { listDeadLetters, type RecoveryDeps } from "../../../lib/admin/dead-letters.ts";
+import { type DeadLetterDeps, listDeadLetters } from "../../../lib/admin/dead-letters.ts";
 import { createLocalDeadLetters } from "../../../lib/local/local-dead-letters.ts";
 import { deployment } from "../../../lib/platform/deployment.ts";
 import { startProvider } from "../../support/provider.ts";
@@ -22,7 +22,7 @@ export const openRecovery = async () => {
   });
   const { queue, clock } = world;
   const deadLetters = createLocalDeadLetters({ queue, clock, name: "commands" });
-  const deps: RecoveryDeps = {
+  const deps: DeadLetterDeps = {
     deadLetters,
     context: () => {
       const { ledger, access, ownSender, fingerprintKey } = world.newInvocation().deps;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import {
+  type DeadLetterDeps,
   deleteDeadLetters,
   joinDeadLetters,
   listDeadLetters,
-  type RecoveryDeps,
   redriveDeadLetters,
 } from "../../../lib/admin/dead-letters.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
@@ -38,7 +38,7 @@ const openBoth = async () => {
   };
   const commands = await openQueue("commands", updatePolicy("by-queue"));
   const requests = await openQueue("requests", EVENT);
-  const deps: RecoveryDeps = {
+  const deps: DeadLetterDeps = {
     deadLetters: joinDeadLetters([commands.deadLetters, requests.deadLetters]),
     context: () => contextOf({ now: clock.now() }),
   };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { LetterOutcome } from "../../../lib/admin/answers.ts";
+import type { DeadLetterOutcome } from "../../../lib/admin/answers.ts";
 import type { DeadLetterDesk } from "../../../lib/cli/dead-letter-desk.ts";
 import { deadLettersText } from "../../../lib/cli/dead-letter-text.ts";
 import { redrive } from "../../../lib/cli/dead-letters.ts";
@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 /** A desk at which this becomes of the letters. */
-const deskOf = (...outcomes: readonly LetterOutcome["outcome"][]): DeadLetterDesk => {
+const deskOf = (...outcomes: readonly DeadLetterOutcome["outcome"][]): DeadLetterDesk => {
   const letters = outcomes.map((outcome, at) => ({ messageId: `m${at}`, outcome }));
   return {
     list: async () => ({ deadLetters: [], more: 0 }),

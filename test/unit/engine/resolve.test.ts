@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Finding } from "../../../lib/admin/answers.ts";
+import type { Verdict } from "../../../lib/admin/answers.ts";
 import { resolveCommand } from "../../../lib/admin/operator-actions.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../../support/provider.ts";
@@ -9,8 +9,8 @@ import { createWorld, type World } from "../../support/world.ts";
 const HOUR_MS = 60 * 60_000;
 const LANE = "local/router/1234567/76";
 
-const resolve = (world: World, finding: Finding, id = "c1") =>
-  resolveCommand(world.newInvocation().deps, `own/${id}`, finding);
+const resolve = (world: World, verdict: Verdict, id = "c1") =>
+  resolveCommand(world.newInvocation().deps, `own/${id}`, verdict);
 
 /** A world in which `c1` has ended with an unknown outcome. */
 const unknown = async () => {
@@ -28,7 +28,7 @@ const unknown = async () => {
 const resolutions = (world: World) =>
   world.bus.published().filter(({ detailType }) => detailType === "CommandResolved");
 
-describe("a person's finding about an unknown outcome", () => {
+describe("a person's verdict about an unknown outcome", () => {
   test("is kept with its time and told of, and the end stays what it was", async () => {
     const { world } = await unknown();
     const before = await world.command("c1");
@@ -68,7 +68,7 @@ describe("a person's finding about an unknown outcome", () => {
     expect(world.measured.filter(({ name }) => name === "LedgerLag").at(-1)?.value).toBe(0);
   });
 
-  test("said again is the same finding, and told once under one id", async () => {
+  test("said again is the same verdict, and told once under one id", async () => {
     const { world } = await unknown();
 
     const answers = await Promise.all([
@@ -131,7 +131,7 @@ describe("a person's finding about an unknown outcome", () => {
   });
 });
 
-describe("a finding is refused", () => {
+describe("a verdict is refused", () => {
   test("about a command whose end says what became of it", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.handle(requests.updateEvent("c1", { bucket_name: "no-such" }));
