@@ -1,4 +1,4 @@
-/** What a build of esbuild tells of its bundles: how large each is, and what it holds. */
+/** Sizes of the bundles of an esbuild build, and their largest parts. */
 import { basename, dirname } from "node:path";
 
 const LISTED = 5;

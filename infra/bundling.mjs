@@ -1,11 +1,11 @@
 /**
- * How things are bundled with esbuild, whoever makes the bundles: the packaging, the check of their
- * sizes, the benchmark of their load times.
+ * How esbuild makes bundles: for the packaging, the check of their sizes, and the benchmark of their
+ * load times.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { shakeSdk } from "./shake-sdk.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -38,6 +38,40 @@ const NEVER_LOADED_ON_LAMBDA = [
   "@aws-sdk/credential-provider-web-identity",
   "@smithy/credential-provider-imds",
 ];
+
+const DESCRIPTION =
+  /[\\/]@aws-sdk[\\/]client-[a-z0-9-]+[\\/]dist-es[\\/]schemas[\\/]schemas_0\.js$/;
+
+const SHAPE = /^((?:export )?var \w+\$? = )(\[[\s\S]*?\]);$/gm;
+const REGISTRATION = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
+
+/**
+ * Shakes off a bundle what the AWS clients in it never use. A client describes all its operations
+ * and errors in one file that esbuild has to keep nearly whole: it cannot know that an array whose
+ * objects have computed keys does nothing when it is made, and every error is registered.
+ *
+ * An error that is not registered is thrown as the client's base class, with the same message and
+ * status, under the name that AWS sent: the SDK does so with every error that it does not know. So
+ * those are kept that our adapters name. Two things differ for the others. SQS sends the names of its
+ * old interface (`AWS.SimpleQueueService.NonExistentQueue`), which the SDK translates for those it knows
+ * (`QueueDoesNotExist`); to keep its errors costs 10 kB a bundle. And one error would be sent again because of
+ * its class, `ReplicatedWriteConflictException` of DynamoDB's global tables; the ledger is none.
+ * @param adapters the folder whose files name errors of the SDK
+ */
+const shakeSdk = (adapters) => ({
+  name: "shake-sdk",
+  setup({ onLoad }) {
+    const ours = readdirSync(adapters).map((file) => readFileSync(join(adapters, file), "utf8"));
+    const isNamed = (error) => ours.some((text) => new RegExp(`\\b${error}\\b`).test(text));
+    onLoad({ filter: DESCRIPTION }, async ({ path }) => {
+      const description = await readFile(path, "utf8");
+      const contents = description
+        .replace(REGISTRATION, (line, error) => (isNamed(error) ? line : ""))
+        .replace(SHAPE, "$1/* @__PURE__ */ (() => $2)();");
+      return { contents, loader: "js" };
+    });
+  },
+});
 
 /** Of whatever Lambda loads. */
 export const FOR_LAMBDA = {

@@ -1,11 +1,10 @@
+const { arnOf, nameOf } = require("./names.cjs");
 const { delivery } = require("../lib/platform/deployment.json");
-const { arnOf } = require("./arn.cjs");
 const { STATE } = require("./kill-switch.cjs");
-const { nameOf } = require("./name.cjs");
-const { deadLetterPolicy } = require("./queue-policies.cjs");
+const { deadLetterPolicy } = require("./queues.cjs");
 
 /** Where people put the configs: thresholds.yaml and watchlist.yaml. */
-module.exports = {
+exports.configBucket = {
   ConfigBucket: {
     Type: "AWS::S3::Bucket",
     // Removing a stage must not remove what people wrote.
@@ -13,7 +12,7 @@ module.exports = {
     UpdateReplacePolicy: "Retain",
     // No name: bucket names are global, and a fixed one would keep a stage out of a second region.
     Properties: {
-      // Who wanted what since when; also tells in an event which version was meant.
+      // Keeps who changed what and when; an event names the version that it is about.
       VersioningConfiguration: { Status: "Enabled" },
       BucketEncryption: {
         ServerSideEncryptionConfiguration: [
@@ -53,12 +52,12 @@ module.exports = {
     },
   },
 
-  /** S3 tells the default bus, where AWS services put their events. */
+  /** S3 puts its events on the default bus, as all AWS services do. */
   ThresholdsWritten: {
     Type: "AWS::Events::Rule",
     Properties: {
       Name: nameOf("thresholds-written"),
-      // What is written while everything stands still, the first hourly look finds.
+      // A config written while the stage is stopped is found by the first hourly check.
       State: STATE,
       EventPattern: {
         source: ["aws.s3"],

@@ -107,3 +107,26 @@ exports.configured = async ({ resolveVariable }) => {
   reading ??= read(values.map(String));
   return reading;
 };
+
+const LEAST_CONCURRENCY = 2;
+const MOST_CONCURRENCY = 1_000;
+
+/**
+ * `maximumConcurrency` of intake's mapping: how many batches of events are accepted side by side. A
+ * limit that reserves nothing, because Lambda refuses a reservation that leaves less than 100 of an
+ * AWS account's quota to its other functions, and the whole quota of a new one may be 10.
+ */
+exports.intakeConcurrency = async ({ resolveVariable }) => {
+  if ((await resolveVariable("param:intakeConcurrency, null")) !== null) {
+    end([
+      `intakeConcurrency: replaced by intakeMaximumConcurrency (${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}), which reserves nothing`,
+    ]);
+  }
+  const text = String(await resolveVariable("param:intakeMaximumConcurrency"));
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return number >= LEAST_CONCURRENCY && number <= MOST_CONCURRENCY
+    ? number
+    : end([
+        `intakeMaximumConcurrency: a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}`,
+      ]);
+};

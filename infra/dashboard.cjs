@@ -1,17 +1,15 @@
+const { nameOf } = require("./names.cjs");
 const alarmsOf = require("./alarms.cjs");
-const { lostDeadLetters } = require("./alarms/dead-letters.cjs");
 const { configured } = require("./configured.cjs");
-const { nameOf, STAGE } = require("./name.cjs");
-const queues = require("./queues.cjs");
+const { lostDeadLetters, ofFunction, ours } = require("./metrics.cjs");
+const { queues } = require("./queues.cjs");
 const { MAX_ALARMS_PER_WIDGET } = require("./template-limits.cjs");
 
 /** Of a dashboard's grid, which is 24 wide. */
 const WIDTH = 8;
 const HEIGHT = 6;
 
-const ours = (metric, ...more) => ["skyhook", metric, "service", STAGE, ...more];
 const ofQueue = (metric) => (id) => ["AWS/SQS", metric, "QueueName", `\${${id}.QueueName}`];
-const ofFunction = (metric) => (name) => ["AWS/Lambda", metric, "FunctionName", nameOf(name)];
 
 /** @param properties what differs from sums of five minutes */
 const graph = (title, metrics, properties = {}) => ({
@@ -52,9 +50,19 @@ const graphsOf = ({ functions, accounts, lost }) => {
       stat: "Maximum",
     }),
     graph("Dead letters lost", lost),
-    graph("Failed runs", functions.map(ofFunction("Errors"))),
-    graph("Throttled runs", functions.map(ofFunction("Throttles"))),
-    graph("Time of a run, p95, ms", functions.map(ofFunction("Duration")), { stat: "p95" }),
+    graph(
+      "Failed runs",
+      functions.map((name) => ofFunction("Errors", name)),
+    ),
+    graph(
+      "Throttled runs",
+      functions.map((name) => ofFunction("Throttles", name)),
+    ),
+    graph(
+      "Time of a run, p95, ms",
+      functions.map((name) => ofFunction("Duration", name)),
+      { stat: "p95" },
+    ),
     graph("Runs of the poller", [ours("PollerRan")]),
     graph(
       "Keys in trouble",

@@ -1,6 +1,6 @@
+const { STAGE } = require("./names.cjs");
 const { attemptTimeoutSeconds, schedules } = require("../lib/platform/deployment.json");
 const { configured, PACKAGED } = require("./configured.cjs");
-const { STAGE } = require("./name.cjs");
 
 /**
  * The settings of functions/settings.ts; a test compares the two. Secrets come by their names. A

@@ -1,7 +1,7 @@
-const { arnOf } = require("./arn.cjs");
+const { archiveRetentionDays } = require("../lib/platform/deployment.json");
 const { configured } = require("./configured.cjs");
-const functionRoles = require("./function-roles.cjs");
-const { nameOf } = require("./name.cjs");
+const { arnOf, nameOf } = require("./names.cjs");
+const { functionRoles } = require("./roles.cjs");
 
 /**
  * No event that calls itself ours, however many events a request holds: the key has a value for
@@ -45,7 +45,7 @@ const putPolicy = (effect, statement, principal, condition) => ({
 
 const rootOf = ({ id }) => ({ "Fn::Sub": `arn:\${AWS::Partition}:iam::${id}:root` });
 
-/** The bus, who alone may put events of ours on it, and which other AWS accounts may put theirs. */
+/** The bus, its archive, who alone may put events of ours on it, and which other AWS accounts may put theirs. */
 module.exports = async (osls) => {
   const { accounts, eventSource } = await configured(osls);
   const { awsAccounts, organization } = accounts;
@@ -75,5 +75,20 @@ module.exports = async (osls) => {
         StringEquals: { "aws:PrincipalOrgID": organization },
       }),
     }),
+    /**
+     * What went out, to be replayed for a subscriber that lost it. Never what came in: a replay would ask
+     * for everything again.
+     */
+    OutgoingArchive: {
+      Type: "AWS::Events::Archive",
+      Properties: {
+        ArchiveName: nameOf("outgoing"),
+        Description: "Events that Skyhook has published",
+        SourceArn: arnOf("EventBus"),
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
+        EventPattern: { source: ["${param:eventSource}"], account: [{ Ref: "AWS::AccountId" }] },
+        RetentionDays: archiveRetentionDays,
+      },
+    },
   };
 };

@@ -1,4 +1,4 @@
-const { nameOf } = require("./name.cjs");
+const { nameOf } = require("./names.cjs");
 
 /**
  * Keys and index are those of lib/platform/aws/ledger-table.ts, which local runs create their table from; a

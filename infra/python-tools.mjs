@@ -29,7 +29,7 @@ const placeOf = (name) => {
 const LOOK_MS = 500;
 
 const INSTALL_LIMIT_MS = 5 * 60_000;
-/** MiniStack's; also tells a Python that came without its own way to make environments. */
+/** MiniStack's floor. Fails also for a Python that came without `venv`. */
 const FITS = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
 /** The requirements' versions, by package. */
@@ -62,7 +62,7 @@ const sleep = (durationMs) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 };
 
-/** @throws Error when somebody else has it for longer than an installation may take */
+/** @throws Error when another run holds it for longer than an installation may take */
 const lock = (lockFolder) => {
   for (let waitedMs = 0; waitedMs < INSTALL_LIMIT_MS; waitedMs += LOOK_MS) {
     try {

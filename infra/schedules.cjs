@@ -1,9 +1,8 @@
+const { arnOf, nameOf, STAGE } = require("./names.cjs");
 const { schedules, tickRetryAttempts } = require("../lib/platform/deployment.json");
-const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
 const { STATE } = require("./kill-switch.cjs");
-const { nameOf, STAGE } = require("./name.cjs");
-const { serviceRole } = require("./service-role.cjs");
+const { serviceRole } = require("./roles.cjs");
 
 /**
  * What a tick is to a function: documented keywords of Scheduler, instead of what it sends by default.

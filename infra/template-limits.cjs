@@ -1,3 +1,5 @@
+const { end } = require("./configured.cjs");
+
 /**
  * Limits of AWS that a stage's own files can exceed. CloudFormation meets them in the middle of a
  * deployment; here they are computed from the template, as lines that say what to do.
@@ -10,7 +12,6 @@ const MAX_BUS_POLICY = 10_240;
 const MAX_RULES_PER_BUS = 300;
 const MAX_PATTERN = 2_048;
 const MAX_ALARMS_PER_WIDGET = 100;
-exports.MAX_ALARMS_PER_WIDGET = MAX_ALARMS_PER_WIDGET;
 
 /** The longest name that AWS makes up for a resource without one of its own. */
 const GENERATED_NAME = "x".repeat(64);
@@ -127,7 +128,7 @@ const widgetProblems = (ofType) =>
  * @param template as osls compiles it
  * @param region that it is packaged for; ARNs are as long as it is
  */
-exports.limitProblems = (template, region) => {
+const limitProblems = (template, region) => {
   const resources = Object.entries(template.Resources);
   const ofType = (type) =>
     resources
@@ -147,3 +148,19 @@ exports.limitProblems = (template, region) => {
     ...widgetProblems(ofType),
   ];
 };
+
+/** A plugin of osls: ends the packaging of a template that AWS would refuse halfway through a deployment. */
+class LimitsPlugin {
+  constructor(serverless) {
+    this.hooks = {
+      "after:aws:package:finalize:mergeCustomProviderResources": () => {
+        const template = serverless.service.provider.compiledCloudFormationTemplate;
+        const problems = limitProblems(template, serverless.getProvider("aws").getRegion());
+        if (problems.length > 0) end(problems);
+      },
+    };
+  }
+}
+
+module.exports = LimitsPlugin;
+Object.assign(module.exports, { limitProblems, MAX_ALARMS_PER_WIDGET });

@@ -11,5 +11,5 @@ export const checkedStage = (stage: string): string => {
   throw new ExitError(EXIT.refused, "--stage: the name of a deployed stage, such as prod");
 };
 
-/** How everything of a stage is called (infra/name.cjs). */
+/** How everything of a stage is called (infra/names.cjs). */
 export const stageResource = (stage: string, what: string): string => `skyhook-${stage}-${what}`;

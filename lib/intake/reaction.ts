@@ -36,7 +36,7 @@ export const reactionNamed = (reactions: readonly Reaction[], name: string): Rea
   reactions.find((reaction) => reaction.name === name) ??
   reactions.find((reaction) => ruleNameOf(reaction.name) === name);
 
-/** How infra/intake-rules.cjs calls a reaction's rule, behind the prefix of its stage. */
+/** How infra/event-rules.cjs calls a reaction's rule, behind the prefix of its stage. */
 export const ruleNameOf = (name: string): string => {
   if (name.length <= MAX_RULE_NAME_LENGTH) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);

@@ -23,7 +23,7 @@ const patternOf = (source: JsonObject): EventPattern => {
   throw new Error(`no event pattern: ${read.problems.map(({ rule }) => rule).join("; ")}`);
 };
 
-/** As infra/intake-rules.cjs has it: our own events are ours only if they are of our AWS account. */
+/** As infra/event-rules.cjs has it: our own events are ours only if they are of our AWS account. */
 const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern => {
   const [only] = Array.isArray(when.source.source) ? when.source.source : [];
   return only === eventSource ? patternOf({ ...when.source, account: [LOCAL_SENDER] }) : when;
@@ -37,7 +37,7 @@ export interface IntakeRule {
   readonly pattern: EventPattern;
 }
 
-/** The rules that infra/intake-rules.cjs makes in the cloud. */
+/** The rules that infra/event-rules.cjs makes in the cloud. */
 export const intakeRules = (options: {
   readonly reactions: readonly Reaction[];
   readonly eventSource: string;
@@ -69,7 +69,7 @@ const subscriberPattern = (awsAccount: string, eventSource: string): EventPatter
     detail: { metadata: { sender: [awsAccount] } },
   });
 
-/** As infra/subscribers.cjs: the events of each other AWS account's commands go to its bus. */
+/** As infra/event-rules.cjs: the events of each other AWS account's commands go to its bus. */
 export const forwardedTo = (
   event: BusEvent,
   options: { readonly awsAccounts: readonly AwsAccount[]; readonly eventSource: string },

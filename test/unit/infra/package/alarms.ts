@@ -297,7 +297,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
     ])("$name comes when this lasts, and says of which account", ({ id, name, metric, what }) => {
       expect(resource(id).Properties).toEqual({
         AlarmName: name,
-        AlarmDescription: `${what}: commands wait until their deadlines, standing jobs stand still. README: "The API key is refused"`,
+        AlarmDescription: `${what}: commands wait until their deadlines, scheduled jobs stop. README: "The API key is refused"`,
         Namespace: "skyhook",
         MetricName: metric,
         Dimensions: [SERVICE, { Name: "account", Value: "main" }],

@@ -1,8 +1,14 @@
 const { delivery } = require("../lib/platform/deployment.json");
-const { arnOf, ruleArn } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
-const { hashOf, logicalIdOf, nameOf } = require("./name.cjs");
-const { deadLetterPolicy, sentByRulesOnly } = require("./queue-policies.cjs");
+const { arnOf, hashOf, logicalIdOf, nameOf, ruleArn } = require("./names.cjs");
+const { deadLetterPolicy, encryptedOnly, sentByRulesOnly } = require("./queues.cjs");
+const { serviceRole } = require("./roles.cjs");
+
+/** How long EventBridge tries to deliver; what comes later is for an operator. */
+const RETRY_POLICY = {
+  MaximumEventAgeInSeconds: delivery.rules.eventAgeSeconds,
+  MaximumRetryAttempts: delivery.rules.retryAttempts,
+};
 
 const INTAKE = "IntakeLambdaFunction";
 
@@ -35,12 +41,6 @@ const patternOf = (when, eventSource) =>
         ],
       }
     : textOf(when);
-
-/** How long EventBridge tries to deliver; what comes later is for an operator. */
-const RETRY_POLICY = {
-  MaximumEventAgeInSeconds: delivery.rules.eventAgeSeconds,
-  MaximumRetryAttempts: delivery.rules.retryAttempts,
-};
 
 const target = (more = {}) => ({
   // The id that the target had when it was the function: a target of the same id is replaced at once.
@@ -101,7 +101,7 @@ const mayCall = (sourceArn) => ({
 });
 
 /** What fills the queue of intake: requests on our bus, and a rule for each reaction. */
-module.exports = async (osls) => {
+exports.intakeRules = async (osls) => {
   const { rules, eventSource } = await configured(osls);
   const ours = ruleArn(`${nameOf("events")}/${nameOf("*")}`);
   const onDefault = ruleArn(nameOf("reaction-*"));
@@ -116,7 +116,7 @@ module.exports = async (osls) => {
         ...ON_OUR_BUS,
         EventPattern: {
           "detail-type": ["CommandRequested", "TaskFollowRequested"],
-          // Nothing of ours asks for a command by an event; who calls itself us is somebody else.
+          // Skyhook requests no command by an event; a request under its source comes from another sender.
           source: [{ "anything-but": [eventSource] }],
         },
         Targets: [target()],
@@ -131,4 +131,57 @@ module.exports = async (osls) => {
       ArnLike: { "aws:SourceArn": ruleArns },
     }),
   };
+};
+
+/**
+ * What takes the events of one AWS account's commands to its bus. These events were put on our bus
+ * by us, so this is their first way on; one that came from another bus goes no further.
+ */
+const subscriber = ({ id, bus }, eventSource) => {
+  const rule = `Subscriber${id}`;
+  return {
+    [rule]: {
+      Type: "AWS::Events::Rule",
+      Properties: {
+        Name: nameOf(`subscriber-${id}`),
+        Description: `Events of the commands of ${id}`,
+        EventBusName: { Ref: "EventBus" },
+        EventPattern: {
+          source: [eventSource],
+          // Only events that our own AWS account put; another's may carry our source.
+          account: [{ Ref: "AWS::AccountId" }],
+          "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
+          detail: { metadata: { sender: [id] } },
+        },
+        Targets: [
+          {
+            Id: "bus",
+            Arn: bus,
+            RoleArn: arnOf(`${rule}Role`),
+            RetryPolicy: RETRY_POLICY,
+            DeadLetterConfig: { Arn: arnOf("SubscriberDeadLetter") },
+          },
+        ],
+      },
+    },
+    [`${rule}Role`]: serviceRole("events.amazonaws.com", "subscriber", [
+      { Effect: "Allow", Action: ["events:PutEvents"], Resource: [bus] },
+    ]),
+  };
+};
+
+/** A rule for each AWS account that has a bus for the events of its commands. */
+exports.subscribers = async (osls) => {
+  const { accounts, eventSource } = await configured(osls);
+  const subscribers = accounts.awsAccounts.filter(({ bus }) => bus);
+  return Object.assign({}, ...subscribers.map((each) => subscriber(each, eventSource)), {
+    SubscriberDeadLetterPolicy:
+      subscribers.length > 0
+        ? deadLetterPolicy("SubscriberDeadLetter", {
+            ArnLike: {
+              "aws:SourceArn": ruleArn(`${nameOf("events")}/${nameOf("subscriber-*")}`),
+            },
+          })
+        : encryptedOnly("SubscriberDeadLetter"),
+  });
 };

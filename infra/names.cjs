@@ -18,3 +18,10 @@ exports.hashOf = hashOf;
  */
 exports.logicalIdOf = (kind, name) =>
   `${kind}${name.replaceAll(/[^A-Za-z0-9]/g, "")}${hashOf(name)}`;
+
+exports.arnOf = (logicalId) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
+
+/** @param path the name of the rule, behind that of its bus and a slash where that is not the default */
+exports.ruleArn = (path) => ({
+  "Fn::Sub": `arn:\${AWS::Partition}:events:\${AWS::Region}:\${AWS::AccountId}:rule/${path}`,
+});

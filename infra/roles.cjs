@@ -1,6 +1,38 @@
-const { arnOf } = require("./arn.cjs");
 const { configured } = require("./configured.cjs");
-const { functionRole } = require("./service-role.cjs");
+const { arnOf } = require("./names.cjs");
+
+/** Keeps schedules and rules of other AWS accounts from using a role through the service that all share. */
+const FOR_US_ONLY = { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } };
+
+const role = (trust, policy, statements) => ({
+  Type: "AWS::IAM::Role",
+  Properties: {
+    AssumeRolePolicyDocument: {
+      Version: "2012-10-17",
+      Statement: [{ Effect: "Allow", Action: "sts:AssumeRole", ...trust }],
+    },
+    Policies: [
+      { PolicyName: policy, PolicyDocument: { Version: "2012-10-17", Statement: statements } },
+    ],
+  },
+});
+
+/**
+ * A role that an AWS service takes on for something of ours.
+ * @param name what its policy is called
+ * @param condition more that has to hold when the service takes it
+ */
+const serviceRole = (service, name, statements, condition = {}) =>
+  role(
+    { Principal: { Service: service }, Condition: { ...FOR_US_ONLY, ...condition } },
+    name,
+    statements,
+  );
+
+/** The role of a function: only who may pass a role of this AWS account can give it to one. */
+const functionRole = (...statements) =>
+  role({ Principal: { Service: "lambda.amazonaws.com" } }, "function", statements);
+exports.serviceRole = serviceRole;
 
 /**
  * One role for each function, with what it calls and nothing else. Roles have no names of their own:
@@ -102,7 +134,7 @@ const INTAKE = [
   allow(["ssm:GetParameter"], FINGERPRINT_KEY),
 ];
 
-module.exports = async (osls) => {
+exports.functionRoles = async (osls) => {
   const { keyParameters, jobKeyParameter, fingerprintKeyParameter } = await configured(osls);
   const stage = await osls.resolveVariable("sls:stage");
   const commands = commandsOf([...keyParameters, fingerprintKeyParameter], stage);

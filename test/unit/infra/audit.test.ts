@@ -11,7 +11,7 @@ interface Audit {
 }
 
 const { bundledPackages, findingsOf }: Audit = await import(
-  /* @vite-ignore */ pathToFileURL(resolve("infra/audit-findings.mjs")).href
+  /* @vite-ignore */ pathToFileURL(resolve("infra/audit.mjs")).href
 );
 
 const weak = (name: string, severity: string) => ({ [name]: { name, severity, range: "<2.0.0" } });
