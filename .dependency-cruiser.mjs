@@ -1,6 +1,6 @@
 /**
- * Import directions between folders: functions → intake, engine, jobs → provider → ledger → events,
- * contract, ports. Adapters (`platform/aws`, `local`) are named only by composition; the service knows
+ * Import directions between folders: functions → skyhook.ts → intake, engine, jobs → provider → ledger →
+ * events, contract, ports. Adapters (`platform/aws`, `local`) are named only by composition; the service knows
  * the contract, the ports and itself.
  */
 const only = (from, allowed) => ({
@@ -46,19 +46,19 @@ export default {
       to: { path: "^lib/engine/poller/" },
     },
     {
-      name: "nobody-imports-functions",
+      name: "functions-are-entries",
       severity: "error",
-      comment: "only the local triggers run the handlers; features never know them",
-      from: { path: "^lib/", pathNot: "^lib/local/" },
+      comment: "a function's handler is what AWS loads; everything else composes lib/skyhook.ts",
+      from: { path: "^lib/" },
       to: { path: "^functions/" },
     },
     {
       name: "composition-only",
       severity: "error",
-      comment: "adapters are chosen by composition: functions' deps, lib/local and the CLI",
+      comment: "adapters are chosen by composition: functions/compose.ts, lib/local and the CLI",
       from: {
         path: "^(lib|functions)/",
-        pathNot: ["^functions/.*deps\\.ts$", "^lib/(local|platform/aws|cli)/"],
+        pathNot: ["^functions/compose\\.ts$", "^lib/(local|platform/aws|cli)/"],
       },
       to: { path: "^lib/(platform/aws|local)/" },
     },

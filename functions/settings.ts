@@ -10,22 +10,22 @@ const functionSettingsSchema = z.object({
   EVENT_BUS_NAME: z.string(),
   /** `source` of every event that goes out. */
   EVENT_SOURCE: z.string(),
-  /** Of the deployment, with the service's name: what its metrics are told apart by. */
+  /** Service and stage, e.g. `skyhook-prod`; the `service` dimension of every metric. */
   STAGE: z.string(),
   /** The accounts at the provider, as they were packaged. */
   ACCOUNTS_FILE: z.string(),
 });
 
-/** Of functions that ask the provider. */
-const askingSettingsSchema = functionSettingsSchema.extend({
+/** Of functions that call the provider. */
+const providerSettingsSchema = functionSettingsSchema.extend({
   ATTEMPT_TIMEOUT_MS: wholeNumber(1_000, 20_000),
 });
 
 export type FunctionSettings = z.output<typeof functionSettingsSchema>;
-export type AskingSettings = z.output<typeof askingSettingsSchema>;
+export type ProviderSettings = z.output<typeof providerSettingsSchema>;
 
-/** Of functions that know commands. */
-const COMMAND_SETTINGS = {
+/** Of functions that read requests for commands. */
+const REQUEST_SETTINGS = {
   COMMAND_QUEUE_URL: z.url(),
   /** The AWS account that everything on the direct queue is taken to come from. */
   OWN_SENDER: z.string(),
@@ -33,32 +33,38 @@ const COMMAND_SETTINGS = {
   FINGERPRINT_KEY_PARAMETER: z.string(),
 };
 
+export type RequestSettings = z.output<z.ZodObject<typeof REQUEST_SETTINGS>>;
+
 export const intakeSettingsSchema = functionSettingsSchema.extend({
-  ...COMMAND_SETTINGS,
+  ...REQUEST_SETTINGS,
   /** What events become which commands, as it was packaged. */
   REACTIONS_FILE: z.string(),
 });
 
 /** Of the functions that run commands and follow them. */
-export const commandSettingsSchema = askingSettingsSchema.extend({
-  ...COMMAND_SETTINGS,
+export const commandSettingsSchema = providerSettingsSchema.extend({
+  ...REQUEST_SETTINGS,
   WAKE_QUEUE_URL: z.url(),
 });
 
-/** Of the standing jobs. */
-const jobSettingsSchema = askingSettingsSchema.extend({
+export type CommandSettings = z.output<typeof commandSettingsSchema>;
+
+/** Of the scheduled jobs. */
+const jobSettingsSchema = providerSettingsSchema.extend({
   /** Name of the account that it uses. */
   JOB_ACCOUNT: z.string(),
 });
 
 export type JobSettings = z.output<typeof jobSettingsSchema>;
 
-/** Of the functions that do what a config says. */
+/** Of the jobs that do what a config says. */
 export const configSettingsSchema = jobSettingsSchema.extend({
   CONFIG_BUCKET: z.string(),
   /** Of the config's object. */
   CONFIG_KEY: z.string(),
 });
+
+export type ConfigSettings = z.output<typeof configSettingsSchema>;
 
 export const priceSettingsSchema = configSettingsSchema.extend({
   /** Of the schedule: a run in the same period is the same run. */

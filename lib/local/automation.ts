@@ -1,6 +1,3 @@
-import { createHandler as createIntake } from "../../functions/intake/handler.ts";
-import { createHandler as createPollTasks } from "../../functions/poll-tasks/handler.ts";
-import { createHandler as createRunCommands } from "../../functions/run-commands/handler.ts";
 import { joinDeadLetters } from "../admin/dead-letters.ts";
 import { breakAttempts } from "../engine/attempt.ts";
 import type { CommandDeps } from "../engine/deps.ts";
@@ -11,11 +8,13 @@ import { thresholdsLease } from "../jobs/thresholds/sync.ts";
 import { breakLease } from "../ledger/lease.ts";
 import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS, deployment } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
+import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { DeadLetters } from "../platform/ports/dead-letters.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
+import { createSkyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
 import { createClosing, quietAfter } from "./closing.ts";
 import { openDataDirectory, withDataError } from "./data-directory.ts";
 import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
@@ -23,6 +22,8 @@ import type { DurableStore } from "./durable-map.ts";
 import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import type { Buses } from "./event-rules.ts";
 import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
+import { createFileConfigSource } from "./file-config-source.ts";
+import { createSteadySource } from "./file-watch.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 import { openLevelStore } from "./level-store.ts";
 import { countedNowhere, openLocalAccounts } from "./local-accounts.ts";
@@ -32,7 +33,7 @@ import { openLocalLedger } from "./local-ledger.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { LOCAL_SENDER } from "./own-account.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
-import { type JobChoice, type StandingJobs, startStandingJobs } from "./scheduled-jobs.ts";
+import { type JobChoice, type ScheduledJobs, startScheduledJobs } from "./scheduled-jobs.ts";
 import { deduplicationIdOf } from "./send-request.ts";
 import { startTriggers } from "./triggers.ts";
 import { createDoorbell, type Doorbell } from "./wake-signal.ts";
@@ -157,6 +158,12 @@ const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
     clock.sleep(durationMs, signal ? AbortSignal.any([signal, stopping]) : stopping),
 });
 
+/** The file of a job; a job that a run does not do has none, and is never called. */
+const sourceAt = (path: string | undefined, clock: Clock): ConfigSource =>
+  path === undefined
+    ? { name: "none", read: async () => undefined }
+    : createSteadySource(createFileConfigSource(path), clock);
+
 /** Everything that has to be open before a function can run, and how it is closed again. */
 const openAll = async (options: AutomationOptions, failing: AbortController) => {
   const { clock, random, log, directory } = options;
@@ -199,7 +206,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   );
   const doorbell = createDoorbell();
   const own = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond);
-  const { environment, eventSource, reactions } = options;
+  const { environment, eventSource } = options;
   const ports = { ledger, bus: parts.bus, clock, random, log, environment };
   const accounts = openLocalAccounts(options.accounts ?? own, provider, ports);
   const { access, accountOf } = accounts;
@@ -226,13 +233,34 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   };
   // Its lines are for a person, who has no use for invocation ids.
   const functionLog = { ...log, bind: () => {} };
-  const functionDeps = { log: functionLog, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
-  let intake = { ...deps, eventSource, reactions };
+  const stopping = new AbortController();
+  const backgroundClock = untilStopped(clock, stopping.signal);
+  const functionPorts: SkyhookPorts = {
+    ...deps,
+    log: functionLog,
+    thresholds: sourceAt(options.jobs.thresholdsFile, backgroundClock),
+    watchlist: sourceAt(options.jobs.watchlistFile, backgroundClock),
+  };
+  // A command's attempt goes on when the run stops; what only waits ends.
+  const backgroundPorts = { ...functionPorts, clock: backgroundClock };
+  const { aiTasks } = options.jobs;
+  let { reactions } = options;
+  const config: SkyhookConfig = {
+    ...deps,
+    eventSource,
+    get reactions() {
+      return reactions;
+    },
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+    jobAccount: jobAccount.name,
+    pricePeriodMs: provider.jobTimes.pricePeriodMs,
+    aiTaskName: aiTasks === "all" ? undefined : aiTasks,
+  };
   const routes = createEventRoutes({
     buses: parts,
     access,
     eventSource,
-    first: { accounts: accounts.config, reactions },
+    first: { accounts: accounts.config, reactions: options.reactions },
     async send(call) {
       const id = random.uuid();
       const message = { body: JSON.stringify(call), groupId: id, deduplicationId: id };
@@ -240,10 +268,8 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       doorbell.ring();
     },
   });
-  const stopping = new AbortController();
-  const pollDeps = { ...deps, clock: untilStopped(clock, stopping.signal) };
   let triggers: ReturnType<typeof startTriggers> | undefined;
-  let jobs: StandingJobs | undefined;
+  let jobs: ScheduledJobs | undefined;
 
   return {
     deps,
@@ -254,7 +280,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       return accounts.config;
     },
     get reactions() {
-      return intake.reactions;
+      return reactions;
     },
     reconfigure(next) {
       const config = next.accounts ?? own;
@@ -263,7 +289,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       const hasJobs = Object.values(options.jobs).some((choice) => choice !== undefined);
       if (isMoved && hasJobs) throw new JobAccountMoved(jobSettings.name);
       accounts.replace(config);
-      intake = { ...intake, reactions: next.reactions };
+      reactions = next.reactions;
       routes.replace({ accounts: config, reactions: next.reactions });
     },
     jobAccount,
@@ -278,18 +304,12 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       routes.connect();
       parts.bus.start();
       parts.defaultBus.start();
-      triggers = startTriggers({
-        ...options,
-        ...parts,
-        doorbell,
-        intake: createIntake(async () => ({ log: functionLog, intake })),
-        runCommands: createRunCommands(async () => ({ ...functionDeps, commands: deps })),
-        pollTasks: createPollTasks(async () => ({ ...functionDeps, commands: pollDeps })),
-      });
-      jobs = startStandingJobs({
-        deps: { ...pollDeps, log: functionLog },
-        // With the settings that it has when a job begins.
-        account: () => accountOf(jobAccount.name) ?? jobAccount,
+      const { intake, runCommands } = createSkyhook(functionPorts, config);
+      const { pollTasks } = createSkyhook(backgroundPorts, config);
+      triggers = startTriggers({ ...options, ...parts, doorbell, intake, runCommands, pollTasks });
+      jobs = startScheduledJobs({
+        ports: backgroundPorts,
+        config,
         choice: options.jobs,
         times: provider.jobTimes,
       });

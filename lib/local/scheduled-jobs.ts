@@ -1,16 +1,10 @@
-import type { ScheduledEvent } from "aws-lambda";
-import { createHandler as createSnapshotPrices } from "../../functions/snapshot-prices/handler.ts";
-import { createHandler as createSyncThresholds } from "../../functions/sync-thresholds/handler.ts";
-import { createHandler as createWatchAiTasks } from "../../functions/watch-ai-tasks/handler.ts";
-import type { SyncDeps } from "../jobs/thresholds/sync-request.ts";
 import { timeoutMsOf } from "../platform/deployment.ts";
-import type { InvocationLog } from "../platform/lambda/invocation-log.ts";
+import type { InvocationLog } from "../platform/lambda/invocation.ts";
 import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
-import type { Account } from "../provider/accounts.ts";
+import { createSkyhook, type Skyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
 import { objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
 import { quietAfter } from "./closing.ts";
-import { createFileConfigSource } from "./file-config-source.ts";
-import { createSteadySource, watchFile } from "./file-watch.ts";
+import { watchFile } from "./file-watch.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 import { lambdaContext } from "./lambda-context.ts";
 
@@ -31,26 +25,20 @@ export interface JobTimes {
   readonly aiTasksMs: number;
 }
 
-export interface StandingJobsOptions {
-  readonly deps: SyncDeps & { readonly log: InvocationLog };
-  readonly account: () => Account;
+export interface ScheduledJobsOptions {
+  readonly ports: SkyhookPorts;
+  readonly config: SkyhookConfig;
   readonly choice: JobChoice;
   readonly times: JobTimes;
 }
 
-export interface StandingJobs {
+export interface ScheduledJobs {
   /** Runs a job as its schedule does; resolves when it has ended. */
   run(name: JobName): Promise<JobRun>;
   /** Calls the snapshot as its schedule does; without a watchlist nothing happens. */
   snapshotPrices(): Promise<void>;
   /** Lets running jobs end; resolves when they have. */
   stop(): Promise<void>;
-}
-
-/** The ports by which a run of a job shows what it does. */
-interface Shown {
-  readonly bus: EventBus;
-  readonly log: InvocationLog;
 }
 
 /** A bus that keeps what is published through it. */
@@ -71,24 +59,22 @@ const noting = (log: InvocationLog, notes: string[]): InvocationLog => ({
   with: (fields) => noting(Object.assign(log.with(fields), { bind: log.bind }), notes),
 });
 
-/** Does for the standing jobs what S3's events and the scheduler do in the cloud. */
-export const startStandingJobs = (options: StandingJobsOptions): StandingJobs => {
-  const { account, choice, times } = options;
-  const { clock, random } = options.deps;
+/** Does for the scheduled jobs what S3's events and the scheduler do in the cloud. */
+export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs => {
+  const { config, choice, times } = options;
+  const { clock, random, bus, thresholds, watchlist } = options.ports;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const log = quietAfter(options.deps.log, signal);
-  const deps = { ...options.deps, log };
+  const log = quietAfter(options.ports.log, signal);
+  const ports = { ...options.ports, log };
+  const skyhook = createSkyhook(ports, config);
   const contextOf = (name: JobName) => lambdaContext(name, timeoutMsOf(name), { clock, random });
-  const tick = (name: string): ScheduledEvent => ({
-    ...scheduledEvent(name, clock.now(), random),
-    detail: {},
-  });
+  const tick = (schedule: string) => scheduledEvent(schedule, clock.now(), random);
 
   const loops: Promise<void>[] = [];
   /** Runs that a person has asked for. */
   const runs = new Set<Promise<unknown>>();
-  const jobs = new Map<JobName, (shown: Shown) => Promise<void>>();
+  const jobs = new Map<JobName, (skyhook: Skyhook) => Promise<void>>();
   /** The handler's own boundary has logged what went wrong; the next run goes on. */
   const quietly = (run: () => Promise<unknown>): Promise<void> =>
     run().then(
@@ -107,62 +93,53 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   };
 
   const startThresholds = (path: string): void => {
-    const source = createSteadySource(createFileConfigSource(path), clock);
-    const syncWith = (shown: Shown) =>
-      createSyncThresholds(async () => ({ ...deps, ...shown, account: account(), source }));
-    const sync = syncWith(deps);
-    const checkDrift = (shown: Shown): Promise<void> =>
-      syncWith(shown)(tick("threshold-drift"), contextOf("sync-thresholds"));
+    const checkDrift = ({ syncThresholds }: Skyhook): Promise<void> =>
+      syncThresholds(tick("threshold-drift"), contextOf("sync-thresholds"));
     jobs.set("sync-thresholds", checkDrift);
-    const onVersion = async (version = "none"): Promise<void> => {
+    const onVersion = (version = "none"): Promise<void> => {
       // One writer, one watcher, in order: a sequencer made of the clock could only go wrong with it.
       const object = { key: path, version, sequencer: "" };
-      await sync(objectCreatedEvent(object, clock.now(), random), contextOf("sync-thresholds"));
+      const event = objectCreatedEvent(object, clock.now(), random);
+      return skyhook.syncThresholds(event, contextOf("sync-thresholds"));
     };
     loops.push(
-      watchFile({ source, clock, log, signal, onVersion }),
-      every(times.driftMs, () => checkDrift(deps), times.driftMs),
+      watchFile({ source: thresholds, clock, log, signal, onVersion }),
+      every(times.driftMs, () => checkDrift(skyhook), times.driftMs),
     );
   };
 
   const startPrices = (path: string): (() => Promise<void>) => {
-    const source = createSteadySource(createFileConfigSource(path), clock);
-    const { pricePeriodMs: periodMs } = times;
-    const snapshot = (shown: Shown): Promise<void> => {
-      const jobDeps = async () => ({ ...deps, ...shown, account: account(), source, periodMs });
-      return createSnapshotPrices(jobDeps)(tick("price-snapshot"), contextOf("snapshot-prices"));
-    };
+    const snapshot = ({ snapshotPrices }: Skyhook): Promise<void> =>
+      snapshotPrices(tick("price-snapshot"), contextOf("snapshot-prices"));
     jobs.set("snapshot-prices", snapshot);
-    const run = (): Promise<void> => snapshot(deps);
+    const run = (): Promise<void> => snapshot(skyhook);
     const onVersion = async (version: string | undefined): Promise<void> => {
       if (version === undefined) log.warn("there is no such watchlist", { source: path });
       // The same list again would fail the same way, and with the next version it is run again.
       await quietly(run);
     };
     loops.push(
-      watchFile({ source, clock, log, signal, onVersion }),
+      watchFile({ source: watchlist, clock, log, signal, onVersion }),
       every(times.pricesMs, run, times.pricesMs),
     );
     return () => quietly(run);
   };
 
-  const startAiTasks = (choiceOf: NonNullable<JobChoice["aiTasks"]>): void => {
-    const taskName = choiceOf === "all" ? undefined : choiceOf;
-    const watch = (shown: Shown): Promise<void> => {
-      const jobDeps = async () => ({ ...deps, ...shown, account: account(), taskName });
-      return createWatchAiTasks(jobDeps)(tick("ai-tasks"), contextOf("watch-ai-tasks"));
-    };
+  const startAiTasks = (): void => {
+    const watch = ({ watchAiTasks }: Skyhook): Promise<void> =>
+      watchAiTasks(tick("ai-tasks"), contextOf("watch-ai-tasks"));
     jobs.set("watch-ai-tasks", watch);
-    loops.push(every(times.aiTasksMs, () => watch(deps)));
+    loops.push(every(times.aiTasksMs, () => watch(skyhook)));
   };
 
-  const runOnce = async (job: (shown: Shown) => Promise<void>): Promise<JobRun> => {
+  const runOnce = async (job: (skyhook: Skyhook) => Promise<void>): Promise<JobRun> => {
     const published: BusEntry[] = [];
     const notes: string[] = [];
     const events = () =>
       published.map(({ detailType, detail }) => ({ detailType, data: detail.data }));
     try {
-      await job({ bus: recording(deps.bus, published), log: noting(log, notes) });
+      const shown = { bus: recording(bus, published), log: noting(log, notes) };
+      await job(createSkyhook({ ...ports, ...shown }, config));
       return { kind: "ended", events: events(), notes };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -173,7 +150,7 @@ export const startStandingJobs = (options: StandingJobsOptions): StandingJobs =>
   if (choice.thresholdsFile !== undefined) startThresholds(choice.thresholdsFile);
   const snapshotPrices =
     choice.watchlistFile === undefined ? async () => {} : startPrices(choice.watchlistFile);
-  if (choice.aiTasks !== undefined) startAiTasks(choice.aiTasks);
+  if (choice.aiTasks !== undefined) startAiTasks();
 
   return {
     async run(name) {

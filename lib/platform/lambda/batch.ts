@@ -1,3 +1,5 @@
+import type { SQSBatchResponse } from "aws-lambda";
+
 /** One record of a batch. */
 export interface BatchItem {
   readonly id: string;
@@ -55,4 +57,20 @@ export const runBatch = async (
     failedIds: outcomes.flatMap(({ unfinished }) => unfinished.map(({ id }) => id)),
     errors: outcomes.flatMap((outcome) => ("error" in outcome ? [outcome.error] : [])),
   };
+};
+
+/**
+ * Works through a batch as `runBatch` does, and answers which records SQS must deliver again.
+ * @throws Error when no record could be handled, so that it also shows as a failed invocation; SQS
+ * delivers the whole batch again either way
+ */
+export const answerBatch = async (
+  items: readonly BatchItem[],
+  hasTime: () => boolean,
+): Promise<SQSBatchResponse> => {
+  const { failedIds, errors } = await runBatch(items, hasTime);
+  if (errors.length > 0 && failedIds.length === items.length) {
+    throw new Error("no message of the batch could be handled");
+  }
+  return { batchItemFailures: failedIds.map((itemIdentifier) => ({ itemIdentifier })) };
 };

@@ -1,10 +1,4 @@
 import type { Context } from "aws-lambda";
-import { createHandler as createIntake } from "../../../functions/intake/handler.ts";
-import { createHandler as createPollTasks } from "../../../functions/poll-tasks/handler.ts";
-import { createHandler as createRunCommands } from "../../../functions/run-commands/handler.ts";
-import { createHandler as createSnapshotPrices } from "../../../functions/snapshot-prices/handler.ts";
-import { createHandler as createSyncThresholds } from "../../../functions/sync-thresholds/handler.ts";
-import { createHandler as createWatchAiTasks } from "../../../functions/watch-ai-tasks/handler.ts";
 import { lambdaContext } from "../../../lib/local/lambda-context.ts";
 import {
   ATTEMPT_LEASE_MS,
@@ -13,10 +7,11 @@ import {
   periodMsOf,
   timeoutMsOf,
 } from "../../../lib/platform/deployment.ts";
-import { once } from "../../../lib/platform/lambda/start-up.ts";
+import { once } from "../../../lib/platform/lambda/invocation.ts";
 import type { Metrics } from "../../../lib/platform/ports/metrics.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
 import { openAccounts } from "../../../lib/provider/accounts.ts";
+import { createSkyhook, type Skyhook } from "../../../lib/skyhook.ts";
 import {
   type Call,
   watchedFetch,
@@ -25,6 +20,8 @@ import {
   watchedSource,
 } from "../../support/watched-ports.ts";
 import { ACCOUNT, EVENT_SOURCE, FINGERPRINT_PARAMETER, OWN_SENDER, type Parts } from "./parts.ts";
+
+const READS_REQUESTS: ReadonlySet<FunctionName> = new Set(["intake", "run-commands", "poll-tasks"]);
 
 /** What the ports of one sandbox do is known by its number; a sandbox that was killed does nothing. */
 const portsOf = (parts: Parts, id: number, call: Call) => {
@@ -50,8 +47,11 @@ const portsOf = (parts: Parts, id: number, call: Call) => {
   };
 };
 
-/** What a cold start makes, as the functions' own `deps.ts` do, over the ports given. */
-const loadDeps = (parts: Parts, id: number, call: Call) => {
+/** What a cold start composes, as functions/compose.ts does, over the ports given. */
+const startSkyhook = async (
+  parts: Parts,
+  { id, name, call }: { readonly id: number; readonly name: FunctionName; readonly call: Call },
+): Promise<Skyhook> => {
   const { secrets, source, fetch, ...ports } = portsOf(parts, id, call);
   const accountOf = openAccounts(parts.accounts, {
     ...ports,
@@ -60,49 +60,38 @@ const loadDeps = (parts: Parts, id: number, call: Call) => {
     environment: {},
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   });
-  const account = accountOf(ACCOUNT);
-  if (!account) throw new Error("no account");
-  const job = once(async () => ({
-    ...ports,
-    account,
-    source,
-    periodMs: periodMsOf("price-snapshot"),
-    taskName: undefined,
-  }));
-  const commands = once(async () => ({
-    log: ports.log,
-    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    commands: {
-      ...ports,
-      accountOf,
+  return createSkyhook(
+    { ...ports, accountOf, thresholds: source, watchlist: source },
+    {
       access: createAccess(parts.accounts, OWN_SENDER),
       ownSender: OWN_SENDER,
-      fingerprintKey: await secrets.read(FINGERPRINT_PARAMETER),
+      fingerprintKey: READS_REQUESTS.has(name) ? await secrets.read(FINGERPRINT_PARAMETER) : "",
       runner: ports.random.uuid(),
       leaseMs: ATTEMPT_LEASE_MS,
+      eventSource: EVENT_SOURCE,
+      reactions: parts.reactions,
+      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+      jobAccount: ACCOUNT,
+      pricePeriodMs: periodMsOf("price-snapshot"),
+      aiTaskName: undefined,
     },
-  }));
-  const intake = async () => {
-    const { commands: shared, log } = await commands();
-    return { log, intake: { ...shared, eventSource: EVENT_SOURCE, reactions: parts.reactions } };
-  };
-  return { intake, commands, job };
+  );
 };
 
 /** The real handlers; what they are called with is what the sources of events make. */
 // biome-ignore lint/suspicious/noExplicitAny: each handler has an event of its own
 type Handler = (event: any, context: Context) => Promise<unknown>;
 
-const handlerOf = (name: FunctionName, deps: ReturnType<typeof loadDeps>): Handler => {
-  const handlers: Record<FunctionName, () => Handler> = {
-    intake: () => createIntake(deps.intake),
-    "run-commands": () => createRunCommands(deps.commands),
-    "poll-tasks": () => createPollTasks(deps.commands),
-    "sync-thresholds": () => createSyncThresholds(deps.job),
-    "snapshot-prices": () => createSnapshotPrices(deps.job),
-    "watch-ai-tasks": () => createWatchAiTasks(deps.job),
+const handlerOf = (name: FunctionName, skyhook: Skyhook): Handler => {
+  const handlers: Readonly<Record<FunctionName, Handler>> = {
+    intake: skyhook.intake,
+    "run-commands": skyhook.runCommands,
+    "poll-tasks": skyhook.pollTasks,
+    "sync-thresholds": skyhook.syncThresholds,
+    "snapshot-prices": skyhook.snapshotPrices,
+    "watch-ai-tasks": skyhook.watchAiTasks,
   };
-  return handlers[name]();
+  return handlers[name];
 };
 
 /** One sandbox of a function, which keeps what it has read until it dies. */
@@ -114,10 +103,10 @@ export interface Sandbox {
 
 /** @param call makes every port call of the sandbox */
 export const openSandbox = (parts: Parts, id: number, name: FunctionName, call: Call): Sandbox => {
-  const handler = handlerOf(name, loadDeps(parts, id, call));
+  const start = once(async () => handlerOf(name, await startSkyhook(parts, { id, name, call })));
   return {
     id,
     name,
-    invoke: (event) => handler(event, lambdaContext(name, timeoutMsOf(name), parts)),
+    invoke: async (event) => (await start())(event, lambdaContext(name, timeoutMsOf(name), parts)),
   };
 };

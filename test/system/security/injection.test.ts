@@ -5,7 +5,7 @@ import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/
 import { stateText } from "../../../lib/cli/state-text.ts";
 import { forwardedLine, incomingLine } from "../../../lib/cli/team-event-line.ts";
 import { jsonLine } from "../../../lib/cli/visible-text.ts";
-import { createInvocationLog } from "../../../lib/platform/lambda/invocation-log.ts";
+import { createInvocationLog } from "../../../lib/platform/lambda/powertools.ts";
 import { serve } from "../../../lib/service/serve.ts";
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { requestOf, shared } from "../../support/requests.ts";

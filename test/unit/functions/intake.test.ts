@@ -1,6 +1,5 @@
 import type { SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { createHandler } from "../../../functions/intake/handler.ts";
 import standard from "../../support/fixtures/sqs-standard-event.json" with { type: "json" };
 import { updatePolicy } from "../../support/requests.ts";
 import { createFunctionWorld, failing } from "./function-world.ts";
@@ -36,11 +35,7 @@ const eventOf = (id: string, detail: object, fields: object = {}) => ({
 
 const createIntake = async (around?: Parameters<typeof createFunctionWorld>[0]) => {
   const world = await createFunctionWorld(around);
-  const handler = createHandler(async () => {
-    const { commands, log } = await world.deps();
-    return { intake: { ...commands, eventSource: "skyhook", reactions: [] }, log };
-  });
-  return { world, handler };
+  return { world, handler: world.skyhook().intake };
 };
 
 describe("intake, called with messages of its queue", () => {

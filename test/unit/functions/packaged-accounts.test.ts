@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createJobDeps } from "../../../functions/deps.ts";
-import { readPackagedJson } from "../../../functions/packaged-file.ts";
+import { composeJob, readPackagedJson } from "../../../functions/compose.ts";
 import { SettingsError } from "../../../lib/platform/lambda/settings.ts";
 
 const ACCOUNTS = {
@@ -44,11 +43,11 @@ const messageOf = (work: () => unknown): string => {
 };
 
 test("a job has the account of the package that its setting names", () => {
-  expect(createJobDeps(settings("spare")).account.name).toBe("spare");
+  expect(composeJob(settings("spare")).config.jobAccount).toBe("spare");
 });
 
 test("a job without such an account does not start, and says which setting is wrong", () => {
-  const message = messageOf(() => createJobDeps(settings("other")));
+  const message = messageOf(() => composeJob(settings("other")));
 
   expect(message).toBe("wrong settings: JOB_ACCOUNT (no such account in ACCOUNTS_FILE)");
 });

@@ -1,6 +1,5 @@
 import type { ScheduledEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { createHandler } from "../../../functions/poll-tasks/handler.ts";
 import scheduled from "../../support/fixtures/scheduler-event.json" with { type: "json" };
 import wake from "../../support/fixtures/sqs-standard-event.json" with { type: "json" };
 import { updateContainer } from "../../support/requests.ts";
@@ -15,9 +14,9 @@ const EVENTS = [
 describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
   it("asks once and ends when nothing is outstanding", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { pollTasks } = world.skyhook();
 
-    expect(await handler(event, world.contextOf(60_000))).toBeUndefined();
+    expect(await pollTasks(event, world.contextOf(60_000))).toBeUndefined();
 
     expect(world.calls).toEqual(["ledger.listDue"]);
   });
@@ -25,9 +24,9 @@ describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
   it("follows a task to its end within one run", async () => {
     const world = await createFunctionWorld();
     await world.handle(updateContainer("c1"));
-    const handler = createHandler(world.deps);
+    const { pollTasks } = world.skyhook();
 
-    const run = handler(event, world.contextOf(60_000));
+    const run = pollTasks(event, world.contextOf(60_000));
     await world.clock.advance(60_000);
     await run;
 
@@ -37,13 +36,13 @@ describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
   it("ends in time when the work does not, and leaves it for the next run", async () => {
     const world = await createFunctionWorld();
     await world.handle(updateContainer("c1"));
-    const handler = createHandler(world.deps);
+    const { pollTasks } = world.skyhook();
 
-    const run = handler(event, world.contextOf(8_000));
+    const run = pollTasks(event, world.contextOf(8_000));
     await world.clock.advance(8_000);
     await run;
     const atFirst = world.told("c1");
-    const next = handler(event, world.contextOf(60_000));
+    const next = pollTasks(event, world.contextOf(60_000));
     await world.clock.advance(60_000);
     await next;
 
@@ -53,9 +52,11 @@ describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
 
   it("fails, and logs it once, when the ledger cannot be read", async () => {
     const world = await createFunctionWorld(failing("ledger.listDue"));
-    const handler = createHandler(world.deps);
+    const { pollTasks } = world.skyhook();
 
-    await expect(handler(event, world.contextOf(60_000))).rejects.toThrow("ledger.listDue is away");
+    await expect(pollTasks(event, world.contextOf(60_000))).rejects.toThrow(
+      "ledger.listDue is away",
+    );
 
     expect(world.log.lines).toMatchObject([{ level: "error", message: "invocation failed" }]);
   });

@@ -1,7 +1,6 @@
 import type { SQSEvent } from "aws-lambda";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createHandler } from "../../../functions/run-commands/handler.ts";
 import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import type { Around } from "../../support/faults.ts";
 import example from "../../support/fixtures/sqs-fifo-event.json" with { type: "json" };
@@ -24,10 +23,10 @@ const failures = (...ids: readonly string[]) => ({
 describe("run-commands", () => {
   it("runs what the queue brings and acknowledges all of it", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
     const context = world.contextOf(30_000);
 
-    const answer = await handler(eventOf(resumeInstance("r1"), updatePolicy("p1")), context);
+    const answer = await runCommands(eventOf(resumeInstance("r1"), updatePolicy("p1")), context);
 
     expect(answer).toEqual(failures());
     expect(world.told("r1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
@@ -37,21 +36,20 @@ describe("run-commands", () => {
 
   it("lets a message that cannot be read stop no other", async () => {
     const world = await createFunctionWorld();
-    const deps = async () => {
-      const { commands, ...others } = await world.deps();
-      let asked = 0;
-      const accountsOf = (sender: string) => {
-        asked += 1;
-        if (asked === 1) throw new Error("rights cannot be read");
-        return commands.access.accountsOf(sender);
-      };
-      return { ...others, commands: { ...commands, access: { ...commands.access, accountsOf } } };
+    const { access } = world.newInvocation().deps;
+    let asked = 0;
+    const accountsOf = (sender: string) => {
+      asked += 1;
+      if (asked === 1) throw new Error("rights cannot be read");
+      return access.accountsOf(sender);
     };
 
-    const answer = await createHandler(deps)(
-      eventOf(updatePolicy("broken"), resumeInstance("beside")),
-      world.contextOf(30_000),
-    );
+    const answer = await world
+      .skyhook({ access: { ...access, accountsOf } })
+      .runCommands(
+        eventOf(updatePolicy("broken"), resumeInstance("beside")),
+        world.contextOf(30_000),
+      );
 
     expect(answer).toEqual(failures("m1"));
     expect(world.told("beside").at(-1)).toBe("CommandSucceeded");
@@ -59,7 +57,7 @@ describe("run-commands", () => {
 
   it("reports the failed message and what is behind it in its lane, and nothing else", async () => {
     const world = await createFunctionWorld(failing("command#own/broken"));
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
     const event = eventOf(
       updatePolicy("first"),
       updatePolicy("broken"),
@@ -67,7 +65,7 @@ describe("run-commands", () => {
       updatePolicy("behind"),
     );
 
-    const answer = await handler(event, world.contextOf(30_000));
+    const answer = await runCommands(event, world.contextOf(30_000));
 
     expect(answer).toEqual(failures("m2", "m4"));
     expect(world.told("behind")).toEqual([]);
@@ -95,10 +93,10 @@ describe("run-commands", () => {
 
   it("fails as a whole when no message could be handled, and logs why each was not", async () => {
     const world = await createFunctionWorld(failing("command#"));
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
     const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
 
-    await expect(handler(event, world.contextOf(30_000))).rejects.toThrow(
+    await expect(runCommands(event, world.contextOf(30_000))).rejects.toThrow(
       "no message of the batch could be handled",
     );
 
@@ -123,15 +121,15 @@ describe("run-commands", () => {
         throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
       };
       const world = await createFunctionWorld(hang);
-      const handler = createHandler(world.deps);
+      const { runCommands } = world.skyhook();
       const hung = updatePolicy("hung");
 
-      const answer = await handler(
+      const answer = await runCommands(
         eventOf(hung, resumeInstance("beside")),
         world.contextOf(30_000),
       );
       isHanging = false;
-      const second = await handler(eventOf(hung), world.contextOf(30_000));
+      const second = await runCommands(eventOf(hung), world.contextOf(30_000));
       await world.untilQuiet();
 
       expect(answer).toEqual(failures("m1"));
@@ -150,7 +148,7 @@ describe("run-commands", () => {
     const world = await createFunctionWorld(slow);
     const event = eventOf(...ids.map((id) => updatePolicy(id)));
 
-    const answer = await createHandler(world.deps)(event, world.contextOf(30_000));
+    const answer = await world.skyhook().runCommands(event, world.contextOf(30_000));
     const toldAtFirst = ids.map((id) => world.told(id));
     await world.deliver();
 
@@ -172,7 +170,7 @@ describe("run-commands", () => {
     const world = await createFunctionWorld(slow);
     const context = world.contextOf(15_000);
 
-    const answer = await createHandler(world.deps)(eventOf(updatePolicy("p1")), context);
+    const answer = await world.skyhook().runCommands(eventOf(updatePolicy("p1")), context);
     const sent = world.calls.filter((name) => name.startsWith("fetch "));
     await world.deliver();
 
@@ -185,7 +183,7 @@ describe("run-commands", () => {
   it("lets the poller start a deferred command whose message to the queue was lost", async () => {
     const world = await createFunctionWorld();
     const context = world.contextOf(12_999);
-    const answer = await createHandler(world.deps)(eventOf(updatePolicy("p1")), context);
+    const answer = await world.skyhook().runCommands(eventOf(updatePolicy("p1")), context);
     for (const { receiptHandle } of await world.queue.receive(10, 1_000)) {
       await world.queue.acknowledge(receiptHandle);
     }
@@ -198,11 +196,11 @@ describe("run-commands", () => {
 
   it("defers a message that resumes a command as a new message, and runs it once", async () => {
     const world = await createFunctionWorld();
-    await createHandler(world.deps)(eventOf(updatePolicy("p1")), world.contextOf(12_999));
+    await world.skyhook().runCommands(eventOf(updatePolicy("p1")), world.contextOf(12_999));
     const [first] = await world.queue.receive(1, 1_000);
     await world.queue.acknowledge(first?.receiptHandle ?? "");
 
-    const answer = await createHandler(world.deps)(eventOf(first?.body), world.contextOf(12_999));
+    const answer = await world.skyhook().runCommands(eventOf(first?.body), world.contextOf(12_999));
     const toldAtFirst = world.told("p1");
     await world.deliver();
 
@@ -223,8 +221,8 @@ describe("run-commands", () => {
     let isCancelled = false;
     const world = await createFunctionWorld(cancelled);
 
-    await createHandler(world.deps)(eventOf(updatePolicy("p1")), world.contextOf(12_999));
-    await createHandler(world.deps)(eventOf(updatePolicy("p2")), world.contextOf(30_000));
+    await world.skyhook().runCommands(eventOf(updatePolicy("p1")), world.contextOf(12_999));
+    await world.skyhook().runCommands(eventOf(updatePolicy("p2")), world.contextOf(30_000));
 
     expect(world.told("p1")).toEqual(["CommandAccepted", "CommandCancelled"]);
     expect(world.told("p2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
@@ -232,10 +230,10 @@ describe("run-commands", () => {
 
   it("begins nothing, and gives everything back, when no time is left to record in", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
     const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
 
-    const answer = await handler(event, world.contextOf(3_999));
+    const answer = await runCommands(event, world.contextOf(3_999));
 
     expect(answer).toEqual(failures("m1", "m2"));
     expect(world.calls).toEqual([]);
@@ -244,9 +242,9 @@ describe("run-commands", () => {
 
   it("acknowledges and logs a message that it does not understand", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
 
-    const answer = await handler(eventOf("Test message."), world.contextOf(30_000));
+    const answer = await runCommands(eventOf("Test message."), world.contextOf(30_000));
 
     expect(answer).toEqual(failures());
     expect(world.told()).toEqual([]);
@@ -257,10 +255,10 @@ describe("run-commands", () => {
 
   it("rejects an invalid command once, and lets its neighbours run", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
     const invalid = updateContainer("bad", { listening_port: 70_000 });
 
-    const answer = await handler(eventOf(invalid, updatePolicy("p1")), world.contextOf(30_000));
+    const answer = await runCommands(eventOf(invalid, updatePolicy("p1")), world.contextOf(30_000));
 
     expect(answer).toEqual(failures());
     expect(world.told("bad")).toEqual(["CommandRejected"]);
@@ -269,9 +267,9 @@ describe("run-commands", () => {
 
   it("runs two commands of one lane one after the other, in the order of their messages", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
 
-    await handler(eventOf(updatePolicy("p1"), updatePolicy("p2")), world.contextOf(30_000));
+    await runCommands(eventOf(updatePolicy("p1"), updatePolicy("p2")), world.contextOf(30_000));
 
     expect(
       world.bus.published().map(({ detailType, metadata }) => [metadata.commandId, detailType]),
@@ -285,12 +283,12 @@ describe("run-commands", () => {
 
   it("acknowledges a batch of any bodies at all, because none of them gets better by coming again", async () => {
     const world = await createFunctionWorld();
-    const handler = createHandler(world.deps);
+    const { runCommands } = world.skyhook();
     const body = fc.oneof(fc.string(), fc.json(), fc.json({ maxDepth: 60, depthSize: "large" }));
 
     await fc.assert(
       fc.asyncProperty(fc.array(body, { maxLength: 10 }), async (bodies) => {
-        const answer = await handler(eventOf(...bodies), world.contextOf(30_000));
+        const answer = await runCommands(eventOf(...bodies), world.contextOf(30_000));
 
         expect(answer).toEqual(failures());
       }),

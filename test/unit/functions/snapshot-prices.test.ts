@@ -1,26 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { createHandler, type Tick } from "../../../functions/snapshot-prices/handler.ts";
 import scheduled from "../../support/fixtures/scheduler-event.json" with { type: "json" };
 import { createTextSource } from "../../support/text-source.ts";
-import { createJobWorld } from "./job-world.ts";
+import { createFunctionWorld } from "./function-world.ts";
 
-const TICK: Tick = scheduled;
-const HOUR_MS = 3_600_000;
+const TICK = scheduled;
 
 const open = async (watchlist: string) => {
-  const world = await createJobWorld();
-  const source = createTextSource(watchlist);
-  const periodMs = HOUR_MS;
-  const handler = createHandler(async () => ({ ...(await world.deps()), source, periodMs }));
-  return { world, handler };
+  const world = await createFunctionWorld();
+  const { snapshotPrices } = world.skyhook({ watchlist: createTextSource(watchlist) });
+  return { world, handler: snapshotPrices };
 };
 
 describe("snapshot-prices", () => {
   it("prices the watchlist once for the hour of the tick, however often the tick comes", async () => {
     const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
 
-    await handler(TICK, world.context());
-    await handler({ ...TICK, time: "2024-06-13T12:59:59Z" }, world.context());
+    await handler(TICK, world.contextOf(300_000));
+    await handler({ ...TICK, time: "2024-06-13T12:59:59Z" }, world.contextOf(300_000));
 
     expect(world.bus.published().map(({ data }) => data)).toMatchObject([
       { bucket: "2024-06-13T12:00:00.000Z", items: 1, first: 1 },
@@ -30,7 +26,10 @@ describe("snapshot-prices", () => {
   it("needs no more of a tick than the schedule's own input, which is an id and the time", async () => {
     const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
 
-    await handler({ id: "d32c5kddcf5bb8c3", time: "2024-06-13T12:30:00Z" }, world.context());
+    await handler(
+      { id: "d32c5kddcf5bb8c3", time: "2024-06-13T12:30:00Z" },
+      world.contextOf(300_000),
+    );
 
     expect(world.bus.published().map(({ data }) => data)).toMatchObject([
       { bucket: "2024-06-13T12:00:00.000Z", items: 1 },
@@ -39,9 +38,9 @@ describe("snapshot-prices", () => {
 
   it("is another run in the next hour", async () => {
     const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
 
-    await handler({ ...TICK, time: "2024-06-13T13:00:00Z" }, world.context());
+    await handler({ ...TICK, time: "2024-06-13T13:00:00Z" }, world.contextOf(300_000));
 
     expect(world.bus.published().map(({ data }) => data)).toMatchObject([
       { bucket: "2024-06-13T12:00:00.000Z" },
@@ -52,7 +51,7 @@ describe("snapshot-prices", () => {
   it("does not fail for a wrong watchlist, and publishes where it is wrong", async () => {
     const { world, handler } = await open("items:\n  - name: ddos\n    ddos: { region: 76 }\n");
 
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
 
     expect(world.bus.published()).toMatchObject([
       { detailType: "WatchlistRejected", data: { problems: [{ line: 3 }, { line: 3 }] } },
@@ -65,7 +64,7 @@ describe("snapshot-prices", () => {
   it("names its run in the line of a rejected watchlist, as its events do", async () => {
     const { world, handler } = await open("items: 7\n");
 
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
 
     expect(world.log.lines).toMatchObject([
       { fields: { account: "local", correlationId: "prices/local/2024-06-13T12:00:00.000Z" } },

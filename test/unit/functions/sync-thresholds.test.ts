@@ -1,27 +1,26 @@
 import type { S3ObjectCreatedNotificationEvent, ScheduledEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { createHandler } from "../../../functions/sync-thresholds/handler.ts";
 import written from "../../support/fixtures/s3-object-created-event.json" with { type: "json" };
 import scheduled from "../../support/fixtures/scheduler-event.json" with { type: "json" };
 import { createTextSource } from "../../support/text-source.ts";
-import { createJobWorld } from "./job-world.ts";
+import { createFunctionWorld } from "./function-world.ts";
 
 const WRITTEN = written as S3ObjectCreatedNotificationEvent;
 const SCHEDULED = scheduled as ScheduledEvent;
 const CONFIG = "thresholds: [{ name: reaching_used_space, bucket_name: b, bytes: 1 GiB }]\n";
 
 const open = async (config: string) => {
-  const world = await createJobWorld();
+  const world = await createFunctionWorld();
   const source = createTextSource(config);
-  const handler = createHandler(async () => ({ ...(await world.deps()), source }));
-  return { world, source, handler };
+  const { syncThresholds } = world.skyhook({ thresholds: source });
+  return { world, source, handler: syncThresholds };
 };
 
 describe("sync-thresholds", () => {
   it("makes the thresholds as the config wants them when S3 tells of it", async () => {
     const { world, handler } = await open(CONFIG);
 
-    await handler(WRITTEN, world.context());
+    await handler(WRITTEN, world.contextOf(300_000));
 
     const [synced] = world.bus.published();
     expect(synced?.detailType).toBe("ThresholdsSynced");
@@ -32,19 +31,19 @@ describe("sync-thresholds", () => {
 
   it("ignores S3's event when it comes once more", async () => {
     const { world, handler } = await open(CONFIG);
-    await handler(WRITTEN, world.context());
+    await handler(WRITTEN, world.contextOf(300_000));
 
-    await handler(WRITTEN, world.context());
+    await handler(WRITTEN, world.contextOf(300_000));
 
     expect(world.bus.published()).toHaveLength(1);
   });
 
   it("looks for drift when the schedule calls, and reads the config anew", async () => {
     const { world, source, handler } = await open(CONFIG);
-    await handler(WRITTEN, world.context());
+    await handler(WRITTEN, world.contextOf(300_000));
     source.write(CONFIG.replace("1 GiB", "2 GiB"));
 
-    await handler(SCHEDULED, world.context());
+    await handler(SCHEDULED, world.contextOf(300_000));
 
     expect(world.bus.published().map(({ data }) => [data.cause, data.outcome])).toEqual([
       ["object-created", "complete"],
@@ -57,8 +56,10 @@ describe("sync-thresholds", () => {
     world.bus.refuse(() => true);
 
     // What is recorded is the poller's to publish; a look that recorded nothing has to come again.
-    await expect(handler(WRITTEN, world.context())).resolves.toBeUndefined();
-    await expect(handler(SCHEDULED, world.context())).rejects.toThrow("could not be published");
+    await expect(handler(WRITTEN, world.contextOf(300_000))).resolves.toBeUndefined();
+    await expect(handler(SCHEDULED, world.contextOf(300_000))).rejects.toThrow(
+      "could not be published",
+    );
 
     expect(world.log.lines.filter(({ level }) => level === "error")).toMatchObject([
       {

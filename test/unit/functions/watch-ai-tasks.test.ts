@@ -1,19 +1,17 @@
 import type { ScheduledEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { createHandler } from "../../../functions/watch-ai-tasks/handler.ts";
 import { aiTasksLease } from "../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
 import { takeLease } from "../../../lib/ledger/lease.ts";
 import type { Around } from "../../support/faults.ts";
 import scheduled from "../../support/fixtures/scheduler-event.json" with { type: "json" };
-import { failing } from "./function-world.ts";
-import { createJobWorld } from "./job-world.ts";
+import { createFunctionWorld, failing } from "./function-world.ts";
 
 const TICK = scheduled as ScheduledEvent;
 const MINUTE_MS = 60_000;
 
-const open = async (taskName?: string, around?: Around) => {
-  const world = await createJobWorld(around);
-  const handler = createHandler(async () => ({ ...(await world.deps()), taskName }));
+const open = async (aiTaskName?: string, around?: Around) => {
+  const world = await createFunctionWorld(around);
+  const handler = world.skyhook({ aiTaskName }).watchAiTasks;
   const ends = () => world.bus.published().map(({ data }) => [data.taskName, data.status]);
   return { world, handler, ends };
 };
@@ -22,11 +20,11 @@ describe("watch-ai-tasks", () => {
   it("tells of no task at first, and of each that ends from then on", async () => {
     const { world, handler, ends } = await open();
 
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
     const first = ends();
     await world.clock.advance(5 * MINUTE_MS);
-    await handler(TICK, world.context());
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
+    await handler(TICK, world.contextOf(300_000));
 
     expect(first).toEqual([]);
     expect(ends().toSorted()).toEqual([
@@ -40,7 +38,7 @@ describe("watch-ai-tasks", () => {
     const lease = { name: aiTasksLease("local"), by: "another", durationMs: MINUTE_MS };
     await takeLease(world, lease);
 
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
 
     expect(world.log.lines).toMatchObject([
       {
@@ -53,7 +51,7 @@ describe("watch-ai-tasks", () => {
   it("names that event in the line of a run that fails", async () => {
     const { world, handler } = await open(undefined, failing("ledger.read"));
 
-    await expect(handler(TICK, world.context())).rejects.toThrow("ledger.read is away");
+    await expect(handler(TICK, world.contextOf(300_000))).rejects.toThrow("ledger.read is away");
 
     expect(world.log.lines).toMatchObject([
       {
@@ -65,10 +63,10 @@ describe("watch-ai-tasks", () => {
 
   it("tells of tasks of the chosen name only", async () => {
     const { world, handler, ends } = await open("transcription");
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
     await world.clock.advance(5 * MINUTE_MS);
 
-    await handler(TICK, world.context());
+    await handler(TICK, world.contextOf(300_000));
 
     expect(ends()).toEqual([["transcription", "SUCCESS"]]);
   });

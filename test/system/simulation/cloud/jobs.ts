@@ -1,26 +1,16 @@
 import type { Context } from "aws-lambda";
-import { createHandler as createSnapshotPrices } from "../../../../functions/snapshot-prices/handler.ts";
-import { createHandler as createSyncThresholds } from "../../../../functions/sync-thresholds/handler.ts";
-import { createHandler as createWatchAiTasks } from "../../../../functions/watch-ai-tasks/handler.ts";
 import { objectCreatedEvent, scheduledEvent } from "../../../../lib/local/aws-events.ts";
 import { periodMsOf, timeoutMsOf } from "../../../../lib/platform/deployment.ts";
+import type { Skyhook } from "../../../../lib/skyhook.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { ConfigVersion } from "../plan/configs.ts";
 import { createLambda } from "./lambda.ts";
-import type { Machine, Surroundings } from "./machines.ts";
+import { type Machine, PRICES_MS, type Surroundings } from "./machines.ts";
 
 /** Oftener than in the cloud, so that a run sees several. */
 const DRIFT_MS = 5 * 60_000;
-const PRICES_MS = 2 * 60_000;
 /** Lambda tries an event that nobody waits for three times. */
 const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
-
-const WATCHLIST = `items:
-  - name: ddos
-    ddos: {region_id: 76}
-  - name: cluster
-    k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
-`;
 
 type Job = (machine: Machine, context: Context) => Promise<void>;
 
@@ -60,10 +50,9 @@ export const createJobs = (around: Surroundings): Jobs => {
   };
 
   const syncOf =
-    (event: Parameters<ReturnType<typeof createSyncThresholds>>[0]): Job =>
-    async ({ config }, context) => {
-      await createSyncThresholds(async () => config)(event, context);
-    };
+    (event: Parameters<Skyhook["syncThresholds"]>[0]): Job =>
+    ({ skyhook }, context) =>
+      skyhook.syncThresholds(event, context);
 
   const tick = (name: string) => scheduledEvent(name, timeline.now(), random);
 
@@ -81,21 +70,12 @@ export const createJobs = (around: Surroundings): Jobs => {
       if (chance.happens("prices", 0.2))
         every(PRICES_MS, () => {
           const event = tick("snapshot-prices");
-          void run(prices, async ({ job }, context) => {
-            const source = {
-              name: "watchlist.yaml",
-              read: async () => ({ text: WATCHLIST, version: "1" }),
-            };
-            const deps = { ...job, source, periodMs: PRICES_MS };
-            await createSnapshotPrices(async () => deps)(event, context);
-          });
+          void run(prices, ({ skyhook }, context) => skyhook.snapshotPrices(event, context));
         });
       if (chance.happens("AI tasks", 0.2))
         every(periodMsOf("ai-tasks"), () => {
           const event = tick("watch-ai-tasks");
-          void run(aiTasks, async ({ job }, context) => {
-            await createWatchAiTasks(async () => ({ ...job, taskName: undefined }))(event, context);
-          });
+          void run(aiTasks, ({ skyhook }, context) => skyhook.watchAiTasks(event, context));
         });
     },
     write({ number, afterMs, text }) {

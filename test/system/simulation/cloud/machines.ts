@@ -1,10 +1,7 @@
-import type { CommandFunctionDeps } from "../../../../functions/command-deps.ts";
-import type { ConfigFunctionDeps } from "../../../../functions/config-deps.ts";
-import type { JobDeps } from "../../../../functions/deps.ts";
-import type { IntakeFunctionDeps } from "../../../../functions/intake/deps.ts";
+import type { CommandDeps } from "../../../../lib/engine/deps.ts";
 import type { Reaction } from "../../../../lib/intake/reaction.ts";
 import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
-import type { InvocationLog } from "../../../../lib/platform/lambda/invocation-log.ts";
+import type { InvocationLog } from "../../../../lib/platform/lambda/invocation.ts";
 import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { Log } from "../../../../lib/platform/ports/log.ts";
 import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
@@ -12,6 +9,7 @@ import type { Waker } from "../../../../lib/platform/ports/waker.ts";
 import { createAccess } from "../../../../lib/provider/access.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
 import type { AccountsConfig } from "../../../../lib/provider/accounts-config.ts";
+import { createSkyhook, type Skyhook } from "../../../../lib/skyhook.ts";
 import type { LogLine } from "../../../support/recording-log.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { Chance } from "../engine/chance.ts";
@@ -28,6 +26,15 @@ import type { ObservedLedger } from "./observed-ledger.ts";
 import type { ProviderSide } from "./provider-side.ts";
 import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
 import type { Tampering } from "./tampering.ts";
+
+/** How often the schedule has prices read: oftener than in the cloud, so that a run sees several. */
+export const PRICES_MS = 2 * 60_000;
+const WATCHLIST = `items:
+  - name: ddos
+    ddos: {region_id: 76}
+  - name: cluster
+    k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
+`;
 
 /** Everything outside the machines, as it truly is. */
 export interface Surroundings {
@@ -53,13 +60,12 @@ export interface Surroundings {
   readonly tampering: Tampering;
 }
 
-/** A machine with what a function on it is composed of. */
+/** A machine with the functions as they are composed on it. */
 export interface Machine {
   readonly sandbox: Sandbox;
-  readonly command: CommandFunctionDeps;
-  readonly intake: IntakeFunctionDeps;
-  readonly job: JobDeps;
-  readonly config: ConfigFunctionDeps;
+  readonly skyhook: Skyhook;
+  /** For those who act on commands without a function. */
+  readonly commands: CommandDeps;
 }
 
 const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
@@ -82,7 +88,7 @@ const MAX_SKEW_MS = 6_000;
 
 const unchanged = <T>(port: T): T => port;
 
-/** Starts a machine: composed as functions/ does it, each port with a hostile way to it. */
+/** Starts a machine: each port has a hostile way to it. */
 export const startMachine = (
   name: string,
   around: Surroundings,
@@ -98,7 +104,7 @@ export const startMachine = (
     bind: () => {},
   };
   const metrics = { count: () => {}, measure: () => {} };
-  const ports = {
+  const hostilePorts = {
     ledger: (tampering.ledger ?? unchanged)(
       hostileLedger(around.ledger.usedBy(sandbox), sandbox, { chance, history: around.ledger }),
     ),
@@ -115,7 +121,7 @@ export const startMachine = (
     refused: (request) => around.provider.refusesKey(request, sandbox),
   });
   const shared = {
-    ...ports,
+    ...hostilePorts,
     clock,
     random,
     log,
@@ -131,24 +137,29 @@ export const startMachine = (
     fetch: (tampering.fetch ?? unchanged)(fetch),
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   });
-  const account = accountOf(around.jobAccount);
-  if (!account) throw new Error("the job's account is not there");
-  const job = { ...ports, clock, random, log, metrics, account };
-  const source = hostileConfigSource(around.configs, sandbox);
-  return {
-    sandbox,
-    job,
-    config: { ...job, source: (tampering.source ?? unchanged)(source) },
-    command: {
-      log,
-      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-      commands: {
-        ...shared,
-        accountOf,
-        runner: name,
-        leaseMs: tampering.leaseMs ?? ATTEMPT_LEASE_MS,
-      },
-    },
-    intake: { log, intake: { ...shared, eventSource: "skyhook", reactions: around.reactions } },
+  const commands = {
+    ...shared,
+    accountOf,
+    runner: name,
+    leaseMs: tampering.leaseMs ?? ATTEMPT_LEASE_MS,
   };
+  const source = hostileConfigSource(around.configs, sandbox);
+  const ports = {
+    ...commands,
+    thresholds: (tampering.source ?? unchanged)(source),
+    watchlist: {
+      name: "watchlist.yaml",
+      read: async () => ({ text: WATCHLIST, version: "1" }),
+    },
+  };
+  const config = {
+    ...commands,
+    eventSource: "skyhook",
+    reactions: around.reactions,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+    jobAccount: around.jobAccount,
+    pricePeriodMs: PRICES_MS,
+    aiTaskName: undefined,
+  };
+  return { sandbox, commands, skyhook: createSkyhook(ports, config) };
 };

@@ -6,7 +6,7 @@ import type { Deed } from "../plan/deeds.ts";
 import { createLambda } from "./lambda.ts";
 import type { Machine, Surroundings } from "./machines.ts";
 
-type Deps = Machine["command"]["commands"];
+type Deps = Machine["commands"];
 
 /** A person gives up after this time. */
 const PATIENCE_MS = 40 * 60_000;
@@ -35,7 +35,7 @@ export const createPeople = (around: Surroundings): People => {
   /** A call that fails is made again, as people do. */
   const trying = async (work: (deps: Deps) => Promise<void>): Promise<void> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const ending = await people.invoke(({ command }) => work(command.commands));
+      const ending = await people.invoke(({ commands: deps }) => work(deps));
       if (ending.kind !== "failed") return;
     }
   };

@@ -1,6 +1,3 @@
-import { createHandler as createIntake } from "../../../../functions/intake/handler.ts";
-import { createHandler as createPollTasks } from "../../../../functions/poll-tasks/handler.ts";
-import { createHandler as createRunCommands } from "../../../../functions/run-commands/handler.ts";
 import {
   fifoQueueEvent,
   requestQueueEvent,
@@ -77,8 +74,8 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
   };
 
   const runCommands = async (messages: readonly ReceivedMessage[]) =>
-    commands.invoke(({ command }, context) =>
-      createRunCommands(async () => command)(fifoQueueEvent("commands.fifo", messages), context),
+    commands.invoke(({ skyhook }, context) =>
+      skyhook.runCommands(fifoQueueEvent("commands.fifo", messages), context),
     );
 
   const handle = async (
@@ -130,9 +127,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
 
   const poll = async (): Promise<void> => {
     const event = scheduledEvent("poll-tasks", timeline.now(), random);
-    await poller.invoke(({ command }, context) =>
-      createPollTasks(async () => command)(event, context),
-    );
+    await poller.invoke(({ skyhook }, context) => skyhook.pollTasks(event, context));
   };
 
   const tick = (): void => {
@@ -144,8 +139,8 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
 
   const takeIn = async (name: string, event: unknown, receives = 1): Promise<void> => {
     const message = eventMessage(name, JSON.stringify(event), timeline.now());
-    const ending = await intake.invoke(({ intake: deps }, context) =>
-      createIntake(async () => deps)(requestQueueEvent("requests", [message]), context),
+    const ending = await intake.invoke(({ skyhook }, context) =>
+      skyhook.intake(requestQueueEvent("requests", [message]), context),
     );
     if (ending.kind === "answered") return;
     if (receives === deployment.queues.requests.maxReceiveCount) undelivered.push({ name, event });

@@ -1,52 +1,43 @@
 import type { S3ObjectCreatedNotificationEvent, ScheduledEvent } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { createHandler as createPricesHandler } from "../../../../functions/snapshot-prices/handler.ts";
-import { createHandler as createThresholdsHandler } from "../../../../functions/sync-thresholds/handler.ts";
-import { createHandler as createAiTasksHandler } from "../../../../functions/watch-ai-tasks/handler.ts";
 import written from "../../../support/fixtures/s3-object-created-event.json" with { type: "json" };
 import scheduled from "../../../support/fixtures/scheduler-event.json" with { type: "json" };
 import { createTextSource } from "../../../support/text-source.ts";
-import { createJobWorld } from "../../functions/job-world.ts";
+import { createFunctionWorld } from "../../functions/function-world.ts";
 import { conditionHolds } from "../policy-condition.ts";
 import type { TemplateReader } from "../template-reader.ts";
 
 const WRITTEN = written as S3ObjectCreatedNotificationEvent;
 const TICK = scheduled as ScheduledEvent;
 const HOUR_MS = 3_600_000;
+const TIMEOUT_MS = 300_000;
 const WATCHLISTS = ["a", "b"].map(
   (name) => `items: [{ name: ${name}, ddos: { region_id: 76 } }]\n`,
 );
 const THRESHOLDS = "thresholds: [{ name: reaching_used_space, bucket_name: b, bytes: 1 GiB }]\n";
 
-type JobWorld = Awaited<ReturnType<typeof createJobWorld>>;
+type World = Awaited<ReturnType<typeof createFunctionWorld>>;
 
 /** A job's runs, more than one: what a first run has written, a later one reads and replaces. */
-const JOBS: Readonly<Record<string, (world: JobWorld) => Promise<void>>> = {
+const JOBS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async SyncThresholdsRole(world) {
-    const source = createTextSource(THRESHOLDS);
-    const handler = createThresholdsHandler(async () => ({ ...(await world.deps()), source }));
-    await handler(WRITTEN, world.context());
-    await handler(TICK, world.context());
+    const { syncThresholds } = world.skyhook({ thresholds: createTextSource(THRESHOLDS) });
+    await syncThresholds(WRITTEN, world.contextOf(TIMEOUT_MS));
+    await syncThresholds(TICK, world.contextOf(TIMEOUT_MS));
   },
   async SnapshotPricesRole(world) {
     for (const [hour, watchlist] of WATCHLISTS.entries()) {
-      const source = createTextSource(watchlist);
       const time = new Date(Date.parse(TICK.time) + hour * HOUR_MS).toISOString();
-      const handler = createPricesHandler(async () => ({
-        ...(await world.deps()),
-        source,
-        periodMs: HOUR_MS,
-      }));
-      await handler({ ...TICK, time }, world.context());
+      const { snapshotPrices } = world.skyhook({ watchlist: createTextSource(watchlist) });
+      await snapshotPrices({ ...TICK, time }, world.contextOf(TIMEOUT_MS));
     }
   },
   async WatchAiTasksRole(world) {
-    const taskName = undefined;
-    const handler = createAiTasksHandler(async () => ({ ...(await world.deps()), taskName }));
-    await handler(TICK, world.context());
+    const { watchAiTasks } = world.skyhook();
+    await watchAiTasks(TICK, world.contextOf(TIMEOUT_MS));
     await world.clock.advance(5 * 60_000);
-    await handler(TICK, world.context());
+    await watchAiTasks(TICK, world.contextOf(TIMEOUT_MS));
   },
 };
 
@@ -71,7 +62,7 @@ export const testJobKeys = ({ resource }: TemplateReader): void => {
 
   describe.each(Object.entries(JOBS))("the job of %s", (role, run) => {
     test("may read and write every ledger item that its runs ask for", async () => {
-      const world = await createJobWorld();
+      const world = await createFunctionWorld();
       await run(world);
 
       const keys = world.calls.flatMap((call) => /^ledger\.\w+ (.*)$/.exec(call)?.[1] ?? []);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
 import { ATTEMPT_LEASE_MS, deployment, timeoutMsOf } from "../../../../lib/platform/deployment.ts";
-import { startTimeBudget } from "../../../../lib/platform/lambda/time-budget.ts";
+import { withTimeBudget } from "../../../../lib/platform/lambda/invocation.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import type { TemplateReader } from "../template-reader.ts";
@@ -36,11 +36,12 @@ const secondsOf = (expression: string): number => {
 
 /** One attempt < new work < a run < what waits for the run. */
 export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): void => {
-  const timesOf = (id: string) => {
+  const timesOf = async (id: string) => {
     const { timeoutMs, variables } = functionOf(id);
     const clock = createVirtualClock();
     const context = lambdaContext("test", timeoutMs, { clock, random: createSeededRandom(1) });
-    const budgetMs = startTimeBudget(context, clock).endsAt - clock.now();
+    const endsAt = await withTimeBudget(context, clock, async (budget) => budget.endsAt);
+    const budgetMs = endsAt - clock.now();
     return { timeoutMs, budgetMs, attemptMs: Number(variables.ATTEMPT_TIMEOUT_MS) };
   };
   const functionIds = () => ofType("AWS::Lambda::Function").map(([id]) => id);
@@ -52,21 +53,21 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       expect(others).toEqual(["IntakeLambdaFunction"]);
     });
 
-    test("begins with these timeouts, of which the last three seconds are for no new work", () => {
+    test("begins with these timeouts, of which the last three seconds are for no new work", async () => {
       expect(functionIds()).toEqual(FUNCTIONS.map(({ id }) => id));
       for (const { id, name } of FUNCTIONS) {
-        expect(timesOf(id).timeoutMs, id).toBe(timeoutMsOf(name));
+        expect(functionOf(id).timeoutMs, id).toBe(timeoutMsOf(name));
       }
       for (const id of functionIds()) {
-        const { timeoutMs, budgetMs } = timesOf(id);
+        const { timeoutMs, budgetMs } = await timesOf(id);
 
         expect(timeoutMs - budgetMs, id).toBe(3_000);
       }
     });
 
-    test("one attempt takes less than there is for new work, and that less than a run", () => {
+    test("one attempt takes less than there is for new work, and that less than a run", async () => {
       for (const id of functionIds().filter((each) => each !== "IntakeLambdaFunction")) {
-        const { attemptMs, budgetMs, timeoutMs } = timesOf(id);
+        const { attemptMs, budgetMs, timeoutMs } = await timesOf(id);
 
         expect(attemptMs, id).toBeLessThan(budgetMs);
         expect(budgetMs, id).toBeLessThan(timeoutMs);

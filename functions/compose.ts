@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { SSMClient } from "@aws-sdk/client-ssm";
+import type { Context } from "aws-lambda";
+import type * as z from "zod";
+import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
+import { createDynamodbLedger } from "../lib/platform/aws/dynamodb-ledger.ts";
+import { createEventbridgeBus } from "../lib/platform/aws/eventbridge-bus.ts";
+import { createS3ConfigSource } from "../lib/platform/aws/s3-config-source.ts";
+import { createSqsCommandQueue } from "../lib/platform/aws/sqs-command-queue.ts";
+import { createSqsWaker } from "../lib/platform/aws/sqs-waker.ts";
+import { createSsmSecrets } from "../lib/platform/aws/ssm-secrets.ts";
+import { ATTEMPT_LEASE_MS } from "../lib/platform/deployment.ts";
+import { once } from "../lib/platform/lambda/invocation.ts";
+import { createEmfMetrics, createInvocationLog } from "../lib/platform/lambda/powertools.ts";
+import { readEnvironment, SettingsError } from "../lib/platform/lambda/settings.ts";
+import { createSystemClock } from "../lib/platform/system-clock.ts";
+import { createSystemRandom } from "../lib/platform/system-random.ts";
+import { createAccess } from "../lib/provider/access.ts";
+import { openAccounts } from "../lib/provider/accounts.ts";
+import type { AccountsConfig } from "../lib/provider/accounts-config.ts";
+import { parseAccounts } from "../lib/provider/accounts-config.ts";
+import type {
+  CommandSettings,
+  ConfigSettings,
+  FunctionSettings,
+  JobSettings,
+  ProviderSettings,
+  RequestSettings,
+} from "./settings.ts";
+
+type Handler<E, R> = (event: E, context: Context) => Promise<R>;
+
+/**
+ * Makes the handler of a deployed function. Its first invocation reads the settings from the
+ * environment and composes the function; while that fails, the invocation does, and the next one tries
+ * again.
+ */
+export const deployed = <S extends z.ZodType, E, R>(
+  settings: S,
+  compose: (settings: z.output<S>) => Handler<E, R> | Promise<Handler<E, R>>,
+): Handler<E, R> => {
+  const start = once(async () => compose(readEnvironment(settings, process.env)));
+  return async (event, context) => (await start())(event, context);
+};
+
+/**
+ * Reads a JSON file of the function's package.
+ * @param setting the name of the setting that names the file
+ * @throws SettingsError naming the setting when there is no such file, or no JSON in it
+ */
+export const readPackagedJson = (root: string, file: string, setting: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(resolve(root, file), "utf8"));
+  } catch {
+    throw new SettingsError([{ path: setting, rule: "no such JSON file in the package" }]);
+  }
+};
+
+/** @throws SettingsError when the packaged accounts cannot be read */
+export const readAccounts = (settings: FunctionSettings): AccountsConfig =>
+  parseAccounts(
+    readPackagedJson(settings.LAMBDA_TASK_ROOT, settings.ACCOUNTS_FILE, "ACCOUNTS_FILE"),
+  );
+
+/** The ports of every function: all share one ledger and one bus. */
+export const createPorts = (settings: FunctionSettings) => ({
+  ledger: createDynamodbLedger({
+    client: createAwsClient(DynamoDBClient),
+    tableName: settings.TABLE_NAME,
+  }),
+  bus: createEventbridgeBus({
+    client: createAwsClient(EventBridgeClient),
+    busName: settings.EVENT_BUS_NAME,
+    source: settings.EVENT_SOURCE,
+  }),
+  clock: createSystemClock(),
+  random: createSystemRandom(),
+  log: createInvocationLog(),
+  metrics: createEmfMetrics(settings.STAGE),
+  secrets: createSsmSecrets({ client: createAwsClient(SSMClient) }),
+});
+
+type Ports = ReturnType<typeof createPorts>;
+
+/** The same ports, and the accounts at the provider as this sandbox uses them. */
+const withAccounts = (ports: Ports, accounts: AccountsConfig, settings: ProviderSettings) => ({
+  ...ports,
+  accountOf: openAccounts(accounts, {
+    ...ports,
+    // A deployment has no keys in it; the packaging refuses accounts that say so.
+    environment: {},
+    fetch,
+    attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
+  }),
+});
+
+/** By what requests are read, and sealed between intake and the functions of commands. */
+export const requestConfigOf = async (
+  settings: RequestSettings,
+  accounts: AccountsConfig,
+  { secrets }: Ports,
+) => ({
+  access: createAccess(accounts, settings.OWN_SENDER),
+  ownSender: settings.OWN_SENDER,
+  fingerprintKey: await secrets.read(settings.FINGERPRINT_KEY_PARAMETER),
+});
+
+export const createQueue = (
+  { COMMAND_QUEUE_URL: queueUrl }: RequestSettings,
+  client: SQSClient = createAwsClient(SQSClient),
+) => createSqsCommandQueue({ client, queueUrl });
+
+/** Ports and config of run-commands and poll-tasks: both advance commands. */
+export const composeCommands = async (settings: CommandSettings) => {
+  const accounts = readAccounts(settings);
+  const ports = withAccounts(createPorts(settings), accounts, settings);
+  const client = createAwsClient(SQSClient);
+  return {
+    ports: {
+      ...ports,
+      queue: createQueue(settings, client),
+      waker: createSqsWaker({ client, queueUrl: settings.WAKE_QUEUE_URL, clock: ports.clock }),
+    },
+    config: {
+      ...(await requestConfigOf(settings, accounts, ports)),
+      runner: ports.random.uuid(),
+      leaseMs: ATTEMPT_LEASE_MS,
+      attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
+    },
+  };
+};
+
+/**
+ * Ports and config of a scheduled job.
+ * @throws SettingsError when the accounts cannot be read, or the job's is not one of them
+ */
+export const composeJob = (settings: JobSettings) => {
+  const ports = withAccounts(createPorts(settings), readAccounts(settings), settings);
+  const { JOB_ACCOUNT: jobAccount } = settings;
+  if (!ports.accountOf(jobAccount)) {
+    throw new SettingsError([{ path: "JOB_ACCOUNT", rule: "no such account in ACCOUNTS_FILE" }]);
+  }
+  return { ports, config: { jobAccount } };
+};
+
+/** The object that says what a job is to do. */
+export const createConfigSource = ({ CONFIG_BUCKET: bucket, CONFIG_KEY: key }: ConfigSettings) =>
+  createS3ConfigSource({ client: createAwsClient(S3Client), bucket, key });

@@ -1,0 +1,96 @@
+import middy from "@middy/core";
+import type { Context } from "aws-lambda";
+import type { Clock } from "../ports/clock.ts";
+import type { Log, LogFields } from "../ports/log.ts";
+
+/** A log whose lines carry the invocation that wrote them. */
+export interface InvocationLog extends Log {
+  bind(context: Context): void;
+}
+
+/** Kept with the invocation: in one process several may go on at the same time. */
+interface Internal extends Record<string, unknown> {
+  errorLog?: Log;
+}
+
+/**
+ * Makes a handler whose log is bound to the invocation. An error that leaves the handler is logged
+ * here, once and nowhere else; the runtime then reports it.
+ * @param fieldsOf log fields of that line beside the invocation, as far as the event shows them: the
+ * ids that other lines of the same work have
+ */
+export const createHandler = <E, R>(
+  log: InvocationLog,
+  run: (event: E, context: Context) => Promise<R>,
+  fieldsOf: (event: E, context: Context) => LogFields = () => ({}),
+): ((event: E, context: Context) => Promise<R>) =>
+  middy<E, R, Error, Context, Internal>()
+    .use({
+      before: async function errorBoundaryBefore({ event, context, internal }) {
+        // An event that has no readable ids fails here, and is logged too.
+        internal.errorLog = log;
+        internal.errorLog = log.with(fieldsOf(event, context));
+      },
+      onError: async function errorBoundaryOnError({ error, context, internal }) {
+        internal.errorLog?.error("invocation failed", {
+          requestId: context.awsRequestId,
+          errorKind: error?.name ?? "unknown",
+          errorMessage: error?.message ?? "",
+          stack: error?.stack,
+        });
+      },
+    })
+    .handler((event, context) => {
+      log.bind(context);
+      return run(event, context);
+    });
+
+/**
+ * Runs a start-up once for all invocations of a sandbox. A start-up that failed is forgotten, so
+ * that the next invocation tries again.
+ */
+export const once = <T>(start: () => Promise<T>): (() => Promise<T>) => {
+  let started: Promise<T> | undefined;
+  return () => {
+    started ??= start().catch((error: unknown) => {
+      started = undefined;
+      throw error;
+    });
+    return started;
+  };
+};
+
+/** Kept back at the end of an invocation for recording what happened. */
+const RESERVE_MS = 3_000;
+
+/** The part of an invocation's time that may be spent on new work. */
+export interface TimeBudget {
+  /** Epoch ms; from then on only what happened is recorded. */
+  readonly endsAt: number;
+  /** Aborts calls that would outlive the budget. */
+  readonly signal: AbortSignal;
+  /** Whether `durationMs` more fit in. */
+  has(durationMs: number): boolean;
+}
+
+/** Works with the time budget of an invocation; nothing of it aborts once the work has ended. */
+export const withTimeBudget = async <R>(
+  context: Context,
+  clock: Clock,
+  work: (budget: TimeBudget) => Promise<R>,
+): Promise<R> => {
+  const workMs = Math.max(0, context.getRemainingTimeInMillis() - RESERVE_MS);
+  const endsAt = clock.now() + workMs;
+  const over = new AbortController();
+  const ended = new AbortController();
+  void clock.sleep(workMs, ended.signal).then(() => ended.signal.aborted || over.abort());
+  try {
+    return await work({
+      endsAt,
+      signal: over.signal,
+      has: (durationMs) => clock.now() + durationMs <= endsAt,
+    });
+  } finally {
+    ended.abort();
+  }
+};

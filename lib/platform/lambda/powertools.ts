@@ -1,0 +1,44 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { Metrics as EmfMetrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import type { Log, LogFields } from "../ports/log.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import type { InvocationLog } from "./invocation.ts";
+
+/** Work goes on side by side in one invocation, so its fields are kept here, not in the logger. */
+const linesOf = (logger: Logger, bound: LogFields): Log => ({
+  debug: (message, fields) => logger.debug(message, { ...bound, ...fields }),
+  info: (message, fields) => logger.info(message, { ...bound, ...fields }),
+  warn: (message, fields) => logger.warn(message, { ...bound, ...fields }),
+  error: (message, fields) => logger.error(message, { ...bound, ...fields }),
+  with: (fields) => linesOf(logger, { ...bound, ...fields }),
+});
+
+/** Structured JSON lines; the level is `POWERTOOLS_LOG_LEVEL`. */
+export const createInvocationLog = (): InvocationLog => {
+  const logger = new Logger({ serviceName: "skyhook" });
+  return { ...linesOf(logger, {}), bind: (context) => logger.addContext(context) };
+};
+
+/**
+ * Metrics in CloudWatch's embedded metric format: each call is one line of the log at once, so that
+ * an invocation that dies loses none.
+ * @param serviceName service and stage, e.g. `skyhook-prod`: the dimension `service` of every metric
+ */
+export const createEmfMetrics = (serviceName: string): Metrics => {
+  const metrics = new EmfMetrics({ namespace: "skyhook", serviceName });
+  return {
+    count(name, dimensions = {}) {
+      const single = metrics.singleMetric();
+      // Before the metric, which is written as soon as it is added.
+      for (const [dimension, value] of Object.entries(dimensions)) {
+        single.addDimension(dimension, value);
+      }
+      single.addMetric(name, MetricUnit.Count, 1);
+    },
+    measure({ name, value, unit }, counted = []) {
+      metrics.addMetric(name, MetricUnit[unit], value);
+      for (const count of counted) metrics.addMetric(count, MetricUnit.Count, 1);
+      metrics.publishStoredMetrics();
+    },
+  };
+};
