@@ -36,8 +36,8 @@ const FAMILIES: Readonly<Record<Family, string>> = {
   streaming: "AI tasks",
 };
 
-/** What an operation may be refused with; which of them it is stands in the error's text. */
-const REFUSALS: Readonly<Record<string, string>> = {
+/** The refusals that every operation may answer with; the error's text says which rule was broken. */
+export const REFUSALS: Readonly<Record<string, string>> = {
   400: "A value breaks a rule, or the resource is in the wrong state",
   401: "No key, or an unknown or revoked one",
   403: "The Host header names neither this machine nor an allowed host",

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { html } from "hono/html";
 import * as z from "zod";
-import { createOpenApi, type OpenApiDocument } from "../contract/openapi.ts";
+import { createOpenApi, type OpenApiDocument, REFUSALS } from "../contract/openapi.ts";
 import { fieldsOf, nodeSchema, type OutlineField, type SchemaNode } from "./schema-outline.ts";
 
 const content = z
@@ -24,10 +24,7 @@ const operationSchema = z.object({
     )
     .default([]),
   requestBody: z.object({ content }).optional(),
-  responses: z.record(
-    z.string(),
-    z.object({ $ref: z.string().optional(), content, description: z.string().optional() }),
-  ),
+  responses: z.record(z.string(), z.object({ $ref: z.string().optional(), content })),
 });
 
 const documentSchema = z.object({
@@ -35,7 +32,7 @@ const documentSchema = z.object({
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.object({
     schemas: z.record(z.string(), nodeSchema),
-    responses: z.record(z.string(), z.object({ content, description: z.string() })),
+    responses: z.record(z.string(), z.object({ content })),
   }),
 });
 
@@ -70,7 +67,7 @@ const outline = (fields: readonly OutlineField[]): Html =>
 const nameOf = (reference: string | undefined): string | undefined =>
   reference?.slice(reference.lastIndexOf("/") + 1);
 
-/** What a request or an answer holds: its fields, or the name of the record that is described below. */
+/** The fields of a request or an answer, or a link to its record below. */
 const body = (title: string, schema: SchemaNode | undefined): Html | string => {
   if (schema === undefined) return "";
   const record = nameOf(schema.$ref);
@@ -95,7 +92,7 @@ const parameters = ({ parameters: all }: Described): Html | string =>
         })),
       )}`;
 
-/** The statuses of an operation's refusals, and the record that their bodies are. */
+/** The statuses of an operation's refusals, and the record of their bodies. */
 const errors = ({ responses }: Described, shared: Responses): Html => {
   const refusals = Object.entries(responses).filter(([status]) => status >= "400");
   const [first] = refusals.map(([, { $ref }]) => shared[nameOf($ref) ?? ""]);
@@ -104,18 +101,10 @@ const errors = ({ responses }: Described, shared: Responses): Html => {
     <p><a href="#errors">${refusals.map(([status]) => status).join(", ")}</a>: <a href="#${record}">${record}</a></p>`;
 };
 
-/** What each status means; it is the same for all operations. */
-const errorList = (responses: Responses): Html => {
-  const meanings = new Map(
-    Object.entries(responses).map(([id, { description }]) => [
-      id.replace(/^\w+-/, ""),
-      description,
-    ]),
-  );
-  return html`<section id="errors"><h2>Errors</h2>
+const errorList = (): Html =>
+  html`<section id="errors"><h2>Errors</h2>
 <p>The text of an error names each field and the rule that it breaks. A path that takes other methods only answers 405 and names them in <code>Allow</code>.</p>
-<ul>${[...meanings].sort().map(([status, text]) => html`<li><b>${status}</b> ${text}</li>`)}</ul></section>`;
-};
+<ul>${Object.entries(REFUSALS).map(([status, text]) => html`<li><b>${status}</b> ${text}</li>`)}</ul></section>`;
 
 const operation = (method: string, path: string, described: Described, shared: Responses): Html => {
   const { operationId, summary, description, deprecated, requestBody, responses } = described;
@@ -149,7 +138,7 @@ const docsPage = (openApi: OpenApiDocument): Html => {
       html`<div><a href="#${operationId}">${operationId}</a> <span class="note">${description}</span></div>`,
   )}</nav>
 ${all.map(({ method, path, described }) => operation(method, path, described, components.responses))}
-${errorList(components.responses)}
+${errorList()}
 ${Object.entries(components.schemas).map(
   ([name, schema]) =>
     html`<section id="${name}"><h2>${name}</h2>${outline(fieldsOf(schema))}</section>`,
@@ -158,7 +147,7 @@ ${Object.entries(components.schemas).map(
 </html>`;
 };
 
-/** Made when it is first asked for: most runs are asked for operations only. */
+/** Makes the value at its first use: most runs never serve it. */
 const once = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -169,7 +158,7 @@ const once = <T>(make: () => T): (() => T) => {
 
 export const DOCS_PATHS = ["/openapi.json", "/docs"] as const;
 
-/** The description of the interface. It holds no secret, so it needs no key. */
+/** Serves the description of the interface, without a key: it holds no secret. */
 export const createDocs = (): Hono => {
   const app = new Hono();
   const openApi = once(createOpenApi);

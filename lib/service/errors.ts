@@ -20,7 +20,7 @@ export type RefusalCode = keyof typeof REFUSALS;
 /** Field (dots between levels) to the rules that its value breaks. */
 export type InvalidFields = Readonly<Record<string, readonly string[]>>;
 
-/** A request is refused; nothing has changed. Thrown anywhere, turned into a response in one place. */
+/** Refuses a request, of which nothing has changed; the app turns it into a response. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
   readonly code: RefusalCode;
@@ -37,45 +37,36 @@ export class RefusedError extends Error {
   }
 }
 
-/** More help nobody, and an answer should not be larger than what it answers. */
-const MAX_TOLD_FIELDS = 20;
+/** An answer should not be larger than its request. */
+const MAX_NAMED_FIELDS = 20;
 
-/** 400, naming the fields and their rules: of very many the first ones. */
+/** 400, naming the first fields and their rules. */
 export const invalid = (fields: InvalidFields): RefusedError => {
   const entries = Object.entries(fields);
-  const told = entries.slice(0, MAX_TOLD_FIELDS);
-  const left = entries.length - told.length;
+  const named = entries.slice(0, MAX_NAMED_FIELDS);
+  const left = entries.length - named.length;
   const message = [
-    ...told.map(([field, rules]) => `${field}: ${rules.join(", ")}`),
+    ...named.map(([field, rules]) => `${field}: ${rules.join(", ")}`),
     ...(left > 0 ? [`and ${left} more`] : []),
   ].join("; ");
-  return new RefusedError("invalid", message, Object.fromEntries(told));
+  return new RefusedError("invalid", message, Object.fromEntries(named));
 };
 
-/** 404, also for what belongs to somebody else. */
+/** 404, also for a record of another client. */
 export const notFound = (what: string): RefusedError =>
   new RefusedError("not-found", `${what} not found`);
 
-/** 409: the state of things forbids it. */
 export const conflict = (message: string): RefusedError => new RefusedError("conflict", message);
 
-/** What the caller sees of a fault of ours; the details go to `onFault` only. */
+/** The bare 500 of a fault of the service; only `onFault` gets the details. */
 export const fault = (): RefusedError => new RefusedError("fault", "internal error");
 
-/** The error body of the family that the path belongs to. */
 export const errorBody = (family: Family, error: RefusedError, requestId: string): object => {
-  switch (family) {
-    case "cloud":
-      return {
-        exception_class: REFUSALS[error.code].exceptionClass,
-        message: error.message,
-        request_id: requestId,
-        ...(error.invalidFields && { invalid_fields: error.invalidFields }),
-      };
-    case "storage":
-    case "streaming":
-      return { error: error.message };
-    default:
-      return family satisfies never;
-  }
+  if (family !== "cloud") return { error: error.message };
+  return {
+    exception_class: REFUSALS[error.code].exceptionClass,
+    message: error.message,
+    request_id: requestId,
+    ...(error.invalidFields && { invalid_fields: error.invalidFields }),
+  };
 };

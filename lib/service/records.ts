@@ -11,7 +11,7 @@ import {
 import type { TaskRecord } from "./state/tasks.ts";
 import type { Store } from "./store.ts";
 
-/** The instants (epoch milliseconds) at which time moves a task on, the next one first. */
+/** The instants (epoch milliseconds) at which a task advances, the next one first. */
 export const instantsAhead = ({ state, plan }: TaskRecord): readonly number[] => {
   if (plan === null) return [];
   return state === "NEW" ? [plan.startsAtMs, plan.endsAtMs] : [plan.endsAtMs];
@@ -21,24 +21,23 @@ const nextInstant = (task: TaskRecord): number =>
   instantsAhead(task)[0] ?? Number.POSITIVE_INFINITY;
 
 export interface TaskIndex {
-  /** The tasks that time will move on, in no particular order. */
   unfinished(): readonly TaskRecord[];
-  /** When time has something to do again, epoch milliseconds; infinity when it has not. */
+  /** When the next task advances, epoch milliseconds; infinity when all have ended. */
   nextDueAt(): number;
-  /** To be told of every task that is written. */
+  /** To be called with every task that is written. */
   note(task: TaskRecord): void;
 }
 
-/** Keeps the few tasks that have not ended, so that no request looks at all that ever ran. */
+/** Keeps the few tasks that have not ended, so that no request reads all that ever ran. */
 export const createTaskIndex = (tasks: Iterable<TaskRecord>): TaskIndex => {
   const unfinished = new Map<string, TaskRecord>();
-  /** The earliest of all next instants; undefined when it has to be looked for. */
+  /** The earliest of all next instants; undefined when it has to be searched. */
   let earliest: number | undefined;
   const note = (task: TaskRecord): void => {
     const before = unfinished.get(task.id);
     if (task.plan === null) unfinished.delete(task.id);
     else unfinished.set(task.id, task);
-    // Only the task that was the next one can make the earliest instant a later one.
+    // Only a change of the earliest task can make the earliest instant later.
     if (before && nextInstant(before) === earliest) earliest = undefined;
     if (earliest !== undefined) earliest = Math.min(earliest, nextInstant(task));
   };
@@ -80,7 +79,7 @@ export interface RecordReader {
   list<C extends CollectionName>(collection: C): readonly RecordOf<C>[];
 }
 
-/** The records as one change sees them: its own writes over what is committed. */
+/** The records as one change sees them: its own writes over the committed records. */
 export interface Draft extends RecordReader {
   put<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
   remove<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
@@ -88,15 +87,14 @@ export interface Draft extends RecordReader {
 
 export interface Records extends RecordReader {
   /**
-   * Runs the work on a draft, commits everything it put as one batch, then shows it to readers. When
-   * the work throws or the commit fails, nothing has changed. Changes must not overlap: run one at a time.
+   * Runs the work on a draft, commits its writes as one batch, then shows them to readers. When the
+   * work throws or the commit fails, nothing has changed. Changes must not overlap.
    */
   change<T>(work: (draft: Draft) => T): Promise<T>;
-  /** What is known of tasks without looking at all of them. */
   readonly tasks: Pick<TaskIndex, "unfinished" | "nextDueAt">;
 }
 
-/** What one change has written so far; undefined stands for a record that it removed. */
+/** The writes of one change; undefined stands for a removed record. */
 type Writes = { readonly [C in CollectionName]: Map<string, RecordOf<C> | undefined> };
 
 const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[]): R[] =>
@@ -104,7 +102,7 @@ const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[])
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, record]) => (record === undefined ? [] : [record]));
 
-/** What a store holds is not a state; the message names the first thing that is wrong, never a value. */
+/** The store holds no valid state; the message names the first problem, never a value. */
 export class StoredStateError extends Error {
   override readonly name = "StoredStateError";
 
@@ -122,7 +120,7 @@ const parseRecord = (key: string, text: string): unknown => {
   }
 };
 
-/** @throws StoredStateError when what was stored is not a state: better stop than serve half a world */
+/** @throws StoredStateError, because a stop is better than to serve half a state */
 const fromEntries = (entries: ReadonlyMap<string, string>): State => {
   const lists = new Map<string, unknown[]>(COLLECTIONS.map((collection) => [collection, []]));
   for (const [key, text] of entries) {
@@ -157,7 +155,7 @@ const toEntries = (writes: Writes): Map<string, string | null> => {
 };
 
 const createDraft = (committed: Collections) => {
-  // Most requests write nothing, and should cost nothing.
+  // Made by the first write, because most requests write nothing.
   let writes: Writes | undefined;
   const set = <C extends CollectionName>(
     collection: C,
@@ -188,8 +186,8 @@ const merge = (into: Collections, writes: Writes): void => {
 };
 
 /**
- * Opens the stored records; an empty store is first filled with the initial state, in one batch.
- * @throws StoredStateError when the store holds something else
+ * Opens the stored records; first fills an empty store with the initial state, in one batch.
+ * @throws StoredStateError when the store holds no valid state
  */
 export const openRecords = async (store: Store, initialState: State): Promise<Records> => {
   const entries = await store.load();

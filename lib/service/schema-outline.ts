@@ -1,53 +1,42 @@
 import * as z from "zod";
 
 /** JSON Schema as far as a reader of the page needs it. */
-export interface SchemaNode {
-  readonly $ref?: string | undefined;
-  readonly type?: string | readonly string[] | undefined;
-  readonly format?: string | undefined;
-  readonly description?: string | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly examples?: readonly unknown[] | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly pattern?: string | undefined;
-  readonly default?: unknown;
-  readonly items?: SchemaNode | undefined;
-  readonly propertyNames?: SchemaNode | undefined;
-  readonly additionalProperties?: SchemaNode | boolean | undefined;
-  readonly anyOf?: readonly SchemaNode[] | undefined;
-  readonly oneOf?: readonly SchemaNode[] | undefined;
-  readonly properties?: Readonly<Record<string, SchemaNode>> | undefined;
-  readonly required?: readonly string[] | undefined;
-}
+export const nodeSchema = z.object({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  format: z.string().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  examples: z.array(z.unknown()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  pattern: z.string().optional(),
+  default: z.unknown().optional(),
+  required: z.array(z.string()).optional(),
+  get items() {
+    return nodeSchema.optional();
+  },
+  get propertyNames() {
+    return nodeSchema.optional();
+  },
+  get additionalProperties() {
+    return z.union([z.boolean(), nodeSchema]).optional();
+  },
+  get anyOf() {
+    return z.array(nodeSchema).optional();
+  },
+  get oneOf() {
+    return z.array(nodeSchema).optional();
+  },
+  get properties() {
+    return z.record(z.string(), nodeSchema).optional();
+  },
+});
 
-export const nodeSchema: z.ZodType<SchemaNode> = z.lazy(() =>
-  z.object({
-    $ref: z.string().optional(),
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    format: z.string().optional(),
-    description: z.string().optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    examples: z.array(z.unknown()).optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    minLength: z.number().optional(),
-    maxLength: z.number().optional(),
-    pattern: z.string().optional(),
-    default: z.unknown().optional(),
-    items: nodeSchema.optional(),
-    propertyNames: nodeSchema.optional(),
-    additionalProperties: z.union([z.boolean(), nodeSchema]).optional(),
-    anyOf: z.array(nodeSchema).optional(),
-    oneOf: z.array(nodeSchema).optional(),
-    properties: z.record(z.string(), nodeSchema).optional(),
-    required: z.array(z.string()).optional(),
-  }),
-);
+export type SchemaNode = z.output<typeof nodeSchema>;
 
 /** One field of a schema with what is inside it. */
 export interface OutlineField {

@@ -9,7 +9,7 @@ import {
   stateSchema,
 } from "./state/state.ts";
 
-/** A seed that is not a state. The problems name each record by list and place, never a value. */
+/** A seed that is no valid state. The problems name records by list and index, never a value. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
   readonly problems: readonly Problem[];
@@ -20,7 +20,7 @@ export class SeedError extends Error {
   }
 }
 
-/** Of two records with one identity the service could keep only one, without a word about the other. */
+/** Of two records with one identity the service would silently keep one. */
 const repeatedIn = <C extends CollectionName>(collection: C, state: State): readonly Problem[] => {
   const records: readonly RecordOf<C>[] = state[collection];
   const keys = records.map((record) => keyOf(collection, record));
@@ -52,7 +52,7 @@ export const readSeed = (text: string): State => {
   return parsed.data;
 };
 
-/** The state as JSON for people: two spaces a level, limits of storage events as the exact numbers they are. */
+/** The state as indented JSON, limits of storage events as exact numbers. */
 export const formatSeed = (state: State): string => {
   const storage_events = state.storage_events.map(({ bytes, count, ...event }) => ({
     ...event,

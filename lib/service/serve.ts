@@ -2,14 +2,13 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { Service } from "./service.ts";
 
-/** What is served: answers to requests, to those for another host, and to what is no request. */
 export type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Whether a `Host` header names this machine or an allowed name. A web page can resolve its own name
- * to 127.0.0.1 and then read from here as from its own origin; its `Host` still is that name.
+ * Checks that a `Host` header names this machine or an allowed name: a web page that resolves its own
+ * name to 127.0.0.1 could otherwise read the service as its own origin.
  */
 const createHostCheck = (hosts: readonly string[]) => {
   const known = new Set(hosts);
@@ -25,7 +24,7 @@ export interface ServedService {
 }
 
 /**
- * Serves the interface on this machine only: its keys are no secret worth a network.
+ * Serves the interface on 127.0.0.1.
  * @param port 0 takes any free one
  * @param allowedHosts names besides those of the loopback address that a request's `Host` may have
  * @throws when the port is taken

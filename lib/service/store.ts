@@ -1,13 +1,9 @@
 import { Level } from "level";
 
-/** Where the service keeps its records: text by key. */
+/** Keeps the service's records: text by key. */
 export interface Store {
-  /** Everything ever committed. */
   load(): Promise<ReadonlyMap<string, string>>;
-  /**
-   * Writes all entries, null removing one, or, when it rejects or the process dies before it
-   * resolves, possibly none.
-   */
+  /** Writes all entries, null removing one; none, if it rejects or the process dies before it resolves. */
   commit(entries: ReadonlyMap<string, string | null>): Promise<void>;
   close(): Promise<void>;
 }

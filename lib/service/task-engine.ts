@@ -1,5 +1,4 @@
-import type { Draft, Records } from "./records.ts";
-import { instantsAhead } from "./records.ts";
+import { type Draft, instantsAhead, type Records } from "./records.ts";
 import type { MutationContext } from "./routing.ts";
 import type { TaskRecord, Work } from "./state/tasks.ts";
 
@@ -22,6 +21,7 @@ export type TaskEnd =
   | { readonly kind: "finished"; readonly createdResources: Record<string, string[]> | null }
   | { readonly kind: "failed"; readonly error: string };
 
+/** What the work of a task gets when the task ends. */
 export interface WorkContext {
   readonly records: Draft;
   readonly task: TaskRecord;

@@ -25,7 +25,7 @@ interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_
 const hasEnded = (status: AiTaskRecord["status"]): boolean =>
   status === "SUCCESS" || status === "FAILURE" || status === "REVOKED";
 
-/** Time is all that moves an AI task, so where it is can be told from the clock and need not be kept. */
+/** The clock alone advances an AI task, so its present state is computed, not stored. */
 const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
   const from = record.plan_from === null ? at : epochMsOf(record.plan_from);
   const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
@@ -44,7 +44,7 @@ const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
   };
 };
 
-/** Without `started_at` before it is processed: the published field is no null. */
+/** Without `started_at` before the start: the published field is never null. */
 const processingTime = ({ started_at, completed_at }: AiTaskNow) => ({
   ...(started_at !== null && { started_at }),
   completed_at,
@@ -65,7 +65,7 @@ const show = ({ record, ...now }: AiTaskNow) => ({
 
 type ListQuery = Query<typeof listAiTasks>;
 
-/** A day stands for all of its instants in UTC, a time without fractions for all of its second. */
+/** A day matches all of its instants in UTC, a time without fractions its whole second. */
 const matchesDate = (created: string, wanted: string): boolean => {
   const createdAt = epochMsOf(created);
   const isDay = !wanted.includes("T");
@@ -79,7 +79,7 @@ const textsIn = (value: unknown): string[] =>
     ? Object.values(value).flatMap(textsIn)
     : [String(value)];
 
-/** Every word of the search is part of one of the four fields; letter case does not matter. */
+/** Whether each word of the search is part of one of the four fields, in any letter case. */
 const matchesSearch = (task: AiTaskNow, search: string): boolean => {
   const { task_id, task_name, task_data } = task.record;
   const fields = [task_id, task_name, task.status, ...textsIn(task_data)];
@@ -97,7 +97,6 @@ const matches = (task: AiTaskNow, query: ListQuery): boolean =>
   (query.date_created === undefined || matchesDate(task.record.date_created, query.date_created)) &&
   (query.search === undefined || matchesSearch(task, query.search));
 
-/** What has not started will start later than all that has. */
 const startOf = ({ started_at }: AiTaskNow): number =>
   started_at === null ? Number.POSITIVE_INFINITY : epochMsOf(started_at);
 
@@ -123,7 +122,7 @@ const comparisonBy = (ordering: ListQuery["ordering"]) => (a: AiTaskNow, b: AiTa
   }
 };
 
-/** The query of another page of the same list, as a part of a URL. */
+/** The query string of another page of the same list. */
 const pageLink = (query: ListQuery, page: number): string => {
   const link = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, page })) {

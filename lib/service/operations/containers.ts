@@ -53,7 +53,7 @@ export const updateContainerRoute = mutationRoute(updateContainer, (call) => {
   return { tasks: [taskId] };
 });
 
-/** A container that is not disabled is ready as soon as its change is through. */
+/** An enabled container is ready as soon as its update ends. */
 const runningState = (isDisabled: boolean, scale: ContainerRecord["scale"]) =>
   isDisabled
     ? { status: "Disabled", deploy_status: { total: 0, ready: 0 } }
@@ -90,7 +90,7 @@ const findObstacle = ({ image }: ContainerUpdate): string | undefined =>
     ? `image ${image}: the registry cannot be reached`
     : undefined;
 
-/** The end of `patch_caas_container`: the change is made whole or, if it cannot be deployed, not at all. */
+/** Ends `patch_caas_container`: makes the whole change or, if it cannot be deployed, none. */
 export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): TaskEnd => {
   const { records, task } = context;
   const container = records.get("containers", namedKey({ ...task, name: work.container_name }));

@@ -103,8 +103,8 @@ const membersAfter = (
 };
 
 /**
- * The pool with the update's settings: what is left out is kept, nested objects and the member list
- * are replaced whole, null clears, and members with a known address and port keep their ids.
+ * The pool after an update: a field that is left out keeps its value, null clears it, nested objects and
+ * the member list are replaced whole, and members with a known address and port keep their ids.
  */
 const applyPoolUpdate = (pool: PoolRecord, update: PoolUpdate, newId: () => string): PoolRecord => {
   const healthmonitor = monitorAfter(update.healthmonitor, pool.healthmonitor, newId);
@@ -196,7 +196,7 @@ const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string
   return undefined;
 };
 
-/** The end of `patch_lbpool`: the change is made whole or, when something is missing, not at all. */
+/** Ends `patch_lbpool`: makes the whole change or, if a subnet or instance is missing, none. */
 export const finishPoolUpdate = (work: PoolWork, context: WorkContext): TaskEnd => {
   const { records, newId } = context;
   const pool = records.get("load_balancer_pools", work.pool_id);

@@ -108,7 +108,7 @@ const show = ({ flavor, external_ip, floating_ip, volumes }: Categories, hours: 
   ),
 });
 
-/** The categories are list prices; the totals have the discount taken off and the tax put on. */
+/** Categories are list prices; totals include discount and tax. */
 export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) => {
   const { body } = call;
   const prices = requireLocation(call);

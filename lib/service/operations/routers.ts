@@ -14,7 +14,7 @@ export const getRouterRoute = readRoute(getRouter, (call) =>
   requireOwned(call.records.get("routers", call.params.router_id), call, "router"),
 );
 
-/** Accepts the router; it comes into being when the task has finished. */
+/** Accepts the router; it exists when the task has finished. */
 export const createRouterRoute = mutationRoute(createRouter, (call) => {
   const { body } = call;
   requireLocation(call);
@@ -36,7 +36,6 @@ const toNumber = (ipv4: string): number =>
 const toIpv4 = (value: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 
-/** What routers and instances have in subnets. */
 const assignmentsIn = (records: RecordReader): readonly Assignment[] => [
   ...records
     .list("routers")
@@ -47,7 +46,7 @@ const assignmentsIn = (records: RecordReader): readonly Assignment[] => [
   ...records.list("instances").flatMap(({ fixed_ip_assignments }) => fixed_ip_assignments ?? []),
 ];
 
-/** A floating IP's record does not name its subnet, so its address counts everywhere. */
+/** A floating IP's record names no subnet, so its address counts as used in every one. */
 const usedAddresses = ({ id }: SubnetRecord, records: RecordReader): ReadonlySet<string> =>
   new Set([
     ...assignmentsIn(records)
@@ -56,7 +55,7 @@ const usedAddresses = ({ id }: SubnetRecord, records: RecordReader): ReadonlySet
     ...records.list("floating_ips").map(({ floating_ip_address }) => floating_ip_address),
   ]);
 
-/** The lowest host address that neither the subnet's gateway nor anyone has; undefined when it is full. */
+/** The lowest unused host address besides the gateway's; undefined when the subnet is full. */
 const freeAddress = (subnet: SubnetRecord, records: RecordReader): string | undefined => {
   const used = usedAddresses(subnet, records);
   const [address = "", prefix] = subnet.cidr.split("/");
@@ -79,7 +78,7 @@ const routerAddress = (subnet: SubnetRecord, records: RecordReader): string | un
 type RouterWork = Extract<Work, { kind: "create-router" }>;
 type Gateway = NonNullable<Body<typeof createRouter>["external_gateway_info"]>;
 
-/** What may be used where the task runs: the project's own networks and the region's external ones. */
+/** The project's own networks and the region's external ones. */
 const reachableNetworks = (records: Draft, task: TaskRecord): readonly NetworkRecord[] =>
   records
     .list("networks")
@@ -88,10 +87,10 @@ const reachableNetworks = (records: Draft, task: TaskRecord): readonly NetworkRe
         region_id === task.region_id && (external || project_id === task.project_id),
     );
 
-/** What stands in the way of a router, in words for its task. */
+/** The reason why a router cannot be created, for the error text of its task. */
 class Obstacle extends Error {}
 
-/** @throws Obstacle when there is no such subnet, or no address left in it */
+/** @throws Obstacle when the subnet does not exist or has no free address */
 const attach = (
   subnetId: string,
   networks: readonly NetworkRecord[],
@@ -128,7 +127,7 @@ const attachAll = (
   return [...interfaces.values()];
 };
 
-/** @throws Obstacle when there is no such external network, or no address left in it */
+/** @throws Obstacle when the external network does not exist or has no free address */
 const connect = (
   { network_id, enable_snat = true }: Gateway,
   networks: readonly NetworkRecord[],
@@ -177,7 +176,7 @@ const toRouter = ({ router }: RouterWork, context: WorkContext): RouterRecord =>
   };
 };
 
-/** The end of `create_router`: the whole router or, when something stands in its way, none. */
+/** Ends `create_router`: creates the whole router or none. */
 export const finishRouterCreation = (work: RouterWork, context: WorkContext): TaskEnd => {
   try {
     const router = toRouter(work, context);

@@ -18,8 +18,8 @@ type StorageEvent = Body<typeof createStorageEvent>;
 type Target = Query<typeof createStorageEvent>;
 
 /**
- * The client whose event it is: the key's own unless the query names one. Naming another client is
- * answered as if that client did not exist, like everything else that belongs to others.
+ * The client of the event: the key's own, which the query may name. Another client is answered like a
+ * missing one.
  * @throws RefusedError 404
  */
 const clientOf = (query: Target, caller: KeyRecord): number => {
@@ -28,7 +28,6 @@ const clientOf = (query: Target, caller: KeyRecord): number => {
   return clientId;
 };
 
-/** The limits as decimal text, whichever of them the event has. */
 const limitsOf = ({ bytes, count }: StorageEvent) => ({
   ...(bytes !== undefined && { bytes: String(bytes) }),
   ...(count !== undefined && { count: String(count) }),
@@ -39,7 +38,7 @@ const targetOf = ({ storage_name, bucket_name }: StorageEvent) => ({
   ...(bucket_name !== undefined && { bucket_name }),
 });
 
-/** The uuid is given by the service and identifies nothing; one in a request has no effect. */
+/** The service chooses the uuid, which is only a label; one in a request has no effect. */
 export const createStorageEventRoute = mutationRoute(createStorageEvent, (call) => {
   const { body, query, records, caller, newId } = call;
   const client_id = clientOf(query, caller);
@@ -60,7 +59,7 @@ const requireEvent = ({ body, query, records, caller }: Call<object, Target, Sto
   return event;
 };
 
-/** A PUT: the limit afterwards is the one in the body, also when the body has none. */
+/** A PUT: a body without a limit removes the limit. */
 export const updateStorageEventRoute = mutationRoute(updateStorageEvent, (call) => {
   const { bytes, count, ...identity } = requireEvent(call);
   call.records.put("storage_events", { ...identity, ...limitsOf(call.body) });
@@ -81,13 +80,13 @@ export const listStorageEventsRoute = readRoute(listStorageEvents, ({ records, c
   };
 });
 
-/** By identity, as an update finds it; limits in the request play no part. */
+/** Finds the event by its identity, as an update does; ignores limits in the request. */
 export const deleteStorageEventRoute = mutationRoute(deleteStorageEvent, (call) => {
   call.records.remove("storage_events", requireEvent(call));
   return undefined;
 });
 
-/** The limit that belongs to each name (the provider's public pairing), and what names the target. */
+/** The limit of each name (the provider's public pairing) and the fields of the target. */
 export const listStorageEventTypesRoute = readRoute(listStorageEventTypes, () => ({
   structure: STORAGE_EVENT_NAMES.map((name) => ({
     name,

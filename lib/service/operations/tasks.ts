@@ -9,7 +9,6 @@ import type { TaskRecord } from "../state/tasks.ts";
 /** The provider's public default. The maximum is the contract's. */
 const DEFAULT_LIMIT = 10;
 
-/** What another client or another project of the client started is as good as unknown. */
 const isVisible = (task: TaskRecord, caller: KeyRecord): boolean =>
   task.client_id === caller.client_id && caller.project_ids.includes(task.project_id);
 
@@ -39,7 +38,7 @@ const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
   );
 };
 
-/** Ids break ties: they grow with the time of making, so pages stay stable within one millisecond. */
+/** Ids break ties: they grow with time, so pages stay stable within one millisecond. */
 const byCreation = (a: TaskRecord, b: TaskRecord): number =>
   epochMsOf(a.created_on) - epochMsOf(b.created_on) || (a.id < b.id ? -1 : 1);
 

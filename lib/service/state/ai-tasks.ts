@@ -13,7 +13,7 @@ const isInOrder = (steps: readonly z.output<typeof step>[]): boolean =>
     ({ after_seconds }, index) => after_seconds >= (steps[index - 1]?.after_seconds ?? 0),
   );
 
-/** An AI task. Its status and progress are those at the start of `plan`, which the clock moves on. */
+/** An AI task with its status and progress at the start of `plan`, along which the clock advances it. */
 export const aiTaskRecord = z.strictObject({
   client_id: clientId,
   task_id: uuid,
@@ -23,14 +23,13 @@ export const aiTaskRecord = z.strictObject({
   progress,
   date_created: timestamp,
   started_at: timestamp.nullable(),
-  /** When it ended, if it had before its plan begins. */
+  /** When it ended, if that was before its plan begins. */
   completed_at: timestamp.nullable().optional(),
-  /** What becomes of it, in the order of time. */
   plan: z
     .array(step)
     .refine(isInOrder, { error: "steps must be in the order of time" })
     .default([]),
-  /** From when `after_seconds` count; null: from when the state is first loaded. */
+  /** The start of `after_seconds`; null: the instant at which the state is first loaded. */
   plan_from: timestamp.nullable().default(null),
 });
 
@@ -65,7 +64,7 @@ const aiTask = (
 
 const MODERATION = { task_name: "content-moderation" } as const;
 
-/** Every status; two tasks are at work when the service first starts, and the clock moves them on. */
+/** A task of every status; two are in progress when the service first starts. */
 export const builtInAiTasks = (): AiTaskRecord[] => [
   aiTask(1, { status: "SUCCESS", progress: 100 }),
   aiTask(2, { status: "SUCCESS", progress: 100, ...MODERATION }),

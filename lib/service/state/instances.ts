@@ -28,7 +28,7 @@ const configuredField = z
     error: "give exactly one of value and field_value",
   });
 
-/** The profile with the document's limits, which no request can break because it is only answered. */
+/** The profile with the document's limits. */
 const ddosProfileRecord = z.strictObject({
   id: z.int(),
   fields: z.array(configuredField),
@@ -63,7 +63,7 @@ const blackholePort = z.strictObject({
   ID: z.int(),
 });
 
-/** The answered record with its DDoS profile, which is shown only to who asks. */
+/** The answered record with its DDoS profile, which an answer has only on request. */
 export const instanceRecord = instanceSchema
   .extend({
     id: textId,

@@ -19,20 +19,20 @@ export const hashApiKey = (apiKey: string): string => hash("sha256", apiKey, "he
 
 export interface BuiltInKeys {
   readonly first: string;
-  /** Belongs to another client with an empty project, to see that clients are kept apart. */
+  /** The key of another client with an empty project, to see that clients are kept apart. */
   readonly second: string;
 }
 
 /**
- * Published keys. They open the built-in world of a run in memory, on this machine, and nothing else;
- * a run that keeps data has keys of its own in their place, `createBuiltInKeys`.
+ * Published keys, valid for the built-in state of a run in memory, on this machine, only. A run that
+ * keeps data replaces them by keys of its own, `createBuiltInKeys`.
  */
 export const BUILT_IN_API_KEYS = {
   first: "2001_5eed0c0de5eed0c0de5eed0c0de00001",
   second: "2002_5eed0c0de5eed0c0de5eed0c0de00002",
 } as const satisfies BuiltInKeys;
 
-/** Keys in the provider's form that only those can know who know the secret. */
+/** Derives keys in the provider's form from a secret. */
 export const createBuiltInKeys = (secret: string): BuiltInKeys => {
   const keyOf = (id: string): string => {
     const digest = createHmac("sha256", secret).update(`built-in API key ${id}`).digest("hex");
@@ -41,7 +41,7 @@ export const createBuiltInKeys = (secret: string): BuiltInKeys => {
   return { first: keyOf("2001"), second: keyOf("2002") };
 };
 
-/** A stored key as it counts in this run: a published built-in one is replaced by the run's own. */
+/** Replaces a published built-in key by the run's own. */
 export const replaceBuiltInKey = (stored: KeyRecord, own: BuiltInKeys): KeyRecord => {
   if (stored.sha256 === hashApiKey(BUILT_IN_API_KEYS.first)) {
     return { ...stored, sha256: hashApiKey(own.first) };

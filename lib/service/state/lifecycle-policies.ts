@@ -3,7 +3,7 @@ import { policySchema } from "../../contract/lifecycle-policies.ts";
 import { textId } from "../../contract/values.ts";
 import { PROJECT_A, PROJECT_B } from "./fields.ts";
 
-/** The answered record with the volumes, which are shown only to who asks. */
+/** The answered record with its volumes, which an answer has only on request. */
 export const policyRecord = policySchema
   .extend({
     volumes: z.array(z.strictObject({ volume_id: textId, volume_name: z.string() })),

@@ -16,12 +16,12 @@ const memberRecord = poolMemberSchema.safeExtend({
   provisioning_status: z.string(),
 });
 
-/** As it is stored; an earlier version stored what the update gave, and any text for codes. */
+/** A stored monitor; an earlier version stored the fields of the update, and any text for codes. */
 export const storedMonitor = healthMonitorSchema.safeExtend({
   expected_codes: z.string().nullable().optional(),
 });
 
-/** The published record, with the provider's defaults for what is not given. */
+/** The published record with the provider's defaults. */
 export const toMonitorRecord = (
   given: z.output<typeof storedMonitor> & { readonly id: string },
 ) => ({

@@ -7,13 +7,12 @@ const price = z.number().min(0);
 const percent = z.number().min(0).max(100);
 
 /**
- * What things cost in a region, before discount and tax; a region is a place that has a price list.
- * A list with a later `starts_at` takes the place of the earlier ones from that instant on.
+ * The prices in a region, before discount and tax; a region exists if it has a price list. A list with
+ * a later `starts_at` replaces the earlier ones from that instant on.
  */
 export const priceListRecord = z.strictObject({
   region_id: z.int(),
   region: z.string(),
-  /** Null: since ever. */
   starts_at: timestamp.nullable().default(null),
   currency_code: z.enum(CURRENCIES).nullable(),
   price_status: z.enum(PRICE_STATUSES),
@@ -44,7 +43,7 @@ const parts = {
   public_ips: z.int().min(0),
 };
 
-/** A Kubernetes cluster as far as its price goes. */
+/** The priced parts of a Kubernetes cluster. */
 export const k8sClusterRecord = z.strictObject({
   ...projectAndRegion,
   name: z.string(),
@@ -55,7 +54,7 @@ export const k8sClusterRecord = z.strictObject({
 
 export type K8sClusterRecord = z.output<typeof k8sClusterRecord>;
 
-/** One server of a GPU cluster as far as its price goes. */
+/** The priced parts of one server of a GPU cluster. */
 export const gpuClusterRecord = z.strictObject({
   ...projectAndRegion,
   server_id: uuid,

@@ -5,7 +5,7 @@ import { lock, PROJECT_A, REGION_NAMES, SUBNET_OF_ROUTER } from "./fields.ts";
 
 const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid });
 
-/** A port's address, made of its id: OpenStack's prefix, then the id's last digits. */
+/** A port's address: OpenStack's prefix, then the last digits of its id. */
 export const macAddressOf = (portId: string): string =>
   ["fa", "16", "3e", ...(portId.slice(-6).match(/../g) ?? [])].join(":");
 

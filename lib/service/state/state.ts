@@ -26,7 +26,7 @@ import { builtInTasks, taskRecord } from "./tasks.ts";
 const areDifferent = (keys: readonly { readonly sha256: string }[]): boolean =>
   new Set(keys.map(({ sha256 }) => sha256)).size === keys.length;
 
-/** The provider's whole world: one list of full records per kind. */
+/** The state of the provider: one list of full records per kind. */
 export const stateSchema = z.strictObject({
   keys: z.array(keyRecord).refine(areDifferent, { error: "one key cannot be two" }),
   containers: z.array(containerRecord),
@@ -44,14 +44,13 @@ export const stateSchema = z.strictObject({
   prices: z.array(priceListRecord),
 });
 
-/** The names of all lists of the state, in its order. */
 export const COLLECTIONS = stateSchema.keyof().options;
 
 export type State = z.output<typeof stateSchema>;
 export type CollectionName = keyof State;
 export type RecordOf<C extends CollectionName> = State[C][number];
 
-/** The world that the service starts with. The first record of each list is not locked. */
+/** The state that the service starts with. The first record of each list is not locked. */
 export const builtInState = (): State => ({
   keys: builtInKeys(),
   containers: builtInContainers(),
@@ -75,11 +74,11 @@ interface Named {
   readonly name: string;
 }
 
-/** The name of a container or a cluster is its only identifier, within its project and region. */
+/** A container and a cluster have no id but their name, within project and region. */
 export const namedKey = ({ project_id, region_id, name }: Named): string =>
   JSON.stringify([project_id, region_id, name]);
 
-/** An event's identity is client, name, storage and bucket; the uuid is only a label. */
+/** The identity of an event; its uuid is only a label. */
 export const storageEventKey = (
   event: Pick<RecordOf<"storage_events">, "client_id" | "name"> & {
     readonly storage_name?: string | undefined;
@@ -93,7 +92,6 @@ export const storageEventKey = (
     event.bucket_name ?? null,
   ]);
 
-/** What each record is found by. */
 const KEY_OF: { readonly [C in CollectionName]: (record: RecordOf<C>) => string } = {
   keys: ({ id }) => id,
   containers: namedKey,
@@ -111,6 +109,6 @@ const KEY_OF: { readonly [C in CollectionName]: (record: RecordOf<C>) => string 
   prices: ({ region_id, starts_at }) => JSON.stringify([region_id, starts_at]),
 };
 
-/** The text that a record of a collection is stored and found by. */
+/** The key by which a record is stored and found. */
 export const keyOf = <C extends CollectionName>(collection: C, record: RecordOf<C>): string =>
   KEY_OF[collection](record);

@@ -7,12 +7,12 @@ import { projectAndRegion, textId, timestamp } from "../../contract/values.ts";
 import { clientId, PROJECT_A } from "./fields.ts";
 import { storedMonitor } from "./load-balancer-pools.ts";
 
-/** What a task does when it ends; gone once it has ended, so no variable or secret name outlives it. */
+/** The work of a task at its end; then removed, so that no variable or secret name outlives it. */
 const workSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("update-container"),
     container_name: z.string(),
-    // As an earlier version took it: any names, any values.
+    // An earlier version accepted any names and values.
     update: containerUpdateSchema.extend({
       envs: z.record(z.string(), z.string()).nullable().optional(),
     }),
@@ -41,8 +41,8 @@ const planSchema = z
 const text = z.string().nullable().default(null);
 
 /**
- * The published task record; `plan` is ours and never shown. A task
- * that has not ended and has no plan never ends.
+ * The published task record; `plan` is the service's own and never shown. A running task without a
+ * plan never ends.
  */
 export const taskRecord = taskSchema
   .extend({
@@ -76,7 +76,7 @@ export const taskRecord = taskSchema
 
 export type TaskRecord = z.output<typeof taskRecord>;
 
-/** The one that created the built-in router. */
+/** The task that created the built-in router. */
 export const builtInTasks = (): TaskRecord[] => [
   {
     id: "d478ae29-dedc-4869-82f0-96104425f565",
