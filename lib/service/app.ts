@@ -156,7 +156,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
     return caller;
   };
 
-  const mount = ({ place, route, successStatus }: MountedRoute): void => {
+  const mount = ({ place, route }: MountedRoute): void => {
     // With one handler and no middleware hono calls it directly, without composing.
     app.on(
       place.method,
@@ -169,7 +169,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
         const values = { params: req.param(), query: queryOf(req.url), body };
         const reply = await run(route, values, caller);
         return reply === undefined
-          ? context.body(null, successStatus)
+          ? context.body(null, 204)
           : context.body(formatWireJson(reply), 200, JSON_TYPE);
       },
     );

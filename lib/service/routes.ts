@@ -47,16 +47,11 @@ const ROUTES: { readonly [Id in OperationId]: Route<Id> } = {
 export interface MountedRoute {
   readonly place: Place;
   readonly route: Route;
-  readonly successStatus: 200 | 204;
 }
 
 /** Every operation at each of its places. */
 export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((operation) =>
-  placesOf(operation).map((place) => ({
-    place,
-    route: ROUTES[operation.id],
-    successStatus: operation.successStatus,
-  })),
+  placesOf(operation).map((place) => ({ place, route: ROUTES[operation.id] })),
 );
 
 /** Every kind of background work and the part that knows how it ends. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Mutation, Read } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Draft, RecordReader } from "./records.ts";
 import { createValueReader, type RawValues } from "./request-values.ts";
 import type { KeyRecord } from "./state/keys.ts";
@@ -26,16 +26,20 @@ export interface Call<P, Q, B, Records extends RecordReader = RecordReader>
   readonly body: B;
 }
 
-/**
- * Answers a request with the wire form of the reply.
- * @throws RefusedError when the request breaks a rule
- */
-type Answer<Records extends RecordReader> = (raw: RawValues, context: Context<Records>) => unknown;
+type RecordsFor<Kind extends Operation["kind"]> = Kind extends "read" ? RecordReader : Draft;
 
-/** An operation of the contract together with what the service does for it. */
-export type Route<Id extends string = string> =
-  | { readonly id: Id; readonly kind: "read"; readonly answer: Answer<RecordReader> }
-  | { readonly id: Id; readonly kind: "mutation"; readonly answer: Answer<Draft> };
+interface RouteOf<Kind extends Operation["kind"], Id extends string> {
+  readonly id: Id;
+  readonly kind: Kind;
+  /**
+   * Answers a request with the wire form of the reply.
+   * @throws RefusedError when the request breaks a rule
+   */
+  readonly answer: (raw: RawValues, context: Context<RecordsFor<Kind>>) => unknown;
+}
+
+/** An operation of the contract with the service's handler. */
+export type Route<Id extends string = string> = RouteOf<"read", Id> | RouteOf<"mutation", Id>;
 
 const formOf = (schema: z.ZodType, io: "input" | "output"): string =>
   JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: "any" }));
@@ -46,42 +50,30 @@ const wireFormOf = <R extends z.ZodType>(response: R): ((reply: z.output<R>) => 
     ? (reply) => reply
     : (reply) => z.encode(response, reply);
 
-/** Joins a declaration and its handler, and erases their types. */
-const join = <
-  Records extends RecordReader,
+/** Joins a declaration and its handler, and erases their types. Only a mutation's handler may write. */
+export const route = <
+  Kind extends Operation["kind"],
+  Id extends string,
   P extends z.ZodObject,
   Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
 >(
-  operation: Read<string, P, Q, B, R> | Mutation<string, P, Q, B, R>,
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, Records>) => z.output<R>,
-): Answer<Records> => {
+  operation: {
+    readonly id: Id;
+    readonly kind: Kind;
+    readonly params: P;
+    readonly query: Q;
+    readonly body: B;
+    readonly response: R;
+  },
+  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, RecordsFor<Kind>>) => z.output<R>,
+): RouteOf<Kind, Id> => {
   const readValues = createValueReader(operation);
   const toWire = wireFormOf(operation.response);
-  return (raw, context) => toWire(handle({ ...context, ...readValues(raw) }));
+  return {
+    id: operation.id,
+    kind: operation.kind,
+    answer: (raw, context) => toWire(handle({ ...context, ...readValues(raw) })),
+  };
 };
-
-/** A route that changes nothing: its handler gets a reader of the records. */
-export const readRoute = <
-  Id extends string,
-  P extends z.ZodObject,
-  Q extends z.ZodObject,
-  B extends z.ZodType,
-  R extends z.ZodType,
->(
-  operation: Read<Id, P, Q, B, R>,
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => z.output<R>,
-): Route<Id> => ({ id: operation.id, kind: "read", answer: join(operation, handle) });
-
-/** A route whose handler may write. */
-export const mutationRoute = <
-  Id extends string,
-  P extends z.ZodObject,
-  Q extends z.ZodObject,
-  B extends z.ZodType,
-  R extends z.ZodType,
->(
-  operation: Mutation<Id, P, Q, B, R>,
-  handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, Draft>) => z.output<R>,
-): Route<Id> => ({ id: operation.id, kind: "mutation", answer: join(operation, handle) });

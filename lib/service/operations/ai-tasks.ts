@@ -1,7 +1,7 @@
 import { listAiTasks } from "../../contract/ai-tasks.ts";
 import type { Query } from "../../contract/operation.ts";
 import { epochMsOf } from "../../contract/values.ts";
-import { readRoute } from "../routing.ts";
+import { route } from "../routing.ts";
 import type { AiTaskRecord } from "../state/ai-tasks.ts";
 import type { State } from "../state/state.ts";
 
@@ -100,26 +100,26 @@ const matches = (task: AiTaskNow, query: ListQuery): boolean =>
 const startOf = ({ started_at }: AiTaskNow): number =>
   started_at === null ? Number.POSITIVE_INFINITY : epochMsOf(started_at);
 
-const compare = <T extends number | string>(a: T, b: T): number => {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+type Ordering = NonNullable<ListQuery["ordering"]>;
+
+const ORDERINGS: Readonly<Record<Ordering, (task: AiTaskNow) => number | string>> = {
+  task_id: ({ record }) => record.task_id,
+  task_name: ({ record }) => record.task_name,
+  status: ({ status }) => status,
+  started_at: startOf,
 };
 
-const comparisonBy = (ordering: ListQuery["ordering"]) => (a: AiTaskNow, b: AiTaskNow) => {
-  switch (ordering) {
-    case "task_id":
-      return compare(a.record.task_id, b.record.task_id);
-    case "task_name":
-      return compare(a.record.task_name, b.record.task_name);
-    case "status":
-      return compare(a.status, b.status);
-    case "started_at":
-      return compare(startOf(a), startOf(b));
-    case undefined:
-      return compare(startOf(b), startOf(a));
-    default:
-      return ordering satisfies never;
-  }
+/** The tasks by the named field, or those that started last first. */
+const inOrder = (
+  tasks: readonly AiTaskNow[],
+  ordering: Ordering | undefined,
+): readonly AiTaskNow[] => {
+  const keyOf = ORDERINGS[ordering ?? "started_at"];
+  const direction = ordering === undefined ? -1 : 1;
+  return tasks.toSorted((a, b) => {
+    if (keyOf(a) === keyOf(b)) return 0;
+    return keyOf(a) < keyOf(b) ? -direction : direction;
+  });
 };
 
 /** The query string of another page of the same list. */
@@ -131,19 +131,20 @@ const pageLink = (query: ListQuery, page: number): string => {
   return link.toString();
 };
 
-export const listAiTasksRoute = readRoute(listAiTasks, ({ query, records, caller, at }) => {
+export const listAiTasksRoute = route(listAiTasks, ({ query, records, caller, at }) => {
   const { page = 1, limit = DEFAULT_LIMIT } = query;
   const found = records
     .list("ai_tasks")
     .filter(({ client_id }) => client_id === caller.client_id)
     .map((record) => taskAt(record, at))
-    .filter((task) => matches(task, query))
-    .toSorted(comparisonBy(query.ordering));
+    .filter((task) => matches(task, query));
   const from = (page - 1) * limit;
   return {
     count: found.length,
     next: from + limit < found.length ? pageLink(query, page + 1) : null,
     previous: page > 1 ? pageLink(query, page - 1) : null,
-    results: found.slice(from, from + limit).map(show),
+    results: inOrder(found, query.ordering)
+      .slice(from, from + limit)
+      .map(show),
   };
 });

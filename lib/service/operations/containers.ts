@@ -2,7 +2,7 @@ import { getContainer, updateContainer } from "../../contract/containers.ts";
 import type { Body, Params } from "../../contract/operation.ts";
 import { conflict } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
-import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import { type Call, route } from "../routing.ts";
 import type { ContainerRecord } from "../state/containers.ts";
 import { namedKey } from "../state/state.ts";
 import type { Work } from "../state/tasks.ts";
@@ -33,13 +33,13 @@ const requireContainer = <Q, B>(call: Call<ContainerParams, Q, B>) => {
 };
 
 /** The published record, without its location, and the lock, as other resources show it. */
-export const getContainerRoute = readRoute(getContainer, (call) => {
+export const getContainerRoute = route(getContainer, (call) => {
   const { project_id, region_id, ...shown } = requireContainer(call);
   return shown;
 });
 
 /** Accepts the change and locks the container; its record changes when the task has finished. */
-export const updateContainerRoute = mutationRoute(updateContainer, (call) => {
+export const updateContainerRoute = route(updateContainer, (call) => {
   const { body, records } = call;
   const container = requireContainer(call);
   if (container.task_id !== null) throw conflict("a running task holds the container");

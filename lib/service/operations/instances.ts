@@ -2,7 +2,7 @@ import { getInstance, resumeInstance } from "../../contract/instances.ts";
 import type { Params } from "../../contract/operation.ts";
 import { conflict, invalid } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
-import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import { type Call, route } from "../routing.ts";
 import type { InstanceRecord } from "../state/instances.ts";
 
 type InstanceParams = Params<typeof getInstance>;
@@ -16,10 +16,10 @@ const requireInstance = <Q, B>(call: Call<InstanceParams, Q, B>) =>
 const show = (instance: InstanceRecord, { query }: Shown): InstanceRecord =>
   query.with_ddos ? instance : { ...instance, ddos_profile: null };
 
-export const getInstanceRoute = readRoute(getInstance, (call) => show(requireInstance(call), call));
+export const getInstanceRoute = route(getInstance, (call) => show(requireInstance(call), call));
 
 /** The instance is active when the answer comes. The lock is checked before the state. */
-export const resumeInstanceRoute = mutationRoute(resumeInstance, (call) => {
+export const resumeInstanceRoute = route(resumeInstance, (call) => {
   const instance = requireInstance(call);
   if (instance.task_id !== null) throw conflict("a running task holds the instance");
   if (instance.status !== "SUSPENDED") {

@@ -1,7 +1,7 @@
 import { getPolicy, removePolicyVolumes, updatePolicy } from "../../contract/lifecycle-policies.ts";
 import type { Params } from "../../contract/operation.ts";
 import { requireOwned } from "../locations.ts";
-import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import { type Call, route } from "../routing.ts";
 import type { PolicyRecord } from "../state/lifecycle-policies.ts";
 
 type PolicyParams = Params<typeof getPolicy>;
@@ -16,10 +16,10 @@ const requirePolicy = <Q, B>(call: Call<PolicyParams, Q, B>) => {
 const show = ({ volumes, ...shown }: PolicyRecord, { query }: Shown) =>
   query.need_volumes ? { ...shown, volumes } : shown;
 
-export const getPolicyRoute = readRoute(getPolicy, (call) => show(requirePolicy(call), call));
+export const getPolicyRoute = route(getPolicy, (call) => show(requirePolicy(call), call));
 
 /** Ignores volumes that the policy does not have: they are detached already. */
-export const removePolicyVolumesRoute = mutationRoute(removePolicyVolumes, (call) => {
+export const removePolicyVolumesRoute = route(removePolicyVolumes, (call) => {
   const policy = requirePolicy(call);
   const { volume_ids: detached } = call.body;
 
@@ -29,7 +29,7 @@ export const removePolicyVolumesRoute = mutationRoute(removePolicyVolumes, (call
   return show(updated, call);
 });
 
-export const updatePolicyRoute = mutationRoute(updatePolicy, (call) => {
+export const updatePolicyRoute = route(updatePolicy, (call) => {
   const policy = requirePolicy(call);
   const { name = policy.name, status = policy.status } = call.body;
 

@@ -4,7 +4,7 @@ import type { Body, Params } from "../../contract/operation.ts";
 import { problemsOf } from "../../contract/problem.ts";
 import { conflict, invalid } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
-import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import { type Call, route } from "../routing.ts";
 import {
   type MemberRecord,
   type PoolRecord,
@@ -131,7 +131,7 @@ type PoolWork = Extract<Work, { kind: "update-pool" }>;
 const requirePool = <Q, B>(call: Call<Params<typeof getPool>, Q, B>) =>
   requireOwned(call.records.get("load_balancer_pools", call.params.pool_id), call, "pool");
 
-export const getPoolRoute = readRoute(getPool, requirePool);
+export const getPoolRoute = route(getPool, requirePool);
 
 const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
   const seen = new Set<string>();
@@ -156,7 +156,7 @@ const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
  * Accepts the change and locks the pool; its settings change when the task has finished. A lock is
  * answered before a no-op: an update that is equal now may differ when the lock is gone.
  */
-export const updatePoolRoute = mutationRoute(updatePool, (call) => {
+export const updatePoolRoute = route(updatePool, (call) => {
   const { body, records, newId } = call;
   refuseRepeatedMembers(body);
   const pool = requirePool(call);

@@ -4,7 +4,7 @@ import type { Body } from "../../contract/operation.ts";
 import { getDdosPrice, getGpuClusterPrice, getK8sClusterPrice } from "../../contract/prices.ts";
 import { invalid } from "../errors.ts";
 import { requireLocation, requireOwned, requireRegion } from "../locations.ts";
-import { readRoute } from "../routing.ts";
+import { route } from "../routing.ts";
 import type { K8sClusterRecord, PriceListRecord } from "../state/prices.ts";
 import { namedKey } from "../state/state.ts";
 
@@ -109,7 +109,7 @@ const show = ({ flavor, external_ip, floating_ip, volumes }: Categories, hours: 
 });
 
 /** Categories are list prices; totals include discount and tax. */
-export const previewInstancePriceRoute = readRoute(previewInstancePrice, (call) => {
+export const previewInstancePriceRoute = route(previewInstancePrice, (call) => {
   const { body } = call;
   const prices = requireLocation(call);
   const count = (body.names ?? body.name_templates ?? []).length;
@@ -161,7 +161,7 @@ const volumePrices = ({ volumes }: Parts, prices: PriceListRecord): HourlyPrice[
 const addressPrices = ({ public_ips }: Parts, prices: PriceListRecord): HourlyPrice[] =>
   Array.from({ length: public_ips }, () => Big(prices.external_ip));
 
-export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
+export const getK8sClusterPriceRoute = route(getK8sClusterPrice, (call) => {
   const { params, records } = call;
   const key = namedKey({ ...params, name: params.cluster_name });
   const cluster = requireOwned(records.get("k8s_clusters", key), call, "cluster");
@@ -180,7 +180,7 @@ export const getK8sClusterPriceRoute = readRoute(getK8sClusterPrice, (call) => {
 });
 
 /** One price for the whole server: the sum of its flavor, volumes and public addresses. */
-export const getGpuClusterPriceRoute = readRoute(getGpuClusterPrice, (call) => {
+export const getGpuClusterPriceRoute = route(getGpuClusterPrice, (call) => {
   const found = call.records.get("gpu_clusters", call.params.server_id);
   const server = requireOwned(found, call, "server");
   const prices = requireRegion(call);
@@ -200,7 +200,7 @@ const HOURS_PER_DAY = 24;
 const daysOfMonth = (instant: Date, ahead: number): number =>
   new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead + 1, 0)).getUTCDate();
 
-export const getDdosPriceRoute = readRoute(getDdosPrice, (call) => {
+export const getDdosPriceRoute = route(getDdosPrice, (call) => {
   const { ddos } = requireRegion(call);
   const { price_per_day, ...unit } = ddos;
   const now = new Date(call.at);

@@ -3,19 +3,19 @@ import { createRouter, getRouter } from "../../contract/routers.ts";
 import { epochMsOf } from "../../contract/values.ts";
 import { priceListAt, requireLocation, requireOwned } from "../locations.ts";
 import type { Draft, RecordReader } from "../records.ts";
-import { mutationRoute, readRoute } from "../routing.ts";
+import { route } from "../routing.ts";
 import type { NetworkRecord, SubnetRecord } from "../state/networks.ts";
 import type { RouterRecord } from "../state/routers.ts";
 import { macAddressOf } from "../state/routers.ts";
 import type { TaskRecord, Work } from "../state/tasks.ts";
 import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
 
-export const getRouterRoute = readRoute(getRouter, (call) =>
+export const getRouterRoute = route(getRouter, (call) =>
   requireOwned(call.records.get("routers", call.params.router_id), call, "router"),
 );
 
 /** Accepts the router; it exists when the task has finished. */
-export const createRouterRoute = mutationRoute(createRouter, (call) => {
+export const createRouterRoute = route(createRouter, (call) => {
   const { body } = call;
   requireLocation(call);
   const taskId = startTask(call, {

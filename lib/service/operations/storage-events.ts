@@ -9,7 +9,7 @@ import {
   updateStorageEvent,
 } from "../../contract/storage-events.ts";
 import { conflict, notFound } from "../errors.ts";
-import { type Call, mutationRoute, readRoute } from "../routing.ts";
+import { type Call, route } from "../routing.ts";
 import type { KeyRecord } from "../state/keys.ts";
 import { storageEventKey } from "../state/state.ts";
 import type { StorageEventRecord } from "../state/storage-events.ts";
@@ -39,7 +39,7 @@ const targetOf = ({ storage_name, bucket_name }: StorageEvent) => ({
 });
 
 /** The service chooses the uuid, which is only a label; one in a request has no effect. */
-export const createStorageEventRoute = mutationRoute(createStorageEvent, (call) => {
+export const createStorageEventRoute = route(createStorageEvent, (call) => {
   const { body, query, records, caller, newId } = call;
   const client_id = clientOf(query, caller);
   if (records.get("storage_events", storageEventKey({ ...body, client_id })) !== undefined) {
@@ -60,13 +60,13 @@ const requireEvent = ({ body, query, records, caller }: Call<object, Target, Sto
 };
 
 /** A PUT: a body without a limit removes the limit. */
-export const updateStorageEventRoute = mutationRoute(updateStorageEvent, (call) => {
+export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
   const { bytes, count, ...identity } = requireEvent(call);
   call.records.put("storage_events", { ...identity, ...limitsOf(call.body) });
   return undefined;
 });
 
-export const listStorageEventsRoute = readRoute(listStorageEvents, ({ records, caller }) => {
+export const listStorageEventsRoute = route(listStorageEvents, ({ records, caller }) => {
   const events = records
     .list("storage_events")
     .filter(({ client_id }) => client_id === caller.client_id);
@@ -81,13 +81,13 @@ export const listStorageEventsRoute = readRoute(listStorageEvents, ({ records, c
 });
 
 /** Finds the event by its identity, as an update does; ignores limits in the request. */
-export const deleteStorageEventRoute = mutationRoute(deleteStorageEvent, (call) => {
+export const deleteStorageEventRoute = route(deleteStorageEvent, (call) => {
   call.records.remove("storage_events", requireEvent(call));
   return undefined;
 });
 
 /** The limit of each name (the provider's public pairing) and the fields of the target. */
-export const listStorageEventTypesRoute = readRoute(listStorageEventTypes, () => ({
+export const listStorageEventTypesRoute = route(listStorageEventTypes, () => ({
   structure: STORAGE_EVENT_NAMES.map((name) => ({
     name,
     fields: [

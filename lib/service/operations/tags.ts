@@ -1,7 +1,7 @@
 import { getFloatingIpTag, getNetworkTag } from "../../contract/tags.ts";
 import { notFound } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
-import { readRoute } from "../routing.ts";
+import { route } from "../routing.ts";
 import type { NetworkRecord } from "../state/networks.ts";
 
 type Tag = NetworkRecord["tags"][number];
@@ -13,12 +13,12 @@ const requireTag = (tags: readonly Tag[], wanted: string): Tag => {
   return tag;
 };
 
-export const getFloatingIpTagRoute = readRoute(getFloatingIpTag, (call) => {
+export const getFloatingIpTagRoute = route(getFloatingIpTag, (call) => {
   const found = call.records.get("floating_ips", call.params.floating_ip_id);
   return requireTag(requireOwned(found, call, "floating IP").tags, call.query.key);
 });
 
-export const getNetworkTagRoute = readRoute(getNetworkTag, (call) => {
+export const getNetworkTagRoute = route(getNetworkTag, (call) => {
   const { project_id, network_id } = call.params;
   const found = call.records.get("networks", network_id);
   // An external network is open to every project of its region, as if it were the project's own.

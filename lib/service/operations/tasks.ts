@@ -2,7 +2,7 @@ import type { Query } from "../../contract/operation.ts";
 import { getTask, listTasks } from "../../contract/tasks.ts";
 import { epochMsOf } from "../../contract/values.ts";
 import { notFound } from "../errors.ts";
-import { readRoute } from "../routing.ts";
+import { route } from "../routing.ts";
 import type { KeyRecord } from "../state/keys.ts";
 import type { TaskRecord } from "../state/tasks.ts";
 
@@ -14,7 +14,7 @@ const isVisible = (task: TaskRecord, caller: KeyRecord): boolean =>
 
 const show = ({ plan, ...shown }: TaskRecord) => shown;
 
-export const getTaskRoute = readRoute(getTask, ({ params, records, caller }) => {
+export const getTaskRoute = route(getTask, ({ params, records, caller }) => {
   const task = records.get("tasks", params.task_id);
   if (task === undefined || !isVisible(task, caller)) throw notFound("task");
   return show(task);
@@ -42,7 +42,7 @@ const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
 const byCreation = (a: TaskRecord, b: TaskRecord): number =>
   epochMsOf(a.created_on) - epochMsOf(b.created_on) || (a.id < b.id ? -1 : 1);
 
-export const listTasksRoute = readRoute(listTasks, ({ query, records, caller }) => {
+export const listTasksRoute = route(listTasks, ({ query, records, caller }) => {
   const found = records
     .list("tasks")
     .filter((task) => isVisible(task, caller) && matches(task, query))
