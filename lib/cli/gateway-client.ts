@@ -16,7 +16,7 @@ import {
   priceViewSchema,
   type ReadingView,
   readingViewSchema,
-} from "../jobs/prices/views.ts";
+} from "../jobs/prices/memory.ts";
 import { type JobName, type JobRun, jobRunSchema } from "../local/job-run.ts";
 import { type PutAnswer, putAnswerSchema } from "../local/put-request.ts";
 import { timeoutMsOf } from "../platform/deployment.ts";

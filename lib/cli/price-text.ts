@@ -1,4 +1,5 @@
-import type { PriceChangeView, PriceTotal, PriceView, ReadingView } from "../jobs/prices/views.ts";
+import type { PriceTotal } from "../jobs/prices/change.ts";
+import type { PriceChangeView, PriceView, ReadingView } from "../jobs/prices/memory.ts";
 import { type Row, tableText } from "./table-text.ts";
 import { visibleText } from "./visible-text.ts";
 

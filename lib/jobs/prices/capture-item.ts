@@ -3,37 +3,106 @@ import type { Stored } from "../../ledger/record.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { Client } from "../../provider/client.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { askPrice, fingerprintOf } from "./ask.ts";
-import { type AskedItem, type ItemStep, noteFailure, noteReading } from "./item-transitions.ts";
+import { changeOf, isSameReading } from "./change.ts";
 import {
+  type AskedItem,
   type PriceItem,
+  type PriceReading,
   priceItemKey,
   priceItems,
   priceReadingKey,
   priceReadings,
+  type StoredReading,
 } from "./price.ts";
 import { priceChanged } from "./price-events.ts";
+import { askPrice, fingerprintOf } from "./reading.ts";
 import type { WatchlistItem } from "./watchlist.ts";
 
-/** Two runs at once, and a person or two; more writers there are none. */
-const MAX_CONFLICTS = 20;
+/** The newest reading of this order that showed a price. */
+const lastShownOf = (
+  item: PriceItem | undefined,
+  fingerprint: string,
+): StoredReading | undefined => {
+  const shown = item?.latest?.reading.status === "show" ? item.latest : item?.lastShown;
+  return shown?.fingerprint === fingerprint ? shown : undefined;
+};
+
+/** The newest reading after this one: the same seen again, or the next number. */
+const nextLatest = (
+  latest: StoredReading | undefined,
+  { kind, fingerprint }: AskedItem,
+  { reading, at }: TimedReading,
+): StoredReading =>
+  latest?.fingerprint === fingerprint && isSameReading(latest.reading, reading)
+    ? { ...latest, lastSeenAt: Math.max(latest.lastSeenAt, at) }
+    : {
+        number: (latest?.number ?? 0) + 1,
+        kind,
+        fingerprint,
+        reading,
+        readAt: at,
+        lastSeenAt: at,
+      };
 
 /**
- * So many changes may wait to be published, each an event of 30 kB at most, or the record would
- * outgrow the ledger while the bus is away.
+ * Notes a reading, and puts the event of a change into the outbox. A reading that says what the latest
+ * one says is only noted as seen; one that shows a price is compared with the last one that did.
  */
-const MAX_UNTOLD_CHANGES = 3;
+const noteReading = (
+  item: PriceItem | undefined,
+  asked: AskedItem,
+  read: TimedReading,
+): PriceItem => {
+  const { bucket, ...identity } = asked;
+  const latest = nextLatest(item?.latest, asked, read);
+  const shown = lastShownOf(item, asked.fingerprint);
+  const noted = { ...identity, latest, outbox: item?.outbox ?? [] };
+  if (read.reading.status !== "show") {
+    const lastRun = { bucket, outcome: "not-compared" } as const;
+    return { ...noted, ...(shown && { lastShown: shown }), lastRun };
+  }
+  if (!shown) return { ...noted, lastRun: { bucket, outcome: "first" } };
+  const change = changeOf(shown.reading, read.reading);
+  if (!change) return { ...noted, lastRun: { bucket, outcome: "unchanged" } };
+  const event = priceChanged(asked, { before: shown, after: latest, change });
+  const outbox = [...noted.outbox, event];
+  return { ...noted, outbox, lastRun: { bucket, outcome: "changed" } };
+};
+
+/** Notes that there is no price to be had; the readings stay as they are. */
+const noteFailure = (
+  item: PriceItem | undefined,
+  { bucket, ...identity }: AskedItem,
+  problem: string,
+): PriceItem => ({
+  outbox: [],
+  ...item,
+  ...identity,
+  lastRun: { bucket, outcome: "failed", problem },
+});
+
+/** There are no more writers than two runs at once, and an operator or two. */
+const MAX_CONFLICTS = 20;
+
+/** Events of 30 kB at most that may wait while the bus is away; more would outgrow the ledger's item. */
+const MAX_UNPUBLISHED = 3;
 
 export interface ItemCapture {
   readonly deps: JobDeps;
   readonly account: string;
   readonly bucket: string;
-  /** Repeats what may pass later. */
+  /** Retries what may pass later. */
   readonly client: Client;
   readonly budget: JobBudget;
 }
 
-type Note = (item: PriceItem | undefined) => ItemStep;
+interface TimedReading {
+  readonly reading: PriceReading;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+type Note = (item: PriceItem | undefined) => PriceItem;
 
 const problemOf = ({ message, problems }: ProviderError): string =>
   clipped([message, ...problems.map(({ path, rule }) => `${path}: ${rule}`)].join("; "));
@@ -49,7 +118,7 @@ const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boole
   (error.disposition === "throttled" &&
     deps.clock.now() + (error.retryAfterMs ?? 0) >= budget.endsAt);
 
-/** What the provider says, as a change of the item's record; undefined when there was no time for it. */
+/** The provider's answer as a change of the item's record; undefined when there was no time for it. */
 const askProvider = async (
   capture: ItemCapture,
   { order }: WatchlistItem,
@@ -67,25 +136,25 @@ const askProvider = async (
   }
 };
 
-/** What there is to note of an item; the provider is asked only when there is room for its answer. */
+/** As `askProvider`, which is asked only when the record has room for its answer. */
 const findNote = async (
   capture: ItemCapture,
   item: WatchlistItem,
   { asked, before }: { readonly asked: AskedItem; readonly before: PriceItem | undefined },
 ): Promise<Note | undefined> => {
-  const untold = before?.outbox.length ?? 0;
-  if (untold < MAX_UNTOLD_CHANGES) return askProvider(capture, item, asked);
-  const problem = `${untold} changes of this price are still to be published; it is read again after that`;
+  const unpublished = before?.outbox.length ?? 0;
+  if (unpublished < MAX_UNPUBLISHED) return askProvider(capture, item, asked);
+  const problem = `${unpublished} changes of this price are still to be published; it is read again after that`;
   return (stored) => noteFailure(stored, asked, problem);
 };
 
 /**
- * Whether this run, or one of a later time, has recorded the item: what an earlier one has read is
- * news no more, and would tell a change backwards.
+ * Whether this run, or a run of a later time, has recorded the item: an earlier run's reading is out of
+ * date, and would publish a change backwards.
  */
 const isRecorded = ({ lastRun }: PriceItem, bucket: string): boolean => lastRun.bucket >= bucket;
 
-/** Puts the latest reading where it stays, before another one takes its place. Repeated, it is the same. */
+/** Stores the latest reading by itself, before another one takes its place. Repeatable. */
 const putAway = async (
   { ledger }: JobDeps,
   { account, name, latest }: PriceItem,
@@ -96,10 +165,6 @@ const putAway = async (
     kept && kept.lastSeenAt >= latest.lastSeenAt ? kept : latest,
   );
 };
-
-/** The record after the note, with the event of a change in its outbox. */
-const withEvent = ({ item, changed }: ItemStep, asked: AskedItem): PriceItem =>
-  changed ? { ...item, outbox: [...item.outbox, priceChanged(asked, changed)] } : item;
 
 /**
  * Writes the note unless another run was faster; answers what is recorded.
@@ -114,7 +179,7 @@ const record = async (
   let stored = before;
   for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
     if (stored && isRecorded(stored.value, asked.bucket)) return stored.value;
-    const next = withEvent(note(stored?.value), asked);
+    const next = note(stored?.value);
     if (stored && next.latest?.number !== stored.value.latest?.number) {
       await putAway(deps, stored.value);
     }
@@ -125,8 +190,9 @@ const record = async (
 };
 
 /**
- * Reads one price, records it and tells of a change. What this bucket has recorded already, or a later
- * one, is left as it is. Answers the item's record; undefined when there was no time for it.
+ * Reads one price, records it and publishes a change. What this bucket, or a later one, has recorded
+ * already stays as it is.
+ * @returns the item's record; undefined when there was no time for it
  * @throws Error when the ledger fails
  */
 export const captureItem = async (

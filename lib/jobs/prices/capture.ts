@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import { configProblemText } from "../../config/config-file.ts";
+import { isoText } from "../../events/event.ts";
 import { publishNow } from "../../events/publish.ts";
 import type { ConfigSource } from "../../platform/ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
@@ -13,9 +14,9 @@ import { pricesCaptured, runIdOf, watchlistRejected } from "./price-events.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
 
 const MAX_AT_ONCE = 4;
-/** The event has a hundred of them. */
+/** Problems in the log; the event has a hundred. */
 const MAX_LOGGED = 10;
-/** As many as one record holds; names that are watched no more go first, the oldest of them before others. */
+/** As many as one record holds; former names go first, the oldest of them before others. */
 const MAX_NAMES = 4_000;
 
 export interface PriceRun {
@@ -28,15 +29,15 @@ export interface PriceRun {
 }
 
 const bucketOf = ({ scheduledAt, periodMs }: PriceRun): string =>
-  new Date(Math.floor(scheduledAt / periodMs) * periodMs).toISOString();
+  isoText(Math.floor(scheduledAt / periodMs) * periodMs);
 
-/** What a run's lines name; its events have the same correlation id. */
+/** Log fields of a run; its events have the same correlation id. */
 export const priceRunFields = (run: PriceRun): LogFields => {
   const account = run.account.name;
   return { account, correlationId: runIdOf({ account, bucket: bucketOf(run) }) };
 };
 
-/** Written before the items, so that none is there that cannot be found. */
+/** Called before the items are written, so that every item can be found by its name. */
 const rememberNames = async (
   { ledger }: JobDeps,
   account: string,
@@ -52,10 +53,10 @@ const rememberNames = async (
 };
 
 /**
- * Every item as this bucket has recorded it, or a later one. One that fails does not stop the others.
- *
- * One whose record cannot be written lets the run fail after all others are done, so that it is tried
- * again. That is because the ledger is away, and passes: no record is ever too large for it.
+ * Captures every item; an item that fails does not stop the others. When the ledger does not take a
+ * record, the run fails after all others are done, and is tried again. That failure passes: no record
+ * is too large for the ledger.
+ * @returns the items as this bucket, or a later one, has recorded them
  * @throws Error when an item was not reached, or the ledger failed
  */
 const captureItems = async (
@@ -68,7 +69,7 @@ const captureItems = async (
     const isOver = budget.signal.aborted || deps.clock.now() >= budget.endsAt;
     return isOver ? undefined : captureItem(capture, item);
   };
-  // All of them end before anything is thrown: nothing may run on behind the caller's back.
+  // All of them end before anything is thrown: none may run on after the caller's return.
   const ends = await Promise.allSettled(items.map((item) => limit(captureInTime, item)));
   const captured: PriceItem[] = [];
   for (const end of ends) {
@@ -84,10 +85,10 @@ const captureItems = async (
 };
 
 /**
- * One run: prices every item of the watchlist, remembers what is new and tells of what changed. A run
- * is known by its period: the same one again publishes and stores nothing, or goes on where it stopped.
- * A wrong watchlist prices nothing and is published as `WatchlistRejected`.
- * @throws Error when the time was too short, or a port failed: the same run has to be tried again
+ * One run: prices every item of the watchlist, stores new readings and publishes changes. A run is
+ * known by its period: the same one again publishes and stores nothing, or continues where it stopped.
+ * An invalid watchlist prices nothing and is published as `WatchlistRejected`.
+ * @throws Error when the time was too short, or a port failed: try the same run again
  */
 export const capturePrices = async (
   jobDeps: JobDeps & { readonly metrics: Metrics },
@@ -129,7 +130,7 @@ export const capturePrices = async (
   const captured = await captureItems({ deps, account, bucket, client, budget }, items);
   const ended = { account, bucket, endedAt: deps.clock.now() };
   const outbox = [pricesCaptured(ended, captured)];
-  // Another run of the same bucket may have been faster; what it wrote is as true.
+  // Another run of the same bucket may have been faster; its record is as true.
   await priceRuns.change(deps.ledger, key, (found) => found ?? { ...ended, outbox });
   await priceRuns.publishOrLeave(deps, key);
 };

@@ -1,8 +1,12 @@
 import pLimit from "p-limit";
+import * as z from "zod";
+import { PRICE_STATUSES } from "../../contract/prices.ts";
 import { isoText } from "../../events/event.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
 import { changeOf, totalOf } from "./change.ts";
 import {
+  PRICE_KINDS,
+  PRICE_OUTCOMES,
   type PriceItem,
   priceItemKey,
   priceItems,
@@ -11,12 +15,59 @@ import {
   priceReadings,
   type StoredReading,
 } from "./price.ts";
-import type { PriceChangeView, PriceView, ReadingView } from "./views.ts";
 
 /*
- * What is remembered of prices, for people and scripts.
+ * Stored prices as people and scripts see them. Plain JSON: amounts are decimal text, instants ISO 8601,
+ * and an absent value is null.
  */
 
+const amount = z.string().nullable();
+
+/** The headline of a reading. */
+const totalSchema = z.object({ currency: amount, per_hour: amount, per_month: amount });
+
+/** One stored reading. */
+export const readingViewSchema = z.object({
+  number: z.int(),
+  kind: z.enum(PRICE_KINDS),
+  readAt: z.string(),
+  /** When the provider last said the same. */
+  lastSeenAt: z.string(),
+  status: z.enum(PRICE_STATUSES),
+  total: totalSchema,
+  amounts: z.record(z.string(), amount),
+});
+
+/** An item that is on the watchlist, or was. */
+export const priceViewSchema = z.object({
+  name: z.string(),
+  kind: z.enum(PRICE_KINDS),
+  /** Null until the order that is asked now has a reading. */
+  latest: readingViewSchema.omit({ amounts: true }).nullable(),
+  lastRun: z.object({
+    bucket: z.string(),
+    outcome: z.enum(PRICE_OUTCOMES),
+    problem: z.string().nullable(),
+  }),
+});
+
+/** A shown price that differs from the one shown before it. */
+export const priceChangeViewSchema = z.object({
+  name: z.string(),
+  kind: z.enum(PRICE_KINDS),
+  number: z.int(),
+  readAt: z.string(),
+  previousReadAt: z.string(),
+  before: totalSchema,
+  after: totalSchema,
+  /** Of the monthly total, such as `12.50` or `-3.10`; null where there is nothing to compare. */
+  percent: z.string().nullable(),
+  categories: z.array(z.object({ category: z.string(), before: amount, after: amount })),
+});
+
+export type ReadingView = z.output<typeof readingViewSchema>;
+export type PriceView = z.output<typeof priceViewSchema>;
+export type PriceChangeView = z.output<typeof priceChangeViewSchema>;
 const MAX_READS_AT_ONCE = 8;
 
 const viewOf = ({ reading, ...stored }: StoredReading): ReadingView => ({
@@ -29,7 +80,7 @@ const viewOf = ({ reading, ...stored }: StoredReading): ReadingView => ({
   amounts: reading.amounts,
 });
 
-/** What was asked before under the name is history. */
+/** Null when the latest reading is of an earlier order under the name. */
 const latestOf = ({ latest, fingerprint }: PriceItem): PriceView["latest"] => {
   if (latest?.fingerprint !== fingerprint) return null;
   const { amounts: _, ...view } = viewOf(latest);
@@ -50,30 +101,32 @@ const priceViewOf = (item: PriceItem): PriceView => ({
 /** The items of all names that were ever watched, by name. */
 const itemsOf = async (ledger: Ledger, account: string): Promise<readonly PriceItem[]> => {
   const names = (await priceNames.read(ledger, account))?.value.names ?? [];
-  const limit = pLimit(MAX_READS_AT_ONCE);
-  const read = async (name: string): Promise<readonly PriceItem[]> => {
-    const stored = await priceItems.read(ledger, priceItemKey(account, name));
-    // A name is written before its item.
-    return stored ? [stored.value] : [];
-  };
-  return (await Promise.all(names.toSorted().map((name) => limit(read, name)))).flat();
+  const stored = await pLimit(MAX_READS_AT_ONCE).map(names.toSorted(), (name) =>
+    priceItems.read(ledger, priceItemKey(account, name)),
+  );
+  // A name is written before its item.
+  return stored.flatMap((item) => item?.value ?? []);
 };
+
+const readEarlier = async (
+  ledger: Ledger,
+  { account, name }: PriceItem,
+  number: number,
+): Promise<StoredReading | undefined> =>
+  (await priceReadings.read(ledger, priceReadingKey(account, name, number)))?.value;
 
 /** Every reading under the item's name, newest first. */
 const readingsOf = async (ledger: Ledger, item: PriceItem): Promise<readonly StoredReading[]> => {
-  const { account, name, latest } = item;
+  const { latest } = item;
   if (!latest) return [];
-  const limit = pLimit(MAX_READS_AT_ONCE);
-  const read = async (number: number): Promise<readonly StoredReading[]> => {
-    const stored = await priceReadings.read(ledger, priceReadingKey(account, name, number));
-    return stored ? [stored.value] : [];
-  };
   const earlier = Array.from({ length: latest.number - 1 }, (_, back) => latest.number - 1 - back);
-  const kept = await Promise.all(earlier.map((number) => limit(read, number)));
-  return [latest, ...kept.flat()];
+  const stored = await pLimit(MAX_READS_AT_ONCE).map(earlier, (number) =>
+    readEarlier(ledger, item, number),
+  );
+  return [latest, ...stored.flatMap((reading) => reading ?? [])];
 };
 
-/** What is watched for the account, or was, each with its latest reading, by name. */
+/** Every item that is or was on the account's watchlist, with its latest reading, by name. */
 export const listPrices = async (ledger: Ledger, account: string): Promise<readonly PriceView[]> =>
   (await itemsOf(ledger, account)).map(priceViewOf);
 
@@ -87,16 +140,12 @@ export const priceHistory = async (
   return item && (await readingsOf(ledger, item.value)).map(viewOf);
 };
 
-/** As `readingsOf`, one by one for whoever may stop on the way. */
-async function* newestFirst(
-  ledger: Ledger,
-  { account, name, latest }: PriceItem,
-): AsyncGenerator<StoredReading> {
-  if (!latest) return;
-  yield latest;
-  for (let number = latest.number - 1; number > 0; number--) {
-    const stored = await priceReadings.read(ledger, priceReadingKey(account, name, number));
-    if (stored) yield stored.value;
+/** As `readingsOf`, one by one for a caller that may stop on the way. */
+async function* newestFirst(ledger: Ledger, item: PriceItem): AsyncGenerator<StoredReading> {
+  if (item.latest) yield item.latest;
+  for (let number = (item.latest?.number ?? 0) - 1; number > 0; number--) {
+    const reading = await readEarlier(ledger, item, number);
+    if (reading) yield reading;
   }
 }
 
@@ -143,10 +192,9 @@ export const priceChanges = async (
   account: string,
   since: number,
 ): Promise<readonly PriceChangeView[]> => {
-  const limit = pLimit(MAX_READS_AT_ONCE);
   const items = await itemsOf(ledger, account);
-  const changes = await Promise.all(
-    items.map((item) => limit(() => changesOf(ledger, item, since))),
+  const changes = await pLimit(MAX_READS_AT_ONCE).map(items, (item) =>
+    changesOf(ledger, item, since),
   );
   return changes.flat().toSorted((a, b) => Date.parse(b.readAt) - Date.parse(a.readAt));
 };

@@ -1,21 +1,21 @@
 import type { ConfigProblem } from "../../config/config-file.ts";
 import { isoText, listed, listedConfigProblems } from "../../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../../ledger/outbox.ts";
-import type { AskedItem, ChangedPrice } from "./item-transitions.ts";
-import type { PriceItem } from "./price.ts";
+import type { PriceChange } from "./change.ts";
+import type { AskedItem, PriceItem, StoredReading } from "./price.ts";
 
-interface RunPlace {
+interface RunId {
   readonly account: string;
   readonly bucket: string;
 }
 
 /** Names a run in its events and in the log. */
-export const runIdOf = ({ account, bucket }: RunPlace): string => `prices/${account}/${bucket}`;
+export const runIdOf = ({ account, bucket }: RunId): string => `prices/${account}/${bucket}`;
 
-/** What led to an event is the run; nobody sent a request. */
-const causeOf = (place: RunPlace) => {
-  const run = runIdOf(place);
-  return { correlationId: run, causationId: run, account: place.account };
+/** The run is the cause of its events: there was no request. */
+const causeOf = (id: RunId) => {
+  const run = runIdOf(id);
+  return { correlationId: run, causationId: run, account: id.account };
 };
 
 /** EventBridge matches numbers up to this only; larger changes count as this much. */
@@ -25,9 +25,9 @@ const NUMERIC_LIMIT = 5e9;
 const patternNumber = (percent: string | null): number | null =>
   percent === null ? null : Math.min(NUMERIC_LIMIT, Math.max(-NUMERIC_LIMIT, Number(percent)));
 
-/** @param rejection the watchlist as it was read, and everything that is wrong with it */
+/** @param rejection the watchlist as it was read, with all its problems */
 export const watchlistRejected = (
-  run: RunPlace & { readonly at: number },
+  run: RunId & { readonly at: number },
   rejection: {
     readonly source: { readonly name: string; readonly version: string };
     readonly problems: readonly ConfigProblem[];
@@ -49,6 +49,12 @@ export const watchlistRejected = (
   });
 };
 
+interface ChangedPrice {
+  readonly before: StoredReading;
+  readonly after: StoredReading;
+  readonly change: PriceChange;
+}
+
 export const priceChanged = (
   asked: AskedItem,
   { before, after, change }: ChangedPrice,
@@ -64,11 +70,11 @@ export const priceChanged = (
       name,
       kind,
       number: after.number,
-      before: { ...change.before },
-      after: { ...change.after },
+      before: change.before,
+      after: change.after,
       percent: change.percent,
       percentNumber: patternNumber(change.percent),
-      categories: listed(change.categories).map((category) => ({ ...category })),
+      categories: listed(change.categories),
       categoryCount: change.categories.length,
       readAt: isoText(after.readAt),
       previousReadAt: isoText(before.readAt),

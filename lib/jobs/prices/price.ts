@@ -6,7 +6,7 @@ import { LEDGER_RETENTION_MS } from "../../ledger/retention.ts";
 
 /** What can be watched. */
 export const PRICE_KINDS = ["instance", "k8s_cluster", "gpu_cluster", "ddos"] as const;
-export type PriceKind = (typeof PRICE_KINDS)[number];
+type PriceKind = (typeof PRICE_KINDS)[number];
 
 /** How a run ended for one item. */
 export const PRICE_OUTCOMES = ["first", "unchanged", "changed", "not-compared", "failed"] as const;
@@ -61,14 +61,23 @@ export type PriceReading = z.output<typeof readingSchema>;
 export type StoredReading = z.output<typeof storedReadingSchema>;
 export type PriceItem = z.output<typeof itemSchema>;
 
-/** What is watched under a name, with its latest reading. Never expires: it is what is remembered. */
+/** What is asked under a name, and in which run. */
+export interface AskedItem {
+  readonly account: string;
+  readonly name: string;
+  readonly kind: PriceKind;
+  readonly fingerprint: string;
+  readonly bucket: string;
+}
+
+/** A watched name with its latest reading. Never expires: the next reading is compared with it. */
 export const priceItems = outboxKind({
   kind: "price",
   schema: itemSchema,
   expiresAt: () => undefined,
 });
 
-/** Readings that another one has taken the place of, one by one. */
+/** Earlier readings, one by one. */
 export const priceReadings = recordKind({
   kind: "price-reading",
   schema: storedReadingSchema,
@@ -76,7 +85,7 @@ export const priceReadings = recordKind({
   expiresAt: () => undefined,
 });
 
-/** Runs that are over: a second run for the same time does nothing. */
+/** Ended runs: a second run for the same time does nothing. */
 export const priceRuns = outboxKind({
   kind: "price-run",
   schema: runSchema,

@@ -1,31 +1,42 @@
-import type { previewInstancePrice } from "../../contract/instance-price.ts";
+import { createHash } from "node:crypto";
+import Big from "big.js";
+import { previewInstancePrice } from "../../contract/instance-price.ts";
+import { formatWireJson } from "../../contract/json.ts";
 import type { Reply } from "../../contract/operation.ts";
 import {
   amount,
-  type getDdosPrice,
-  type getGpuClusterPrice,
-  type getK8sClusterPrice,
+  getDdosPrice,
+  getGpuClusterPrice,
+  getK8sClusterPrice,
 } from "../../contract/prices.ts";
+import type { Client } from "../../provider/client.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { decimalText } from "./decimal.ts";
 import type { PriceReading } from "./price.ts";
+import type { PriceOrder } from "./watchlist.ts";
 
 /*
- * How much of a reply is kept, whatever the provider sends. An item of the ledger has room for 400 kB:
- * two readings, and the few events of changes that wait to be published.
+ * Limits of what is kept of a reply. A ledger item has room for 400 kB: two readings, and the few events
+ * of changes that wait to be published.
  */
 
-/** More parts than these are not told one by one; totals come before parts. */
+/** Totals come before parts, and so are kept. */
 const MAX_CATEGORIES = 2_000;
 const MAX_READING_BYTES = 100_000;
 
-/** More than any price is written with; floating point alone knows numbers of 300. */
+/**
+ * The one text of a decimal number: no exponent, no zeros at its ends. Of a floating-point number that
+ * is the shortest text that stands for it, which is the one that was sent.
+ * @param value a finite number or decimal text
+ */
+export const decimalText = (value: number | string): string => Big(String(value)).toFixed();
+
+/** More than any price has; only floating point has numbers of 300. */
 const MAX_DIGITS = 40;
 
-/** Names of categories are the provider's: one that is no plain word is none. */
+/** The provider names the categories; one with another name is left out. */
 const PLAIN_WORD = /^[\w-]{1,64}$/;
 
-/** Room for two long words in each other; it also ends the way down into a reply without end. */
+/** Room for two long nested names; also bounds the depth of a reply. */
 const MAX_NAME_CHARACTERS = 150;
 
 type Category = readonly [name: string, amount: string | null];
@@ -102,7 +113,7 @@ const partsOf = (path: string, prices: readonly ItemPrice[]): readonly Category[
   prices.flatMap((price, index) => pricesOf(`${path}.${index}`, price));
 
 /** What an order of instances would cost: totals, and each category by hour and month. */
-export const instanceReading = (reply: Reply<typeof previewInstancePrice>): PriceReading =>
+const instanceReading = (reply: Reply<typeof previewInstancePrice>): PriceReading =>
   readingOf(reply.price_status, reply.currency_code, [
     ["total.per_hour", textOf(reply.total_price_per_hour)],
     ["total.per_month", textOf(reply.total_price_per_month)],
@@ -123,13 +134,42 @@ export const k8sClusterReading = (reply: Reply<typeof getK8sClusterPrice>): Pric
   ]);
 
 /** What a server of a GPU cluster costs, which has a total only. */
-export const gpuClusterReading = (reply: ItemPrice): PriceReading => ofItemPrice(reply);
+const gpuClusterReading = (reply: ItemPrice): PriceReading => ofItemPrice(reply);
 
-/** What DDoS protection costs. Of the reply's days nothing is kept: they change with the date. */
-export const ddosReading = ({ price }: Reply<typeof getDdosPrice>): PriceReading =>
+/** What DDoS protection costs. The reply's days are left out: they change with the date. */
+const ddosReading = ({ price }: Reply<typeof getDdosPrice>): PriceReading =>
   readingOf("show", price.price_currency, [
     ["price_per_hour", textOf(price.price_per_hour)],
     ["price_per_day", textOf(price.price_per_day)],
     ["price_per_30d", textOf(price.price_per_30d)],
     ["unit_size", textOf(price.unit_size)],
   ]);
+
+/** Digest of an order; equal for equal orders, however a file writes them. */
+export const fingerprintOf = (order: PriceOrder): string =>
+  createHash("sha256").update(formatWireJson(order)).digest("hex");
+
+/** Asks the provider for one price. @throws ProviderError when there is none */
+export const askPrice = async (client: Client, order: PriceOrder): Promise<PriceReading> => {
+  const nothing = { query: {}, body: undefined };
+  switch (order.kind) {
+    case "instance": {
+      const { params, body } = order;
+      return instanceReading(await client.call(previewInstancePrice, { params, query: {}, body }));
+    }
+    case "k8s_cluster": {
+      const { params } = order;
+      return k8sClusterReading(await client.call(getK8sClusterPrice, { params, ...nothing }));
+    }
+    case "gpu_cluster": {
+      const { params } = order;
+      return gpuClusterReading(await client.call(getGpuClusterPrice, { params, ...nothing }));
+    }
+    case "ddos": {
+      const { params } = order;
+      return ddosReading(await client.call(getDdosPrice, { params, ...nothing }));
+    }
+    default:
+      return order satisfies never;
+  }
+};

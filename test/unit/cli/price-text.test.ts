@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/cli/price-text.ts";
-import type { PriceChangeView, PriceView, ReadingView } from "../../../lib/jobs/prices/views.ts";
+import type { PriceChangeView, PriceView, ReadingView } from "../../../lib/jobs/prices/memory.ts";
 
 const latest = {
   number: 2,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalText, percentChange } from "../../../../lib/jobs/prices/decimal.ts";
+import { percentChange } from "../../../../lib/jobs/prices/change.ts";
+import { decimalText } from "../../../../lib/jobs/prices/reading.ts";
 
 describe("the text of a decimal number", () => {
   test.each<[number | string, string]>([

@@ -1,4 +1,4 @@
-import { askPrice } from "../../../../lib/jobs/prices/ask.ts";
+import { askPrice } from "../../../../lib/jobs/prices/reading.ts";
 import { readWatchlist } from "../../../../lib/jobs/prices/watchlist.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import { createClient } from "../../../../lib/provider/client.ts";

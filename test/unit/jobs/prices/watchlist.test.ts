@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fingerprintOf } from "../../../../lib/jobs/prices/ask.ts";
+import { fingerprintOf } from "../../../../lib/jobs/prices/reading.ts";
 import { readWatchlist } from "../../../../lib/jobs/prices/watchlist.ts";
 
 const GOOD = `# prices to watch
