@@ -80,7 +80,7 @@ export const cancelCommand = async (
 ): Promise<CancelAnswer | undefined> => {
   const found = await commands.read(deps.ledger, key);
   if (!found) return undefined;
-  const { value } = await changeCommand(depsFor(deps, found.value), key, (command) =>
+  const value = await changeCommand(depsFor(deps, found.value), key, (command) =>
     stopped(command, deps.clock.now()),
   );
   return cancelAnswer(value, deps.clock.now());

@@ -107,18 +107,19 @@ export interface Mutation<
 
 export type Operation = Read | Mutation;
 
-/** The value of one field of a request, or undefined. */
-export const requestField = (
+/** The values of fields of a request, in their order; undefined where there is none. */
+export const requestFields = (
   request: {
     readonly params: Readonly<Record<string, unknown>>;
     readonly query: Readonly<Record<string, unknown>>;
     readonly body?: Readonly<Record<string, unknown>> | undefined;
   },
-  field: RequestField,
-): unknown => {
-  const [place, name] = splitField(field);
-  return request[place]?.[name];
-};
+  fields: readonly RequestField[],
+): readonly unknown[] =>
+  fields.map((field) => {
+    const [place, name] = splitField(field);
+    return request[place]?.[name];
+  });
 
 const splitField = (field: RequestField): readonly ["params" | "query" | "body", string] => {
   const name = field.slice(field.indexOf(".") + 1);

@@ -9,7 +9,7 @@ import {
   markPublished,
   waitInLane,
 } from "./command-transitions.ts";
-import { expireCommand, lookForEntry } from "./dependencies.ts";
+import { checkEntry, expireCommand } from "./dependencies.ts";
 import { type CommandDeps, depsFor, keyFields } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
 import { recordTasks } from "./follow.ts";
@@ -91,8 +91,8 @@ const prepareAttempt = async (
     await expireCommand(deps, found);
     return undefined;
   }
-  const entry = await lookForEntry(deps, found);
-  if (entry.kind === "waits") await deps.waker.wakeAt(entry.lookAt);
+  const entry = await checkEntry(deps, found);
+  if (entry.kind === "waits") await deps.waker.wakeAt(entry.nextCheckAt);
   if (entry.kind !== "free") return undefined;
   return (await joinLane(deps, command)) === "holder" ? found : undefined;
 };
@@ -152,7 +152,7 @@ const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void
   const published = await publishOutbox(deps, stored);
   const { value } = published;
   // No wake signal for one that waits on: the poller stays at work, or has the next run woken.
-  if ((await lookForEntry(deps, published)).kind !== "free") return;
+  if ((await checkEntry(deps, published)).kind !== "free") return;
   const position = await joinLane(deps, value);
   if (position === "behind") return;
   await commands.update(deps.ledger, commandKey(value), (current) =>

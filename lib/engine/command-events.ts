@@ -15,7 +15,7 @@ import { endCommand } from "./command-transitions.ts";
 /** An answer that is larger as JSON text is left out of the event: it can be read at the provider. */
 const MAX_RESULT_BYTES = 64_000;
 
-/** Whether what the provider told fits into a record and an event beside all else. */
+/** Whether what the provider answered fits into a record and an event beside all else. */
 export const isSmall = (json: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(json ?? null)) <= MAX_RESULT_BYTES;
 
@@ -39,7 +39,7 @@ const aboutCommand = (command: Command) => ({
   commandId: command.id,
 });
 
-/** What somebody has to know of a command beside its request. */
+/** What a subscriber has to know of a command beside its request. */
 const conditionsOf = ({ after, dryRun }: Command) => ({
   ...(after && { after }),
   ...(dryRun && { dryRun }),
@@ -63,13 +63,16 @@ export const commandAccepted = (command: Command): OutboxEvent =>
 export const durationMsOf = ({ acceptedAt }: Command, endedAt: number): number =>
   Math.max(0, endedAt - acceptedAt);
 
-const endData = (command: Command, endedAt: number, tasks: readonly FollowedTask[]) => ({
+const followedTasks = ({ state }: Command): readonly FollowedTask[] =>
+  state.status === "following" ? state.tasks : [];
+
+const endData = (command: Command, endedAt: number) => ({
   operation: command.operation,
   params: command.params,
   lane: command.lane,
   attempts: command.attemptCount,
   lostReplies: command.lostReplies,
-  taskIds: tasks.map(({ id }) => id),
+  taskIds: followedTasks(command).map(({ id }) => id),
   durationMs: durationMsOf(command, endedAt),
   ...conditionsOf(command),
 });
@@ -100,54 +103,55 @@ const wouldSendData = ({ method, path, body }: WouldSend) => {
   return { method, path, ...(json !== undefined && isSmall(json) && { body: json }) };
 };
 
-export interface Success {
+interface Success {
   readonly now: number;
   readonly outcome: NonNullable<EndedState["outcome"]>;
   /** The provider's answer of an immediate operation. */
   readonly result?: unknown;
-  readonly tasks?: readonly FollowedTask[];
   /** Of a dry run: the request that would have been sent. */
   readonly wouldSend?: WouldSend;
 }
 
-const commandSucceeded = (command: Command, success: Success): OutboxEvent => {
-  const tasks = success.tasks ?? [];
-  const created = createdBy(tasks);
+/** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
+export const succeed = (command: Command, success: Success): Command => {
+  const { now, outcome } = success;
+  const created = createdBy(followedTasks(command));
   const result = success.result === undefined ? undefined : plainJson(success.result);
-  return outboxEvent({
+  const wouldSend = success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) };
+  const event = outboxEvent({
     ...aboutCommand(command),
     detailType: "CommandSucceeded",
-    time: success.now,
+    time: now,
     data: {
-      ...endData(command, success.now, tasks),
-      outcome: success.outcome,
+      ...endData(command, now),
+      outcome,
       ...(created && { createdResources: created }),
       ...(result !== undefined && isSmall(result) && { result }),
-      ...(success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) }),
+      ...wouldSend,
     },
   });
+  return endCommand(command, { status: "succeeded", endedAt: now, outcome, ...wouldSend }, event);
 };
 
-export interface Failure {
+interface Failure {
   readonly now: number;
   readonly reason: "deadline" | "refused" | "task-failed" | "task-unknown" | "unknown-outcome";
   readonly problems: readonly Problem[];
-  readonly tasks?: readonly FollowedTask[];
 }
 
-const commandFailed = (command: Command, failure: Failure): OutboxEvent =>
-  outboxEvent({
+/** Ends a command as failed, with the event that says so. Ended already: unchanged. */
+export const fail = (command: Command, { now, reason, problems: given }: Failure): Command => {
+  const problems = listedProblems(given);
+  const event = outboxEvent({
     ...aboutCommand(command),
     detailType: "CommandFailed",
-    time: failure.now,
-    data: {
-      ...endData(command, failure.now, failure.tasks ?? []),
-      reason: failure.reason,
-      problems: listedProblems(failure.problems),
-    },
+    time: now,
+    data: { ...endData(command, now), reason, problems },
   });
+  return endCommand(command, { status: "failed", endedAt: now, reason, problems }, event);
+};
 
-export interface Cancellation {
+interface Cancellation {
   readonly now: number;
   readonly reason: "dependency" | "guard" | "requested";
   readonly problems: readonly Problem[];
@@ -155,24 +159,25 @@ export interface Cancellation {
   readonly tag?: SeenTag | null;
 }
 
-const commandCancelled = (command: Command, cancellation: Cancellation): OutboxEvent =>
-  outboxEvent({
+/** Ends a command of which nothing took effect, with the event that says why. Ended already: unchanged. */
+export const cancel = (command: Command, cancellation: Cancellation): Command => {
+  const { now, reason } = cancellation;
+  const problems = listedProblems(cancellation.problems);
+  const tag = cancellation.tag !== undefined && { tag: cancellation.tag };
+  const event = outboxEvent({
     ...aboutCommand(command),
     detailType: "CommandCancelled",
-    time: cancellation.now,
-    data: {
-      ...endData(
-        command,
-        cancellation.now,
-        command.state.status === "following" ? command.state.tasks : [],
-      ),
-      reason: cancellation.reason,
-      problems: listedProblems(cancellation.problems),
-      ...(cancellation.tag !== undefined && { tag: cancellation.tag }),
-    },
+    time: now,
+    data: { ...endData(command, now), reason, problems, ...tag },
   });
+  return endCommand(
+    command,
+    { status: "cancelled", endedAt: now, reason, problems, ...tag },
+    event,
+  );
+};
 
-/** Tells what a person has found out about an unknown outcome. */
+/** Publishes an operator's finding about an unknown outcome. */
 export const commandResolved = (
   command: Command,
   { applied, note, resolvedAt }: Resolution,
@@ -190,47 +195,7 @@ export const commandResolved = (
     },
   });
 
-/** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
-export const succeed = (command: Command, success: Success): Command =>
-  endCommand(
-    command,
-    {
-      status: "succeeded",
-      endedAt: success.now,
-      outcome: success.outcome,
-      ...(success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) }),
-    },
-    commandSucceeded(command, success),
-  );
-
-/** Ends a command as failed, with the event that says so. Ended already: unchanged. */
-export const fail = (command: Command, failure: Failure): Command =>
-  endCommand(
-    command,
-    {
-      status: "failed",
-      endedAt: failure.now,
-      reason: failure.reason,
-      problems: listedProblems(failure.problems),
-    },
-    commandFailed(command, failure),
-  );
-
-/** Ends a command of which nothing took effect, with the event that says why. Ended already: unchanged. */
-export const cancel = (command: Command, cancellation: Cancellation): Command =>
-  endCommand(
-    command,
-    {
-      status: "cancelled",
-      endedAt: cancellation.now,
-      reason: cancellation.reason,
-      problems: listedProblems(cancellation.problems),
-      ...(cancellation.tag !== undefined && { tag: cancellation.tag }),
-    },
-    commandCancelled(command, cancellation),
-  );
-
-/** The newest request that may have taken effect, for a person who has to look into it. */
+/** The newest request that may have taken effect, for the operator who looks into it. */
 const lostRequest = ({ attempts, attemptCount }: Command): string => {
   const index = attempts.findLastIndex(
     ({ disposition }) => disposition === "ambiguous" || disposition === "lost",
@@ -243,48 +208,57 @@ const lostRequest = ({ attempts, attemptCount }: Command): string => {
   return `request ${number} got no clear reply (${cause})`;
 };
 
-/**
- * Ends a command with an unknown outcome. Says which request got no clear
- * reply, and why that was not resolved.
- */
+interface UnexplainedEnd {
+  readonly now: number;
+  readonly problem: Problem;
+  /** More problems behind the first. */
+  readonly fields?: readonly Problem[];
+}
+
+/** Ends a command with an unknown outcome. Says which request got no clear reply, and why that stays so. */
 export const leaveUnknown = (
   command: Command,
-  end: { readonly now: number; readonly problem: Problem; readonly fields?: readonly Problem[] },
+  { now, problem, fields = [] }: UnexplainedEnd,
 ): Command => {
-  const { now, problem, fields = [] } = end;
   const rule = `${lostRequest(command)}; ${problem.rule}`;
   const problems = [{ path: problem.path, rule }, ...fields];
   return fail(command, { now, reason: "unknown-outcome", problems });
 };
 
-/** Ends a command whose time is over; a send that was never answered makes the outcome unknown. */
-export const expire = (command: Command, now: number): Command => {
-  if (command.state.status === "following") {
-    const open = command.state.tasks.filter(({ end }) => !end).map(({ id }) => id);
-    return fail(command, {
-      now,
-      reason: "deadline",
-      problems: [{ path: "deadline", rule: `passed while these tasks ran: ${open.join(", ")}` }],
-      tasks: command.state.tasks,
-    });
-  }
+/** Ends a command that can never be sent. A request of it without a reply may have taken effect. */
+export const giveUp = (command: Command, end: UnexplainedEnd): Command => {
+  const { now, problem, fields = [] } = end;
   return command.uncertain
+    ? leaveUnknown(command, end)
+    : fail(command, { now, reason: "refused", problems: [problem, ...fields] });
+};
+
+/** Ends a command at its deadline; a send that was never answered makes the outcome unknown. */
+export const expire = (command: Command, now: number): Command =>
+  command.uncertain && command.state.status !== "following"
     ? leaveUnknown(command, { now, problem: { path: "", rule: "the deadline passed" } })
     : fail(command, {
         now,
         reason: "deadline",
         problems: [{ path: "deadline", rule: lastTrouble(command) }],
       });
-};
 
-const lastTrouble = (command: Command): string => {
-  const because = command.state.status === "running" ? command.state.because : undefined;
-  if (because !== undefined) return `passed while the command could not be sent: ${because}`;
-  const code = command.attempts.at(-1)?.code;
-  if (command.state.status === "waiting") {
-    return command.state.lookAt === undefined
-      ? "passed while the command waited in its lane"
-      : "passed while the command waited for others";
+/** What kept a command from its end before the deadline. */
+const lastTrouble = ({ state, attempts, attemptCount }: Command): string => {
+  switch (state.status) {
+    case "following": {
+      const open = state.tasks.filter(({ end }) => !end).map(({ id }) => id);
+      return `passed while these tasks ran: ${open.join(", ")}`;
+    }
+    case "waiting":
+      return state.lookAt === undefined
+        ? "passed while the command waited in its lane"
+        : "passed while the command waited for others";
+    default: {
+      const because = state.status === "running" ? state.because : undefined;
+      if (because !== undefined) return `passed while the command could not be sent: ${because}`;
+      const code = attempts.at(-1)?.code;
+      return code ? `passed after ${attemptCount} attempts, the last: ${code}` : "passed";
+    }
   }
-  return code ? `passed after ${command.attemptCount} attempts, the last: ${code}` : "passed";
 };

@@ -7,18 +7,18 @@ import { loseLease, waitForOthers } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { finishCommand, writeCommand } from "./finish.ts";
 
-/** Further than this nobody looks along commands that wait for each other. */
+/** Longer chains of commands that wait for each other are rejected. */
 const MAX_CHAIN = 100;
 
-const FIRST_LOOK_MS = 2_000;
-const LAST_LOOK_MS = 30_000;
-/** Looking after each further fifth of the time waited starts a command late by a fifth at most. */
+const FIRST_CHECK_MS = 2_000;
+const LAST_CHECK_MS = 30_000;
+/** Checking after each further fifth of the time waited starts a command late by a fifth at most. */
 const PART_OF_WAIT = 0.2;
 
-/** When to look again at a command that waits for others, epoch ms. */
-const lookAtOthersAt = ({ acceptedAt }: Command, now: number): number =>
+/** When to check again what a command waits for, epoch ms. */
+const nextCheckOfOthersAt = ({ acceptedAt }: Command, now: number): number =>
   now +
-  Math.round(Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, (now - acceptedAt) * PART_OF_WAIT)));
+  Math.round(Math.min(LAST_CHECK_MS, Math.max(FIRST_CHECK_MS, (now - acceptedAt) * PART_OF_WAIT)));
 
 interface Waiting {
   readonly sender: string;
@@ -30,8 +30,8 @@ const read = async (ledger: Ledger, sender: string, id: string): Promise<Command
   (await commands.read(ledger, commandKey({ sender, id })))?.value;
 
 /**
- * Whether a command waits for itself through others that wait. Commands in a lane wait for nobody
- * named: whatever they waited for has succeeded.
+ * Finds out whether a command waits for itself through others. Commands in a lane wait for no others
+ * any more: those have succeeded.
  * @returns the rule that is broken, or undefined
  */
 export const findLoop = async (
@@ -59,7 +59,7 @@ type Standing =
   | { readonly kind: "wait"; readonly unknown: readonly string[] }
   | { readonly kind: "hopeless"; readonly problems: readonly Problem[] };
 
-/** Why a command that has ended lets nobody go on who waited for it; undefined if it does. */
+/** Why the end of one command forbids that the other starts; undefined if it does not. */
 const hindranceOf = (other: Command, waiting: Command): string | undefined => {
   if (!isEnded(other)) return undefined;
   const { status, reason, outcome } = other.state;
@@ -67,7 +67,7 @@ const hindranceOf = (other: Command, waiting: Command): string | undefined => {
   return outcome === "dry-run" && !waiting.dryRun ? `${other.id} was a dry run` : undefined;
 };
 
-/** Looks at what a command waits for, if it does. */
+/** Reads the commands that a command waits for, if it does. */
 const standingOf = async (ledger: Ledger, command: Command): Promise<Standing> => {
   const { sender, after = [] } = command;
   if (after.length === 0 || !isBeforeItsLane(command)) return { kind: "clear" };
@@ -88,66 +88,55 @@ const standingOf = async (ledger: Ledger, command: Command): Promise<Standing> =
 
 const endAs = async (deps: CommandDeps, stored: Stored<Command>, ended: Command): Promise<void> => {
   const written = await writeCommand(deps, stored, ended);
-  // Somebody else moved it in the meantime: that one goes on with it.
-  if (written) await finishCommand(deps, written.value);
+  // Another writer was faster, and goes on with it.
+  if (written) await finishCommand(deps, written);
 };
 
-const cancelForOthers = (
-  deps: CommandDeps,
-  stored: Stored<Command>,
-  { problems }: Extract<Standing, { kind: "hopeless" }>,
-): Promise<void> => {
-  const now = deps.clock.now();
-  return endAs(deps, stored, cancel(stored.value, { now, reason: "dependency", problems }));
-};
+const cancelled = (command: Command, problems: readonly Problem[], now: number): Command =>
+  cancel(command, { now, reason: "dependency", problems });
 
-export type LaneEntry =
+type LaneEntry =
   | { readonly kind: "free" }
-  /** Of others; looked at again at `lookAt`, epoch ms. */
-  | { readonly kind: "waits"; readonly lookAt: number }
+  /** For others, until then (epoch ms) at least. */
+  | { readonly kind: "waits"; readonly nextCheckAt: number }
   /** Because of a command that it waited for. */
   | { readonly kind: "ended" };
 
-/** Looks whether the command may enter its lane; if not, it waits on, or ends. */
-export const lookForEntry = async (
+/** Checks whether the command may enter its lane; if not, it waits on, or ends. */
+export const checkEntry = async (
   deps: CommandDeps,
   stored: Stored<Command>,
 ): Promise<LaneEntry> => {
-  const standing = await standingOf(deps.ledger, stored.value);
-  switch (standing.kind) {
-    case "clear":
-      return { kind: "free" };
-    case "wait": {
-      const lookAt = lookAtOthersAt(stored.value, deps.clock.now());
-      await commands.update(deps.ledger, commandKey(stored.value), (command) =>
-        waitForOthers(command, lookAt),
-      );
-      return { kind: "waits", lookAt };
-    }
-    case "hopeless":
-      await cancelForOthers(deps, stored, standing);
-      return { kind: "ended" };
-    default:
-      return standing satisfies never;
+  const { value: command } = stored;
+  const standing = await standingOf(deps.ledger, command);
+  if (standing.kind === "clear") return { kind: "free" };
+  const now = deps.clock.now();
+  if (standing.kind === "hopeless") {
+    await endAs(deps, stored, cancelled(command, standing.problems, now));
+    return { kind: "ended" };
   }
+  const nextCheckAt = nextCheckOfOthersAt(command, now);
+  await commands.update(deps.ledger, commandKey(command), (current) =>
+    waitForOthers(current, nextCheckAt),
+  );
+  return { kind: "waits", nextCheckAt };
 };
 
-/** Why a command that waits for others ends with its deadline because of them. */
-const atDeadline = (command: Command, standing: Standing): Standing =>
-  standing.kind === "wait" && standing.unknown.length > 0
-    ? {
-        kind: "hopeless",
-        problems: standing.unknown.map((id) => ({
+/** Ends a command whose deadline has passed, unless another writer was faster. */
+export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const { value: command } = stored;
+  const standing = await standingOf(deps.ledger, command);
+  const now = deps.clock.now();
+  const problems =
+    standing.kind === "wait"
+      ? standing.unknown.map((id) => ({
           path: `after.${(command.after ?? []).indexOf(id)}`,
           rule: `no command ${id} was known by the deadline`,
-        })),
-      }
-    : standing;
-
-/** Ends a command whose deadline has passed, unless somebody moved it in the meantime. */
-export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
-  const standing = atDeadline(stored.value, await standingOf(deps.ledger, stored.value));
-  if (standing.kind === "hopeless") return cancelForOthers(deps, stored, standing);
-  const now = deps.clock.now();
-  await endAs(deps, stored, expire(loseLease(stored.value, now), now));
+        }))
+      : standing.kind === "hopeless"
+        ? standing.problems
+        : [];
+  const ended =
+    problems.length > 0 ? cancelled(command, problems, now) : expire(loseLease(command, now), now);
+  return endAs(deps, stored, ended);
 };

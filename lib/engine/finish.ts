@@ -9,13 +9,13 @@ import { lanes, leaveLane } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
 import { abandonTask, taskKey, tasks } from "./task.ts";
 
-/** Passes the lane of an ended command to the next one, and calls that one. */
+/** Hands the lane of an ended command over to the next one, and sends that one to the queue. */
 export const handOver = async (deps: CommandDeps, lane: string, key: string): Promise<void> => {
   const before = await lanes.read(deps.ledger, lane);
-  const after = await lanes.change(deps.ledger, lane, (current) =>
+  const { value: after } = await lanes.change(deps.ledger, lane, (current) =>
     leaveLane(current, key, deps.clock.now()),
   );
-  const next = after.value.holder;
+  const next = after.holder;
   if (next !== undefined && next !== before?.value.holder) {
     await deps.queue.send(resumeMessage(next, lane, deps.random));
   }
@@ -37,9 +37,9 @@ export const leaveTasks = async (
 };
 
 /**
- * Everything after the end is recorded: pass the lane on, publish, leave tasks that are not followed
- * to their end, and forget the due time. Each
- * step may be repeated; what does not succeed is done again by the poller.
+ * Finishes a command whose end is recorded: hands its lane over, publishes, abandons tasks that are not
+ * followed to their end, and removes the due time. Each step may be repeated; the poller repeats what
+ * fails.
  */
 export const finishCommand = async (deps: CommandDeps, command: Command): Promise<void> => {
   const key = commandKey(command);
@@ -49,42 +49,42 @@ export const finishCommand = async (deps: CommandDeps, command: Command): Promis
   await commands.update(deps.ledger, key, (current) => settle(markPublished(current, published)));
 };
 
-/** Ends that somebody has to look into. */
-const troubleOf = ({ reason, tasks }: EndedState): readonly CountName[] => {
+/** What ending a command needs. */
+export type EndDeps = Pick<CommandDeps, "ledger" | "log" | "metrics">;
+
+/** Ends that an operator has to look into. */
+const alarmingCounts = ({ reason, tasks }: EndedState): readonly CountName[] => {
   if (reason === "unknown-outcome") return ["UnknownOutcome"];
   const isFollowed = reason === "deadline" && tasks.some(({ end }) => !end);
   return isFollowed ? ["TaskPastDeadline"] : [];
 };
 
-/** What whoever ends a command needs. */
-export type EndDeps = Pick<CommandDeps, "ledger" | "log" | "metrics">;
-
-const noteEnd = ({ log, metrics }: EndDeps, before: Command, after: Command): void => {
+const countEnd = ({ log, metrics }: EndDeps, before: Command, after: Command): void => {
   if (isEnded(before) || !isEnded(after)) return;
   const { status: outcome, reason, endedAt } = after.state;
   const durationMs = durationMsOf(after, endedAt);
   metrics.count("CommandEnded", { outcome });
   metrics.measure(
     { name: "CommandDuration", value: durationMs, unit: "Milliseconds" },
-    troubleOf(after.state),
+    alarmingCounts(after.state),
   );
   log.info("command ended", { outcome, reason, attempts: after.attemptCount, durationMs });
 };
 
 /**
  * Replaces a command by what it may have ended as. Its end is counted and logged here and in
- * `changeCommand` only, by whoever's write it is: no repetition counts it twice, and a crash right
- * behind the write, or an answer to it that is lost, leaves it uncounted.
- * @returns undefined when somebody else was faster
+ * `changeCommand` only, where its write succeeded: no repetition counts it twice, and a crash right
+ * behind the write, or a lost answer to it, leaves it uncounted.
+ * @returns undefined when another writer was faster
  */
 export const writeCommand = async (
   deps: EndDeps,
   stored: Stored<Command>,
   next: Command,
-): Promise<Stored<Command> | undefined> => {
+): Promise<Command | undefined> => {
   const written = await commands.write(deps.ledger, commandKey(next), stored, next);
-  if (written) noteEnd(deps, stored.value, written.value);
-  return written;
+  if (written) countEnd(deps, stored.value, next);
+  return written?.value;
 };
 
 /** As `writeCommand`, by a pure change of the newest value. @throws Error when there is none */
@@ -92,12 +92,12 @@ export const changeCommand = async (
   deps: EndDeps,
   key: string,
   change: (command: Command) => Command,
-): Promise<Stored<Command>> => {
+): Promise<Command> => {
   let before: Command | undefined;
-  const stored = await commands.update(deps.ledger, key, (current) => {
+  const { value } = await commands.update(deps.ledger, key, (current) => {
     before = current;
     return change(current);
   });
-  if (before) noteEnd(deps, before, stored.value);
-  return stored;
+  if (before) countEnd(deps, before, value);
+  return value;
 };

@@ -1,5 +1,5 @@
 import { followTask } from "../contract/tasks.ts";
-import { type Command, commandKey, commands, type FollowedTask } from "./command.ts";
+import { type Command, commandKey, commands, type FollowedTask, isEnded } from "./command.ts";
 import { fail, isSmall, succeed } from "./command-events.ts";
 import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
@@ -57,12 +57,11 @@ const endByTasks = (command: Command, now: number): Command => {
   const { tasks: followed } = command.state;
   if (followed.some(({ end }) => !end)) return command;
   const bad = followed.filter(({ end }) => end?.kind !== "finished");
-  if (bad.length === 0) return succeed(command, { now, outcome: "done", tasks: followed });
+  if (bad.length === 0) return succeed(command, { now, outcome: "done" });
   return fail(command, {
     now,
     reason: bad.some(({ end }) => end?.kind === "failed") ? "task-failed" : "task-unknown",
     problems: bad.map(({ id, end }) => ({ path: `tasks.${id}`, rule: end?.message ?? "failed" })),
-    tasks: followed,
   });
 };
 
@@ -83,8 +82,8 @@ export const tellTaskEnd = async (
   end: TaskEnd,
 ): Promise<void> => {
   const now = deps.clock.now();
-  const { value } = await changeCommand(deps, key, (command) =>
-    endByTasks(recordTaskEnd(command, taskId, fitting(command, end)), now),
+  const command = await changeCommand(deps, key, (current) =>
+    endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now),
   );
-  if ("settled" in value.state && !value.state.settled) await finishCommand(deps, value);
+  if (isEnded(command) && !command.state.settled) await finishCommand(deps, command);
 };

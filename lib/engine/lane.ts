@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { type Mutation, requestField } from "../contract/operation.ts";
+import { type Mutation, requestFields } from "../contract/operation.ts";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import type { CommandRequestBody } from "./command.ts";
@@ -80,9 +80,9 @@ export const laneIdOf = (
   account: string,
   request: CommandRequestBody,
 ): string => {
-  const parts = operation.lane.by.map((field) => requestField(request, field) ?? "");
-  return [account, operation.lane.resource, ...parts]
-    .map((part) => encodeURIComponent(String(part)))
+  const names = requestFields(request, operation.lane.by);
+  return [account, operation.lane.resource, ...names]
+    .map((part) => encodeURIComponent(String(part ?? "")))
     .join("/");
 };
 

@@ -7,11 +7,19 @@ import { requestTarget } from "../provider/client.ts";
 import { ProviderError, problemsOfError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import type { Command, CommandRequestBody, SeenTag } from "./command.ts";
-import type { WouldSend } from "./command-events.ts";
-import { cancel, fail, leaveUnknown, succeed } from "./command-events.ts";
+import { cancel, giveUp, leaveUnknown, succeed, type WouldSend } from "./command-events.ts";
 import { waitBeforeSending } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { type Guard, guardSchema } from "./request.ts";
+
+/** What one attempt at a command works with. */
+export interface AttemptContext {
+  readonly deps: CommandDeps;
+  readonly account: Account;
+  readonly request: CommandRequestBody;
+  readonly operation: Mutation;
+  readonly signal: AbortSignal;
+}
 
 type Tag = z.output<typeof tagSchema>;
 
@@ -42,17 +50,15 @@ const readTag = (
 };
 
 /** The rule that the guard makes of the tag's value, or undefined when it holds. */
-const brokenRule = (guard: Guard, value: string | undefined): string | undefined => {
-  const isBroken =
-    guard.equals !== undefined
-      ? value !== guard.equals
-      : guard.not !== undefined
-        ? value === guard.not
-        : (value === undefined) !== (guard.absent === true);
-  if (!isBroken) return undefined;
-  if (guard.equals !== undefined) return `must be ${JSON.stringify(guard.equals)}`;
-  if (guard.not !== undefined) return `must not be ${JSON.stringify(guard.not)}`;
-  return guard.absent ? "must not be there" : "must be there";
+const brokenRule = (
+  { equals, not, absent }: Guard,
+  value: string | undefined,
+): string | undefined => {
+  if (equals !== undefined)
+    return value === equals ? undefined : `must be ${JSON.stringify(equals)}`;
+  if (not !== undefined) return value === not ? `must not be ${JSON.stringify(not)}` : undefined;
+  if (absent) return value === undefined ? undefined : "must not be there";
+  return value === undefined ? "must be there" : undefined;
 };
 
 /** A resource that is not there has no tags: the provider answers both with 404. */
@@ -106,30 +112,19 @@ const withoutSecrets = (operation: Mutation, body: unknown): unknown => {
   );
 };
 
-/**
- * The request of a command as it would be sent.
- * @param path the template that the account's provider answers to
- */
-const wouldSend = (operation: Mutation, path: string, request: CommandRequestBody): WouldSend => {
+/** The request of a command as it would be sent to the account's provider. */
+const wouldSend = ({ account, operation, request }: AttemptContext): WouldSend => {
   const body = z.encode<z.ZodType>(operation.body, request.body);
   return {
     method: operation.method,
-    path: requestTarget(operation, path, request),
+    path: requestTarget(operation, account.pathOf(operation), request),
     ...(body !== undefined && { body: withoutSecrets(operation, body) }),
   };
 };
 
-interface HoldContext {
-  readonly deps: CommandDeps;
-  readonly account: Account;
-  readonly request: CommandRequestBody;
-  readonly operation: Mutation;
-  readonly signal: AbortSignal;
-}
-
 /** A tag that cannot be read now decides nothing, unless it never can be. */
 const afterUnreadable = (
-  { deps }: HoldContext,
+  { deps }: AttemptContext,
   command: Command,
   index: number,
   error: ProviderError,
@@ -137,17 +132,14 @@ const afterUnreadable = (
   const now = deps.clock.now();
   if (error.disposition === "permanent") {
     const [problem, ...fields] = problemsOfError(error, `guards.${index}`);
-    // Whatever was sent before may have been done.
-    return command.uncertain
-      ? leaveUnknown(command, { now, problem, fields })
-      : fail(command, { now, reason: "refused", problems: [problem, ...fields] });
+    return giveUp(command, { now, problem, fields });
   }
   const pause = error.retryAfterMs || pauseAfterWaitMs(now - command.acceptedAt, deps.random);
   return waitBeforeSending(command, Math.min(now + pause, command.deadline), error.code);
 };
 
 const afterBroken = (
-  { deps }: HoldContext,
+  { deps }: AttemptContext,
   command: Command,
   { index, rule, tag }: Extract<GuardReport, { kind: "broken" }>,
 ): Command => {
@@ -156,50 +148,49 @@ const afterBroken = (
   if (!command.uncertain) {
     return cancel(command, { now, reason: "guard", problems: [{ path, rule }], tag });
   }
-  // It may have been done already, so nobody may read that it was not.
+  // It may have been done already, so no event may say that it was not.
   return leaveUnknown(command, { now, problem: { path, rule } });
 };
 
-/** How many requests come now: the guards', and that of the command itself. */
-const requestsAhead = ({ operation }: HoldContext, { guards = [], dryRun }: Command): number =>
-  guards.length + (operation.follows || dryRun ? 0 : 1);
-
 /**
- * Has the turns of all requests that come now, or none: guards that were read in vain would have to
- * be read again, and many commands would keep each other from ever sending.
+ * Gets the permits of all requests that come now, the guards' and the command's own, or none: guards
+ * that were read in vain would have to be read again, and many commands would keep each other from ever
+ * sending.
  */
-const awaitTurns = async (context: HoldContext, command: Command): Promise<Command | undefined> => {
-  const turns = requestsAhead(context, command);
-  if (turns === 0) return undefined;
-  const readiness = await context.account.ready(context.signal, turns);
-  if (readiness.kind === "ready") return undefined;
-  const until = Math.min(readiness.until, command.deadline);
-  return waitBeforeSending(command, until, readiness.because);
-};
-
-/** What becomes of a command that must not send now; undefined when it may. */
-export const heldBack = async (
-  context: HoldContext,
+const awaitPermits = async (
+  { account, operation, signal }: AttemptContext,
   command: Command,
 ): Promise<Command | undefined> => {
-  const waiting = await awaitTurns(context, command);
+  const { guards = [], dryRun } = command;
+  const count = guards.length + (operation.follows || dryRun ? 0 : 1);
+  if (count === 0) return undefined;
+  const readiness = await account.ready(signal, count);
+  return readiness.kind === "ready"
+    ? undefined
+    : waitBeforeSending(command, Math.min(readiness.until, command.deadline), readiness.because);
+};
+
+/**
+ * Checks what has to hold before a command sends: permits, then guards. A dry run ends here.
+ * @returns what becomes of a command that must not send now; undefined when it may
+ */
+export const preflight = async (
+  context: AttemptContext,
+  command: Command,
+): Promise<Command | undefined> => {
+  const waiting = await awaitPermits(context, command);
   if (waiting) return waiting;
-  const { deps, account, operation, request, signal } = context;
+  const { deps, account, signal } = context;
   const report = await checkGuards(account, command, signal);
-  switch (report.kind) {
-    case "unreadable":
-      return afterUnreadable(context, command, report.index, report.error);
-    case "broken":
-      return afterBroken(context, command, report);
-    case "holds":
-      return command.dryRun
-        ? succeed(command, {
-            now: deps.clock.now(),
-            outcome: "dry-run",
-            wouldSend: wouldSend(operation, account.pathOf(operation), request),
-          })
-        : undefined;
-    default:
-      return report satisfies never;
+  if (report.kind === "unreadable") {
+    return afterUnreadable(context, command, report.index, report.error);
   }
+  if (report.kind === "broken") return afterBroken(context, command, report);
+  return command.dryRun
+    ? succeed(command, {
+        now: deps.clock.now(),
+        outcome: "dry-run",
+        wouldSend: wouldSend(context),
+      })
+    : undefined;
 };

@@ -2,31 +2,28 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { COMMANDED } from "../contract/operations.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { followTask } from "../contract/tasks.ts";
 import { unlimitedText } from "../contract/values.ts";
 import { type CommandRequestBody, requestSchema } from "./command.ts";
 import { laneIdOf } from "./lane.ts";
 import {
   commandRequestedSchema,
-  guardParams,
   nameProblems,
   type ReadRequest,
   type Rejection,
   type RequestContext,
-  type requestDataSchema,
   sizeProblems,
 } from "./request.ts";
 
-const checkPlace = (
+const checkField = (
   schema: z.ZodType,
   raw: unknown,
   name: string,
-): { readonly value: unknown; readonly problems: readonly Problem[] } => {
+): { readonly value?: unknown; readonly problems: readonly Problem[] } => {
   // Encoding checks the decoded form that senders write; decoding gives it one canonical form.
   const wire = z.safeEncode(schema, raw);
   return wire.success
     ? { value: z.decode(schema, wire.data), problems: [] }
-    : { value: undefined, problems: problemsOf(wire.error.issues, [name]) };
+    : { problems: problemsOf(wire.error.issues, [name]) };
 };
 
 /** Checks params, query and body together, so that one answer names every offending field. */
@@ -34,26 +31,23 @@ export const checkRequest = (
   operation: Mutation,
   data: Readonly<Record<string, unknown>>,
 ):
-  | { readonly request: CommandRequestBody }
+  | { readonly request: CommandRequestBody; readonly problems?: never }
   | { readonly request?: never; readonly problems: readonly Problem[] } => {
-  const params = checkPlace(operation.params, data.params ?? {}, "params");
-  const query = checkPlace(operation.query, data.query ?? {}, "query");
-  const body = checkPlace(operation.body, data.body, "body");
+  const params = checkField(operation.params, data.params ?? {}, "params");
+  const query = checkField(operation.query, data.query ?? {}, "query");
+  const body = checkField(operation.body, data.body, "body");
   const problems = [...params.problems, ...query.problems, ...body.problems];
-  return problems.length > 0
-    ? { problems }
-    : {
-        request: requestSchema.parse({
-          params: params.value,
-          query: query.value,
-          ...(body.value !== undefined && { body: body.value }),
-        }),
-      };
+  if (problems.length > 0) return { problems };
+  const request = {
+    params: params.value,
+    query: query.value,
+    ...(body.value !== undefined && { body: body.value }),
+  };
+  return { request: requestSchema.parse(request) };
 };
 
 type Identity = Omit<Rejection, "reason" | "problems">;
 type Refusal = Pick<Rejection, "reason" | "problems">;
-type Data = z.output<typeof requestDataSchema>;
 
 /** What becomes part of a ledger key. */
 const MAX_COMMAND_ID_LENGTH = 128;
@@ -75,20 +69,21 @@ const looseSchema = z
   })
   .catch({ metadata: {}, data: { operation: "" } });
 
+type Shape = ReturnType<typeof commandRequestedSchema.safeParse>;
+
+const problemsIn = ({ error }: Shape): readonly Problem[] =>
+  problemsOf(error?.issues ?? []).map(({ path, rule }) => ({
+    path: path.replace(/^data\./, ""),
+    rule,
+  }));
+
 /** Problems of everything around params, query and body; paths are relative to the data. */
-export const shapeProblems = (raw: unknown): readonly Problem[] => {
-  const strict = commandRequestedSchema.safeParse(raw);
-  return strict.success
-    ? []
-    : problemsOf(strict.error.issues).map(({ path, rule }) => ({
-        path: path.replace(/^data\./, ""),
-        rule,
-      }));
-};
+export const shapeProblems = (raw: unknown): readonly Problem[] =>
+  problemsIn(commandRequestedSchema.safeParse(raw));
 
 const invalid = (problems: readonly Problem[]): Refusal => ({ reason: "invalid", problems });
 
-/** The same words whatever there is: who has no rights learns nothing. */
+/** The same words for every refusal: a sender without rights learns nothing. */
 const NOT_ALLOWED: Refusal = {
   reason: "not-allowed",
   problems: [{ path: "", rule: "not allowed to this sender" }],
@@ -99,23 +94,28 @@ const ACCOUNT_MISSING = { path: "account", rule: "required: this sender may use 
 const projectIn = (params: unknown): number | undefined =>
   z.object({ project_id: z.int() }).safeParse(params).data?.project_id;
 
+/** A request that follows the contract, whoever sends it. */
+interface Parts {
+  readonly operation: Mutation;
+  readonly request: CommandRequestBody;
+  readonly strict: z.output<typeof commandRequestedSchema>;
+}
+
 const isAllowed = (
   { sender, access }: RequestContext,
-  {
-    account,
-    operation,
-    request,
-  }: { account: string; operation: Mutation; request: CommandRequestBody },
-  { guards = [] }: Data,
+  account: string,
+  { operation, request, strict }: Parts,
 ): boolean =>
   access.mayRun({ sender, account, operation: operation.id, project: projectIn(request.params) }) &&
-  guards.every((guard) => access.maySee(sender, account, projectIn(guardParams(guard))));
+  (strict.data.guards ?? []).every((guard) =>
+    access.maySee(sender, account, projectIn(guard.floating_ip ?? guard.network)),
+  );
 
 /**
  * Path parameters that a gateway could take for a way into another project, if it decodes them before
- * it routes. Whoever may act in all projects gains nothing by one.
+ * it routes. A sender that may act in all projects gains nothing by one.
  */
-const waysOut = (
+const traversalProblems = (
   { sender, access }: RequestContext,
   account: string,
   params: Readonly<Record<string, unknown>>,
@@ -127,80 +127,53 @@ const waysOut = (
         .map(([name]) => ({ path: `params.${name}`, rule: "no slashes or control characters" }));
 
 /** A follower's lane is its own: others may follow the same task. */
-const laneOf = (
-  operation: Mutation,
-  account: string,
-  request: CommandRequestBody,
-  key: readonly string[],
-): string =>
+const laneOf = ({ operation, request }: Parts, account: string, key: readonly string[]): string =>
   [
     laneIdOf(operation, account, request),
-    ...(operation.id === followTask.id ? key.map(encodeURIComponent) : []),
+    ...(operation.follows ? key.map(encodeURIComponent) : []),
   ].join("/");
 
-/** The parts of a request that follows the contract, or why it cannot become a command. */
-const readParts = (
-  raw: unknown,
-  loose: z.output<typeof looseSchema>,
-):
-  | {
-      operation: Mutation;
-      request: CommandRequestBody;
-      strict: z.output<typeof commandRequestedSchema>;
-    }
-  | Refusal => {
+/** The parts of a request, or why it does not follow the contract. */
+const readParts = (raw: unknown, { data }: z.output<typeof looseSchema>): Parts | Refusal => {
   const size = sizeProblems(raw);
   if (size.length > 0) return invalid(size);
-  const shape = shapeProblems(raw);
-  const operation = COMMANDED.find(({ id }) => id === loose.data.operation);
+  const strict = commandRequestedSchema.safeParse(raw);
+  const shape = problemsIn(strict);
+  const operation = COMMANDED.find(({ id }) => id === data.operation);
   if (!operation) {
     const rule = `no such operation; one of ${COMMANDED.map(({ id }) => id).join(", ")}`;
     const others = shape.filter(({ path }) => path !== "operation");
     return { reason: "unknown-operation", problems: [{ path: "operation", rule }, ...others] };
   }
-  const { request, ...checked } = checkRequest(operation, loose.data);
-  const strict = commandRequestedSchema.safeParse(raw);
-  if (!request || !strict.success) {
-    return invalid([...shape, ...("problems" in checked ? checked.problems : [])]);
-  }
+  const { request, problems = [] } = checkRequest(operation, data);
+  if (!request || !strict.success) return invalid([...shape, ...problems]);
   const names = nameProblems(operation, request);
   return names.length > 0 ? invalid(names) : { operation, request, strict: strict.data };
 };
 
-/** Why a request of the right form cannot become a command, whoever sends it. */
-const identityProblem = (
-  commandId: string | undefined,
-  after: readonly string[],
-): Refusal | undefined => {
-  if (commandId === undefined) return invalid([{ path: "metadata.commandId", rule: "required" }]);
-  const at = after.indexOf(commandId);
-  return at < 0
-    ? undefined
-    : invalid([{ path: `after.${at}`, rule: "a command cannot wait for itself" }]);
-};
-
-/** An event's id stands for that of a command, where it is no longer than one. */
-const standIn = (id: string | undefined): string | undefined =>
-  id === undefined || id.length > MAX_COMMAND_ID_LENGTH ? undefined : id;
-
 const identityIn = (
   { metadata, data }: z.output<typeof looseSchema>,
-  { sender, eventId }: RequestContext,
-): Identity => ({
-  sender,
-  operation: data.operation,
-  commandId: metadata.commandId ?? standIn(metadata.id ?? eventId),
-  eventId: metadata.id ?? eventId,
-  correlationId: metadata.correlationId,
-});
+  { sender, eventId: carriedBy }: RequestContext,
+): Identity => {
+  const eventId = metadata.id ?? carriedBy;
+  // An event's id stands for that of a command, where it is no longer than one.
+  const standIn = (eventId?.length ?? 0) > MAX_COMMAND_ID_LENGTH ? undefined : eventId;
+  return {
+    sender,
+    operation: data.operation,
+    commandId: metadata.commandId ?? standIn,
+    eventId,
+    correlationId: metadata.correlationId,
+  };
+};
 
-/** Whose a request is, as far as it shows. */
+/** The identity of a request, as far as it shows. */
 export const identityOf = (raw: unknown, context: RequestContext): Identity =>
   identityIn(looseSchema.parse(raw), context);
 
 /**
  * Reads a request of any shape against the contract and the sender's rights. Pure: time, repeats and
- * room in the lane are looked at later.
+ * room in the lane are checked later.
  */
 export const readRequest = (raw: unknown, context: RequestContext): ReadRequest => {
   const { sender, access } = context;
@@ -216,17 +189,20 @@ export const readRequest = (raw: unknown, context: RequestContext): ReadRequest 
   const { operation, request, strict } = parts;
   const { metadata, data } = strict;
   const { after = [], guards = [], dryRun = false } = data;
-  const { commandId = "" } = identity;
-  const problem = identityProblem(identity.commandId, after);
-  if (problem) return reject(problem);
+  const { commandId } = identity;
+  if (commandId === undefined) {
+    return reject(invalid([{ path: "metadata.commandId", rule: "required" }]));
+  }
+  if (after.includes(commandId)) {
+    const path = `after.${after.indexOf(commandId)}`;
+    return reject(invalid([{ path, rule: "a command cannot wait for itself" }]));
+  }
   const [only, ...others] = access.accountsOf(sender);
   if (data.account === undefined && others.length > 0) return reject(invalid([ACCOUNT_MISSING]));
   const account = data.account ?? only;
-  if (account === undefined || !isAllowed(context, { account, operation, request }, data)) {
-    return reject(NOT_ALLOWED);
-  }
-  const ways = waysOut(context, account, request.params);
-  if (ways.length > 0) return reject(invalid(ways));
+  if (account === undefined || !isAllowed(context, account, parts)) return reject(NOT_ALLOWED);
+  const traversals = traversalProblems(context, account, request.params);
+  if (traversals.length > 0) return reject(invalid(traversals));
   return {
     kind: "valid",
     request: {
@@ -238,7 +214,7 @@ export const readRequest = (raw: unknown, context: RequestContext): ReadRequest 
       account,
       operation,
       request,
-      lane: laneOf(operation, account, request, [sender, commandId]),
+      lane: laneOf(parts, account, [sender, commandId]),
       deadline: data.deadline === undefined ? undefined : Date.parse(data.deadline),
       after: [...new Set(after)],
       guards,

@@ -1,4 +1,4 @@
-import { type Mutation, requestField } from "../contract/operation.ts";
+import { type Mutation, requestFields } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandRequestBody } from "./command.ts";
 
@@ -211,7 +211,7 @@ export const redactorOf = (
 ): ((text: string) => string) => {
   const { secrets = [] } = operation;
   if (!request && secrets.length > 0) return () => REDACTED;
-  const texts = request ? secrets.flatMap((field) => stringsIn(requestField(request, field))) : [];
+  const texts = request ? stringsIn(requestFields(request, secrets)) : [];
   const found = [...new Set(texts)].map((value) => ({
     plain: onOneLine(value).trim(),
     bare: decoded(value).chars.trim(),

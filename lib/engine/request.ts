@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { isDeeperThan } from "../contract/json.ts";
-import { type Mutation, requestField } from "../contract/operation.ts";
+import { type Mutation, requestFields } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import { getFloatingIpTag, getNetworkTag } from "../contract/tags.ts";
 import { pathText, unlimitedText } from "../contract/values.ts";
@@ -33,9 +33,6 @@ export const guardSchema = z
 
 export type Guard = z.output<typeof guardSchema>;
 
-/** Where the resource of a guard is. */
-export const guardParams = ({ floating_ip, network }: Guard): unknown => floating_ip ?? network;
-
 /** So that a command and what is looked up for it stay small. */
 const MAX_AFTER = 20;
 const MAX_GUARDS = 4;
@@ -50,7 +47,7 @@ const metadataSchema = z.looseObject({
   time: z.iso.datetime({ offset: true }).optional(),
 });
 
-export const requestDataSchema = z.strictObject({
+const requestDataSchema = z.strictObject({
   operation: z.string(),
   account: z.string().min(1).optional(),
   params: z.record(z.string(), z.json()).optional(),
@@ -68,7 +65,7 @@ export const commandRequestedSchema = z.strictObject({
   data: requestDataSchema,
 });
 
-/** Whom a request comes from, as whatever carried it tells, and who may do what. */
+/** The sender of a request, as its carrier reports it, and the rights of all senders. */
 export interface RequestContext {
   readonly sender: string;
   /** Of the event that carried it: for a request that has no id of its own. */
@@ -148,10 +145,13 @@ const isTooLong = (value: unknown): boolean =>
 export const nameProblems = (
   operation: Mutation,
   request: CommandRequestBody,
-): readonly Problem[] =>
-  operation.lane.by
-    .filter((field) => isTooLong(requestField(request, field)))
-    .map((path) => ({ path, rule: `at most ${MAX_NAME_CHARACTERS} characters as part of a URL` }));
+): readonly Problem[] => {
+  const rule = `at most ${MAX_NAME_CHARACTERS} characters as part of a URL`;
+  const names = requestFields(request, operation.lane.by);
+  return operation.lane.by
+    .filter((_, index) => isTooLong(names[index]))
+    .map((path) => ({ path, rule }));
+};
 
 /** Whether tasks of these ids can be kept in the ledger and asked for. */
 export const canBeFollowed = (taskIds: readonly string[]): boolean =>
