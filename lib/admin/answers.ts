@@ -1,17 +1,14 @@
 import * as z from "zod";
 import type { JsonValue } from "../platform/ports/ledger.ts";
 
-const MAX_NOTE_CHARACTERS = 500;
-
 const howItEnded = {
   status: z.enum(["succeeded", "failed", "cancelled"]),
   reason: z.string().optional(),
   endedAt: z.iso.datetime(),
 };
 
-/** What became of a person's wish that a command ends. */
 export const cancelAnswerSchema = z.discriminatedUnion("kind", [
-  /** It has ended by it: as `cancelled`, or as `failed` where an earlier request may have taken effect. */
+  /** As `cancelled`, or as `failed` where an earlier request may have taken effect. */
   z.object({
     kind: z.literal("stopped"),
     ...howItEnded,
@@ -28,7 +25,7 @@ export const cancelAnswerSchema = z.discriminatedUnion("kind", [
 
 export type CancelAnswer = z.output<typeof cancelAnswerSchema>;
 
-/** What a person says about an outcome that nobody could tell. */
+/** An operator's verdict on a command with an unknown outcome. */
 export const verdictSchema = z.strictObject({
   /** Whether the request took effect. */
   applied: z.boolean(),
@@ -39,7 +36,7 @@ export const verdictSchema = z.strictObject({
       z
         .string()
         .min(1)
-        .max(MAX_NOTE_CHARACTERS)
+        .max(500)
         .regex(/^[^\p{Cc}\p{Surrogate}]*$/u, { error: "plain text" }),
     )
     .optional(),
@@ -53,25 +50,23 @@ const kept = {
   note: z.string().optional(),
 };
 
-/** What became of a person's verdict. */
 export const resolveAnswerSchema = z.discriminatedUnion("kind", [
-  /** It is kept, since now or before. */
+  /** The verdict is recorded, now or before. */
   z.object({ kind: z.literal("resolved"), ...kept }),
-  /** Another one was kept before, and stays. */
+  /** Another verdict was recorded before, and stays. */
   z.object({ kind: z.literal("resolved-otherwise"), ...kept }),
-  /** The command's end says what became of it. */
+  /** The outcome is known from the command's end. */
   z.object({
     kind: z.literal("known"),
     status: z.enum(["succeeded", "failed", "cancelled"]),
     reason: z.string().optional(),
   }),
-  /** The command has not ended. */
   z.object({ kind: z.literal("open"), status: z.string() }),
 ]);
 
 export type ResolveAnswer = z.output<typeof resolveAnswerSchema>;
 
-/** What became of a person's wish that an account sends again. `commands`: how many go on now. */
+/** `commands`: how many were released. */
 export const liftAnswerSchema = z.discriminatedUnion("kind", [
   /** `until`: when the pause would have ended. */
   z.object({ kind: z.literal("lifted"), until: z.iso.datetime(), commands: z.int() }),
@@ -80,7 +75,7 @@ export const liftAnswerSchema = z.discriminatedUnion("kind", [
 
 export type LiftAnswer = z.output<typeof liftAnswerSchema>;
 
-/** A dead letter as people and scripts look at it. Instants are ISO 8601. */
+/** A dead letter as people and scripts see it. Instants are ISO 8601. */
 const explanationSchema = z.object({
   messageId: z.string(),
   /** Absent for an event, whose queue has no groups. */
@@ -114,7 +109,7 @@ const explanationSchema = z.object({
   advice: z.enum(["delete", "mend", "redrive"]),
   /** What is lost when it is deleted; only the loss of a command has to be forced. */
   deletingLoses: z.enum(["command", "nothing", "rejection"]),
-  /** What a request says, secrets left out; of one that is not valid only the names of its fields. */
+  /** The request without secrets; of an invalid one only the names of its fields. */
   content: z.custom<JsonValue>((value) => value !== undefined).optional(),
 });
 
@@ -122,7 +117,7 @@ export type Explanation = z.output<typeof explanationSchema>;
 
 export const deadLetterListSchema = z.object({
   deadLetters: z.array(explanationSchema),
-  /** How many there are about that could not be had now, or are beyond the limit. */
+  /** About how many are held by others, or beyond the limit. */
   more: z.int(),
 });
 

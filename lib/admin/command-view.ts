@@ -6,9 +6,9 @@ import { createdBy } from "../engine/command-events.ts";
 import type { Rejected } from "../engine/rejection.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 
-/** What keeps a command that goes on. */
+/** What an open command waits for. */
 export type WaitsFor =
-  /** Commands in its lane; `holder` is at work on the resource now. */
+  /** Commands ahead in its lane, which `holder` holds. */
   | {
       readonly for: "lane";
       readonly ahead: number;
@@ -16,14 +16,14 @@ export type WaitsFor =
     }
   /** Those commands of `after` that have not ended. */
   | { readonly for: "others"; readonly commandIds: readonly string[] }
-  /** A request is on its way; what comes of it is known by `until` at the latest. */
+  /** A request is on its way; its result is known by `until` at the latest. */
   | { readonly for: "reply"; readonly until: string }
-  /** The next attempt; `because` says why not now, if not for what the last one says. */
+  /** The next attempt; `because` says why not now, unless the last attempt says so. */
   | { readonly for: "next-attempt"; readonly until: string; readonly because?: string }
   | {
       readonly for: "tasks";
       readonly taskIds: readonly string[];
-      /** Those that the provider does not know: since when, and when they are given up. */
+      /** Tasks that the provider does not know, until when they are given up. */
       readonly unknown?: readonly {
         readonly taskId: string;
         readonly since: string;
@@ -31,8 +31,8 @@ export type WaitsFor =
       }[];
     };
 
-/** What a person can do about a command as it stands. */
-type PersonAct =
+/** What an operator can do about the command now. */
+type OperatorAction =
   | "cancel"
   | "resolve"
   | "follow-task"
@@ -55,7 +55,7 @@ interface AttemptView {
   readonly message?: string | undefined;
 }
 
-/** A command as people and scripts look at it: without its request and its housekeeping. */
+/** A command as people and scripts see it: without its request and its housekeeping. */
 export interface CommandView {
   readonly commandId: string;
   readonly sender: string;
@@ -67,20 +67,20 @@ export interface CommandView {
   readonly outcome?: string;
   readonly reason?: string;
   readonly problems?: readonly Problem[];
-  /** Requests sent to the provider so far. */
+  /** Requests sent to the provider. */
   readonly attempts: number;
-  /** Those that got no reply. */
+  /** Requests without a reply. */
   readonly lostReplies: number;
-  /** Why a command that goes on does not send now, or how its last attempt ended. */
+  /** Why an open command does not send now, or how its last attempt ended. */
   readonly lastError?: string;
   readonly after?: readonly string[];
   readonly dryRun?: boolean;
-  /** Of a dry run: the request that would have been sent. */
+  /** The request that a dry run would have sent. */
   readonly wouldSend?: JsonObject;
-  /** Of one that a guard has ended: the tag that was seen. */
+  /** The tag on which a guard has ended it. */
   readonly tag?: SeenTag | null;
   readonly taskIds: readonly string[];
-  /** The same tasks, each with its end when that is known. */
+  /** The same tasks with their ends. */
   readonly tasks: readonly FollowedTask[];
   /** Ids of what the tasks created, by kind. */
   readonly createdResources?: JsonObject;
@@ -90,22 +90,22 @@ export interface CommandView {
   /** Every attempt, the oldest first. */
   readonly history: readonly AttemptView[];
   readonly waitsFor?: WaitsFor;
-  /** Of one that goes on: when the account may send again, which the provider has asked to pause. */
+  /** Of an open command: the end of the pause that the provider has asked its account to make. */
   readonly accountPausedUntil?: string;
   /** Whether an earlier request may have taken effect. */
   readonly isUncertain: boolean;
-  /** When a person has ended it. */
+  /** When an operator has ended it. */
   readonly cancelRequestedAt?: string;
-  /** What a person has found out about an unknown outcome. */
+  /** An operator's verdict on an unknown outcome. */
   readonly resolution?: {
     readonly applied: boolean;
     readonly resolvedAt: string;
     readonly note?: string | undefined;
   };
-  readonly personCan: readonly PersonAct[];
+  readonly personCan: readonly OperatorAction[];
 }
 
-const instant = (at: number): string => new Date(at).toISOString();
+export const instant = (at: number): string => new Date(at).toISOString();
 
 const tasksOf = ({ state }: Command) => ("tasks" in state ? state.tasks : []);
 
@@ -115,15 +115,15 @@ const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptV
   ...(endedAt !== undefined && { endedAt: instant(endedAt) }),
 });
 
-/** After the end of a follow-task: sending it again is of use only if the task may be found then. */
-const actsAfterFollowing = (tasks: readonly FollowedTask[]): readonly PersonAct[] => {
+/** After a follow-task's end: sending it again helps only if the task may be found then. */
+const actionsAfterFollowing = (tasks: readonly FollowedTask[]): readonly OperatorAction[] => {
   if (tasks.length === 0) return ["send-again"];
   const ends = tasks.map(({ end }) => end?.kind);
   if (ends.includes(undefined)) return ["follow-task"];
   return ends.includes("unknown") ? ["check-task-id"] : [];
 };
 
-const actsOn = (command: Command): readonly PersonAct[] => {
+const actionsOn = (command: Command): readonly OperatorAction[] => {
   const { state, resolution, operation } = command;
   if (state.status === "following" && operation === followTask.id) return ["cancel"];
   if (state.status === "following" || state.status === "succeeded") return [];
@@ -133,10 +133,10 @@ const actsOn = (command: Command): readonly PersonAct[] => {
     return resolution.applied ? [] : ["send-again"];
   }
   if (command.state.reason === "requested") return [];
-  if (operation === followTask.id) return actsAfterFollowing(command.state.tasks);
+  if (operation === followTask.id) return actionsAfterFollowing(command.state.tasks);
   const ends = tasksOf(command).map(({ end }) => end?.kind);
-  // Whether a task that has vanished did its work nobody can tell: a create could happen twice.
-  const left: readonly PersonAct[] = [
+  // A task that has vanished may have done its work: a create could happen twice.
+  const left: readonly OperatorAction[] = [
     ...(ends.includes(undefined) ? (["follow-task"] as const) : []),
     ...(ends.includes("unknown") ? (["check-effect"] as const) : []),
   ];
@@ -156,25 +156,24 @@ const endOf = (command: Command): Partial<CommandView> => {
   };
 };
 
-const actsOfPeople = ({ cancelRequestedAt, resolution }: Command): Partial<CommandView> => ({
+const operatorFields = ({ cancelRequestedAt, resolution }: Command): Partial<CommandView> => ({
   ...(cancelRequestedAt !== undefined && { cancelRequestedAt: instant(cancelRequestedAt) }),
   ...(resolution && {
     resolution: { ...resolution, resolvedAt: instant(resolution.resolvedAt) },
   }),
 });
 
-/** What is told beside the command's own item. */
-export interface Surroundings {
-  readonly attempts: readonly NumberedAttempt[];
-  readonly waitsFor: WaitsFor | undefined;
-  /** Epoch ms. */
-  readonly pausedUntil: number | undefined;
-}
-
+/** @param related what other ledger items say of the command */
 export const viewOf = (
   command: Command,
-  { attempts, waitsFor, pausedUntil }: Surroundings,
+  related: {
+    readonly attempts: readonly NumberedAttempt[];
+    readonly waitsFor: WaitsFor | undefined;
+    /** Epoch ms. */
+    readonly pausedUntil: number | undefined;
+  },
 ): CommandView => {
+  const { attempts, waitsFor, pausedUntil } = related;
   const created = createdBy(tasksOf(command));
   const because = command.state.status === "running" ? command.state.because : undefined;
   const lastError = because ?? command.attempts.at(-1)?.code;
@@ -201,8 +200,8 @@ export const viewOf = (
     ...(waitsFor && { waitsFor }),
     ...(pausedUntil !== undefined && { accountPausedUntil: instant(pausedUntil) }),
     isUncertain: command.uncertain !== undefined,
-    ...actsOfPeople(command),
-    personCan: actsOn(command),
+    ...operatorFields(command),
+    personCan: actionsOn(command),
   };
 };
 

@@ -12,17 +12,19 @@ import { readCall, sentAtOf } from "../intake/bus-event.ts";
 import { type IntakeDeps, reactionCommandId, readTaskFollow } from "../intake/ingest.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 
-/** How a request got into the queue, as far as that can be told. */
+/** How a request got into the queue, as far as the message shows. */
 type Origin = "direct" | "event" | "intake" | "intake-unchecked";
 
-/** A message of the command queue, or of that of intake, by what it shows of itself, whatever anybody may do. */
+type Source = Omit<RequestContext, "access">;
+
+/** A message of the command queue or of intake's, by what it shows of itself; rights play no part. */
 export type DeadLetterContent =
   | { readonly kind: "resume"; readonly command: string }
   | {
       readonly kind: "request";
       readonly origin: Origin;
-      readonly source: Omit<RequestContext, "access">;
-      /** Absent: its sender cannot be told of a rejection. */
+      readonly source: Source;
+      /** Absent: its rejection cannot be published. */
       readonly commandId: string | undefined;
       readonly detail: Readonly<Record<string, unknown>>;
     }
@@ -30,42 +32,37 @@ export type DeadLetterContent =
   | {
       readonly kind: "reaction";
       readonly reaction: string;
-      readonly source: Omit<RequestContext, "access">;
+      readonly source: Source;
       readonly commandId: string;
-      /** Whether that is its command's id for certain: a rule with `key` gives another than others. */
+      /** False for an unknown rule: one with `key` gives its command another id. */
       readonly isIdKnown: boolean;
     }
-  /** Nothing that intake makes anything of. */
+  /** An event that asks intake for nothing. */
   | { readonly kind: "ignored"; readonly why: string }
-  /** Says that intake has sealed it, and our key has not. */
+  /** Claims intake's seal, which our key has not made. */
   | { readonly kind: "forged"; readonly sender: string }
   | { readonly kind: "unreadable"; readonly why: string };
 
 export interface DeadLetterContext {
-  /** The AWS account that everything on the direct queue is taken to come from. */
+  /** The sender of everything on the direct queue. */
   readonly ownSender: string;
-  /** What intake seals with; undefined: not known here, so that no seal can be checked. */
+  /** Intake's key; undefined: not known here, so that no seal can be checked. */
   readonly fingerprintKey: string | undefined;
-  /** Those in effect; undefined: not known here. */
+  /** Undefined: not known here. */
   readonly reactions: IntakeDeps["reactions"] | undefined;
 }
 
-/** Rights play no part in whose a request is. */
-const NOBODY = { accountsOf: () => [], mayRun: () => false, maySee: () => false };
+const NO_ACCESS = { accountsOf: () => [], mayRun: () => false, maySee: () => false };
 
-const requestOf = (
-  detail: unknown,
-  origin: Origin,
-  source: Omit<RequestContext, "access">,
-): DeadLetterContent => {
+const readRequestContent = (detail: unknown, origin: Origin, source: Source): DeadLetterContent => {
   if (detail === undefined) return { kind: "unreadable", why: "not JSON" };
   const fields = z.record(z.string(), z.unknown()).safeParse(detail).data;
   if (!fields) return { kind: "unreadable", why: "JSON, and no object" };
-  const { commandId } = identityOf(detail, { ...source, access: NOBODY });
+  const { commandId } = identityOf(detail, { ...source, access: NO_ACCESS });
   return { kind: "request", origin, source, commandId, detail: fields };
 };
 
-const sealedLetter = (
+const readSealed = (
   sealed: SealedRequest,
   json: unknown,
   key: string | undefined,
@@ -73,11 +70,11 @@ const sealedLetter = (
   if (key !== undefined && !openSealed(json, key)) return { kind: "forged", sender: sealed.sender };
   const { sender, eventId, sentAt, detail } = sealed;
   const origin = key === undefined ? "intake-unchecked" : "intake";
-  return requestOf(parseJson(detail), origin, { sender, eventId, sentAt });
+  return readRequestContent(parseJson(detail), origin, { sender, eventId, sentAt });
 };
 
 /** Reads a message body as intake does. */
-const eventLetter = (
+const readEvent = (
   body: string,
   reactions: DeadLetterContext["reactions"] = [],
 ): DeadLetterContent => {
@@ -93,10 +90,10 @@ const eventLetter = (
   }
   switch (event["detail-type"]) {
     case "CommandRequested":
-      return requestOf(event.detail, "event", source);
+      return readRequestContent(event.detail, "event", source);
     case "TaskFollowRequested":
-      return requestOf(
-        readTaskFollow(event.detail, { ...source, access: NOBODY }).detail,
+      return readRequestContent(
+        readTaskFollow(event.detail, { ...source, access: NO_ACCESS }).detail,
         "event",
         source,
       );
@@ -110,12 +107,12 @@ export const readDeadLetter = (
   { queue, body }: Pick<DeadLetter, "queue" | "body">,
   { ownSender, fingerprintKey, reactions }: DeadLetterContext,
 ): DeadLetterContent => {
-  if (queue === "requests") return eventLetter(body, reactions);
+  if (queue === "requests") return readEvent(body, reactions);
   const json = parseJson(body);
   const resume = resumeSchema.safeParse(json);
   if (resume.success) return { kind: "resume", command: resume.data.resume.command };
   const sealed = claimedSealed(json);
   return sealed
-    ? sealedLetter(sealed, json, fingerprintKey)
-    : requestOf(json, "direct", { sender: ownSender });
+    ? readSealed(sealed, json, fingerprintKey)
+    : readRequestContent(json, "direct", { sender: ownSender });
 };

@@ -3,7 +3,7 @@ import type { DeadLetterList, DeadLetterOutcome, Explanation } from "./answers.t
 import type { DiagnosisContext } from "./diagnosis.ts";
 import { explain } from "./explanation.ts";
 
-/** The dead letters of several queues as those of one: each is settled where it is held. */
+/** Makes one of several queues of dead letters; each letter stays with the queue that holds it. */
 export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
   const holders = new WeakMap<HeldDeadLetter, DeadLetters>();
 
@@ -38,51 +38,48 @@ export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
   };
 };
 
-/** Which dead letters: by their ids, or every one for which it makes sense. */
+/** `all`: each for which a redrive makes sense. */
 export type Selection =
   | { readonly kind: "all" }
   | { readonly ids: readonly string[]; readonly kind: "ids" };
 
 export interface DeadLetterDeps {
   readonly deadLetters: DeadLetters;
-  /** How letters stand at this moment. */
+  /** What a diagnosis at this moment depends on. */
   readonly context: () => DiagnosisContext;
 }
 
-/** More are not held at once: in SQS they are hidden from everybody else meanwhile. */
-const MOST_LISTED = 100;
-/** Those that are kept are held too: what can be sent back may lie behind many of them. */
-const MOST_LEFT = 1_000;
+/** At most so many are held at once: in SQS they are hidden from everybody else meanwhile. */
+const MAX_LISTED = 100;
+/** The kept ones are held too: what can be sent back may lie behind many of them. */
+const MAX_KEPT = 1_000;
 
-/**
- * Goes through the dead letters until there are no more, or `visit` answers `stop`; what it left is
- * let go at the end.
- */
+/** Visits dead letters until there are no more or `isDone`. Releases at the end those it kept. */
 const walk = async (
   deadLetters: DeadLetters,
-  visit: (letter: HeldDeadLetter) => Promise<"left" | "settled">,
-  isDone: (left: number) => boolean,
+  visit: (letter: HeldDeadLetter) => Promise<"kept" | "gone">,
+  isDone: (kept: number) => boolean,
 ): Promise<void> => {
-  const left: HeldDeadLetter[] = [];
+  const kept: HeldDeadLetter[] = [];
   const seen = new Set<string>();
   try {
-    while (!isDone(left.length)) {
+    while (!isDone(kept.length)) {
       const held = await deadLetters.hold();
-      // Of each that is held anew because its minute ran out, the newest hold counts.
+      // One whose minute ran out is held anew, and the newest hold counts.
       const fresh = held.filter(({ messageId }) => !seen.has(messageId));
-      left.push(...held);
+      kept.push(...held);
       if (fresh.length === 0) return;
       for (const letter of fresh) {
         seen.add(letter.messageId);
-        if ((await visit(letter)) === "settled") left.splice(left.indexOf(letter), 1);
+        if ((await visit(letter)) === "gone") kept.splice(kept.indexOf(letter), 1);
       }
     }
   } finally {
-    await deadLetters.release(left);
+    await deadLetters.release(kept);
   }
 };
 
-/** Explains at most a hundred dead letters, and puts all of them back. */
+/** Explains at most a hundred dead letters, and releases all of them. */
 export const listDeadLetters = async ({
   deadLetters,
   context,
@@ -90,37 +87,37 @@ export const listDeadLetters = async ({
   const explained: Explanation[] = [];
   const visit = async (letter: HeldDeadLetter) => {
     explained.push(await explain(letter, context()));
-    return "left" as const;
+    return "kept" as const;
   };
-  await walk(deadLetters, visit, (left) => left >= MOST_LISTED);
+  await walk(deadLetters, visit, (kept) => kept >= MAX_LISTED);
   const count = await deadLetters.count();
   return { deadLetters: explained, more: Math.max(0, count - explained.length) };
 };
 
 type Outcome = Omit<DeadLetterOutcome, "messageId">;
 
-/** Does something with those that are meant, each by itself: what fails at one stops no other. */
-const settleEach = async (
+/** Processes each selected dead letter by itself: a failure stops no other. */
+const processEach = async (
   { deadLetters, context }: DeadLetterDeps,
   selection: Selection,
-  settle: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
+  process: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
 ): Promise<readonly DeadLetterOutcome[]> => {
   const outcomes: DeadLetterOutcome[] = [];
   const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
-  const explainAndSettle = async (letter: HeldDeadLetter): Promise<Outcome> => {
+  const explainAndProcess = async (letter: HeldDeadLetter): Promise<Outcome> => {
     const explanation = await explain(letter, context());
-    return { what: explanation.what, ...(await settle(letter, explanation)) };
+    return { what: explanation.what, ...(await process(letter, explanation)) };
   };
   const visit = async (letter: HeldDeadLetter) => {
     const { messageId } = letter;
-    if (wanted && !wanted.delete(messageId)) return "left";
-    const done = await explainAndSettle(letter).catch(
+    if (wanted && !wanted.delete(messageId)) return "kept";
+    const done = await explainAndProcess(letter).catch(
       (error: unknown): Outcome => ({ outcome: "failed", why: errorName(error) }),
     );
     outcomes.push({ messageId, ...done });
-    return done.outcome === "sent-back" || done.outcome === "deleted" ? "settled" : "left";
+    return done.outcome === "sent-back" || done.outcome === "deleted" ? "gone" : "kept";
   };
-  await walk(deadLetters, visit, (left) => wanted?.size === 0 || left >= MOST_LEFT);
+  await walk(deadLetters, visit, (kept) => wanted?.size === 0 || kept >= MAX_KEPT);
   const missing = [...(wanted ?? [])].map((messageId) => ({ messageId, ...NOT_FOUND }));
   return [...outcomes, ...missing];
 };
@@ -147,12 +144,12 @@ const sendBack = async (
   }
 };
 
-/** Sends dead letters back into their queues. Of all, those for which that makes sense. */
+/** Sends dead letters back into their queues. */
 export const redriveDeadLetters = (
   deps: DeadLetterDeps,
   selection: Selection,
 ): Promise<readonly DeadLetterOutcome[]> =>
-  settleEach(deps, selection, async (letter, explanation) => {
+  processEach(deps, selection, async (letter, explanation) => {
     const { advice, standing, mayRunTwice, redrive } = explanation;
     if (mayRunTwice) return { outcome: "kept", why: redrive };
     if (selection.kind === "all" && advice !== "redrive") {
@@ -161,13 +158,13 @@ export const redriveDeadLetters = (
     return sendBack(deps.deadLetters, letter, explanation);
   });
 
-/** Deletes dead letters; one whose command nobody has accepted only when that is forced. */
+/** Deletes dead letters; one that would lose a command only when that is forced. */
 export const deleteDeadLetters = (
   deps: DeadLetterDeps,
   ids: readonly string[],
   isForced: boolean,
 ): Promise<readonly DeadLetterOutcome[]> =>
-  settleEach(deps, { kind: "ids", ids }, async (letter, { deletingLoses, standing }) => {
+  processEach(deps, { kind: "ids", ids }, async (letter, { deletingLoses, standing }) => {
     if (deletingLoses === "command" && !isForced) {
       return { outcome: "kept", why: `it would lose a command: ${standing}` };
     }

@@ -11,7 +11,7 @@ import type { DeadLetterContent, DeadLetterContext } from "./dead-letter.ts";
 
 export interface DiagnosisContext extends DeadLetterContext {
   readonly ledger: Ledger;
-  /** Who may do what; undefined: not known here. */
+  /** Undefined: not known here. */
   readonly access: Access | undefined;
   /** Epoch ms. */
   readonly now: number;
@@ -19,16 +19,14 @@ export interface DiagnosisContext extends DeadLetterContext {
 
 type RequestContent = Extract<DeadLetterContent, { kind: "request" }>;
 
-/** How a dead letter stands now: what run-commands would make of it. */
+/** The state of a dead letter: what its function would make of it now. */
 export type Diagnosis =
-  | { readonly kind: "unreadable"; readonly why: string }
-  | { readonly kind: "forged" }
-  | { readonly kind: "ignored" }
-  /** For a reaction, and its command is not in the ledger, as far as its id is known. */
+  | { readonly kind: "unreadable" | "forged" | "ignored" }
+  /** For a reaction whose command is not in the ledger, as far as its id is known. */
   | { readonly kind: "reacting"; readonly isIdKnown: boolean }
   /** Its command's ledger item cannot be read: every receive fails. */
   | { readonly kind: "stuck" }
-  /** To go on with a command that is not in the ledger. */
+  /** Resumes a command that is not in the ledger. */
   | { readonly kind: "forgotten" }
   /** Its command is in the ledger; the payload may not have been compared. */
   | { readonly kind: "known"; readonly command: Command; readonly isCompared: boolean }
@@ -37,17 +35,16 @@ export type Diagnosis =
       readonly request: CommandRequest;
       readonly isRightChecked: boolean;
     }
-  /** It would run; but it may have run already, so long ago that the ledger has forgotten it. */
+  /** It would run, but may have run already, so long ago that the ledger has forgotten it. */
   | { readonly kind: "untimed"; readonly request: CommandRequest }
   | {
       readonly kind: "refused";
       readonly refusal: Pick<Rejection, "reason" | "problems">;
       readonly request: CommandRequest | undefined;
-      /** Of the command that has its id. */
+      /** The command that has its id. */
       readonly command: Command | undefined;
     };
 
-/** The command, or that its item cannot be read by this version. */
 const readCommand = async (
   ledger: Ledger,
   key: string,
@@ -60,7 +57,7 @@ const readCommand = async (
   }
 };
 
-/** Everybody may do everything, with the account of the command that the request is one already. */
+/** Access where the rights are not known: everything, with the account of the accepted command. */
 const unchecked = (command: Command | undefined): RequestContext["access"] => ({
   accountsOf: () => [command?.account ?? ""],
   mayRun: () => true,
@@ -83,13 +80,13 @@ const diagnoseKnown = (
     : { kind: "refused", refusal: ID_REUSED, request, command };
 };
 
-/** Of a request that keeps to the contract, and whose id is free. */
+/** Diagnoses a valid request with an unused id. */
 const diagnoseNew = async (
   request: CommandRequest,
   letter: DeadLetter,
   { ledger, access, now }: DiagnosisContext,
 ): Promise<Diagnosis> => {
-  // The ledger forgets a command some time after its end, and this request does not tell its age.
+  // The ledger forgets a command some time after its end, and this request has no time.
   if (request.askedAt === undefined && letter.arrivedAt < now - MAX_REQUEST_AGE_MS) {
     return { kind: "untimed", request };
   }
@@ -100,13 +97,11 @@ const diagnoseNew = async (
 };
 
 const diagnoseRequest = async (
-  { source, commandId, detail }: RequestContent,
+  { source, detail }: RequestContent,
   letter: DeadLetter,
+  command: Command | undefined,
   context: DiagnosisContext,
 ): Promise<Diagnosis> => {
-  const key = commandId && commandKey({ sender: source.sender, id: commandId });
-  const command = key === undefined ? undefined : await readCommand(context.ledger, key);
-  if (command === "unreadable") return { kind: "stuck" };
   const access = context.access ?? unchecked(command);
   const read = readRequest(detail, { ...source, access });
   if (read.kind === "rejected") {
@@ -117,34 +112,34 @@ const diagnoseRequest = async (
     : diagnoseNew(read.request, letter, context);
 };
 
-/** Looks up how a dead letter stands. Changes nothing. */
+const commandKeyOf = (read: DeadLetterContent): string | undefined => {
+  if (read.kind === "resume") return read.command;
+  if (!("commandId" in read) || read.commandId === undefined) return undefined;
+  return commandKey({ sender: read.source.sender, id: read.commandId });
+};
+
+/** Changes nothing. */
 export const diagnose = async (
   read: DeadLetterContent,
   letter: DeadLetter,
   context: DiagnosisContext,
 ): Promise<Diagnosis> => {
+  const key = commandKeyOf(read);
+  const command = key === undefined ? undefined : await readCommand(context.ledger, key);
+  if (command === "unreadable") return { kind: "stuck" };
   switch (read.kind) {
     case "unreadable":
-      return read;
     case "forged":
-      return { kind: "forged" };
-    case "resume": {
-      const command = await readCommand(context.ledger, read.command);
-      if (command === "unreadable") return { kind: "stuck" };
-      return command ? { kind: "known", command, isCompared: true } : { kind: "forgotten" };
-    }
-    case "request":
-      return diagnoseRequest(read, letter, context);
     case "ignored":
-      return { kind: "ignored" };
-    case "reaction": {
-      const key = commandKey({ sender: read.source.sender, id: read.commandId });
-      const command = await readCommand(context.ledger, key);
-      if (command === "unreadable") return { kind: "stuck" };
+      return { kind: read.kind };
+    case "resume":
+      return command ? { kind: "known", command, isCompared: true } : { kind: "forgotten" };
+    case "reaction":
       return command
         ? { kind: "known", command, isCompared: false }
         : { kind: "reacting", isIdKnown: read.isIdKnown };
-    }
+    case "request":
+      return diagnoseRequest(read, letter, command, context);
     default:
       return read satisfies never;
   }

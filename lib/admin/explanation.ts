@@ -5,6 +5,7 @@ import { clipped, listedProblems } from "../events/event.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { Explanation } from "./answers.ts";
+import { instant } from "./command-view.ts";
 import { type DeadLetterContent, readDeadLetter } from "./dead-letter.ts";
 import { type Diagnosis, type DiagnosisContext, diagnose } from "./diagnosis.ts";
 
@@ -13,7 +14,6 @@ type Description = Pick<Explanation, "advice" | "deletingLoses" | "redrive" | "s
 /** To the second: for people. */
 const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** What a dead letter is. */
 const describeContent = (letter: DeadLetterContent): string => {
   switch (letter.kind) {
     case "resume":
@@ -51,107 +51,89 @@ const commandText = (command: Command): string => {
   return `ended ${timeText(endedAt)} as ${status}${reason === undefined ? "" : ` (${reason})`}`;
 };
 
-const knownWords = ({
-  command,
-  isCompared,
-}: Extract<Diagnosis, { kind: "known" }>): Description => ({
-  standing: `in the ledger: ${commandText(command)}${isCompared ? "" : "; whether its payload is the same is not checked"}`,
-  redrive: "changes nothing",
-  advice: "delete",
-  deletingLoses: "nothing",
-});
+const DELETE = { advice: "delete", deletingLoses: "nothing" } as const;
+const REDRIVE = { advice: "redrive", deletingLoses: "command" } as const;
+const MEND = { advice: "mend", deletingLoses: "command" } as const;
 
-/** Reasons that pass, or that somebody can take away: a rejection now would lose the command. */
+const NEVER_ACCEPTED = "not in the ledger: never accepted";
+const RIGHTS_UNKNOWN = ", if its sender may: rights are not checked without --accounts";
+const NO_EVENT = "no CommandRejected event is possible, because it has no id";
+
+/** Reasons that pass, or that an operator can remove: a rejection now would lose the command. */
 const PASSING: ReadonlySet<RejectionReason> = new Set(["lane-full", "not-allowed"]);
 
-const refusedWords = (
-  diagnosis: Extract<Diagnosis, { kind: "refused" }>,
-  isTold: boolean,
+const describeRefusal = (
+  { refusal: { reason }, command }: Extract<Diagnosis, { kind: "refused" }>,
+  hasCommandId: boolean,
 ): Description => {
-  const { reason } = diagnosis.refusal;
-  const { command } = diagnosis;
   const standing = command
     ? `a command with its id is in the ledger: ${commandText(command)}`
-    : "not in the ledger: never accepted";
-  if (!isTold) {
-    const redrive = `rejects it (${reason}); nobody can be told, because it has no id`;
-    return { standing, redrive, advice: "delete", deletingLoses: "nothing" };
-  }
-  const redrive = `rejects it (${reason}), and tells its sender`;
+    : NEVER_ACCEPTED;
+  if (!hasCommandId) return { standing, redrive: `rejects it (${reason}); ${NO_EVENT}`, ...DELETE };
+  const redrive = `rejects it (${reason}), and publishes CommandRejected`;
   return PASSING.has(reason) && !command
-    ? { standing, redrive, advice: "mend", deletingLoses: "command" }
+    ? { standing, redrive, ...MEND }
     : { standing, redrive, advice: "redrive", deletingLoses: "rejection" };
 };
 
-const RIGHTS_UNKNOWN = ", if its sender may: rights are not checked without --accounts";
-
-/** @param isTold whether its sender can be told of a rejection */
-const describeDiagnosis = (diagnosis: Diagnosis, isTold: boolean): Description => {
+/** @param hasCommandId whether a rejection can be published */
+const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Description => {
   switch (diagnosis.kind) {
     case "unreadable":
-      return {
-        standing: "no command",
-        redrive: "rejects it; nobody can be told, because it has no id",
-        advice: "delete",
-        deletingLoses: "nothing",
-      };
+      return { standing: "no command", redrive: `rejects it; ${NO_EVENT}`, ...DELETE };
     case "forged":
       return {
         standing:
           "no command: somebody else wrote it, or the fingerprint key is another one by now",
-        redrive: "rejects it; nobody can be told, because nobody knows whose it is",
-        advice: "delete",
-        deletingLoses: "nothing",
+        redrive: "rejects it; no CommandRejected event is possible, because its sender is unknown",
+        ...DELETE,
       };
     case "ignored":
       return {
         standing: "no command",
         redrive: "changes nothing: intake ignores it",
-        advice: "delete",
-        deletingLoses: "nothing",
+        ...DELETE,
       };
     case "reacting":
       return {
         standing: diagnosis.isIdKnown
-          ? "not in the ledger: never accepted"
+          ? NEVER_ACCEPTED
           : "not in the ledger under this id; a rule with `key` gives its command another id",
         redrive: "gives it to intake again, which applies the reaction",
-        advice: "redrive",
-        deletingLoses: "command",
+        ...REDRIVE,
       };
     case "stuck":
       return {
         standing: "its command's ledger item cannot be read by this version",
         redrive: "fails as before, until a version runs that can read the item",
-        advice: "mend",
-        deletingLoses: "command",
+        ...MEND,
       };
     case "forgotten":
       return {
         standing: "its command is not in the ledger (any more)",
         redrive: "changes nothing",
-        advice: "delete",
-        deletingLoses: "nothing",
+        ...DELETE,
       };
-    case "known":
-      return knownWords(diagnosis);
+    case "known": {
+      const unsure = diagnosis.isCompared ? "" : "; whether its payload is the same is not checked";
+      const standing = `in the ledger: ${commandText(diagnosis.command)}${unsure}`;
+      return { standing, redrive: "changes nothing", ...DELETE };
+    }
     case "runnable":
       return {
-        standing: "not in the ledger: never accepted",
+        standing: NEVER_ACCEPTED,
         redrive: `runs it${diagnosis.isRightChecked ? "" : RIGHTS_UNKNOWN}`,
-        advice: "redrive",
-        deletingLoses: "command",
+        ...REDRIVE,
       };
     case "untimed":
       return {
         standing:
           "not in the ledger, and more than 30 days old: it may have run, and been forgotten since",
         redrive: "could run it a second time, so it is not sent back: send it anew if it is wanted",
-        advice: "mend",
-        deletingLoses: "command",
+        ...MEND,
       };
     case "refused":
-      return refusedWords(diagnosis, isTold);
+      return describeRefusal(diagnosis, hasCommandId);
     default:
       return diagnosis satisfies never;
   }
@@ -159,7 +141,7 @@ const describeDiagnosis = (diagnosis: Diagnosis, isTold: boolean): Description =
 
 const REDACTED = "[redacted]";
 const NOT_SHOWN = "[not shown]";
-/** Of what is not valid only an outline is shown: so deep, and so many fields of one object. */
+/** Limits of the outline that is shown of an invalid request. */
 const MAX_LEVELS = 4;
 const MAX_FIELDS = 50;
 const MAX_NAME_CHARACTERS = 100;
@@ -186,39 +168,28 @@ const bodyOf = ({ operation, request }: CommandRequest): JsonObject | undefined 
   );
 };
 
-const iso = (at: number | undefined): string | undefined =>
-  at === undefined ? undefined : new Date(at).toISOString();
-
-/** What a valid request asks for, secrets left out: their fields, and their values in other texts. */
+/** A valid request without secrets: neither their fields, nor their values in other texts. */
 const shownRequest = (given: CommandRequest): JsonObject => {
-  const { request, after, guards, dryRun } = given;
+  const { request, askedAt, deadline, after, guards, dryRun } = given;
   const body = bodyOf(given);
-  const askedAt = iso(given.askedAt);
-  const deadline = iso(given.deadline);
   return {
     operation: given.operation.id,
     params: request.params,
     query: request.query,
     ...(body && { body }),
-    ...(askedAt !== undefined && { askedAt }),
-    ...(deadline !== undefined && { deadline }),
+    ...(askedAt !== undefined && { askedAt: instant(askedAt) }),
+    ...(deadline !== undefined && { deadline: instant(deadline) }),
     ...(after.length > 0 && { after }),
-    ...(guards.length > 0 && { guards: guards.map(plainGuard) }),
+    ...(guards.length > 0 && { guards: JSON.parse(JSON.stringify(guards)) }),
     ...(dryRun && { dryRun }),
   };
 };
 
-const plainGuard = (guard: CommandRequest["guards"][number]): JsonValue =>
-  JSON.parse(JSON.stringify(guard));
-
-/**
- * The names of the fields of what is not valid. Nobody can tell which of its values are secret: a
- * misspelt `envs` holds what `envs` would.
- */
+/** The field names of an invalid request. Its values may be secret: a misspelt `envs` holds them too. */
 const outlineOf = (value: unknown, levels = MAX_LEVELS): JsonValue => {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return NOT_SHOWN;
-  const fields = Object.entries(value);
   if (levels === 0) return NOT_SHOWN;
+  const fields = Object.entries(value);
   return Object.fromEntries([
     ...fields
       .slice(0, MAX_FIELDS)
@@ -227,23 +198,15 @@ const outlineOf = (value: unknown, levels = MAX_LEVELS): JsonValue => {
   ]);
 };
 
-const instant = (at: number): string => new Date(at).toISOString();
+const ledgerFields = (diagnosis: Diagnosis): Partial<Explanation> => {
+  const command = "command" in diagnosis ? diagnosis.command : undefined;
+  if (!command) return {};
+  const { operation, account, lane, state } = command;
+  const endedAt = isEnded(command) ? { endedAt: instant(command.state.endedAt) } : {};
+  return { operation, account, lane, status: state.status, ...endedAt };
+};
 
-const commandIn = (diagnosis: Diagnosis): Command | undefined =>
-  "command" in diagnosis ? diagnosis.command : undefined;
-
-const ledgerFields = (command: Command | undefined): Partial<Explanation> =>
-  command
-    ? {
-        operation: command.operation,
-        account: command.account,
-        lane: command.lane,
-        status: command.state.status,
-        ...(isEnded(command) && { endedAt: instant(command.state.endedAt) }),
-      }
-    : {};
-
-/** Whose it is, and which command, as far as the message shows. */
+/** Sender and command id, as far as the message shows them. */
 const identityFields = (letter: DeadLetterContent): Partial<Explanation> => {
   if (letter.kind === "resume") {
     const { sender, id } = splitCommandKey(letter.command);
@@ -260,7 +223,7 @@ const requestFields = (letter: DeadLetterContent, diagnosis: Diagnosis): Partial
   if (!request) return diagnosis.kind === "refused" ? { content: outlineOf(letter.detail) } : {};
   return {
     operation: request.operation.id,
-    // Without the rights nobody knows which account is meant where the request does not say it.
+    // Without the rights, a request that names no account has none.
     ...(request.account !== "" && { account: request.account, lane: request.lane }),
     content: shownRequest(request),
   };
@@ -271,17 +234,14 @@ const refusalFields = (diagnosis: Diagnosis): Partial<Explanation> =>
     ? { reason: diagnosis.refusal.reason, problems: listedProblems(diagnosis.refusal.problems) }
     : {};
 
-/**
- * Explains a dead letter by what it is and how its command stands now. Looks up and changes nothing;
- * no secret of the request is in what it says.
- */
+/** Explains what a dead letter is and how its command stands now, without secrets. Changes nothing. */
 export const explain = async (
   letter: DeadLetter,
   context: DiagnosisContext,
 ): Promise<Explanation> => {
   const read = readDeadLetter(letter, context);
   const diagnosis = await diagnose(read, letter, context);
-  const isTold = read.kind === "request" && read.commandId !== undefined;
+  const hasCommandId = read.kind === "request" && read.commandId !== undefined;
   return {
     messageId: letter.messageId,
     ...(letter.groupId !== undefined && { groupId: letter.groupId }),
@@ -291,10 +251,10 @@ export const explain = async (
     kind: read.kind,
     what: describeContent(read),
     ...identityFields(read),
-    ...ledgerFields(commandIn(diagnosis)),
+    ...ledgerFields(diagnosis),
     ...requestFields(read, diagnosis),
     ...refusalFields(diagnosis),
-    ...describeDiagnosis(diagnosis, isTold),
+    ...describeDiagnosis(diagnosis, hasCommandId),
     mayRunTwice: diagnosis.kind === "untimed",
   };
 };

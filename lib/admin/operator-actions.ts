@@ -15,22 +15,20 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "./answers.ts";
+import { instant } from "./command-view.ts";
 
-/**
- * How far the clock of whoever asks may be from that of the lease's holder, who is taken for gone only
- * so long after its end.
- */
+/** Clocks may differ: the holder of a lease is taken for gone only so long after its end. */
 const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
-/** The poller is about to take a lease away that has run out. */
+/** The poller is about to take away a lease that has run out. */
 const SHORTEST_WAIT_MS = 1_000;
 
 const leaseOf = ({ state }: Command) => (state.status === "running" ? state.lease : undefined);
 
-/** Whether it follows a task that it has not started, so that an end of it changes nothing there. */
+/** Whether it follows a task that it has not started, so that its end stops nothing there. */
 const onlyFollows = ({ operation, state }: Command): boolean =>
   operation === followTask.id && state.status === "following";
 
-/** The command as ended by a person, or unchanged when nobody may end it now. */
+/** The command as ended by an operator, or unchanged while it cannot be ended. */
 const stopped = (found: Command, now: number): Command => {
   if (onlyFollows(found)) {
     const rule = "a person has stopped it; the task itself goes on";
@@ -55,7 +53,7 @@ const cancelAnswer = (command: Command, now: number): CancelAnswer => {
     const ended = {
       status,
       ...(reason !== undefined && { reason }),
-      endedAt: new Date(endedAt).toISOString(),
+      endedAt: instant(endedAt),
     };
     if (command.cancelRequestedAt === undefined) return { kind: "ended", ...ended };
     const unfollowed = tasks.map(({ id }) => id);
@@ -69,9 +67,14 @@ const cancelAnswer = (command: Command, now: number): CancelAnswer => {
   return { kind: "under-way", waitMs: Math.max(SHORTEST_WAIT_MS, waitMs) };
 };
 
+interface ActionDeps {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+}
+
 /**
- * Ends a command because a person wants it, where nothing of it is under way. One conditional write;
- * its lane and its event are left to whoever finishes ended commands. Asked again, it answers the same.
+ * Ends a command for an operator, unless a request of it is under way. One conditional write; the
+ * poller publishes its event and hands its lane over. Repeatable, with the same answer.
  * @returns undefined when there is no such command
  */
 export const cancelCommand = async (
@@ -86,8 +89,8 @@ export const cancelCommand = async (
   return cancelAnswer(value, deps.clock.now());
 };
 
-/** Whether nothing of a verdict would be lost if the kept one stays. */
-const says = (resolution: Resolution, { applied, note }: Verdict): boolean =>
+/** Whether the stored resolution says all that the verdict says. */
+const covers = (resolution: Resolution, { applied, note }: Verdict): boolean =>
   resolution.applied === applied && (note === undefined || note === resolution.note);
 
 const resolveAnswer = (command: Command, verdict: Verdict): ResolveAnswer => {
@@ -99,18 +102,18 @@ const resolveAnswer = (command: Command, verdict: Verdict): ResolveAnswer => {
   }
   return {
     ...resolution,
-    kind: says(resolution, verdict) ? "resolved" : "resolved-otherwise",
-    resolvedAt: new Date(resolution.resolvedAt).toISOString(),
+    kind: covers(resolution, verdict) ? "resolved" : "resolved-otherwise",
+    resolvedAt: instant(resolution.resolvedAt),
   };
 };
 
 /**
- * Keeps a person's verdict about a command that ended with an unknown outcome, once. One conditional
- * write; its event is left to whoever finishes ended commands. Asked again, it answers the same.
+ * Records an operator's verdict on a command that ended with an unknown outcome, once. One conditional
+ * write; the poller publishes its event. Repeatable, with the same answer.
  * @returns undefined when there is no such command
  */
 export const resolveCommand = async (
-  deps: { readonly ledger: Ledger; readonly clock: Clock },
+  deps: ActionDeps,
   key: string,
   verdict: Verdict,
 ): Promise<ResolveAnswer | undefined> => {
@@ -134,21 +137,15 @@ const PREFIX = `${commands.kind}#`;
 
 const PAUSED: ReadonlySet<string> = new Set(["paused", "throttled"]);
 
-/** Whether it waits because the provider has asked for a pause. */
 const waitsForPause = (command: Command, account: string): boolean => {
   const { state, attempts } = command;
   if (command.account !== account || state.status !== "running" || state.lease) return false;
   return PAUSED.has(state.because ?? attempts.at(-1)?.code ?? "");
 };
 
-interface LiftDeps {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-}
-
 /** @returns whether the command waited for the pause, and goes on now */
 const release = async (
-  { ledger, clock }: LiftDeps,
+  { ledger, clock }: ActionDeps,
   account: string,
   key: string,
 ): Promise<boolean> => {
@@ -171,12 +168,12 @@ const release = async (
 };
 
 /**
- * Lets an account send again although the provider has asked for a pause, and its commands go on at
- * once. Repeatable, so that a lift that died half-way is done again.
+ * Ends the pause that the provider has asked an account to make, and releases its commands at once.
+ * Repeatable, so that a lift that died half-way can be completed.
  * @returns undefined when nothing was ever sent for an account of that name
  */
 export const liftPause = async (
-  deps: LiftDeps,
+  deps: ActionDeps,
   account: string,
 ): Promise<LiftAnswer | undefined> => {
   const { ledger, clock } = deps;
@@ -194,5 +191,5 @@ export const liftPause = async (
   const count = released.filter(Boolean).length;
   return until === undefined
     ? { kind: "not-paused", commands: count }
-    : { kind: "lifted", until: new Date(until).toISOString(), commands: count };
+    : { kind: "lifted", until: instant(until), commands: count };
 };

@@ -14,6 +14,7 @@ import type { Ledger } from "../platform/ports/ledger.ts";
 import { pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import {
   type CommandView,
+  instant,
   type RejectionView,
   rejectionView,
   viewOf,
@@ -22,11 +23,11 @@ import {
 
 const laneBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
   const lane = (await lanes.read(ledger, command.lane))?.value;
-  const place = lane?.waiting.indexOf(commandKey(command)) ?? -1;
+  const index = lane?.waiting.indexOf(commandKey(command)) ?? -1;
   // It holds the lane by now.
-  if (lane?.holder === undefined || place === -1) return undefined;
+  if (lane?.holder === undefined || index === -1) return undefined;
   const { sender, id } = splitCommandKey(lane.holder);
-  return { for: "lane", ahead: place + 1, holder: { sender, commandId: id } };
+  return { for: "lane", ahead: index + 1, holder: { sender, commandId: id } };
 };
 
 const othersBefore = async (
@@ -43,7 +44,7 @@ const othersBefore = async (
   return commandIds.length > 0 ? { for: "others", commandIds } : undefined;
 };
 
-/** The command's own item of a task, which is beside that of another command where it follows that. */
+/** Reads the command's own item of a task, which may stand beside that of another command. */
 const readTask = async (
   ledger: Ledger,
   command: Command,
@@ -52,8 +53,8 @@ const readTask = async (
   const { account, sender } = command;
   const key = commandKey(command);
   const beside = { account, id, command: key, followedBy: sender };
-  for (const place of [{ account, id }, beside]) {
-    const task = (await tasks.read(ledger, taskKey(place)))?.value;
+  for (const item of [{ account, id }, beside]) {
+    const task = (await tasks.read(ledger, taskKey(item)))?.value;
     if (task?.command === key && task.id === id) return task;
   }
   return undefined;
@@ -67,8 +68,7 @@ const tasksBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor> 
     if (task?.state.status !== "open" || task.state.missingSince === undefined) return [];
     const { missingSince } = task.state;
     const until = Math.min(missingSince + UNKNOWN_FOR_MS, command.deadline);
-    const since = new Date(missingSince).toISOString();
-    return [{ taskId: task.id, since, until: new Date(until).toISOString() }];
+    return [{ taskId: task.id, since: instant(missingSince), until: instant(until) }];
   });
   return { for: "tasks", taskIds, ...(unknown.length > 0 && { unknown }) };
 };
@@ -79,15 +79,13 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
     case "accepted":
     case "waiting":
       return isBeforeItsLane(command) ? othersBefore(ledger, command) : laneBefore(ledger, command);
-    case "running": {
-      if (state.lease) return { for: "reply", until: new Date(state.lease.until).toISOString() };
-      const until = new Date(state.notBefore).toISOString();
+    case "running":
+      if (state.lease) return { for: "reply", until: instant(state.lease.until) };
       return {
         for: "next-attempt",
-        until,
+        until: instant(state.notBefore),
         ...(state.because !== undefined && { because: state.because }),
       };
-    }
     case "following":
       return tasksBefore(ledger, command);
     case "succeeded":
@@ -99,16 +97,23 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
   }
 };
 
-/** When the account of a command that goes on may send again, epoch ms; undefined: now. */
+/** When the account of an open command may send again, epoch ms; undefined: now. */
 const pausedUntil = async (
   ledger: Ledger,
   command: Command,
   now: number,
 ): Promise<number | undefined> => {
   if (isEnded(command)) return undefined;
-  const budget = (await rateLimits.read(ledger, command.account))?.value;
-  return budget && pauseEndOf(budget, now);
+  const rateLimit = (await rateLimits.read(ledger, command.account))?.value;
+  return rateLimit && pauseEndOf(rateLimit, now);
 };
+
+const viewNow = async (ledger: Ledger, command: Command, now: number): Promise<CommandView> =>
+  viewOf(command, {
+    attempts: await readAttempts(ledger, commandKey(command), command),
+    waitsFor: await waitsFor(ledger, command),
+    pausedUntil: await pausedUntil(ledger, command, now),
+  });
 
 /**
  * A command with its whole history and what it waits for; undefined when there is none.
@@ -120,17 +125,10 @@ export const readView = async (
   now: number,
 ): Promise<CommandView | undefined> => {
   const command = (await commands.read(ledger, key))?.value;
-  return (
-    command &&
-    viewOf(command, {
-      attempts: await readAttempts(ledger, key, command),
-      waitsFor: await waitsFor(ledger, command),
-      pausedUntil: await pausedUntil(ledger, command, now),
-    })
-  );
+  return command && viewNow(ledger, command, now);
 };
 
-/** What became of requests under an id. */
+/** The status of the requests under one id. */
 export type RequestView =
   | ({ readonly kind: "command" } & CommandView & Others)
   | ({ readonly kind: "rejected" } & RejectionView & Others);
@@ -144,7 +142,7 @@ const others = (rejected: readonly Rejected[]): Others =>
   rejected.length > 0 ? { rejections: rejected.map(rejectionView) } : {};
 
 /**
- * The command of that id with what was rejected under it, or the newest rejection where there is no
+ * The command of that id with the rejections under it, or the newest rejection where there is no
  * command. The id of an event that was rejected leads to its rejection too.
  * @param eventId names one request: if that was rejected, its rejection
  * @returns undefined when nothing is recorded
@@ -154,18 +152,17 @@ export const readState = async (
   { sender, id, now }: { readonly sender: string; readonly id: string; readonly now: number },
   eventId?: string,
 ): Promise<RequestView | undefined> => {
-  const key = commandKey({ sender, id });
-  const command = (await commands.read(ledger, key))?.value;
+  const command = (await commands.read(ledger, commandKey({ sender, id })))?.value;
   // A request that was rejected, and accepted when its message came again, is that command.
   const rejected = (await readRejections(ledger, sender, id)).filter(
     (rejection) => !command || rejection.eventId !== command.causationId,
   );
-  const asked = rejected.find(
-    (rejection) => eventId !== undefined && rejection.eventId === eventId,
-  );
+  const asked =
+    eventId === undefined ? undefined : rejected.find((each) => each.eventId === eventId);
   if (asked) return { kind: "rejected", ...rejectionView(asked) };
-  const view = await readView(ledger, key, now);
-  if (view) return { kind: "command", ...view, ...others(rejected) };
+  if (command) {
+    return { kind: "command", ...(await viewNow(ledger, command, now)), ...others(rejected) };
+  }
   const newest = rejected.at(-1);
   return newest && { kind: "rejected", ...rejectionView(newest), ...others(rejected.slice(0, -1)) };
 };

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { updatePolicy } from "../../support/requests.ts";
 import { reactionsOf } from "../intake/read-file.ts";
-import { contextOf, DAY_MS, explained, failed, ledgerWith, NOW, OTHER_TEAM } from "./letters.ts";
+import {
+  contextOf,
+  DAY_MS,
+  explained,
+  failed,
+  ledgerWith,
+  NOW,
+  OTHER_TEAM,
+} from "./sample-dead-letters.ts";
 
 /** An event as it comes out of the queue of intake. */
 const eventOf = (detail: unknown, fields: object = {}) => ({

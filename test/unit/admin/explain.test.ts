@@ -11,9 +11,9 @@ import {
   NOW,
   OTHER_TEAM,
   sealedBy,
-} from "./letters.ts";
+} from "./sample-dead-letters.ts";
 
-describe("a request that nobody has accepted", () => {
+describe("a request that was never accepted", () => {
   test("is explained as one that redrive runs, and that is lost when it is deleted", async () => {
     const explanation = await explained(updatePolicy("p1"));
 
@@ -44,7 +44,7 @@ describe("a request that nobody has accepted", () => {
     });
   });
 
-  test("is told to be its sender's when intake has sealed it", async () => {
+  test("is shown with its sender when intake has sealed it", async () => {
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")));
 
     expect(explanation).toMatchObject({
@@ -117,22 +117,25 @@ describe("a request that would be rejected", () => {
       reason: "invalid",
       rule: "one of active, paused",
     },
-  ])("because $case says why, and that its sender is told", async ({ body, reason, rule }) => {
-    const explanation = await explained(body);
+  ])(
+    "because $case says why, and that its sender gets an event",
+    async ({ body, reason, rule }) => {
+      const explanation = await explained(body);
 
-    expect(explanation).toMatchObject({
-      kind: "request",
-      commandId: "p1",
-      reason,
-      problems: [{ rule }],
-      standing: "not in the ledger: never accepted",
-      redrive: `rejects it (${reason}), and tells its sender`,
-      advice: "redrive",
-      deletingLoses: "rejection",
-    });
-  });
+      expect(explanation).toMatchObject({
+        kind: "request",
+        commandId: "p1",
+        reason,
+        problems: [{ rule }],
+        standing: "not in the ledger: never accepted",
+        redrive: `rejects it (${reason}), and publishes CommandRejected`,
+        advice: "redrive",
+        deletingLoses: "rejection",
+      });
+    },
+  );
 
-  test("because nobody gave its sender the right waits for that right, or is lost", async () => {
+  test("because its sender lacks the right waits for that right, or is lost", async () => {
     const context = contextOf({}, createMemoryLedger(), shared());
 
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
@@ -144,12 +147,12 @@ describe("a request that would be rejected", () => {
     });
   });
 
-  test("and has no id can only be deleted, because nobody can be told", async () => {
+  test("and has no id can only be deleted, because no event is possible", async () => {
     const explanation = await explained({ data: { operation: "update-policy" } });
 
     expect(explanation).toMatchObject({
       kind: "request",
-      redrive: "rejects it (invalid); nobody can be told, because it has no id",
+      redrive: "rejects it (invalid); no CommandRejected event is possible, because it has no id",
       advice: "delete",
       deletingLoses: "nothing",
     });
@@ -187,7 +190,7 @@ describe("a message that is no request", () => {
     });
   });
 
-  test("but has a seal that is not ours is told from one that intake has sealed", async () => {
+  test("but has a seal that is not ours is unlike one that intake has sealed", async () => {
     const body = sealedBy(OTHER_TEAM, updatePolicy("p1"), "another key");
 
     expect(await explained(body)).toMatchObject({

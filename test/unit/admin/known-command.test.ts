@@ -3,13 +3,21 @@ import { resumeMessage } from "../../../lib/engine/queue-message.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { updatePolicy } from "../../support/requests.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
-import { contextOf, DAY_MS, explained, failed, goingOn, ledgerWith, NOW } from "./letters.ts";
+import {
+  contextOf,
+  DAY_MS,
+  explained,
+  failed,
+  goingOn,
+  ledgerWith,
+  NOW,
+} from "./sample-dead-letters.ts";
 
 const resume = (command: string): string =>
   resumeMessage(command, "local/policy/1", createSeededRandom()).body;
 
 describe("a request whose command is in the ledger", () => {
-  test("and goes on needs nobody", async () => {
+  test("and goes on needs no action", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: goingOn });
 
     const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
@@ -97,7 +105,7 @@ describe("Skyhook's own message to go on", () => {
     });
   });
 
-  test("with a command that nobody remembers changes nothing", async () => {
+  test("with a forgotten command changes nothing", async () => {
     expect(await explained(resume("own/gone"))).toMatchObject({
       kind: "resume",
       standing: "its command is not in the ledger (any more)",

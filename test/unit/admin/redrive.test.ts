@@ -6,7 +6,7 @@ import type { DeadLetters } from "../../../lib/platform/ports/dead-letters.ts";
 import { createRouter, resumeInstance, updatePolicy } from "../../support/requests.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import type { World } from "../../support/world.ts";
-import { buryAll, openRecovery } from "./recovery-world.ts";
+import { buryAll, openRecovery } from "./dead-letter-world.ts";
 
 const random = createSeededRandom(3);
 
@@ -20,7 +20,7 @@ const killedBetween = (world: World, deadLetters: DeadLetters): DeadLetters => (
 });
 
 describe("redrive", () => {
-  test("of a request that nobody has taken runs it, once", async () => {
+  test("of a request that was never accepted runs it, once", async () => {
     const { world, deps, idOf, deadLetters } = await openRecovery();
     await world.send(createRouter("r1"));
     await buryAll(world);
@@ -196,7 +196,7 @@ describe("redrive", () => {
     expect(await deadLetters.count()).toBe(1);
   });
 
-  test("says which of the ids are of no dead letter, and does the others", async () => {
+  test("reports ids of no dead letter, and processes the others", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);

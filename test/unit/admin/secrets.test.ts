@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { deadLettersText } from "../../../lib/cli/dead-letter-text.ts";
 import type { DeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
 import { requestOf, updateContainer, updatePolicy } from "../../support/requests.ts";
-import { contextOf, explained, KEY, OTHER_TEAM, sealedBy } from "./letters.ts";
+import { contextOf, explained, KEY, OTHER_TEAM, sealedBy } from "./sample-dead-letters.ts";
 
 const CANARY = "canary-7f3a9";
 

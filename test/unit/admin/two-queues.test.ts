@@ -12,7 +12,7 @@ import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import { updatePolicy } from "../../support/requests.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
-import { contextOf, NOW, OTHER_TEAM } from "./letters.ts";
+import { contextOf, NOW, OTHER_TEAM } from "./sample-dead-letters.ts";
 
 const EVENT = {
   id: "e1",

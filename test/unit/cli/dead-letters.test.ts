@@ -85,7 +85,7 @@ describe("skyhook dead-letters", () => {
     expect(listed.stdout).toContain(
       [
         "  now: no command",
-        "  redrive: rejects it; nobody can be told, because it has no id",
+        "  redrive: rejects it; no CommandRejected event is possible, because it has no id",
         `  do: npx skyhook dead-letters delete ${broken}`,
       ].join("\n"),
     );

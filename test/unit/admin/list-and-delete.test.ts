@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deleteDeadLetters, listDeadLetters } from "../../../lib/admin/dead-letters.ts";
 import { updatePolicy } from "../../support/requests.ts";
-import { buryAll, openRecovery } from "./recovery-world.ts";
+import { buryAll, openRecovery } from "./dead-letter-world.ts";
 
 describe("the list of dead letters", () => {
   test("explains each, and leaves all where they are", async () => {
@@ -68,7 +68,7 @@ describe("deleting dead letters", () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
-  test("keeps a request that nobody has accepted, unless it is forced", async () => {
+  test("keeps a request that was never accepted, unless it is forced", async () => {
     const { world, deps, idOf, deadLetters } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);
