@@ -6,13 +6,29 @@ import type { PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
 import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
+import { fifoQueueEvent } from "../../lib/local/aws-events.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
+import { lambdaContext } from "../../lib/local/lambda-context.ts";
 import { createMemoryStore } from "../../lib/local/memory-store.ts";
-import { ATTEMPT_LEASE_MS, deployment, visibilityMsOf } from "../../lib/platform/deployment.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  ATTEMPT_TIMEOUT_MS,
+  deployment,
+  periodMsOf,
+  timeoutMsOf,
+  visibilityMsOf,
+} from "../../lib/platform/deployment.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
 import { createAccess } from "../../lib/provider/access.ts";
-import type { Account } from "../../lib/provider/accounts.ts";
+
+import { type Account, DEFAULT_ACCOUNT } from "../../lib/provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../../lib/provider/accounts-config.ts";
+import {
+  createSkyhook,
+  type Skyhook,
+  type SkyhookConfig,
+  type SkyhookPorts,
+} from "../../lib/skyhook.ts";
 import { type Around, untouched } from "./faults.ts";
 import { createMemoryLedger } from "./memory-ledger.ts";
 import type { Provider } from "./provider.ts";
@@ -20,6 +36,7 @@ import { createRecordingBus } from "./recording-bus.ts";
 import { createRecordingLog } from "./recording-log.ts";
 import { createRecordingMetrics } from "./recording-metrics.ts";
 import { createSeededRandom } from "./seeded-random.ts";
+import { createTextSource } from "./text-source.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 import { type Call, watchedClient, watchedPorts } from "./watched-ports.ts";
 
@@ -129,22 +146,46 @@ export const createWorld = async (options: WorldOptions) => {
       runner: `runner-${invocation}`,
       leaseMs: ATTEMPT_LEASE_MS,
     };
-    return { deps, call };
+    return {
+      deps,
+      call,
+      /** The functions over these ports; `own` instead of what is the same for all tests. */
+      skyhook(own: Partial<SkyhookPorts & SkyhookConfig> = {}): Skyhook {
+        const parts: SkyhookPorts & SkyhookConfig = {
+          ...deps,
+          // The time of an invocation runs out by the test's clock, which no sleep moves.
+          clock,
+          log: { ...log, bind: () => {} },
+          thresholds: createTextSource(),
+          watchlist: createTextSource(),
+          eventSource: "skyhook",
+          reactions: [],
+          attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+          jobAccount: DEFAULT_ACCOUNT,
+          pricePeriodMs: periodMsOf("price-snapshot"),
+          aiTaskName: undefined,
+          ...own,
+        };
+        return createSkyhook(parts, parts);
+      },
+    };
   };
 
-  const handle = async (body: string, invocation = newInvocation()): Promise<void> => {
-    const message = readMessage(body, invocation.deps);
+  const handle = async (body: string): Promise<void> => {
+    const { deps } = newInvocation();
     const time = { signal: new AbortController().signal, has: () => true };
-    await handleMessage(invocation.deps, message, body, time);
+    await handleMessage(deps, readMessage(body, deps), body, time);
   };
 
-  /** Handles one visible message as the command function does; false when there is none. */
+  /** Has run-commands handle one visible message; false when there is none. */
   const deliverOne = async (): Promise<boolean> => {
     const [received] = await queue.receive(1, visibilityMsOf("commands"));
     if (!received) return false;
     const invocation = newInvocation();
     try {
-      await handle(received.body, invocation);
+      const context = lambdaContext("run-commands", timeoutMsOf("run-commands"), { clock, random });
+      const { runCommands } = invocation.skyhook();
+      await runCommands(fifoQueueEvent("commands.fifo", [received]), context);
       await invocation.call("queue.acknowledge", async () => {
         await queue.acknowledge(received.receiptHandle);
       });
@@ -159,6 +200,7 @@ export const createWorld = async (options: WorldOptions) => {
     await letOthersRun();
   };
 
+  /** Not by its function: here the poller's own sleeps move the time. */
   const poll = async (durationMs = POLL_MS): Promise<void> => {
     const { deps } = newInvocation();
     const budget = { endsAt: clock.now() + durationMs, signal: new AbortController().signal };

@@ -1,17 +1,9 @@
 import type { Context } from "aws-lambda";
 import { lambdaContext } from "../../../lib/local/lambda-context.ts";
-import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
-import { DEFAULT_ACCOUNT } from "../../../lib/provider/accounts.ts";
-import {
-  createSkyhook,
-  type Skyhook,
-  type SkyhookConfig,
-  type SkyhookPorts,
-} from "../../../lib/skyhook.ts";
+import type { Skyhook, SkyhookConfig, SkyhookPorts } from "../../../lib/skyhook.ts";
 import type { Around } from "../../support/faults.ts";
 import { startProvider } from "../../support/provider.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
-import { createTextSource } from "../../support/text-source.ts";
 import { createWorld } from "../../support/world.ts";
 
 /** A world in memory with the embedded service, for handlers that are called as AWS calls them. */
@@ -26,24 +18,9 @@ export const createFunctionWorld = async (around?: Around) => {
   return {
     ...world,
     /** The functions as one sandbox has them; `own` instead of what is the same for all tests. */
-    skyhook(own: Partial<SkyhookPorts & SkyhookConfig> = {}): Skyhook {
-      const { deps } = world.newInvocation();
-      const parts: SkyhookPorts & SkyhookConfig = {
-        ...deps,
-        // The test moves the time: an invocation that sleeps waits for it.
-        clock: world.clock,
-        log: { ...world.log, bind: (context) => void bound.push(context) },
-        thresholds: createTextSource(),
-        watchlist: createTextSource(),
-        eventSource: "skyhook",
-        reactions: [],
-        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-        jobAccount: DEFAULT_ACCOUNT,
-        pricePeriodMs: 3_600_000,
-        aiTaskName: undefined,
-        ...own,
-      };
-      return createSkyhook(parts, parts);
+    skyhook: (own: Partial<SkyhookPorts & SkyhookConfig> = {}): Skyhook => {
+      const log = { ...world.log, bind: (context: Context) => void bound.push(context) };
+      return world.newInvocation().skyhook({ log, ...own });
     },
     contextOf: (timeoutMs: number): Context =>
       lambdaContext("skyhook-dev", timeoutMs, {
