@@ -2,10 +2,9 @@ import pc from "picocolors";
 import type { ConfigProblem } from "../config/config-file.ts";
 import { STORAGE_EVENT_LIMITS } from "../contract/storage-events.ts";
 import type { AppliedChange } from "../jobs/thresholds/apply.ts";
-import { formatByteSize } from "../jobs/thresholds/byte-size.ts";
-import type { Change, Plan } from "../jobs/thresholds/plan.ts";
+import { formatByteSize } from "../jobs/thresholds/config.ts";
 import { changeView } from "../jobs/thresholds/sync-events.ts";
-import type { Target } from "../jobs/thresholds/threshold.ts";
+import type { Change, Plan, Target } from "../jobs/thresholds/threshold.ts";
 import { jsonLine, visibleText } from "./visible-text.ts";
 
 const NAME_COLUMNS = 24;

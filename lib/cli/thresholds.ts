@@ -2,10 +2,17 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { applyChanges } from "../jobs/thresholds/apply.ts";
-import { readThresholdConfig, type ThresholdConfig } from "../jobs/thresholds/config.ts";
-import { writeThresholdConfig } from "../jobs/thresholds/config-text.ts";
-import { listThresholds } from "../jobs/thresholds/listed-thresholds.ts";
-import { type ActualThreshold, type Plan, planChanges } from "../jobs/thresholds/plan.ts";
+import {
+  readThresholdConfig,
+  type ThresholdConfig,
+  writeThresholdConfig,
+} from "../jobs/thresholds/config.ts";
+import {
+  type ActualThreshold,
+  listThresholds,
+  type Plan,
+  planChanges,
+} from "../jobs/thresholds/threshold.ts";
 import { createFileConfigSource } from "../local/file-config-source.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";

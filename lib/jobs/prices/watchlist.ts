@@ -12,7 +12,7 @@ const KIND_RULE = `give exactly one of ${PRICE_KINDS.join(", ")}`;
 
 const nameSchema = z
   .string()
-  // As a part of an address, dots alone would lead elsewhere.
+  // Dots alone would change the path of a URL.
   .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, {
     error: ({ input }) => (input === "." || input === ".." ? "must not be . or .." : NAME_RULE),
   })
@@ -49,7 +49,7 @@ const entrySchema = z
     oneOf: PRICE_KINDS.map((kind) => ({ required: [kind] })),
   });
 
-/** As much of the content as the rules between fields look at. */
+/** The parts of the content that the cross-field rules check. */
 const looseListSchema = z.looseObject({ items: z.array(z.unknown()) });
 const looseEntrySchema = z.looseObject({ name: z.unknown().optional() });
 
@@ -65,7 +65,7 @@ const kindProblems = (
 };
 
 /** Each item is one kind of thing, and has a name of its own. */
-const rulesBetween = (content: unknown): readonly PlacedProblem[] => {
+const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
   const problems: PlacedProblem[] = [];
   const names = new Set<unknown>();
   const entries = looseListSchema.safeParse(content).data?.items ?? [];
@@ -97,7 +97,7 @@ export const watchlistSchema = z
 
 type Entry = z.output<typeof entrySchema>;
 
-/** The one thing that an entry names; the rules have seen to it that there is one. */
+/** The one kind that an entry has; the cross-field rules require it. */
 const orderOf = ({ instance, k8s_cluster, gpu_cluster, ddos }: Entry) => {
   if (instance) {
     const { body, ...params } = instance;
@@ -108,7 +108,7 @@ const orderOf = ({ instance, k8s_cluster, gpu_cluster, ddos }: Entry) => {
   return ddos && ({ kind: "ddos", params: ddos } as const);
 };
 
-/** What the provider is asked. */
+/** A request for one price. */
 export type PriceOrder = NonNullable<ReturnType<typeof orderOf>>;
 
 /** One price to watch. */
@@ -117,9 +117,9 @@ export interface WatchlistItem {
   readonly order: PriceOrder;
 }
 
-/** Reads a watchlist, YAML or JSON; every mistake in it is told at once, with its line. */
+/** Reads a watchlist, YAML or JSON; reports every mistake in it at once, with its line. */
 export const readWatchlist = (text: string): ConfigReading<readonly WatchlistItem[]> => {
-  const read = readConfig(watchlistSchema, text, rulesBetween);
+  const read = readConfig(watchlistSchema, text, crossFieldRules);
   if (read.kind === "invalid") return read;
   const items = read.value.items.flatMap((entry) => {
     const order = orderOf(entry);

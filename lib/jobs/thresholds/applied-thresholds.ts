@@ -1,24 +1,47 @@
+import * as z from "zod";
+import { STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
+import type { AppliedChange } from "./apply.ts";
 import type { ThresholdConfig } from "./config.ts";
-import type { ActualThreshold } from "./plan.ts";
-import { targetKey, targetOf } from "./threshold.ts";
-import type { ThresholdSync } from "./threshold-sync.ts";
+import { type ActualThreshold, type Change, targetKey, targetOf } from "./threshold.ts";
 
-/** What was applied, where thresholds cannot be listed, or not those of the client in question. */
-export type Applied = NonNullable<ThresholdSync["applied"]>;
+/** A limit, or null where there is no such threshold. */
+const limitSchema = z.string().nullable();
+
+/** Changes of a threshold that may still take effect: about to be sent, or sent and not clearly answered. */
+const openSchema = z.object({
+  /** The limits that they set. */
+  limits: z.array(limitSchema),
+  /** Epoch ms. */
+  until: z.number(),
+});
+
+/** Applied thresholds where they cannot be listed; one without a limit has an unknown one. */
+export const appliedSchema = z.array(
+  z.object({
+    name: z.enum(STORAGE_EVENT_NAMES),
+    storage_name: z.string().optional(),
+    bucket_name: z.string().optional(),
+    limit: limitSchema.optional(),
+    open: openSchema.optional(),
+  }),
+);
+
+export type Applied = z.output<typeof appliedSchema>;
+type Open = z.output<typeof openSchema>;
 
 /**
- * An item of the ledger holds 400 kB. What is wanted, what is still to be deleted, which is not more,
- * and an event of 100 kB have to fit in.
+ * A ledger item holds 400 kB: the wanted thresholds, those still to be deleted, which are no larger,
+ * and an event of 100 kB.
  */
 const MAX_BYTES = 145_000;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * What is remembered while this config holds. Without `prune` that is what is wanted, and of what is
- * wanted no more as much as there is room for: what is forgotten stays at the provider, because
- * nothing is pruned that is not remembered.
- * @returns undefined when there is no room for all that is wanted
+ * The thresholds to remember while this config holds. Without `prune` these are the wanted ones, and as
+ * many former ones as there is room for: a forgotten threshold stays at the provider, because only
+ * remembered ones are pruned.
+ * @returns undefined when there is no room for all wanted thresholds
  */
 export const rememberedFor = (
   { thresholds, prune }: ThresholdConfig,
@@ -36,14 +59,154 @@ export const rememberedFor = (
   });
 };
 
-/** The thresholds that are there, as far as it is remembered. */
+/** The actual thresholds as far as they are remembered. */
 export const actualOf = (applied: Applied): readonly ActualThreshold[] =>
   applied.flatMap(({ limit, ...each }) =>
     limit === null ? [] : [{ ...targetOf(each), ...(limit !== undefined && { limit }) }],
   );
 
-/** What is too much to be remembered for each is forgotten: such a change is made again. */
-export const fitting = (applied: Applied): Applied =>
+/** Forgets open changes when they are too large together: they are made again. */
+const fitting = (applied: Applied): Applied =>
   bytesOf(applied) > 2 * MAX_BYTES
     ? applied.map((each) => (each.open ? targetOf(each) : each))
     : applied;
+
+/*
+ * Changes where thresholds cannot be listed. A change is noted before it is made: from then on its
+ * target has no limit, and the next plan makes the change again, until it is known to be done. A request
+ * without a clear answer may take effect later, after newer changes: within its ambiguity window, only
+ * the limit that it sets itself is certain.
+ */
+
+const byTarget = (applied: Applied) => new Map(applied.map((each) => [targetKey(each), each]));
+
+const targetOfChange = (change: Change) =>
+  targetOf(change.action === "delete" ? change.from : change.threshold);
+
+const limitAfter = (change: Change): string | null =>
+  change.action === "delete" ? null : change.threshold.limit;
+
+const mayStillAct = (open: Open | undefined, now: number): open is Open =>
+  open !== undefined && open.until > now;
+
+const withLimit = (open: Open | undefined, limit: string | null): Open["limits"] => [
+  ...new Set([...(open?.limits ?? []), limit]),
+];
+
+/**
+ * Notes that these changes are about to be made.
+ * @param now epoch ms
+ * @param until epoch ms; none of them takes effect later
+ */
+export const withIntents = (
+  applied: Applied,
+  changes: readonly Change[],
+  { now, until }: { readonly now: number; readonly until: number },
+): Applied => {
+  const isOver = ({ limit, open }: Applied[number]): boolean =>
+    limit === null && !mayStillAct(open, now);
+  const entries = byTarget(applied.filter((each) => !isOver(each)));
+  for (const change of changes) {
+    const target = targetOfChange(change);
+    const before = entries.get(targetKey(target))?.open;
+    const open = mayStillAct(before, now) ? before : undefined;
+    const limits = withLimit(open, limitAfter(change));
+    const last = Math.max(until, open?.until ?? 0);
+    entries.set(targetKey(target), { ...target, open: { limits, until: last } });
+  }
+  return fitting([...entries.values()]);
+};
+
+/** The end of a sync. */
+export interface Moment {
+  /** When it began, epoch ms: its changes were made some time since. */
+  readonly startedAt: number;
+  /** Epoch ms. */
+  readonly now: number;
+  /** A request that got no clear answer takes effect within this time, or never. */
+  readonly ambiguityWindowMs: number;
+}
+
+const openAfter = (
+  { change, isOpen }: AppliedChange,
+  before: Open | undefined,
+  { startedAt, now, ambiguityWindowMs }: Moment,
+): Open | undefined => {
+  const until = now + ambiguityWindowMs;
+  // The sync that noted them for longer sends nothing any more: there is one sync at a time.
+  const open = mayStillAct(before, startedAt)
+    ? { limits: before.limits, until: Math.min(before.until, until) }
+    : undefined;
+  return isOpen ? { limits: withLimit(open, limitAfter(change)), until } : open;
+};
+
+/** The target with the limit that the change set, unless an open request may still set another one. */
+const entryOf = (
+  change: Change,
+  open: Open | undefined,
+  isMade: boolean,
+): Applied[number] | undefined => {
+  const limit = limitAfter(change);
+  const isCertain = isMade && (open?.limits.every((other) => other === limit) ?? true);
+  if (isCertain && limit === null && !open) return undefined;
+  return { ...targetOfChange(change), ...(isCertain && { limit }), ...(open && { open }) };
+};
+
+type Remember = (
+  each: AppliedChange,
+  before: Applied[number] | undefined,
+) => Applied[number] | undefined;
+
+const remembering = (
+  applied: Applied,
+  results: readonly AppliedChange[],
+  remember: Remember,
+): Applied => {
+  const entries = byTarget(applied);
+  for (const each of results) {
+    const key = targetKey(targetOfChange(each.change));
+    const entry = remember(each, entries.get(key));
+    if (entry) entries.set(key, entry);
+    else entries.delete(key);
+  }
+  return fitting([...entries.values()]);
+};
+
+/**
+ * Notes the outcomes of changes.
+ * @param before what was remembered before the changes began
+ */
+export const withOutcomes = (
+  applied: Applied,
+  results: readonly AppliedChange[],
+  before: Applied,
+  moment: Moment,
+): Applied => {
+  const entries = byTarget(before);
+  return remembering(applied, results, (each) => {
+    const entry = entries.get(targetKey(targetOfChange(each.change)));
+    if (each.outcome !== "done" && !each.isOpen) return entry;
+    return entryOf(each.change, openAfter(each, entry?.open, moment), each.outcome === "done");
+  });
+};
+
+/**
+ * Notes the changes of a sync that was overtaken: they may have taken effect after those that the other
+ * sync knows to be done.
+ */
+export const withDoubts = (
+  applied: Applied,
+  results: readonly AppliedChange[],
+  moment: Moment,
+): Applied =>
+  remembering(applied, results, (each, entry) => {
+    if (each.outcome !== "done" && !each.isOpen) return entry;
+    const isKnown = (entry ? entry.limit : null) === limitAfter(each.change);
+    return entryOf(each.change, openAfter(each, entry?.open, moment), isKnown);
+  });
+
+/** Whether the limit that a change has left at its target is unknown. */
+export const isInDoubt = (applied: Applied, { change }: AppliedChange): boolean => {
+  const entry = byTarget(applied).get(targetKey(targetOfChange(change)));
+  return entry !== undefined && entry.limit === undefined;
+};

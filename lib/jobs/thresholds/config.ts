@@ -1,15 +1,62 @@
 import { createHash } from "node:crypto";
+import { Document } from "yaml";
 import * as z from "zod";
 import { type ConfigReading, readConfig } from "../../config/config-file.ts";
 import type { PlacedProblem } from "../../contract/problem.ts";
 import { STORAGE_EVENT_LIMITS, STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
 import { exactUint64, int64, oneOf, UINT64_RULE, unlimitedText } from "../../contract/values.ts";
-import { BYTE_SIZE_PATTERN, BYTE_SIZE_RULE, parseByteSize } from "./byte-size.ts";
-import { type Threshold, targetKey, targetOf } from "./threshold.ts";
+import { type ActualThreshold, type Threshold, targetKey, targetOf } from "./threshold.ts";
 
-/** What is asked for of one account's thresholds. */
+/** Binary units (IEC 80000-13) and decimal ones (SI), as people write them. */
+const UNITS = new Map<string, bigint>([
+  ["B", 1n],
+  ["kB", 1000n],
+  ["MB", 1000n ** 2n],
+  ["GB", 1000n ** 3n],
+  ["TB", 1000n ** 4n],
+  ["PB", 1000n ** 5n],
+  ["EB", 1000n ** 6n],
+  ["KiB", 1024n],
+  ["MiB", 1024n ** 2n],
+  ["GiB", 1024n ** 3n],
+  ["TiB", 1024n ** 4n],
+  ["PiB", 1024n ** 5n],
+  ["EiB", 1024n ** 6n],
+]);
+
+/** A size as people write it, for editors. */
+const BYTE_SIZE_PATTERN = `^\\d+(\\.\\d+)? ?(${[...UNITS.keys()].join("|")})?$`;
+const SIZE = /^(\d{1,20})(?:\.(\d{1,20}))? ?([A-Za-z]+)?$/;
+
+const BYTE_SIZE_RULE = `a size such as 500 GiB (${[...UNITS.keys()].join(", ")}) or a whole number of bytes, from 0 to 18446744073709551615`;
+
+/**
+ * Bytes as decimal text, exact.
+ * @returns undefined for anything but a size of whole bytes within 64 bits
+ */
+export const parseByteSize = (text: string): string | undefined => {
+  const [, whole = "", fraction = "", unit = "B"] = SIZE.exec(text) ?? [];
+  const factor = UNITS.get(unit);
+  if (whole === "" || factor === undefined) return undefined;
+  const scale = 10n ** BigInt(fraction.length);
+  const scaled = BigInt(whole + fraction) * factor;
+  if (scaled % scale !== 0n) return undefined;
+  const bytes = exactUint64(scaled / scale);
+  return bytes === undefined ? undefined : String(bytes);
+};
+
+const BINARY_UNITS = ["EiB", "PiB", "TiB", "GiB", "MiB", "KiB"] as const;
+
+/** The shortest exact form: a multiple of the largest binary unit that divides it, else the number. */
+export const formatByteSize = (bytes: string): string => {
+  const exact = BigInt(bytes);
+  const unit = BINARY_UNITS.find((name) => exact > 0n && exact % (UNITS.get(name) ?? 1n) === 0n);
+  return unit === undefined ? bytes : `${exact / (UNITS.get(unit) ?? 1n)} ${unit}`;
+};
+
+/** The thresholds that one account is to have. */
 export interface ThresholdConfig {
-  /** Whose thresholds they are; absent: the API key's own client. */
+  /** The client that has the thresholds; absent: the API key's own. */
   readonly clientId: number | bigint | undefined;
   /** Whether thresholds that are not listed are deleted. */
   readonly prune: boolean;
@@ -52,7 +99,7 @@ const thresholdSchema = z.strictObject({
     }),
 });
 
-/** What people may write. */
+/** The file as people write it. */
 export const thresholdConfigSchema = z
   .strictObject({
     $schema: z.string().optional().describe("Where an editor finds this schema"),
@@ -69,7 +116,7 @@ export const thresholdConfigSchema = z
   })
   .describe("Notification thresholds that Skyhook keeps at the provider");
 
-/** As much of the content as the rules between fields look at. */
+/** The parts of the content that the cross-field rules check. */
 const looseSchema = z.looseObject({ thresholds: z.array(z.unknown()) });
 const looseLimit = z.looseObject({
   name: z.enum(STORAGE_EVENT_NAMES),
@@ -93,7 +140,7 @@ const limitProblem = (
 };
 
 /** Each name has its own limit, and each target one threshold. */
-const rulesBetween = (content: unknown): readonly PlacedProblem[] => {
+const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
   const problems: PlacedProblem[] = [];
   const firstOf = new Map<string, number>();
   const entries = looseSchema.safeParse(content).data?.thresholds ?? [];
@@ -118,7 +165,7 @@ const toConfig = (read: z.output<typeof thresholdConfigSchema>): ThresholdConfig
   const { client_id: clientId, prune = false } = read;
   const thresholds = read.thresholds.map(({ bytes, count, ...target }) => ({
     ...targetOf(target),
-    // The rules have seen to it that exactly one is there.
+    // The cross-field rules require exactly one.
     limit: bytes ?? count ?? "",
   }));
   const wanted = thresholds.map((each) => [targetKey(each), each.limit]).toSorted();
@@ -126,8 +173,49 @@ const toConfig = (read: z.output<typeof thresholdConfigSchema>): ThresholdConfig
   return { clientId, prune, thresholds, digest };
 };
 
-/** Reads a thresholds file; every mistake in it is told at once. */
+/** Reads a thresholds file; reports every mistake in it at once. */
 export const readThresholdConfig = (source: string): ConfigReading<ThresholdConfig> => {
-  const read = readConfig(thresholdConfigSchema, source, rulesBetween);
+  const read = readConfig(thresholdConfigSchema, source, crossFieldRules);
   return read.kind === "valid" ? { kind: "valid", value: toConfig(read.value) } : read;
+};
+
+/** Bytes in the largest unit that is exact, a count as the number it is. */
+const writtenLimit = ({ name }: ActualThreshold, limit: string) => {
+  if (STORAGE_EVENT_LIMITS[name] === "count") return { count: BigInt(limit) };
+  const size = formatByteSize(limit);
+  return { bytes: size === limit ? BigInt(limit) : size };
+};
+
+/**
+ * Writes a config file that wants just the actual thresholds. An event without a limit, which no config
+ * can want, is left out and named in a comment; without `prune` it stays as it is.
+ */
+export const writeThresholdConfig = (actual: readonly ActualThreshold[], from: string): string => {
+  const byTarget = new Map(actual.toReversed().map((each) => [targetKey(each), each]));
+  const distinct = actual.filter((each) => byTarget.get(targetKey(each)) === each);
+  const withoutLimit = distinct.filter(({ limit }) => limit === undefined);
+  const document = new Document({
+    prune: false,
+    thresholds: distinct.flatMap((each) => {
+      const { name, storage_name, bucket_name, limit } = each;
+      if (limit === undefined) return [];
+      return [
+        {
+          name,
+          ...(storage_name && { storage_name }),
+          ...(bucket_name && { bucket_name }),
+          ...writtenLimit(each, limit),
+        },
+      ];
+    }),
+  });
+  document.commentBefore = [
+    " yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json",
+    ` Notification thresholds as they are at ${from}`,
+    ...withoutLimit.map(
+      ({ name, storage_name, bucket_name }) =>
+        ` left out, it has no limit: ${JSON.stringify({ name, storage_name, bucket_name })}`,
+    ),
+  ].join("\n");
+  return document.toString();
 };

@@ -3,27 +3,26 @@ import { clipped, listed, listedConfigProblems } from "../../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../../ledger/outbox.ts";
 import type { AppliedChange } from "./apply.ts";
 import type { ThresholdConfig } from "./config.ts";
-import type { Change, Plan } from "./plan.ts";
+import type { Change, Plan } from "./threshold.ts";
 import { limitField, type Target, targetOf } from "./threshold.ts";
 
-/** Why a sync was run. */
+/** Cause of a sync. */
 export interface SyncCause {
   /** `schedule` is the regular check; `object-created` says that the config may have changed. */
   readonly kind: "object-created" | "schedule";
-  /** Of the event that called for it. */
   readonly eventId: string;
   /** S3's order of the events about one key. */
   readonly sequencer?: string | undefined;
 }
 
-/** Why a config changes nothing. */
+/** A config that changes nothing. */
 export interface Rejection {
   readonly reason: "missing" | "invalid";
   readonly version: string | undefined;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** What is the same for all events of one sync. */
+/** Common facts of all events of one sync. */
 export interface SyncFacts {
   readonly account: string;
   readonly source: { readonly name: string; readonly version: string };
@@ -91,7 +90,7 @@ export const thresholdsDrifted = (facts: SyncFacts, plan: Plan, run: number): Ou
 
 const FIRST_TO_KNOW = ["failed", "left", "done"] as const;
 
-/** @param identity tells this sync from every other one of the account */
+/** @param identity distinguishes this sync from every other one of the account */
 export const thresholdsSynced = (
   facts: SyncFacts,
   applied: readonly AppliedChange[],

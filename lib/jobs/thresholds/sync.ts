@@ -1,20 +1,39 @@
 import { configProblemText } from "../../config/config-file.ts";
 import { publishNow } from "../../events/publish.ts";
 import { type HeldLease, isLeaseHeld, takeLease } from "../../ledger/lease.ts";
+import type { ConfigSource } from "../../platform/ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
+import type { Metrics } from "../../platform/ports/metrics.ts";
+import type { Account } from "../../provider/accounts.ts";
 import { type Client, notSent } from "../../provider/client.ts";
 import { createRetryingClient } from "../../provider/retrying-client.ts";
 import { actualOf, rememberedFor } from "./applied-thresholds.ts";
 import { applyChanges } from "./apply.ts";
 import { readThresholdConfig, type ThresholdConfig } from "./config.ts";
-import { listThresholds } from "./listed-thresholds.ts";
-import { planChanges } from "./plan.ts";
 import { type Rejection, type SyncCause, thresholdsRejected } from "./sync-events.ts";
-import { beginChanges, endChanges, endUnchanged, type Sync } from "./sync-record.ts";
-import { type SyncDeps, type SyncRequest, UnfinishedSyncError } from "./sync-request.ts";
-import { type ThresholdSync, thresholdSyncKey, thresholdSyncs } from "./threshold-sync.ts";
+import { listThresholds, planChanges } from "./threshold.ts";
+import {
+  beginChanges,
+  endChanges,
+  endUnchanged,
+  type Sync,
+  type ThresholdSync,
+  thresholdSyncKey,
+  thresholdSyncs,
+  UnfinishedSyncError,
+} from "./threshold-sync.ts";
 
-/** The event has a hundred of them. */
+interface SyncRequest {
+  readonly account: Account;
+  readonly source: ConfigSource;
+  readonly cause: SyncCause;
+}
+
+interface SyncDeps extends JobDeps {
+  readonly metrics: Metrics;
+}
+
+/** Problems in the log; the event has a hundred. */
 const MAX_LOGGED = 10;
 /**
  * Half of it is longer than one request with its wait for a permit takes: a request leaves with at
@@ -45,20 +64,20 @@ const isAtMost = (one: string, other: string): boolean => {
   return one.padEnd(length, "0").toUpperCase() <= other.padEnd(length, "0").toUpperCase();
 };
 
-/** Whether the event tells of a version that is synced already, or of an older one. */
+/** Whether the event reports a version that is synced already, or an older one. */
 const isOldNews = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): boolean =>
   sequencer !== undefined &&
   sync?.sequencer !== undefined &&
   sync.syncedDigest !== undefined &&
   isAtMost(sequencer, sync.sequencer);
 
-/** Names the lease of whoever changes an account's thresholds: one sync at a time. */
+/** Names the lease of the sync that changes an account's thresholds: one at a time. */
 export const thresholdsLease = (account: string): string => `sync-thresholds/${account}`;
 
 const AT_WORK = "another sync of the same thresholds is at work";
 
-/** While another sync is at work, what was listed is not what will be. */
-const requireNobodyAtWork = async (deps: JobDeps, account: string): Promise<void> => {
+/** While another sync is at work, the listed thresholds may change at once. */
+const requireNoOtherSync = async (deps: JobDeps, account: string): Promise<void> => {
   if (await isLeaseHeld(deps, thresholdsLease(account))) throw new UnfinishedSyncError(AT_WORK);
 };
 
@@ -115,11 +134,11 @@ const syncWith = async (
   const key = thresholdSyncKey(account.name, config.clientId);
   const stored = await thresholdSyncs.read(deps.ledger, key);
   if (isOldNews(cause, stored?.value)) {
-    deps.log.info("told of a config that is synced already", { account: account.name });
+    deps.log.info("the event reports a config that is synced already", { account: account.name });
     return;
   }
   const client = createRetryingClient(account.client, { ...deps, ...budget });
-  // The list shows the key's own client only: it says nothing about another one's thresholds.
+  // The list shows the key's own client only, no other client's thresholds.
   const isListed = account.canList && config.clientId === undefined;
   const remembered = isListed ? [] : rememberedFor(config, stored?.value.applied);
   if (!remembered) {
@@ -137,20 +156,19 @@ const syncWith = async (
     actualFrom: isListed ? ("list" as const) : ("ledger" as const),
     at: deps.clock.now(),
   };
-  const { settleMs } = account;
   const { endsAt } = budget;
-  const sync = { deps, facts, key, stored, plan, remembered, settleMs, endsAt };
+  const ambiguityWindowMs = account.settleMs;
+  const sync = { deps, facts, key, stored, plan, remembered, ambiguityWindowMs, endsAt };
   if (plan.changes.length > 0) return makeChanges(sync, request, budget);
-  await requireNobodyAtWork(deps, account.name);
+  await requireNoOtherSync(deps, account.name);
   return endUnchanged(sync);
 };
 
 /**
- * Makes the provider's notification events of one account equal to its config. Whatever called for
- * it is a hint: the newest config and the actual state are read. A config that is missing or invalid
- * changes nothing.
+ * Makes the provider's notification events of one account equal to its config. The cause is a hint:
+ * the newest config and the actual state are read. A missing or invalid config changes nothing.
  * @throws UnfinishedSyncError when something is left to do; ProviderError when the actual state
- * cannot be read. The same once more goes on.
+ * cannot be read. The same once more continues.
  */
 export const syncThresholds = async (
   jobDeps: SyncDeps,

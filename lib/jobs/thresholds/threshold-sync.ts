@@ -1,26 +1,20 @@
 import * as z from "zod";
-import { STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
+import { publishNow } from "../../events/publish.ts";
 import { outboxKind, outboxSchema } from "../../ledger/outbox.ts";
-
-/** A limit, or null where there is no such threshold. */
-const limitSchema = z.string().nullable();
-
-/** Changes of a threshold that may still take effect: about to be sent, or sent and not clearly answered. */
-const openSchema = z.object({
-  /** What they make of it. */
-  limits: z.array(limitSchema),
-  /** Epoch ms. */
-  until: z.number(),
-});
-
-/** A threshold that was applied; without a limit while nobody knows which it has. */
-const appliedSchema = z.object({
-  name: z.enum(STORAGE_EVENT_NAMES),
-  storage_name: z.string().optional(),
-  bucket_name: z.string().optional(),
-  limit: limitSchema.optional(),
-  open: openSchema.optional(),
-});
+import type { Stored } from "../../ledger/record.ts";
+import type { JobDeps } from "../../platform/ports/job.ts";
+import {
+  type Applied,
+  appliedSchema,
+  isInDoubt,
+  type Moment,
+  withDoubts,
+  withIntents,
+  withOutcomes,
+} from "./applied-thresholds.ts";
+import type { AppliedChange } from "./apply.ts";
+import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
+import type { Plan } from "./threshold.ts";
 
 const thresholdSyncSchema = z.object({
   account: z.string(),
@@ -31,13 +25,13 @@ const thresholdSyncSchema = z.object({
   /** Runs that are recorded, so far: the number of the last one. */
   run: z.int(),
   /** What was applied, for accounts whose thresholds cannot be listed. */
-  applied: z.array(appliedSchema).optional(),
+  applied: appliedSchema.optional(),
   outbox: outboxSchema,
 });
 
 export type ThresholdSync = z.output<typeof thresholdSyncSchema>;
 
-/** What is remembered of the thresholds of one client. It never expires: it is the last known state. */
+/** The last known state of the thresholds of one client. It never expires. */
 export const thresholdSyncs = outboxKind({
   kind: "thresholds",
   schema: thresholdSyncSchema,
@@ -47,3 +41,149 @@ export const thresholdSyncs = outboxKind({
 /** @param clientId absent: the API key's own client */
 export const thresholdSyncKey = (account: string, clientId: number | bigint | undefined): string =>
   clientId === undefined ? account : `${account}/${clientId}`;
+
+/** The sync did not come to its end; the same once more continues where this one stopped. */
+export class UnfinishedSyncError extends Error {
+  override readonly name = "UnfinishedSyncError";
+}
+
+/** A sync with its plan. */
+export interface Sync {
+  readonly deps: JobDeps;
+  readonly facts: SyncFacts;
+  /** Key of the record in the ledger. */
+  readonly key: string;
+  /** The record as it was read. */
+  readonly stored: Stored<ThresholdSync> | undefined;
+  readonly plan: Plan;
+  /** Where thresholds cannot be listed: what was applied, as far as it is still remembered. */
+  readonly remembered: Applied;
+  /** A request that got no clear answer takes effect within this time, or never. */
+  readonly ambiguityWindowMs: number;
+  /** Epoch ms; no request leaves from then on. */
+  readonly endsAt: number;
+}
+
+const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
+  stored?.value ?? { account: facts.account, run: 0, outbox: [] };
+
+const OVERTAKEN = "what is known of the thresholds has changed in the meantime";
+
+/** Replaces the record as it was read; a change of it in between ends this sync. */
+const replace = async ({ deps, key, stored }: Sync, value: ThresholdSync): Promise<void> => {
+  const written = await thresholdSyncs.write(deps.ledger, key, stored, value);
+  if (!written) throw new UnfinishedSyncError(OVERTAKEN);
+};
+
+const requireUnchanged = async ({ deps, key, stored }: Sync): Promise<void> => {
+  const now = await thresholdSyncs.read(deps.ledger, key);
+  if (now?.version !== stored?.version) throw new UnfinishedSyncError(OVERTAKEN);
+};
+
+const seen = ({ cause }: SyncFacts) =>
+  cause.sequencer === undefined ? {} : { sequencer: cause.sequencer };
+
+/** Ends a sync that has nothing to change; recorded only if the record says something else. */
+export const endUnchanged = async (sync: Sync): Promise<void> => {
+  const { deps, facts, plan } = sync;
+  const { digest } = facts.config;
+  const event = (...identity: readonly string[]) =>
+    thresholdsSynced(facts, [], plan.unchangedCount, identity);
+  const record = recordOf(sync);
+  if (record.syncedDigest === digest) {
+    await requireUnchanged(sync);
+    return publishNow(deps, event(digest, facts.source.version, facts.cause.eventId));
+  }
+  const run = record.run + 1;
+  const outbox = [...record.outbox, event(String(run))];
+  await replace(sync, { ...record, ...seen(facts), run, syncedDigest: digest, outbox });
+  return thresholdSyncs.publishOrLeave(deps, sync.key);
+};
+
+const intendedBy = ({ remembered, plan, facts, endsAt, ambiguityWindowMs }: Sync): Applied =>
+  withIntents(remembered, plan.changes, { now: facts.at, until: endsAt + ambiguityWindowMs });
+
+/**
+ * Records that changes are about to be made, and publishes drift first: the last sync completed a
+ * config of the same digest, so no config has asked for the difference.
+ * @returns the number of the run
+ * @throws UnfinishedSyncError when the record is not any more as it was read
+ */
+export const beginChanges = async (sync: Sync): Promise<number> => {
+  const { facts, plan } = sync;
+  const { syncedDigest, applied: _replaced, ...record } = recordOf(sync);
+  const run = record.run + 1;
+  const isDrift = syncedDigest === facts.config.digest;
+  await replace(sync, {
+    ...record,
+    run,
+    ...(facts.actualFrom === "ledger" && { applied: intendedBy(sync) }),
+    outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
+  });
+  if (isDrift) await thresholdSyncs.publishOrLeave(sync.deps, sync.key);
+  return run;
+};
+
+/**
+ * Where thresholds cannot be listed, has the changes of an overtaken sync made again if they may have
+ * replaced newer ones. This overtakes the sync that is at work now.
+ */
+const doubted = (
+  current: ThresholdSync,
+  results: readonly AppliedChange[],
+  moment: Moment,
+): ThresholdSync => {
+  const isSent = results.some(({ outcome, isOpen }) => outcome === "done" || isOpen);
+  if (!current.applied || !isSent) return current;
+  const { syncedDigest: _, ...record } = current;
+  const applied = withDoubts(current.applied, results, moment);
+  return { ...record, run: current.run + 1, applied };
+};
+
+const MAY_NOT_LAST = "made, and an earlier request for it that got no answer may still arrive";
+
+/** Leaves a change that was made and may not last to be made again. */
+const lastingIn = (applied: Applied, results: readonly AppliedChange[]): readonly AppliedChange[] =>
+  results.map((each) =>
+    each.outcome === "done" && isInDoubt(applied, each)
+      ? { change: each.change, isOpen: each.isOpen, outcome: "left", problem: MAY_NOT_LAST }
+      : each,
+  );
+
+/**
+ * Records the outcomes and publishes them.
+ * @throws UnfinishedSyncError when something is left to do
+ */
+export const endChanges = async (
+  sync: Sync,
+  run: number,
+  results: readonly AppliedChange[],
+): Promise<void> => {
+  const { deps, key, facts, plan } = sync;
+  const { ambiguityWindowMs } = sync;
+  const moment = { startedAt: facts.at, now: deps.clock.now(), ambiguityWindowMs };
+  const applied =
+    facts.actualFrom === "ledger"
+      ? withOutcomes(intendedBy(sync), results, sync.remembered, moment)
+      : undefined;
+  const lasting = applied ? lastingIn(applied, results) : results;
+  const isComplete = lasting.every(({ outcome }) => outcome === "done");
+  const endedFacts = { ...facts, at: moment.now };
+  const event = thresholdsSynced(endedFacts, lasting, plan.unchangedCount, [String(run)]);
+  const { value } = await thresholdSyncs.update(deps.ledger, key, (current) => {
+    if (current.run !== run) return doubted(current, results, moment);
+    return {
+      ...current,
+      ...seen(facts),
+      ...(applied && { applied }),
+      ...(isComplete && { syncedDigest: facts.config.digest }),
+      outbox: [...current.outbox, event],
+    };
+  });
+  // This sync lasted longer than it may, and another one has begun.
+  if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
+  await thresholdSyncs.publishOrLeave(deps, key);
+  if (lasting.some(({ outcome }) => outcome === "left")) {
+    throw new UnfinishedSyncError("not every change was made; the next sync goes on");
+  }
+};

@@ -1,6 +1,13 @@
-import { STORAGE_EVENT_LIMITS, type StorageEventName } from "../../contract/storage-events.ts";
+import type { Reply } from "../../contract/operation.ts";
+import {
+  listStorageEvents,
+  STORAGE_EVENT_LIMITS,
+  STORAGE_EVENT_NAMES,
+  type StorageEventName,
+} from "../../contract/storage-events.ts";
+import type { Client } from "../../provider/client.ts";
 
-/** What a threshold is about; the provider has at most one for each target of a client. */
+/** The object of a threshold; the provider has at most one for each target of a client. */
 export interface Target {
   readonly name: StorageEventName;
   readonly storage_name?: string | undefined;
@@ -26,3 +33,102 @@ export const targetOf = ({ name, storage_name, bucket_name }: Target) => ({
 /** The limit under the field that the interface has for it: `{ bytes: "5" }` or `{ count: "5" }`. */
 export const limitField = ({ name }: Target, limit: string) =>
   STORAGE_EVENT_LIMITS[name] === "bytes" ? { bytes: limit } : { count: limit };
+
+/** A threshold as the provider has it, or as the ledger remembers it. */
+export interface ActualThreshold extends Target {
+  /** Decimal text; absent: it has none, or a change of it was begun and may have taken effect or not. */
+  readonly limit?: string | undefined;
+  readonly uuid?: string | undefined;
+}
+
+/** One step from the actual to the wanted thresholds. */
+export type Change =
+  | { readonly action: "create"; readonly threshold: Threshold }
+  | { readonly action: "update"; readonly threshold: Threshold; readonly from: ActualThreshold }
+  | { readonly action: "delete"; readonly from: ActualThreshold };
+
+export interface Plan {
+  readonly changes: readonly Change[];
+  readonly unchangedCount: number;
+}
+
+const exactName = (target: Target): string => JSON.stringify(targetOf(target));
+
+/** Prefers the threshold that is named exactly as wanted to one that only means the same. */
+const closest = (wanted: Threshold, found: readonly ActualThreshold[]) =>
+  found.find((each) => exactName(each) === exactName(wanted)) ?? found[0];
+
+const changeFor = (
+  wanted: Threshold,
+  actual: ActualThreshold | undefined,
+): Change | "unchanged" => {
+  if (!actual) return { action: "create", threshold: wanted };
+  if (actual.limit === wanted.limit) return "unchanged";
+  // Under the name that the provider knows, or it would not find it.
+  const threshold = { ...targetOf(actual), limit: wanted.limit };
+  return { action: "update", threshold, from: actual };
+};
+
+const byTarget = (actual: readonly ActualThreshold[]) => {
+  const found = new Map<string, ActualThreshold[]>();
+  for (const each of actual) {
+    const same = found.get(targetKey(each));
+    if (same) same.push(each);
+    else found.set(targetKey(each), [each]);
+  }
+  return found;
+};
+
+/**
+ * Compares the wanted thresholds with the actual ones. Pure.
+ * @param prune whether unwanted thresholds are deleted
+ */
+export const planChanges = (
+  wanted: readonly Threshold[],
+  actual: readonly ActualThreshold[],
+  prune: boolean,
+): Plan => {
+  const found = byTarget(actual);
+  const pairs = wanted.map((threshold) => {
+    const match = closest(threshold, found.get(targetKey(threshold)) ?? []);
+    return { match, change: changeFor(threshold, match) };
+  });
+  // By name, as the provider deletes: of two with one name neither can go without the other.
+  const kept = new Set(pairs.flatMap(({ match }) => (match ? [exactName(match)] : [])));
+  const unwanted = prune ? actual.filter((each) => !kept.has(exactName(each))) : [];
+  return {
+    changes: [
+      ...pairs.flatMap(({ change }) => (change === "unchanged" ? [] : [change])),
+      ...unwanted.map((from) => ({ action: "delete", from }) as const),
+    ],
+    unchangedCount: pairs.filter(({ change }) => change === "unchanged").length,
+  };
+};
+
+type EventList = Reply<typeof listStorageEvents>;
+type ListedEvent = NonNullable<NonNullable<EventList[StorageEventName]>[number]>;
+
+/** Null and absent are the same; the limit is the one that belongs to the name. */
+const toThreshold = (name: StorageEventName, event: ListedEvent): ActualThreshold => {
+  const { storage_name, bucket_name, uuid } = event;
+  const limit = event[STORAGE_EVENT_LIMITS[name]];
+  return {
+    name,
+    ...(storage_name !== null && storage_name !== undefined && { storage_name }),
+    ...(bucket_name !== null && bucket_name !== undefined && { bucket_name }),
+    ...(uuid !== null && uuid !== undefined && { uuid }),
+    ...(limit !== null && limit !== undefined && { limit: String(limit) }),
+  };
+};
+
+/**
+ * Every threshold of the key's own client, in one request. Unknown names and unreadable entries are
+ * left out: a config cannot want them, so they must not be pruned.
+ * @throws ProviderError
+ */
+export const listThresholds = async (client: Client): Promise<readonly ActualThreshold[]> => {
+  const list = await client.call(listStorageEvents, { params: {}, query: {}, body: undefined });
+  return STORAGE_EVENT_NAMES.flatMap((name) =>
+    (list[name] ?? []).flatMap((event) => (event ? [toThreshold(name, event)] : [])),
+  );
+};

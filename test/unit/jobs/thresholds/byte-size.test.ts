@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatByteSize, parseByteSize } from "../../../../lib/jobs/thresholds/byte-size.ts";
+import { formatByteSize, parseByteSize } from "../../../../lib/jobs/thresholds/config.ts";
 
 test.each([
   ["0", "0"],

@@ -1,9 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { STORAGE_EVENT_NAMES } from "../../../../lib/contract/storage-events.ts";
-import { readThresholdConfig } from "../../../../lib/jobs/thresholds/config.ts";
-import { writeThresholdConfig } from "../../../../lib/jobs/thresholds/config-text.ts";
-import { planChanges } from "../../../../lib/jobs/thresholds/plan.ts";
+import {
+  readThresholdConfig,
+  writeThresholdConfig,
+} from "../../../../lib/jobs/thresholds/config.ts";
+import { planChanges } from "../../../../lib/jobs/thresholds/threshold.ts";
 
 const name = fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 255 }), {
   nil: undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listThresholds } from "../../../../lib/jobs/thresholds/listed-thresholds.ts";
+import { listThresholds } from "../../../../lib/jobs/thresholds/threshold.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
 import { scriptProvider } from "../../../support/provider.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";

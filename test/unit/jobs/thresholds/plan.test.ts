@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planChanges } from "../../../../lib/jobs/thresholds/plan.ts";
+import { planChanges } from "../../../../lib/jobs/thresholds/threshold.ts";
 
 const PHOTOS = { name: "reaching_used_space", bucket_name: "photos" } as const;
 

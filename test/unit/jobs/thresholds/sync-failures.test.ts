@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UnfinishedSyncError } from "../../../../lib/jobs/thresholds/sync-request.ts";
+import { UnfinishedSyncError } from "../../../../lib/jobs/thresholds/threshold-sync.ts";
 import { takeLease } from "../../../../lib/ledger/lease.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { LOSSES } from "../../../support/lost-replies.ts";
