@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
+import { createRateLimiter } from "../../../lib/provider/rate-limiter.ts";
+import { createMemoryLedger } from "../../support/memory-ledger.ts";
+import { createSeededRandom } from "../../support/seeded-random.ts";
+import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { createAccountWorld, LIST } from "./account-world.ts";
 
-describe("those of one process who wait for a turn", () => {
-  test("have theirs in the order in which they came, however many there are", async () => {
+describe("requests of one process that wait for permits", () => {
+  test("are served in the order of their arrival, however many there are", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 4 });
     const account = world.open();
     const served: number[] = [];
@@ -18,7 +22,7 @@ describe("those of one process who wait for a turn", () => {
     expect(Math.max(...world.perSecond().values())).toBe(4);
   });
 
-  test("are not passed by one who comes while they wait", async () => {
+  test("are not overtaken by one that arrives while they wait", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const account = world.open();
     await world.read(account);
@@ -36,7 +40,7 @@ describe("those of one process who wait for a turn", () => {
     expect(served).toEqual(["first", "second"]);
   });
 
-  test("are not passed by few turns where the first wants several", async () => {
+  test("are not overtaken by one that needs fewer permits", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 4 });
     const startedAt = world.clock.now();
     const account = world.open();
@@ -50,7 +54,7 @@ describe("those of one process who wait for a turn", () => {
     expect(world.sent.at(-1)?.at).toBeGreaterThanOrEqual(startedAt + 1_000);
   });
 
-  test("go on when one of them is stopped", async () => {
+  test("are served after one of them is aborted", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const account = world.open();
     await world.read(account);
@@ -66,7 +70,7 @@ describe("those of one process who wait for a turn", () => {
     expect(world.sent).toHaveLength(2);
   });
 
-  test("are all told when the ledger fails, and the next who comes asks anew", async () => {
+  test("all fail when the ledger fails, and the next request asks the ledger again", async () => {
     let isAway = true;
     const world = await createAccountWorld({
       around: ({ name }, effect) =>
@@ -85,7 +89,7 @@ describe("those of one process who wait for a turn", () => {
     expect(next).toBe("answered");
   });
 
-  test("leave no wait behind when the last of them is stopped", async () => {
+  test("leave no timer behind when the last of them is aborted", async () => {
     const asleep = { count: 0 };
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const clock = {
@@ -110,4 +114,23 @@ describe("those of one process who wait for a turn", () => {
     expect(before).toBe(1);
     expect(asleep.count).toBe(0);
   });
+
+  test.each(Array.from({ length: 40 }, (_, steps) => steps))(
+    "are served also when one arrives %i steps after another",
+    async (steps) => {
+      const clock = createVirtualClock();
+      const deps = { clock, ledger: createMemoryLedger(), random: createSeededRandom(1) };
+      const limiter = createRateLimiter(deps, { name: "acme", requestsPerSecond: 10 });
+      const options = { maxWaitMs: 5_000, signal: new AbortController().signal };
+      const results: unknown[] = [];
+      const acquire = async () => results.push(await limiter.acquire(options));
+
+      void acquire();
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      void acquire();
+      await clock.advance(10_000);
+
+      expect(results).toEqual([{ kind: "ready" }, { kind: "ready" }]);
+    },
+  );
 });
