@@ -42,7 +42,7 @@ const headline = (state: RequestState): string => {
 const TROUBLE: Readonly<Record<string, string>> = {
   "key-refused": "the provider refuses the API key",
   "key-unavailable": "the API key cannot be read where the account says it is",
-  "budget-spent": "the account's request budget is spent",
+  "budget-spent": "the account's rate limit is used up",
   paused: "the provider has asked for a pause",
 };
 

@@ -12,37 +12,36 @@ import {
 import type * as z from "zod";
 import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/problem.ts";
 
-/** Something that keeps a text from being read, as the parser says it or we do. */
+/** A reason why a text cannot be read, from the parser or from this file. */
 interface Flaw {
   readonly message: string;
   readonly offset?: number;
 }
 
-/** Flaws of one file that the parser finds. */
-const MAX_PARSED = 10;
+const MAX_PARSER_FLAWS = 10;
 
-/** For what the parser says in words about its own functions. */
+/** Replaces messages of the parser about its own functions. */
 const WORDS = new Map([
   ["MULTIPLE_DOCS", "a file holds one document"],
   ["Maximum call stack size exceeded", "nested too deeply"],
 ]);
 
-/** What the parser says, for people: its first line up to a colon, behind which it quotes the file. */
+/** The parser's message for people: its first line up to a colon, where it begins to quote the file. */
 const inWords = (message: string): string =>
   WORDS.get(message) ?? (message.split("\n", 1)[0] ?? "").split(": ", 1)[0] ?? "";
 
-/** In one pass over the file: the parser itself compares each key of a map with every other. */
-const repeatedKeys = (document: Document): readonly Flaw[] => {
+/** Linear: the parser itself would compare each key of a map with every other. */
+const duplicateKeys = (document: Document): readonly Flaw[] => {
   const flaws: Flaw[] = [];
   visit(document, {
     Map(_key, map) {
       const seen = new Set<string>();
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;
-        // As JSON will have them: 1 and "1" are one key.
+        // As in JSON, 1 and "1" are one key.
         const name = String(key.value);
         const offset = key.range?.[0] ?? 0;
-        if (seen.has(name)) flaws.push({ message: "a key stands twice in one map", offset });
+        if (seen.has(name)) flaws.push({ message: "duplicate key", offset });
         seen.add(name);
       }
     },
@@ -50,7 +49,7 @@ const repeatedKeys = (document: Document): readonly Flaw[] => {
   return flaws;
 };
 
-/** A number with a fraction or an exponent that is read as a whole one was perhaps rounded: its text tells. */
+/** Keeps the text of fractions and exponents that were parsed to an integer, perhaps by rounding. */
 const keepExactNumbers = (document: Document): void => {
   visit(document, {
     Scalar(_key, scalar) {
@@ -60,21 +59,20 @@ const keepExactNumbers = (document: Document): void => {
   });
 };
 
-/** Everything that keeps the document from being read as it was meant. */
 const flawsOf = (document: ReturnType<typeof parseDocument>): readonly Flaw[] => {
   const parsed = [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
     message: WORDS.get(code) ?? inWords(message),
     offset: pos[0],
   }));
-  // The first is what is wrong; most that follow are what comes of it.
-  if (parsed.length > 0) return parsed.slice(0, MAX_PARSED);
+  // The first flaw causes most of those that follow.
+  if (parsed.length > 0) return parsed.slice(0, MAX_PARSER_FLAWS);
   const { explicit, version } = document.directives?.yaml ?? {};
   // Earlier versions read 010 as 8 and yes as true.
   if (explicit && version !== "1.2") return [{ message: "only YAML 1.2 is read", offset: 0 }];
-  return repeatedKeys(document);
+  return duplicateKeys(document);
 };
 
-/** Where the text says something about the path: its own place, or that of the nearest parent. */
+/** The offset of the path in the text, or of its nearest parent. */
 const offsetOf = (contents: Node | null, path: readonly PropertyKey[]): number => {
   let node: unknown = contents;
   let offset = contents?.range?.[0] ?? 0;
@@ -94,7 +92,6 @@ const offsetOf = (contents: Node | null, path: readonly PropertyKey[]): number =
   return offset;
 };
 
-/** One thing that is wrong with a config file. */
 export interface ConfigProblem {
   /** Dotted path such as `thresholds.3.bytes`; empty for the file as a whole. */
   readonly path: string;
@@ -103,7 +100,6 @@ export interface ConfigProblem {
   readonly line?: number | undefined;
 }
 
-/** A problem in one line: where it is, and the rule. */
 export const configProblemText = ({ path, rule, line }: ConfigProblem): string =>
   [line && `line ${line}`, path, rule].filter(Boolean).join(": ");
 
@@ -111,15 +107,15 @@ export type ConfigReading<T> =
   | { readonly kind: "valid"; readonly value: T }
   | { readonly kind: "invalid"; readonly problems: readonly ConfigProblem[] };
 
-/** A config is a list that people keep: thousands of entries. Reading a longer text takes long. */
+/** Enough for a list of thousands of entries; a longer text takes long to parse. */
 const MAX_BYTES = 500_000;
 const MAX_PROBLEMS = 1_000;
 
-/** What a number cannot hold exactly stays a bigint. */
+/** An integer that a number cannot hold exactly stays a bigint. */
 const plainNumber = (_key: unknown, value: unknown): unknown =>
   typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 
-/** Once each, in the order of the file: the parser may say one thing for every bracket. */
+/** Once each, in the order of the file: the parser may repeat a problem for every bracket. */
 const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
@@ -136,15 +132,15 @@ const invalid = (problems: readonly ConfigProblem[]): ConfigReading<never> => ({
 });
 
 /**
- * Reads a config file, YAML or JSON (which is YAML), without losing integers of any size. Problems
- * name their line, none quotes a value.
- * @param between rules between fields, on the content as it was read; they are looked at even when a
- * field by itself is wrong, so that one reading tells of everything
+ * Reads a config file, YAML or JSON (which is YAML), with exact integers of any size. Problems name
+ * their line, none quotes a value.
+ * @param crossFieldRules run on the content as it was read, also when single fields are wrong, so that
+ * one reading reports every problem
  */
 export const readConfig = <S extends z.ZodType>(
   schema: S,
   text: string,
-  between: (content: unknown) => readonly PlacedProblem[] = () => [],
+  crossFieldRules: (content: unknown) => readonly PlacedProblem[] = () => [],
 ): ConfigReading<z.output<S>> => {
   if (Buffer.byteLength(text) > MAX_BYTES) {
     return invalid([{ path: "", rule: `at most ${MAX_BYTES} bytes` }]);
@@ -166,7 +162,7 @@ export const readConfig = <S extends z.ZodType>(
     keepExactNumbers(document);
     content = document.toJS({ reviver: plainNumber });
   } catch (error) {
-    // Aliases that lead nowhere, to themselves, or to more than fits into memory.
+    // Aliases without an anchor, to themselves, or to more than fits into memory.
     const message = error instanceof Error ? error.message : "";
     return invalid([unreadable(inWords(message))]);
   }
@@ -174,10 +170,10 @@ export const readConfig = <S extends z.ZodType>(
   const parsed = schema.safeParse(content);
   const found = [
     ...(parsed.success ? [] : placedProblemsOf(parsed.error.issues)),
-    ...between(content),
+    ...crossFieldRules(content),
   ];
   if (parsed.success && found.length === 0) return { kind: "valid", value: parsed.data };
-  // Finding a line takes a walk through the file; whoever made thousands of mistakes made one.
+  // Finding a line takes a walk through the file.
   const problems = found.slice(0, MAX_PROBLEMS).map(({ path, rule }) => ({
     path: pathText(path),
     rule,

@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { ownRulesOf } from "../contract/own-rules.ts";
 
-/** Rules of the contract that JSON Schema has no words for. */
+/** Rules of the contract that JSON Schema cannot express. */
 const rulesInWords = (schema: z.core.$ZodType): string =>
   ownRulesOf(schema)
     .map(({ field, text }) => (field === undefined ? text : `${field}: ${text}`))
     .join("; ");
 
 /**
- * The JSON Schema (draft 2020-12) of a config file, for editors. What a schema says of itself in
- * `meta`, its type or alternatives, stands for what is read there in several forms.
+ * The JSON Schema (draft 2020-12) of a config file, for editors. A schema that reads several forms
+ * declares the type or alternatives to show in its `meta`.
  */
 export const editorSchemaOf = (schema: z.ZodType): object =>
   z.toJSONSchema(schema, {
@@ -17,7 +17,7 @@ export const editorSchemaOf = (schema: z.ZodType): object =>
     io: "input",
     unrepresentable: "any",
     override: ({ jsonSchema, zodSchema }) => {
-      // The ways of holding a 64-bit number are ours; a file has one.
+      // A 64-bit number has several forms in memory, but one in a file.
       if (jsonSchema.type !== undefined) delete jsonSchema.anyOf;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -22,13 +22,13 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 24 * 60 * 60_000,
 };
 
-/** A time span as people write it: `90s`, `30m`, `2h`, `7d`. Read as milliseconds. */
+/** A time span such as `90s`, `30m`, `2h` or `7d`, read as milliseconds. */
 export const duration = z
   .string()
   .regex(/^[1-9]\d{0,5}[smhd]$/, { error: "a time span such as 90s, 30m, 2h or 7d" })
   .transform((text) => Number(text.slice(0, -1)) * (UNIT_MS[text.slice(-1)] ?? 0));
 
-/** What people call an entry of a config; it becomes part of ids and of names of resources. */
+/** The name of a config entry; it becomes part of ids and of resource names. */
 export const entryName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
   error: "1 to 64 letters, digits, dots, underscores or hyphens, a letter or digit first",
 });

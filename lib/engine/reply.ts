@@ -59,7 +59,7 @@ const refuse = (command: Command, error: ProviderError, { operation, now }: Atte
   return fail(command, { now, reason: "refused", problems });
 };
 
-/** Nothing was sent, because there was no turn or no key for it. */
+/** Nothing was sent, because there was no permit or no key for it. */
 export const isUnsent = ({ code, status }: ProviderError): boolean =>
   status === undefined && UNSENT.has(code);
 

@@ -5,7 +5,7 @@ import { recordKind } from "./record.ts";
 
 const leaseSchema = z.object({ by: z.string(), until: z.int() });
 
-/** Who does a job that one runner at a time is enough for. */
+/** The current runner of a job that only one runner at a time does. */
 const leases = recordKind({
   kind: "lease",
   schema: leaseSchema,
@@ -14,14 +14,13 @@ const leases = recordKind({
 });
 
 export interface LeaseRequest {
-  /** Of the job. */
+  /** The name of the job. */
   readonly name: string;
-  /** Whoever takes it; nobody else calls itself so. */
+  /** The unique id of the runner. */
   readonly by: string;
   readonly durationMs: number;
 }
 
-/** A lease that was taken, for as long as it is renewed in time. */
 export interface HeldLease {
   /**
    * Renews the lease when half of its time is over; one write for all concurrent callers.
@@ -32,7 +31,7 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-/** Takes a lease, unless somebody else holds it. */
+/** Takes a lease. @returns undefined when another runner holds it */
 export const takeLease = async (
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
   { name, by, durationMs }: LeaseRequest,
@@ -41,7 +40,7 @@ export const takeLease = async (
   if (found && found.value.until > clock.now()) return undefined;
   const taken = { by, until: clock.now() + durationMs };
   if (!(await leases.write(ledger, name, found, taken))) return undefined;
-  /** Until when it is known to be ours; 0 when it is not. */
+  /** The end of the time for which it is known to be ours; 0 when it is not. */
   let oursUntil = taken.until;
   const holdUntil = async (next: number): Promise<void> => {
     const { value } = await leases.update(ledger, name, (lease) =>
@@ -66,13 +65,13 @@ export const takeLease = async (
   };
 };
 
-/** Whether somebody holds the lease now. */
+/** Whether any runner holds the lease now. */
 export const isLeaseHeld = async (
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
   name: string,
 ): Promise<boolean> => ((await leases.read(ledger, name))?.value.until ?? 0) > clock.now();
 
-/** Ends whatever lease there is: for a ledger whose every earlier user is known to be dead. */
+/** Ends any lease: for a ledger whose earlier users are all known to be dead. */
 export const breakLease = async (ledger: Ledger, name: string): Promise<void> => {
   const found = await leases.read(ledger, name);
   if (found) await leases.write(ledger, name, found, { ...found.value, until: 0 });

@@ -22,7 +22,7 @@ export const outboxSchema = z.array(outboxEventSchema);
 
 export type OutboxEvent = z.output<typeof outboxEventSchema>;
 
-/** Makes the event of a fact as a record keeps it. */
+/** The event of a fact, in the form that a record stores. */
 export const outboxEvent = <T extends DetailType, Data extends JsonObject>(
   fact: Fact<T, Data>,
 ): OutboxEvent => {
@@ -31,8 +31,8 @@ export const outboxEvent = <T extends DetailType, Data extends JsonObject>(
 };
 
 /**
- * Whoever wrote the record publishes in the same breath; the poller joins in only when that did not
- * happen, or everything would be published twice.
+ * The writer of a record publishes its events at once. The poller publishes them only when the writer
+ * did not, or every event would be published twice.
  */
 const PUBLISH_GRACE_MS = 5_000;
 
@@ -45,8 +45,8 @@ interface FlushDeps {
 type OutboxSchema = z.ZodType<{ readonly outbox: OutboxEvent[] }>;
 
 /**
- * A kind of record that tells of its changes: the events are written with the change, so none tells
- * of what is not durable, and the record is due until they are published.
+ * A kind of record that publishes its changes. The events are written with the change, so each event
+ * reports a durable state, and the record is due until they are published.
  */
 export const outboxKind = <S extends OutboxSchema>(rules: Omit<RecordRules<S>, "dueAt">) => {
   const kind = recordKind({
@@ -70,11 +70,11 @@ export const outboxKind = <S extends OutboxSchema>(rules: Omit<RecordRules<S>, "
   return {
     ...kind,
     /**
-     * Publishes what is still to be published; what the bus does not take stays for the next time.
-     * @throws Error when the bus did not take all of it; the record stays due
+     * Publishes the outbox; an event that the bus does not take stays for the next time.
+     * @throws Error when the bus did not take all events; the record stays due
      */
     publish: publishAll,
-    /** As `publish`, for whoever may leave it to the poller: what fails is logged and stays due. */
+    /** As `publish`, but logs a failure and leaves the events to the poller. */
     async publishOrLeave(deps: FlushDeps, key: string): Promise<void> {
       try {
         await publishAll(deps, key);

@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { type Ledger, UnreadableItemError } from "../platform/ports/ledger.ts";
 
-/** A value as stored, with the version that a replacing write must know. */
+/** A stored value, with the version that a replacing write must name. */
 export interface Stored<T> {
   readonly version: number;
   readonly value: T;
 }
 
-/** A change that keeps losing against others is given up; the message or the due entry comes again. */
+/** A change that loses this often against others is given up; its message or due entry comes again. */
 const MAX_CONFLICTS = 20;
 
-/** Whether an error of a read says that the item is none that this version knows. */
+/** Whether a read failed because this version does not know the item's form. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof z.ZodError || error instanceof UnreadableItemError;
 
@@ -18,9 +18,9 @@ export interface RecordRules<S extends z.ZodType> {
   /** Prefix of the item keys of this kind, without `#`. */
   readonly kind: string;
   readonly schema: S;
-  /** When somebody must look at it again, epoch ms. */
+  /** When the poller must handle it again, epoch ms. */
   readonly dueAt: (value: z.output<S>) => number | undefined;
-  /** When the store may forget it, epoch ms. */
+  /** When the store may delete it, epoch ms. */
   readonly expiresAt: (value: z.output<S>) => number | undefined;
 }
 
@@ -34,7 +34,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     return item && { version: item.version, value: z.parse(rules.schema, item.value) };
   };
 
-  /** Creates (no `previous`) or replaces; undefined when somebody else was faster. */
+  /** Creates (no `previous`) or replaces; undefined when another write was faster. */
   const write = async (
     ledger: Ledger,
     key: string,
@@ -47,7 +47,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
       version,
       dueAt: rules.dueAt(value),
       expiresAt: rules.expiresAt(value),
-      // What the store keeps: without absent fields, and sharing nothing with the caller.
+      // As the store keeps it: without absent fields, sharing no object with the caller.
       value: JSON.parse(JSON.stringify(value)),
     });
     return written === "written" ? { version, value } : undefined;
@@ -74,8 +74,8 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     read,
     write,
     /**
-     * Applies a pure change to the newest value until it is stored; answers what is stored then.
-     * A change that answers the very value it was given writes nothing.
+     * Applies a pure change to the newest value until it is stored, and returns the stored value. A
+     * change that returns the same object writes nothing.
      */
     change,
     /** As `change`, for an item that exists. @throws Error when it does not */

@@ -100,7 +100,7 @@ export const ownAccount = (
 
 type Path = readonly PropertyKey[];
 
-/** As much of a file as the rules look at; what is no such thing at all, the schema tells of. */
+/** The parts of a file that the rules read; the schema reports everything else that is wrong. */
 const looseSchema = z.looseObject({
   accounts: z.array(z.looseObject({}).catch({})).catch([]),
   aws_accounts: z.array(z.looseObject({}).catch({})).catch([]),
@@ -110,14 +110,14 @@ type LooseFile = z.output<typeof looseSchema>;
 export const looseFileOf = (content: unknown): LooseFile =>
   looseSchema.safeParse(content).data ?? { accounts: [], aws_accounts: [] };
 
-/** @param placeOf where the value at an index stands */
-const repeated = (
+/** @param placeOf the path of the value at an index */
+const duplicates = (
   values: readonly unknown[],
   placeOf: (index: number) => Path,
 ): readonly PlacedProblem[] =>
   values.flatMap((value, index) => {
     const first = values.indexOf(value);
-    // What is no text is wrong by itself, and the schema tells of that.
+    // The schema reports values that are not text.
     return typeof value !== "string" || first === index
       ? []
       : [{ path: placeOf(index), rule: `the same as ${placeOf(first).map(String).join(".")}` }];
@@ -136,9 +136,9 @@ const sendersOf = (senders: unknown, path: Path): readonly PlacedSender[] =>
       : { sender: entry, path: [...path, at] };
   });
 
-/** Each name, sender and AWS account once; and nobody has rights who could not put an event on the bus. */
+/** Each name, sender and AWS account occurs once; only senders that may put events on the bus have rights. */
 const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
-  // One that was not put in quotes is told of where it stands, and not for each of its senders.
+  // An id without quotes is reported at its own entry, and not for each of its senders.
   const guests = file.aws_accounts.map(({ id }) => String(id).padStart(12, "0"));
   const mayPut = new Set<unknown>([OWN, ...guests]);
   const isStranger = (sender: unknown): boolean =>
@@ -150,7 +150,7 @@ const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
     const placed = sendersOf(senders, ["accounts", index, "senders"]);
     const placeOf = (at: number): Path => placed[at]?.path ?? [];
     return [
-      ...repeated(
+      ...duplicates(
         placed.map(({ sender }) => sender),
         placeOf,
       ),
@@ -164,13 +164,13 @@ const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
   const names = file.accounts.map(({ name }) => name);
   const ids = file.aws_accounts.map(({ id }) => id);
   return [
-    ...repeated(names, (index) => ["accounts", index, "name"]),
+    ...duplicates(names, (index) => ["accounts", index, "name"]),
     ...ofSenders,
-    ...repeated(ids, (index) => ["aws_accounts", index, "id"]),
+    ...duplicates(ids, (index) => ["aws_accounts", index, "id"]),
   ];
 };
 
-/** No key may go to an address that it was not given for. */
+/** A key must not go to an address that it was not configured for. */
 const keysOfAddresses = (file: LooseFile): readonly PlacedProblem[] =>
   file.accounts.flatMap(({ base_url, api_key }, index) =>
     base_url !== undefined && api_key === undefined
@@ -178,7 +178,7 @@ const keysOfAddresses = (file: LooseFile): readonly PlacedProblem[] =>
       : [],
   );
 
-/** What is said of a provider's API, and holds for one that the account names only. */
+/** Fields about the API of a provider that the account names. */
 const OF_ADDRESSES = ["task_path", "pool_path", "lists", "settle"];
 
 const factsOfNoAddress = (file: LooseFile): readonly PlacedProblem[] =>
@@ -190,7 +190,7 @@ const factsOfNoAddress = (file: LooseFile): readonly PlacedProblem[] =>
     ),
   );
 
-/** What an AWS account's commands came to goes to no other one. */
+/** The events of an AWS account's commands go to no other AWS account. */
 const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
   file.aws_accounts.flatMap(({ id, bus }, index) => {
     const owner = typeof bus === "string" ? /^arn:[^:]*:events:[^:]*:(\d{12}):/.exec(bus)?.[1] : id;
@@ -199,7 +199,7 @@ const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
       : [
           {
             path: ["aws_accounts", index, "bus"],
-            rule: "the bus of another AWS account: the id in its ARN is to be the id of this entry",
+            rule: "bus ARN belongs to a different AWS account; its account id must equal this entry's id",
           },
         ];
   });

@@ -82,7 +82,7 @@ const accountSchema = z.strictObject({
     .min(1)
     .max(1_000)
     .optional()
-    .describe("Request budget (default: 20)"),
+    .describe("Rate limit, requests a second (default: 20)"),
   task_path: oneOf([TASK_PATH, PUBLISHED_TASK_PATH]).optional(),
   pool_path: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH]).optional(),
   lists: z

@@ -5,7 +5,7 @@ export const DUE_INDEX = "due";
 /**
  * The one value of the due index's partition key. All outstanding items share a partition on
  * purpose: a poller run with nothing to do is one query. A partition takes 1000 writes a second,
- * far above the request budget that any API we follow grants us.
+ * far above the rate limit of any API that we follow.
  */
 export const DUE_PARTITION = "due";
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { BusEntry, EventBus } from "../../../lib/platform/ports/bus.ts";
 
-/** What a subscriber of the bus has got, as far as every bus can tell. */
+/** An event as a subscriber of any bus receives it. */
 export interface ArrivedEvent {
   readonly source: string;
   readonly detailType: string;

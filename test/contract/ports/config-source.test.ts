@@ -85,7 +85,7 @@ describe("a config in an S3 object", () => {
     expect(asked).toEqual(["GET configs.s3.eu-central-1.amazonaws.com/thresholds.yaml"]);
   });
 
-  it("rejects when S3 refuses, so that nobody takes that for a missing config", async () => {
+  it("rejects when S3 refuses, instead of reporting a missing config", async () => {
     const client = new S3Client({
       region: "eu-central-1",
       credentials: { accessKeyId: "test", secretAccessKey: "test" },

@@ -54,7 +54,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     onTestFinished(harness.remove);
   });
 
-  test("tell when a message was sent, and what it was received", async () => {
+  test("report when a message was sent, and how often it was received", async () => {
     await harness.clock.advance(1_500);
     await harness.bury("a1", "a");
 
@@ -63,7 +63,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     ]);
   });
 
-  test("are free again when whoever held them for a minute is silent", async () => {
+  test("are free again when their holder is silent for a minute", async () => {
     await harness.bury("a1", "a");
     await harness.deadLetters.hold();
 

@@ -16,7 +16,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   let queue: DelayQueue;
   const random = createSeededRandom();
 
-  /** Opens the wake queue; whoever had it open before counts as killed. */
+  /** Opens the wake queue; an earlier owner counts as killed. */
   const open = async (): Promise<DelayQueue> =>
     openDelayQueue({ map: (await store.open()).map("wakes"), clock, random });
 

@@ -153,7 +153,7 @@ test("a write that got no answer rejects", async () => {
   });
 });
 
-test("an item that is no JSON is told by its key, and nothing of it is quoted", async () => {
+test("an item that is not JSON is named by its key, and nothing of it is quoted", async () => {
   const value = { S: '{"pull_secret": hush}' };
   const Item = { pk: { S: "command#own/c1" }, version: { N: "1" }, value };
   const { ledger } = open({ status: 200, body: { Item } });

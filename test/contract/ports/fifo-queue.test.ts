@@ -35,7 +35,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
   let queue: FifoQueue;
   const random = createSeededRandom();
 
-  /** Opens the queue; whoever had it open before counts as killed. */
+  /** Opens the queue; an earlier owner counts as killed. */
   const open = async (): Promise<FifoQueue> => {
     const map = (await store.open()).map("commands");
     return openFifoQueue({ map, clock, random, maxReceiveCount: 3 });
@@ -49,7 +49,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     queue = await open();
   });
 
-  test("tells by its clock when a message was sent and first received, and names no sender", async () => {
+  test("reports by its clock when a message was sent and first received, and names no sender", async () => {
     await sendAll(queue, "a1");
     await clock.advance(1500);
 
@@ -123,7 +123,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     expect(bodies(await queue.receive(1, MINUTE_MS))).toEqual(["a1"]);
   });
 
-  test("does not remove a message that somebody else received in the meantime", async () => {
+  test("does not remove a message that another consumer received in the meantime", async () => {
     await sendAll(queue, "a1");
     const [late] = await queue.receive(1, MINUTE_MS);
     await clock.advance(MINUTE_MS);

@@ -3,7 +3,7 @@ import type { Secrets } from "../../../lib/platform/ports/secrets.ts";
 
 export interface SecretsHarness {
   readonly secrets: Secrets;
-  /** Of a secret that is not there yet. */
+  /** Reference of a secret that does not exist yet. */
   readonly reference: string;
   put(value: string): Promise<void>;
   remove(): Promise<void>;
@@ -30,7 +30,7 @@ export const describeSecretsContract = (
       expect(await secrets.read(reference)).toBe(value);
     });
 
-    test("is read as it was last written, also by whoever read it before", async () => {
+    test("is read as it was last written, also by an earlier reader", async () => {
       const { secrets, reference, put } = await openForTest();
       await put("old key");
       await secrets.read(reference);

@@ -113,7 +113,7 @@ describe("the dead letters on SQS", () => {
     expect(aws.requests.map(({ operation }) => operation)).toEqual(["SendMessage"]);
   });
 
-  test("are told to be in both queues when they were sent and cannot be deleted", async () => {
+  test("are reported in both queues when they were sent and cannot be deleted", async () => {
     const { letters } = open({ SendMessage: sent });
 
     expect(await letters.sendBack(letter)).toEqual({ kind: "in-both", why: "AccessDenied" });

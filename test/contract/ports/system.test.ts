@@ -3,7 +3,7 @@ import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
 
 describe("the system clock", () => {
-  test("tells a time that goes on while it sleeps", async () => {
+  test("has a time that goes on while it sleeps", async () => {
     const clock = createSystemClock();
     const before = clock.now();
 

@@ -56,7 +56,7 @@ const BESIDE_OTHERS = new RegExp(`${AROUND_A_SEND.source}|^killed`);
 const SENT_BESIDE_OTHERS = sentAgain(BESIDE_OTHERS);
 const UNCOUNTED_BESIDE_OTHERS = uncounted(BESIDE_OTHERS);
 
-/** What commands of one account have in common: its budget, its pauses, its tasks. */
+/** What commands of one account have in common: its rate limit, its pauses, its tasks. */
 export const ACCOUNTS: readonly Scenario[] = [
   {
     name: "a provider that is throttled once",
@@ -66,7 +66,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],
   },
   {
-    name: "commands in a budget of one request a second",
+    name: "commands within a rate limit of one request a second",
     account: { requests_per_second: 1 },
     async course(cloud) {
       await cloud.send(requests.updatePolicy("c1"));

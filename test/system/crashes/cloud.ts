@@ -21,7 +21,7 @@ const mostInASecond = (requestedAt: readonly number[]): number => {
   return Math.max(0, ...counts.values());
 };
 
-const budgetOf = ({ accounts: [account] }: AccountsConfig): number =>
+const rateLimitOf = ({ accounts: [account] }: AccountsConfig): number =>
   account?.requestsPerSecond ?? 0;
 
 /** The deployed functions over parts in memory, and what calls them, on virtual time. */
@@ -54,8 +54,8 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
     ...parts,
     givenUp: sources.givenUp,
     messagesLeft: sources.messagesLeft,
-    /** Whether more requests than the account's budget came within one second. */
-    isBudgetBroken: (): boolean => mostInASecond(parts.requestedAt) > budgetOf(accounts),
+    /** Whether more requests than the account's rate limit came within one second. */
+    isRateLimitBroken: (): boolean => mostInASecond(parts.requestedAt) > rateLimitOf(accounts),
     /** Puts a request of our own into the command queue. */
     async send(detail: object): Promise<void> {
       const body = JSON.stringify(detail);

@@ -14,7 +14,7 @@ const AT_REST = {
   "queue > dead letters": "0",
   "told before it was durable": "[]",
   "calls that failed at every retry": "[]",
-  "a second with more requests than the budget": "false",
+  "a second with more requests than the rate limit": "false",
 };
 /** Of a record: what is due, who holds a lane or waits in it, a request, an event that is not out. */
 const IS_LEFT = /^ledger > .* > (?:due|holder|waiting > |request|outbox > |is held)/;

@@ -118,7 +118,7 @@ const addRest = async (facts: Facts, cloud: Cloud): Promise<void> => {
   facts.set("requests > dead letters", String(cloud.requestQueue.deadLetters().length));
   facts.set("told before it was durable", JSON.stringify(cloud.toldTooEarly));
   facts.set("calls that failed at every retry", JSON.stringify(cloud.givenUp));
-  facts.set("a second with more requests than the budget", String(cloud.isBudgetBroken()));
+  facts.set("a second with more requests than the rate limit", String(cloud.isRateLimitBroken()));
 };
 
 /** At the provider what is due happens when the next request comes. */

@@ -27,7 +27,7 @@ const kindOf = (name: string): CallKind => {
   return READ.test(name) ? "read" : "effect";
 };
 
-/** Looking again at the same is no new step, with what that takes: a turn in the budget, the lease. */
+/** Looking again at the same is no new step, with what that takes: a permit of the rate limit, the lease. */
 const MAX_REPEATS = 3;
 const REPEATED = /^(?:ledger\.write (?:budget|lease)#|wake\.acknowledge)/;
 

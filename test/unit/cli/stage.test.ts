@@ -139,8 +139,8 @@ describe("a deployed stage", () => {
 
   it.concurrent("shows that an account is paused, and lifts the pause", async () => {
     const until = Date.UTC(2100, 0, 1);
-    await rateLimits.change(ledger, "slow", (budget = newRateLimit("slow")) =>
-      pauseRequests(budget, { now: Date.now(), until }),
+    await rateLimits.change(ledger, "slow", (rateLimit = newRateLimit("slow")) =>
+      pauseRequests(rateLimit, { now: Date.now(), until }),
     );
     const times = { notBefore: until, lookAt: until };
     const waiting = { status: "running" as const, ...times, because: "paused" };

@@ -74,7 +74,7 @@ test.each([
   ["a tab as indentation", "list:\n\t- name: a\n", 2],
   ["an unknown tag", "list: []\non: !maybe yes\n", 2],
   ["a list that does not end", "list: [\n", 2],
-])("%s is told with its line", (_what, text, line) => {
+])("%s is reported with its line", (_what, text, line) => {
   const read = readConfig(schema, text);
 
   expect(read).toMatchObject({ kind: "invalid", problems: [{ path: "", line }] });
@@ -95,7 +95,7 @@ test.each([
   expect(read).toMatchObject({ kind: "invalid", problems: [{ path: "" }] });
 });
 
-test("deep nesting is a problem and no fault, told in a few lines", () => {
+test("deep nesting is one problem with a short message, not an exception", () => {
   const read = readConfig(schema, "[".repeat(20_000));
 
   expect(read.kind).toBe("invalid");
@@ -129,7 +129,7 @@ test("only the YAML is read in which 010 is ten and yes is a word", () => {
   expect(readConfig(schema, "%YAML 1.2\n---\nlist: []\n").kind).toBe("valid");
 });
 
-test("of thousands of mistakes the first thousand are told, and keys that stand twice by their lines", () => {
+test("the first thousand of many problems are reported, duplicate keys with their lines", () => {
   const many = readConfig(
     schema,
     `list: []\n${Array.from({ length: 5_000 }, (_, n) => `k${n}: 1\n`).join("")}`,
@@ -141,7 +141,7 @@ test("of thousands of mistakes the first thousand are told, and keys that stand 
     kind: "invalid",
     problems: [3, 4].map((line) => ({
       path: "",
-      rule: "not readable as YAML: a key stands twice in one map",
+      rule: "not readable as YAML: duplicate key",
       line,
     })),
   });
@@ -195,7 +195,7 @@ test.each([
   expect(JSON.stringify(read)).not.toContain("secret-word");
 });
 
-test("of a file that is something else a few mistakes are told, not one for every line", () => {
+test("a file of another kind has a few problems, not one for every line", () => {
   const read = readConfig(
     schema,
     "# A title\n\nSome *text*: `code`: more | and | more\n".repeat(100),

@@ -12,11 +12,11 @@ const tag = (value: string) => () => json(200, { key: "cost-center", value, read
 const endOf = (world: World) => world.bus.published().at(-1)!;
 const inFuture = (from: World, ms: number) => new Date(from.clock.now() + ms).toISOString();
 
-/** What an account is asked for, in order: turns, and requests. */
+/** What an account is asked for, in order: permits, and requests. */
 const watched = (kind: "ready" | "wait" = "ready") => {
   const asked: string[] = [];
-  const ready: Account["ready"] = async (_signal, turns) => {
-    asked.push(`turns ${turns}`);
+  const ready: Account["ready"] = async (_signal, permits) => {
+    asked.push(`permits ${permits}`);
     const until = Date.UTC(2026, 0, 1) + 5_000;
     return kind === "ready" ? { kind } : { kind, until, because: "budget-spent" };
   };
@@ -33,14 +33,14 @@ const worldOf = async (ready: Account["ready"], asked: string[]) =>
     },
   });
 
-describe("the turns of a command's requests", () => {
+describe("the permits of a command's requests", () => {
   test("are all there before the first guard is read", async () => {
     const { asked, ready } = watched();
     const world = await worldOf(ready, asked);
 
     await world.handle(resumeInstance("c1", { guards: [GUARD, GUARD] }));
 
-    expect(asked).toEqual(["turns 3", "metadata_item", "metadata_item", "resume"]);
+    expect(asked).toEqual(["permits 3", "metadata_item", "metadata_item", "resume"]);
   });
 
   test("are those of the guards alone in a dry run, and none without guards", async () => {
@@ -50,7 +50,7 @@ describe("the turns of a command's requests", () => {
     await world.handle(resumeInstance("c1", { guards: [GUARD], dryRun: true }));
     await world.handle(resumeInstance("c2", { dryRun: true }));
 
-    expect(asked).toEqual(["turns 1", "metadata_item"]);
+    expect(asked).toEqual(["permits 1", "metadata_item"]);
   });
 
   test("are waited for without an attempt, and no guard is read", async () => {
@@ -60,7 +60,7 @@ describe("the turns of a command's requests", () => {
     await world.handle(resumeInstance("c1", { guards: [GUARD] }));
 
     const command = (await world.command("c1"))!;
-    expect(asked).toEqual(["turns 2"]);
+    expect(asked).toEqual(["permits 2"]);
     expect(command.attemptCount).toBe(0);
     expect(command.state).toMatchObject({ status: "running", because: "budget-spent" });
   });

@@ -14,13 +14,17 @@ import { createWorld, type World } from "../../support/world.ts";
 const historyOf = async (world: World, id = "c1") =>
   (await readView(world.ledger, `own/${id}`, world.clock.now()))?.history;
 
-/** The budget has turns for changes only. */
+/** The rate limit has permits for changes only. */
 const unlessRead =
   (client: Client): Client["call"] =>
   (operation, ...rest) =>
     operation.kind === "read"
       ? Promise.reject(
-          new ProviderError({ disposition: "transient", code: "budget-spent", message: "no turn" }),
+          new ProviderError({
+            disposition: "transient",
+            code: "budget-spent",
+            message: "no permit",
+          }),
         )
       : client.call(operation, ...rest);
 
@@ -156,7 +160,7 @@ describe("a refusal whose meaning cannot be looked up", () => {
     expect((await world.command("c1"))?.state).toMatchObject({ because: "server-error" });
   });
 
-  test("counts as a request that was sent, also where there was no turn for the lookup", async () => {
+  test("counts as a request that was sent, also where there was no permit for the lookup", async () => {
     const provider = refusedAfterLoss();
     const client = watchedClient((_name, effect) => effect(), provider, createVirtualClock());
     const world = await createWorld({

@@ -16,8 +16,8 @@ const throttledOnce = () =>
   });
 
 const pauseAccount = (world: World) =>
-  rateLimits.change(world.ledger, "local", (budget = newRateLimit("local")) =>
-    pauseRequests(budget, { now: world.clock.now(), until: world.clock.now() + PAUSE_MS }),
+  rateLimits.change(world.ledger, "local", (rateLimit = newRateLimit("local")) =>
+    pauseRequests(rateLimit, { now: world.clock.now(), until: world.clock.now() + PAUSE_MS }),
   );
 
 const paused = async (around?: Parameters<typeof createWorld>[0]["around"]) => {

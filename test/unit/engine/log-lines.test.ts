@@ -54,7 +54,7 @@ test("a request that is refused is logged with status and disposition, the end w
   expect(JSON.stringify(world.log.lines)).not.toContain("hush");
 });
 
-test("a request for which there is no turn is logged as held back, with how long it waited", async () => {
+test("a request without a permit is logged as held back, with how long it waited", async () => {
   const error = new ProviderError({
     disposition: "throttled",
     code: "budget-spent",

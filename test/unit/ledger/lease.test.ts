@@ -50,7 +50,7 @@ test("a lease that is renewed on the way lasts, with a write for every half of i
   expect((await ledger.read("lease#job"))?.version).toBe(13);
 });
 
-test("whoever lost a lease is told so, and leaves the new holder's alone", async () => {
+test("a holder that lost its lease learns so at its renewal, and leaves the new holder's alone", async () => {
   const { clock, take } = open();
   const lost = await take("a");
   await clock.advance(10_000);

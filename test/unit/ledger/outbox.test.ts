@@ -65,7 +65,7 @@ test("events are published in their order, and then nothing is due", async () =>
   expect(await dueAt()).toBeUndefined();
 });
 
-test("what the bus did not take is said, stays due, and only that is published again", async () => {
+test("events that the bus did not take are an error, stay due, and are the only ones published again", async () => {
   const { publish, refuse, taken, dueAt } = await open([1_000, 2_000]);
   refuse(2_000);
 
@@ -110,7 +110,7 @@ test("a record that is not there has nothing to publish", async () => {
   await expect(kind.publish(deps, "none")).resolves.toBeUndefined();
 });
 
-test("whoever may leave events to the poller publishes what the bus takes", async () => {
+test("publishOrLeave publishes what the bus takes", async () => {
   const { publishOrLeave, taken, log, dueAt } = await open([1_000]);
 
   await publishOrLeave();
@@ -120,7 +120,7 @@ test("whoever may leave events to the poller publishes what the bus takes", asyn
   expect(log.lines).toEqual([]);
 });
 
-test("whoever may leave events to the poller is not stopped by them, and they stay due", async () => {
+test("publishOrLeave does not fail on events that cannot be published, and they stay due", async () => {
   const { publishOrLeave, refuse, taken, log, dueAt } = await open([1_000, 2_000]);
   refuse(2_000);
 

@@ -197,8 +197,8 @@ describe("the gateway of a local run", () => {
 
   it("lifts the pause of an account, and knows none that has sent nothing", async () => {
     const { ledger, clock } = automation.deps;
-    await rateLimits.change(ledger, "local", (budget = newRateLimit("local")) =>
-      pauseRequests(budget, { now: clock.now(), until: clock.now() + 900_000 }),
+    await rateLimits.change(ledger, "local", (rateLimit = newRateLimit("local")) =>
+      pauseRequests(rateLimit, { now: clock.now(), until: clock.now() + 900_000 }),
     );
     const lift = (account: string) =>
       fetch(`${gateway.url}/accounts/${account}/lift-pause`, {

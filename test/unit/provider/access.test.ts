@@ -40,7 +40,7 @@ const ACCOUNTS = ["open", "fenced", "unknown"];
 const OPERATIONS = ["update-container", "resume-instance", "update-storage-event"];
 const PROJECTS = [1, 2, undefined];
 
-/** Every wish that is granted; all others are refused. A project of `-`: the whole client. */
+/** All allowed requests; all others are refused. A project of `-`: the whole client. */
 const ALLOWED = new Set([
   "ours open update-container 1",
   "ours open update-container 2",
@@ -72,24 +72,24 @@ const ALLOWED = new Set([
   "narrow fenced update-container -",
 ]);
 
-const CASES = Object.entries(SENDERS).flatMap(([who, sender]) =>
+const CASES = Object.entries(SENDERS).flatMap(([name, sender]) =>
   ACCOUNTS.flatMap((account) =>
     OPERATIONS.flatMap((operation) =>
       PROJECTS.map((project) => ({
-        name: `${who} ${account} ${operation} ${project ?? "-"}`,
-        wish: { sender, account, operation, project } satisfies AccessRequest,
+        name: `${name} ${account} ${operation} ${project ?? "-"}`,
+        request: { sender, account, operation, project } satisfies AccessRequest,
       })),
     ),
   ),
 );
 
-describe("who may do what", () => {
-  test.each(CASES.filter(({ name }) => ALLOWED.has(name)))("allowed: $name", ({ wish }) => {
-    expect(access.mayRun(wish)).toBe(true);
+describe("rights of senders", () => {
+  test.each(CASES.filter(({ name }) => ALLOWED.has(name)))("allowed: $name", ({ request }) => {
+    expect(access.mayRun(request)).toBe(true);
   });
 
-  test.each(CASES.filter(({ name }) => !ALLOWED.has(name)))("refused: $name", ({ wish }) => {
-    expect(access.mayRun(wish)).toBe(false);
+  test.each(CASES.filter(({ name }) => !ALLOWED.has(name)))("refused: $name", ({ request }) => {
+    expect(access.mayRun(request)).toBe(false);
   });
 
   test("the two lists together are every combination, once", () => {
@@ -98,7 +98,7 @@ describe("who may do what", () => {
   });
 });
 
-/** Who may know of what is in a project of an account. */
+/** Senders that may see the resources of a project. */
 const SEEN = new Set([
   "ours open 1",
   "ours open 2",
@@ -111,11 +111,11 @@ const SEEN = new Set([
   "narrow fenced 2",
 ]);
 
-test("whoever may act in a project may know of what is in it, and nobody else", () => {
-  const seen = Object.entries(SENDERS).flatMap(([who, sender]) =>
+test("only senders with rights to a project see its resources", () => {
+  const seen = Object.entries(SENDERS).flatMap(([name, sender]) =>
     ACCOUNTS.flatMap((account) =>
       PROJECTS.filter((project) => access.maySee(sender, account, project)).map(
-        (project) => `${who} ${account} ${project ?? "-"}`,
+        (project) => `${name} ${account} ${project ?? "-"}`,
       ),
     ),
   );
@@ -146,11 +146,11 @@ describe("our own AWS account, listed as `own` and by its id too", () => {
     ["update-container", 2, false],
     ["update-policy", 1, false],
     ["resume-instance", 1, false],
-  ])("may do what one of the entries says: %s in %i: %s", (operation, project, isAllowed) => {
+  ])("has the rights of either entry: %s in %i: %s", (operation, project, isAllowed) => {
     expect(both.mayRun({ sender: OURS, account: "acme", operation, project })).toBe(isAllowed);
   });
 
-  test("may know of what is in the projects of both, and is told of the account once", () => {
+  test("sees the projects of both entries, and is listed with the account once", () => {
     const seen = [1, 2, 3].filter((project) => both.maySee(OURS, "acme", project));
 
     expect(seen).toEqual([1, 2]);

@@ -56,7 +56,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
   let processes = 0;
 
   const lies: string[] = [];
-  /** A state of the key that is told of is in the ledger already, or a later one. */
+  /** A published state is in the ledger already, or a later one. */
   const expectDurable = async ({ detailType, time }: BusEntry): Promise<void> => {
     if (detailType === "AccountPaused") {
       const until = (await rateLimits.read(ledger, ACCOUNT))?.value.blockedUntil;
@@ -176,7 +176,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     log,
     sent,
     secret,
-    /** What was counted, with dimensions. */
+    /** Counted metrics, with dimensions. */
     counted,
     open,
     drive,
@@ -194,18 +194,18 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     /** A mutation. @returns `answered`, or what it rejected with */
     change: (account: Account): Promise<unknown> =>
       attempt(account.client.call(updatePolicy, PAUSE_POLICY)),
-    ready: (account: Account, turns = 1, signal = new AbortController().signal) =>
-      drive(account.ready(signal, turns)),
-    /** Publishes what was left, as the poller does. */
+    ready: (account: Account, permits = 1, signal = new AbortController().signal) =>
+      drive(account.ready(signal, permits)),
+    /** Publishes due events, as the poller does. */
     async publishDue(): Promise<void> {
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10)) {
         await rateLimits.publish({ ledger, bus, log }, key.slice("budget#".length));
       }
     },
-    budget: async () => (await rateLimits.read(ledger, ACCOUNT))?.value,
-    /** Detail-type and data of what was told, each event id once. */
-    told(): readonly (readonly [string, Record<string, string>])[] {
-      if (lies.length > 0) throw new Error(`told of what is not durable: ${lies}`);
+    rateLimit: async () => (await rateLimits.read(ledger, ACCOUNT))?.value,
+    /** Detail-type and data of the published events, each event id once. */
+    published(): readonly (readonly [string, Record<string, string>])[] {
+      if (lies.length > 0) throw new Error(`published before it was durable: ${lies}`);
       const events = new Map(bus.published().map((event) => [event.id, event]));
       return [...events.values()].map(({ detailType, data }) => [detailType, data]);
     },

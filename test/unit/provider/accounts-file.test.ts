@@ -96,7 +96,7 @@ organization: o-abcde12345
   });
 });
 
-describe("an AWS account id without quotes is told of where it stands, and nothing follows from it:", () => {
+describe("an AWS account id without quotes is reported where it stands, and causes no other problem:", () => {
   test.each(["111122223333", "012345678901", "0123"])("%s", (id) => {
     const text = `accounts:
   - name: acme
@@ -153,7 +153,7 @@ test.each([
     ["1: accounts.0.projects: at least 1 entries"],
   ],
   [
-    "a project that is no number",
+    "a project that is not a number",
     "accounts: [{ name: acme, senders: [own], projects: [1, two] }]",
     ["1: accounts.0.projects: all, or a list of project ids"],
   ],
@@ -181,7 +181,7 @@ aws_accounts: [{ id: "111122223333" }, { id: "111122223333" }]`,
     ["2: aws_accounts.1.id: the same as aws_accounts.0.id"],
   ],
   [
-    "what is said of a provider's API where no address of one is",
+    "fields about a provider's API without an address",
     `accounts:
   - name: acme
     senders: [own]
@@ -203,21 +203,21 @@ aws_accounts:
   - id: "111122223333"
     bus: arn:aws:events:us-east-1:222233334444:event-bus/theirs`,
     [
-      "4: aws_accounts.0.bus: the bus of another AWS account: the id in its ARN is to be the id of this entry",
+      "4: aws_accounts.0.bus: bus ARN belongs to a different AWS account; its account id must equal this entry's id",
     ],
   ],
   [
-    "what is no ARN of a bus, once",
+    "a bus that is not an ARN, once",
     `accounts: [{ name: acme, senders: [own] }]
 aws_accounts: [{ id: "111122223333", bus: theirs }]`,
     ["2: aws_accounts.0.bus: the ARN of an event bus"],
   ],
-  ["an account that is none", "accounts: [5]", ["1: accounts.0: an object"]],
-])("%s is told of with its line", (_, text, problems) => {
+  ["an account that is not an object", "accounts: [5]", ["1: accounts.0: an object"]],
+])("%s is reported with its line", (_, text, problems) => {
   expect(problemsIn(text)).toEqual(problems);
 });
 
-test("what is deployed names a provider and a key, account by account", () => {
+test("each account of a deployment needs a provider and a key in SSM", () => {
   const text = `accounts:
   - { name: acme, senders: [own] }
   - { name: other, senders: [own], base_url: https://api.example }
@@ -231,13 +231,13 @@ test("what is deployed names a provider and a key, account by account", () => {
   ]);
 });
 
-test("what is deployed hands no events to the bus of another AWS account either", () => {
+test("a deployment publishes no events on the bus of another AWS account either", () => {
   const text = `accounts:
   - { name: acme, senders: [own], base_url: https://api.example, api_key: { parameter: /acme } }
 aws_accounts:
   - { id: "111122223333", bus: "arn:aws:events:us-east-1:222233334444:event-bus/theirs" }`;
 
   expect(problemsIn(text, readDeployedAccounts)).toEqual([
-    "4: aws_accounts.0.bus: the bus of another AWS account: the id in its ARN is to be the id of this entry",
+    "4: aws_accounts.0.bus: bus ARN belongs to a different AWS account; its account id must equal this entry's id",
   ]);
 });

@@ -63,7 +63,7 @@ describe("an attempt without an answer ends at its own deadline:", () => {
     expect(asleep()).toBe(0);
   });
 
-  test("the request itself is told to stop", async () => {
+  test("the request itself is aborted", async () => {
     let stopped: AbortSignal | undefined;
     const { calls, clock } = openClient({
       fetch: (request) => {

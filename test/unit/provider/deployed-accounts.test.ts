@@ -43,7 +43,7 @@ test("a key in an environment variable is refused, because no function has one",
   ]);
 });
 
-test("what a deployment lacks is told beside what is wrong anywhere", () => {
+test("missing fields of a deployment are reported beside other problems", () => {
   const text = fileWith("colour: red", "base_url: https://api.example.com");
 
   expect(problemsOf(text)).toEqual([

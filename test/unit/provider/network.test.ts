@@ -33,7 +33,7 @@ const serveSocket = (onRequest: (socket: net.Socket) => void) =>
   );
 const serve = (listener: RequestListener) => listen(createServer(listener));
 
-/** An address on which nobody listens any more. */
+/** An address that no server listens on. */
 const deadUrl = async (host: string): Promise<string> => {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -46,7 +46,7 @@ const overFetch = (baseUrl: string) => openClient({ baseUrl, fetch });
 const MUTATION_AND_READ = ["update-container", "get-task"] as const;
 
 describe.each(MUTATION_AND_READ)("%s without a connection is transient:", (id) => {
-  test("nobody listens at the address", async () => {
+  test("no server listens at the address", async () => {
     const { calls } = overFetch(await deadUrl("127.0.0.1"));
 
     const error = await errorOf(calls[id]());
@@ -55,7 +55,7 @@ describe.each(MUTATION_AND_READ)("%s without a connection is transient:", (id) =
     expect(error.message).toBe(`${id}: no connection (ECONNREFUSED)`);
   });
 
-  test("nobody listens at localhost", async () => {
+  test("no server listens at localhost", async () => {
     const { calls } = overFetch(await deadUrl("localhost"));
 
     expect(await errorOf(calls[id]())).toMatchObject({
@@ -73,7 +73,7 @@ describe.each(MUTATION_AND_READ)("%s without a connection is transient:", (id) =
     });
   });
 
-  test("nobody listens at any of the name's addresses", async () => {
+  test("no server listens at any of the name's addresses", async () => {
     const { port } = new URL(await deadUrl("127.0.0.1"));
     const refused = await connectError({
       host: "two-addresses.example",
@@ -107,7 +107,7 @@ const failing = (cause: unknown) => async () => {
 const networkError = (fields: { code?: string; syscall?: string }) =>
   Object.assign(new Error("network"), fields);
 
-describe("the network's own error tells whether a mutation left:", () => {
+describe("the network's own error shows whether a mutation left:", () => {
   test.each([
     ["a connection that took too long", networkError({ code: "UND_ERR_CONNECT_TIMEOUT" })],
     ["a name server that is away", networkError({ code: "EAI_AGAIN", syscall: "getaddrinfo" })],

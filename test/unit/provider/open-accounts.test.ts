@@ -73,7 +73,7 @@ test.each([
   expect(sent).toEqual([request]);
 });
 
-test("what is known of a provider is what the run says of its own, or the account of one that it names", () => {
+test("facts about a provider come from the run for its own, and from the account for one that it names", () => {
   const named = { base_url: "http://acme.test", api_key: { environment: "ACME_KEY" } };
   const facts = { lists: true, settle: "90s" };
 

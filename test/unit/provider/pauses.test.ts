@@ -57,7 +57,7 @@ describe("a pause that the provider asks one process for", () => {
     expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 4_000]);
   });
 
-  test("is told to whoever is not ready, with its end", async () => {
+  test("is the reason for an account that is not ready, with its end", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     world.answerNext(() => throttled(30));
@@ -93,7 +93,7 @@ describe("a pause that the provider asks one process for", () => {
     expect(world.log.lines).toMatchObject([{ level: "warn", fields: { errorMessage: "away" } }]);
   });
 
-  test("makes turns worth nothing that were granted before", async () => {
+  test("invalidates permits that were granted before", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.ready(account);
@@ -132,7 +132,7 @@ describe("a pause that is longer than a minute", () => {
     expect(await world.read(world.open())).toBe("answered");
   });
 
-  test("is one event and one log line, however many requests hear of it", async () => {
+  test("is one event and one log line, however many requests are throttled", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     const accounts = [world.open(), world.open(), world.open()];
@@ -142,7 +142,7 @@ describe("a pause that is longer than a minute", () => {
 
     const until = new Date(startedAt + 15 * MINUTE_MS).toISOString();
     const since = new Date(startedAt).toISOString();
-    expect(world.told()).toEqual([["AccountPaused", { since, until }]]);
+    expect(world.published()).toEqual([["AccountPaused", { since, until }]]);
     expect(world.log.lines).toMatchObject([{ level: "warn", fields: { account: "acme", until } }]);
   });
 
@@ -155,7 +155,7 @@ describe("a pause that is longer than a minute", () => {
 
     await world.read(world.open());
 
-    expect(world.told()).toHaveLength(2);
+    expect(world.published()).toHaveLength(2);
   });
 
   test("is not reported when it is a minute", async () => {
@@ -164,11 +164,11 @@ describe("a pause that is longer than a minute", () => {
 
     await world.read(world.open());
 
-    expect(world.told()).toEqual([]);
+    expect(world.published()).toEqual([]);
     expect(world.log.lines).toEqual([]);
   });
 
-  test("ends for every process when a person lifts it, also for the one that was asked", async () => {
+  test("ends for every process when an operator lifts it, also for the one that was asked", async () => {
     const world = await createAccountWorld();
     const [asked, other] = [world.open(), world.open()];
     world.answerNext(() => throttled(FOREVER));
@@ -186,7 +186,7 @@ describe("a pause that is longer than a minute", () => {
 });
 
 test.each(["read", "write"])(
-  "a turn that is granted while a pause begins is not used in it, by a slow %s",
+  "a permit that is granted while a pause begins is not used in it, by a slow %s",
   async (call) => {
     let isSlow = false;
     const world = await createAccountWorld({

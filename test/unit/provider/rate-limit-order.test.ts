@@ -46,8 +46,8 @@ const run = (
   return rateLimit;
 };
 
-describe("in whatever order things happen, and by however many clocks that differ", () => {
-  test("no window grants more than the rateLimit, and none goes back", () => {
+describe("in any order of steps, with clocks that differ", () => {
+  test("no window grants more than the rate limit, and none goes back", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         run(steps, (before, after) => {
@@ -59,7 +59,7 @@ describe("in whatever order things happen, and by however many clocks that diffe
     );
   });
 
-  test("nothing is granted in a block, and in a refusal only probes and new keys", () => {
+  test("a pause grants nothing, a refused key only half-open probes and new keys", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         run(steps, (before, after, step) => {
@@ -73,7 +73,7 @@ describe("in whatever order things happen, and by however many clocks that diffe
     );
   });
 
-  test("refusals and acceptances take turns, each told of once under a name of its own", () => {
+  test("refusals and acceptances alternate, each published once with an id of its own", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         const { outbox } = run(steps, () => {});

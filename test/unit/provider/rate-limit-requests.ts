@@ -24,6 +24,6 @@ export const ask = (
     expiredProbe,
   });
 
-/** A block that was noted at the start. */
+/** A pause that begins at the start. */
 export const block = (rateLimit: RateLimit, untilMs: number) =>
   pauseRequests(rateLimit, { now: START, until: START + untilMs });

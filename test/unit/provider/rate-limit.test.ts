@@ -46,7 +46,7 @@ describe("a grant", () => {
     expect(ask(newRateLimit("acme"), 2_999, 1).grant).toMatchObject({ expiresAt: START + 3_000 });
   });
 
-  test("that a clock gives that is behind comes from the window that others are in", () => {
+  test("by a slow clock comes from the window that other processes are in", () => {
     const { rateLimit } = ask(newRateLimit("acme"), 5_000, 10);
 
     const late = ask(rateLimit, 3_500, 10);
@@ -92,7 +92,7 @@ describe("a block", () => {
 describe("a refused key", () => {
   const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
 
-  test("leaves one request every thirty seconds, whoever asks and for however many", () => {
+  test("allows one half-open probe every thirty seconds, however many requests ask", () => {
     const early = ask(refused, 29_999, 5);
     const probe = ask(refused, 30_000, 5);
     const after = ask(probe.rateLimit, 59_999, 5);
@@ -110,7 +110,7 @@ describe("a refused key", () => {
     expect(step.rateLimit.key).toEqual(refused.key);
   });
 
-  test("is told of once, with a name that follows from its time", () => {
+  test("is published once, with an id derived from its time", () => {
     const again = refuseKey(refused, { now: START + 500, sentAt: START + 400 });
 
     expect(again).toBe(refused);
@@ -134,7 +134,7 @@ describe("a refused key", () => {
     expect(acceptKey(refused, { now: START + 500, sentAt: START })).toBe(refused);
   });
 
-  test("that is taken again is not refused by an answer to a request that left before that", () => {
+  test("that is accepted again is not refused by the response to an earlier request", () => {
     const accepted = acceptKey(refused, { now: START + 500, sentAt: START + 400 });
 
     expect(accepted.key).toEqual({ state: "accepted", since: START + 500 });
@@ -154,11 +154,11 @@ describe("a probe that was granted and not used in time", () => {
     expect(ask(again.rateLimit, 61_099, 1).grant).toEqual(wait(61_100, "key-refused"));
   });
 
-  test("is granted to nobody else", () => {
+  test("is not granted to another process", () => {
     expect(ask(rateLimit, 31_100, 1).grant).toEqual(wait(60_000, "key-refused"));
   });
 
-  test("is worth nothing when somebody else has sent one since", () => {
+  test("is invalid after another process has sent one", () => {
     const later = ask(rateLimit, 60_000, 1);
 
     expect(ask(later.rateLimit, 61_000, 1, { expiredProbe }).grant).toEqual(
@@ -210,7 +210,7 @@ describe("what a clock wrote that was a day ahead once", () => {
   });
 });
 
-test("a block that was noted before there was a time with it holds until its end", async () => {
+test("a pause stored without its time lasts until its end", async () => {
   const ledger = createMemoryLedger();
   const { blockedAt: _, ...value } = block(newRateLimit("acme"), 86_400_000);
   await ledger.write({
@@ -226,7 +226,7 @@ test("a block that was noted before there was a time with it holds until its end
   expect(stored && ask(stored.value, 0, 1).grant).toEqual(wait(86_400_000, "paused"));
 });
 
-test("of events that nobody can publish the newest twenty are kept, the latest among them", () => {
+test("of events that cannot be published the newest twenty are kept, the latest among them", () => {
   let rateLimit = newRateLimit("acme");
   for (let flap = 1; flap <= 500; flap += 1) {
     const now = START + flap * 30_000;

@@ -43,7 +43,7 @@ test("however many calls are asked for at once, they leave one by one at even in
   expect(sentAt).toEqual([0, 100, 200, 300, 400]);
 });
 
-test("when it is stopped, what waits for its turn is not sent", async () => {
+test("when it is aborted, waiting calls are not sent", async () => {
   const { client, clock, sentAt } = open();
   const stopped = new AbortController();
   const calls = Promise.allSettled(

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createAccountWorld, FIRST_KEY, SECOND_KEY } from "./account-world.ts";
 
 describe("an account that is ready", () => {
-  test("keeps a turn for the next call, which asks the ledger for none", async () => {
+  test("reserves a permit for the next call, which does not ask the ledger", async () => {
     const calls: string[] = [];
     const world = await createAccountWorld({
       around: ({ name }, effect) => {
@@ -19,22 +19,22 @@ describe("an account that is ready", () => {
     expect(readiness).toEqual({ kind: "ready" });
     expect(outcome).toBe("answered");
     expect(calls).toEqual(["fetch"]);
-    expect(await world.budget()).toMatchObject({ granted: 1 });
+    expect(await world.rateLimit()).toMatchObject({ granted: 1 });
   });
 
-  test("keeps one turn for each who asked", async () => {
+  test("reserves one permit for each caller", async () => {
     const world = await createAccountWorld();
     const account = world.open();
 
     for (const _ of [1, 2, 3]) await world.ready(account);
-    const granted = (await world.budget())?.granted;
+    const granted = (await world.rateLimit())?.granted;
     for (const _ of [1, 2, 3]) await world.read(account);
 
     expect(granted).toBe(3);
-    expect(await world.budget()).toMatchObject({ granted: 3 });
+    expect(await world.rateLimit()).toMatchObject({ granted: 3 });
   });
 
-  test("keeps no turn beyond its window", async () => {
+  test("reserves no permit beyond its window", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.ready(account);
@@ -42,10 +42,13 @@ describe("an account that is ready", () => {
 
     await world.read(account);
 
-    expect(await world.budget()).toMatchObject({ granted: 1, windowStartedAt: world.clock.now() });
+    expect(await world.rateLimit()).toMatchObject({
+      granted: 1,
+      windowStartedAt: world.clock.now(),
+    });
   });
 
-  test("waits for a turn for a second at most, and says then when to ask again", async () => {
+  test("waits for a permit for a second at most, and answers then when to ask again", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const startedAt = world.clock.now();
     await world.read(world.open());
@@ -56,19 +59,19 @@ describe("an account that is ready", () => {
 
     expect(waited).toEqual({ kind: "ready" });
     expect(over).toEqual({ kind: "ready" });
-    expect(await world.budget()).toMatchObject({ windowStartedAt: startedAt + 2_000 });
+    expect(await world.rateLimit()).toMatchObject({ windowStartedAt: startedAt + 2_000 });
   });
 
-  test("is not, for whoever has no time left", async () => {
+  test("is not ready for a caller without time left", async () => {
     const world = await createAccountWorld();
 
     const readiness = await world.ready(world.open(), 1, AbortSignal.abort());
 
     expect(readiness).toMatchObject({ kind: "wait", until: world.clock.now() });
-    expect(await world.budget()).toBeUndefined();
+    expect(await world.rateLimit()).toBeUndefined();
   });
 
-  test("keeps no dead turn beside one of a later window", async () => {
+  test("keeps no expired permit beside one of a later window", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.ready(account, 3);
@@ -77,12 +80,15 @@ describe("an account that is ready", () => {
 
     for (const _ of [1, 2]) await world.read(account);
 
-    expect(await world.budget()).toMatchObject({ granted: 2, windowStartedAt: world.clock.now() });
+    expect(await world.rateLimit()).toMatchObject({
+      granted: 2,
+      windowStartedAt: world.clock.now(),
+    });
   });
 });
 
 describe("an account that is ready for several requests", () => {
-  test("keeps a turn for each of them, all of one grant", async () => {
+  test("reserves a permit for each of them, all of one grant", async () => {
     const calls: string[] = [];
     const world = await createAccountWorld({
       requestsPerSecond: 5,
@@ -94,7 +100,7 @@ describe("an account that is ready for several requests", () => {
     const account = world.open();
 
     const readiness = await world.ready(account, 5);
-    const granted = (await world.budget())?.granted;
+    const granted = (await world.rateLimit())?.granted;
     calls.splice(0);
     for (const _ of [1, 2, 3, 4, 5]) await world.read(account);
 
@@ -103,7 +109,7 @@ describe("an account that is ready for several requests", () => {
     expect(calls).toEqual(["fetch", "fetch", "fetch", "fetch", "fetch"]);
   });
 
-  test("is so in the next window, where this one has not as many left", async () => {
+  test("waits for the next window when this one has fewer left", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 5 });
     const startedAt = world.clock.now();
     for (const _ of [1, 2]) await world.read(world.open());
@@ -111,19 +117,22 @@ describe("an account that is ready for several requests", () => {
     const readiness = await world.ready(world.open(), 4);
 
     expect(readiness).toEqual({ kind: "ready" });
-    expect(await world.budget()).toMatchObject({ windowStartedAt: startedAt + 1_000, granted: 4 });
+    expect(await world.rateLimit()).toMatchObject({
+      windowStartedAt: startedAt + 1_000,
+      granted: 4,
+    });
   });
 
-  test("is so with one turn, where no window has as many", async () => {
+  test("has one permit where no window has as many", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 3 });
 
     const readiness = await world.ready(world.open(), 4);
 
     expect(readiness).toEqual({ kind: "ready" });
-    expect(await world.budget()).toMatchObject({ granted: 1 });
+    expect(await world.rateLimit()).toMatchObject({ granted: 1 });
   });
 
-  test("is so with one turn while the key is refused, which finds out", async () => {
+  test("has one permit for the half-open probe while the key is refused", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     world.accept();
@@ -139,7 +148,7 @@ describe("an account that is ready for several requests", () => {
   });
 });
 
-describe("the one request that may find out about a refused key", () => {
+describe("the half-open probe of a refused key", () => {
   const refusedAndRotated = async () => {
     const world = await createAccountWorld();
     const account = world.open();
@@ -151,7 +160,7 @@ describe("the one request that may find out about a refused key", () => {
     return { world, account };
   };
 
-  test("is not lost when the turn that was kept for it is over before it is sent", async () => {
+  test("is granted again when its permit expires before it is sent", async () => {
     const { world, account } = await refusedAndRotated();
     const readiness = await world.ready(account);
     await world.clock.advance(1_100);
@@ -162,7 +171,7 @@ describe("the one request that may find out about a refused key", () => {
     expect(outcome).toBe("answered");
   });
 
-  test("is still the only one while its turn lasts", async () => {
+  test("is the only one while its permit lasts", async () => {
     const { world, account } = await refusedAndRotated();
     await world.ready(account);
 
@@ -170,7 +179,7 @@ describe("the one request that may find out about a refused key", () => {
     expect(await world.ready(world.open())).toMatchObject({ because: "key-refused" });
   });
 
-  test("is sent once: what was sent cannot be sent for again", async () => {
+  test("is not granted again after it was sent", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     world.accept();

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe("a key that the provider refuses", () => {
-  test("is an error that may pass, and is told of once, whoever is refused and however often", async () => {
+  test("is a transient error, and is published once, however many requests of any process are refused", async () => {
     const [one, other] = [world.open(), world.open()];
     await world.read(one);
     await world.read(other);
@@ -26,7 +26,7 @@ describe("a key that the provider refuses", () => {
     await world.drive(Promise.all([world.change(other), world.change(one)]));
 
     expect(first).toMatchObject({ disposition: "transient", code: "key-refused", status: 401 });
-    expect(world.told()).toEqual([["AccountKeyRefused", { since: at(0) }]]);
+    expect(world.published()).toEqual([["AccountKeyRefused", { since: at(0) }]]);
     expect(world.bus.published()[0]?.metadata).toMatchObject({ account: "acme" });
   });
 
@@ -44,7 +44,7 @@ describe("a key that the provider refuses", () => {
     ]);
   });
 
-  test("keeps everybody waiting, with the time of the next probe", async () => {
+  test("keeps all requests waiting, with the time of the next half-open probe", async () => {
     world.accept();
     await world.read(world.open());
     const other = world.open();
@@ -66,7 +66,7 @@ describe("a key that the provider refuses", () => {
     expect(world.sent).toHaveLength(1);
   });
 
-  test("is tried by one request every thirty seconds, whoever asks", async () => {
+  test("is tried by one half-open probe every thirty seconds, in all processes", async () => {
     const accounts = [world.open(), world.open(), world.open()];
     world.accept();
 
@@ -80,7 +80,7 @@ describe("a key that the provider refuses", () => {
     ]);
   });
 
-  test("makes turns worth nothing that were granted before", async () => {
+  test("invalidates permits that were granted before", async () => {
     const account = world.open();
     world.accept();
     await world.ready(account);
@@ -107,8 +107,8 @@ describe("a key that the provider refuses", () => {
   });
 });
 
-describe("when the key is taken again", () => {
-  test("it is told of once, and all go on at once", async () => {
+describe("when the key is accepted again", () => {
+  test("it is published once, and all requests go on at once", async () => {
     const accounts = [world.open(), world.open()] as const;
     world.accept();
     await world.read(accounts[0]);
@@ -120,13 +120,13 @@ describe("when the key is taken again", () => {
     const others = [await world.read(accounts[1]), await world.read(accounts[0])];
 
     expect([probe, ...others]).toEqual(["answered", "answered", "answered"]);
-    expect(world.told()).toEqual([
+    expect(world.published()).toEqual([
       ["AccountKeyRefused", { since: at(0) }],
       ["AccountKeyAccepted", { since: at(30_000), refusedSince: at(0) }],
     ]);
   });
 
-  test("a process that was never refused tells of it", async () => {
+  test("a process that was never refused publishes it", async () => {
     world.accept();
     await world.read(world.open());
     world.secret.text = SECOND_KEY;
@@ -135,13 +135,13 @@ describe("when the key is taken again", () => {
 
     await world.read(world.open());
 
-    expect(world.told().map(([detailType]) => detailType)).toEqual([
+    expect(world.published().map(([detailType]) => detailType)).toEqual([
       "AccountKeyRefused",
       "AccountKeyAccepted",
     ]);
   });
 
-  test("and is refused later, that is an episode of its own", async () => {
+  test("and is refused later, a new episode begins", async () => {
     const account = world.open();
     world.accept();
     await world.read(account);
@@ -155,7 +155,7 @@ describe("when the key is taken again", () => {
     await until(70_000);
     await world.read(account);
 
-    expect(world.told()).toEqual([
+    expect(world.published()).toEqual([
       ["AccountKeyRefused", { since: at(0) }],
       ["AccountKeyAccepted", { since: at(30_000), refusedSince: at(0) }],
       ["AccountKeyRefused", { since: at(40_000) }],
@@ -180,7 +180,7 @@ describe("when the key is taken again", () => {
 
     await world.read(account);
 
-    expect(world.told()).toHaveLength(isShown ? 2 : 1);
+    expect(world.published()).toHaveLength(isShown ? 2 : 1);
   });
 });
 
@@ -207,7 +207,7 @@ test("the key's text is in no error, event, log line, count or ledger item", asy
   ].join("\n");
 
   expect(world.sent.map(({ key }) => key)).toEqual([FIRST_KEY, FIRST_KEY, SECOND_KEY, SECOND_KEY]);
-  expect(world.told()).toHaveLength(2);
+  expect(world.published()).toHaveLength(2);
   expect(printed).not.toContain("canary");
   expect(printed).not.toContain("a1b2c3");
   expect(printed).not.toContain("f6e5d4");

@@ -55,7 +55,7 @@ test("a pause that the provider asks for holds every call back", async () => {
   expect(sentAt).toEqual([0, 7_000, 7_000, 7_000]);
 });
 
-test("a call that has no turn is tried again until the time is over, however often", async () => {
+test("a call without a permit is retried until the time is over, however often", async () => {
   const codes = ["budget-spent", "paused"] as const;
   let asked = 0;
   const clock = createVirtualClock();

@@ -12,10 +12,10 @@ const rotate = (world: AccountWorld): void => {
 /** A call that waits for its answer while another one begins, is refused and reads the key anew. */
 const overtakeCall = async (world: AccountWorld, account: ReturnType<AccountWorld["open"]>) => {
   let answer = () => {};
-  const held = new Promise<undefined>((resolve) => {
+  const late = new Promise<undefined>((resolve) => {
     answer = () => resolve(undefined);
   });
-  world.answerNext(() => held);
+  world.answerNext(() => late);
   const slow = account.client.call(listStorageEvents, LIST);
   await world.clock.advance(0);
   await world.read(account);
@@ -49,7 +49,7 @@ describe("a key that was replaced", () => {
     expect(world.sent.map(({ key }) => key)).toEqual([FIRST_KEY, FIRST_KEY, SECOND_KEY]);
     expect(world.secret.reads).toBe(2);
     expect(world.counted).toEqual([]);
-    expect(world.told()).toEqual([]);
+    expect(world.published()).toEqual([]);
   });
 
   test("is used for a mutation too, which takes effect once", async () => {
@@ -68,7 +68,7 @@ describe("a key that was replaced", () => {
     ]);
   });
 
-  test("is read once for however many calls that are refused at once", async () => {
+  test("is read once, however many calls are refused at once", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.read(account);
@@ -97,7 +97,7 @@ describe("a key that was replaced", () => {
     expect(world.secret.reads).toBe(2);
   });
 
-  test("has turns of its own in the budget when it is sent with again", async () => {
+  test("needs permits of its own for the requests that are sent again", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 2 });
     const account = world.open();
     await world.read(account);
@@ -111,7 +111,7 @@ describe("a key that was replaced", () => {
     expect(Math.max(...world.perSecond().values())).toBe(2);
   });
 
-  test("leaves a call refused, and not unsent, that gets no turn for the new one", async () => {
+  test("leaves a call without a permit for the new key refused, and not unsent", async () => {
     let isAway = false;
     const world = await createAccountWorld({
       around: ({ name }, effect) =>
@@ -159,15 +159,15 @@ describe("a key that was replaced", () => {
     expect(outcome).toBe("answered");
   });
 
-  test("goes before those who wait with the older one, and leaves them no turn", async () => {
+  test("goes before requests with the older one, and leaves them no permit", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     const account = world.open({ attemptTimeoutMs: 60_000 });
     let answer = () => {};
-    const held = new Promise<undefined>((resolve) => {
+    const late = new Promise<undefined>((resolve) => {
       answer = () => resolve(undefined);
     });
-    world.answerNext(() => held);
+    world.answerNext(() => late);
     const slow = account.client.call(listStorageEvents, LIST);
     await world.clock.advance(0);
     world.accept();
@@ -181,7 +181,7 @@ describe("a key that was replaced", () => {
     answer();
     await world.drive(slow);
     const sent = world.sent.slice(sentBefore).map(({ key }) => key);
-    const granted = (await world.budget())?.granted;
+    const granted = (await world.rateLimit())?.granted;
     await world.drive(Promise.all(waiting));
 
     expect(sent).toEqual([SECOND_KEY]);

@@ -5,18 +5,18 @@ import type { Account } from "../../../lib/provider/accounts.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import { type AccountWorld, createAccountWorld, LIST } from "./account-world.ts";
 
-const course = fc.record({
+const scenario = fc.record({
   requestsPerSecond: fc.integer({ min: 1, max: 6 }),
   /** Turns of the event loop that calls of the ledger take, over and over. */
   delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }),
-  /** When each process asks, ms after the beginning. */
+  /** When each process sends its requests, ms after the beginning. */
   processes: fc.array(
     fc.array(fc.integer({ min: 0, max: 2_500 }), { minLength: 1, maxLength: 8 }),
     { minLength: 1, maxLength: 4 },
   ),
 });
 
-const askUntilServed = async ({ clock }: AccountWorld, { client }: Account) => {
+const callUntilServed = async ({ clock }: AccountWorld, { client }: Account) => {
   for (;;) {
     try {
       return await client.call(listStorageEvents, LIST);
@@ -32,16 +32,16 @@ const reservations = fc.record({
   delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }),
   processes: fc.array(
     fc.record({
-      turns: fc.integer({ min: 1, max: 4 }),
+      permits: fc.integer({ min: 1, max: 4 }),
       afterMs: fc.integer({ min: 0, max: 1_500 }),
     }),
     { minLength: 1, maxLength: 6 },
   ),
 });
 
-test("whoever asks and whenever, no second sees more requests than the budget, and all are served", async () => {
+test("whenever processes send requests, no second exceeds the rate limit, and all are served", async () => {
   await fc.assert(
-    fc.asyncProperty(course, async ({ requestsPerSecond, delays, processes }) => {
+    fc.asyncProperty(scenario, async ({ requestsPerSecond, delays, processes }) => {
       let calls = 0;
       const delay = () => delays[calls++ % delays.length] ?? 0;
       const world = await createAccountWorld({ requestsPerSecond, delay });
@@ -52,7 +52,7 @@ test("whoever asks and whenever, no second sees more requests than the budget, a
             const account = world.open();
             return asks.map(async (afterMs) => {
               await world.clock.sleep(afterMs);
-              return askUntilServed(world, account);
+              return callUntilServed(world, account);
             });
           }),
         ),
@@ -66,27 +66,27 @@ test("whoever asks and whenever, no second sees more requests than the budget, a
   );
 });
 
-test("whoever reserves several turns gets them in the end, and no second sees more than the budget", async () => {
+test("every reservation of several permits is granted in the end, and no second exceeds the rate limit", async () => {
   await fc.assert(
     fc.asyncProperty(reservations, async ({ requestsPerSecond, delays, processes }) => {
       let calls = 0;
       const delay = () => delays[calls++ % delays.length] ?? 0;
       const world = await createAccountWorld({ requestsPerSecond, delay });
-      const sendAll = async ({ turns, afterMs }: (typeof processes)[number]) => {
+      const sendAll = async ({ permits, afterMs }: (typeof processes)[number]) => {
         const account = world.open();
         await world.clock.sleep(afterMs);
         for (;;) {
-          const readiness = await account.ready(new AbortController().signal, turns);
+          const readiness = await account.ready(new AbortController().signal, permits);
           if (readiness.kind === "ready") break;
           await world.clock.sleep(readiness.until - world.clock.now());
         }
-        await Promise.all(Array.from({ length: turns }, () => askUntilServed(world, account)));
+        await Promise.all(Array.from({ length: permits }, () => callUntilServed(world, account)));
       };
 
       await world.drive(Promise.all(processes.map(sendAll)), 0);
 
       expect(Math.max(...world.perSecond().values())).toBeLessThanOrEqual(requestsPerSecond);
-      expect(world.sent).toHaveLength(processes.reduce((sum, { turns }) => sum + turns, 0));
+      expect(world.sent).toHaveLength(processes.reduce((sum, { permits }) => sum + permits, 0));
     }),
     { numRuns: 60 },
   );
@@ -95,7 +95,7 @@ test("whoever reserves several turns gets them in the end, and no second sees mo
 test("a grant that comes after its window is not used, and its request leaves in a later one", async () => {
   let isSlow = true;
   const world = await createAccountWorld({
-    // A step of time a turn: the write that grants ends more than a second later.
+    // The write that grants ends more than a second later.
     around: async ({ name }, effect) => {
       const answer = await effect();
       if (isSlow && name.startsWith("ledger.write")) {
@@ -111,10 +111,10 @@ test("a grant that comes after its window is not used, and its request leaves in
 
   expect(outcome).toBe("answered");
   expect(world.sent.map(({ at }) => at - startedAt)).toEqual([1_200]);
-  expect(await world.budget()).toMatchObject({ windowStartedAt: startedAt + 1_000, granted: 1 });
+  expect(await world.rateLimit()).toMatchObject({ windowStartedAt: startedAt + 1_000, granted: 1 });
 });
 
-test("a ledger that is always too slow for a grant to be used ends the wait with an error", async () => {
+test("a ledger that is too slow for every grant ends the wait with an error", async () => {
   const world = await createAccountWorld({
     around: async ({ name }, effect) => {
       const answer = await effect();
@@ -150,7 +150,7 @@ test("calls of one process that ask at once share one read and one write of the 
   expect(world.sent).toHaveLength(10);
 });
 
-test("while one process asks for more than a window holds, another one has its turn in it", async () => {
+test("while one process needs more than a window holds, another one is served in it", async () => {
   const world = await createAccountWorld({ requestsPerSecond: 8 });
   const startedAt = world.clock.now();
   const [greedy, modest] = [world.open(), world.open()];
@@ -163,7 +163,7 @@ test("while one process asks for more than a window holds, another one has its t
   expect([...world.perSecond().values()]).toEqual([8, 8, 5]);
 });
 
-test("a call without a turn for five seconds is told when to come again, and nothing was sent", async () => {
+test("a call without a permit for five seconds fails with the time to retry, and was not sent", async () => {
   const world = await createAccountWorld({ requestsPerSecond: 1 });
   const account = world.open();
   const calls = Array.from({ length: 8 }, () =>
@@ -185,7 +185,7 @@ test("a call without a turn for five seconds is told when to come again, and not
   });
 });
 
-test("without a ledger nothing is sent, and the call may pass later", async () => {
+test("without a ledger nothing is sent, and the error is transient", async () => {
   const world = await createAccountWorld({
     around: ({ name }, effect) =>
       name.startsWith("ledger") ? Promise.reject(new Error("away")) : effect(),
@@ -197,7 +197,7 @@ test("without a ledger nothing is sent, and the call may pass later", async () =
   expect(world.sent).toEqual([]);
 });
 
-test("a call that is stopped while it waits for its turn is not sent", async () => {
+test("a call that is aborted while it waits for a permit is not sent", async () => {
   const world = await createAccountWorld({ requestsPerSecond: 1 });
   const account = world.open();
   await world.read(account);

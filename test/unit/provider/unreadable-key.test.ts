@@ -29,17 +29,17 @@ describe.each([
     world.secret.text = text;
   });
 
-  test("sends nothing, is no refusal, and people are told and it is counted", async () => {
+  test("sends nothing, is no refusal, and is logged and counted", async () => {
     const outcome = await world.read(account);
 
     expect(outcome).toMatchObject({ disposition: "transient", code: "key-unavailable" });
     expect(world.sent).toEqual([]);
-    expect(world.told()).toEqual([]);
+    expect(world.published()).toEqual([]);
     expect(world.counted).toEqual([UNREADABLE]);
     expect(world.log.lines).toEqual([errorLine(errorMessage)]);
   });
 
-  test("is read, and told of, once in five seconds, however many ask", async () => {
+  test("is read, and logged, once in five seconds, however many requests need it", async () => {
     for (const _ of [1, 2, 3]) await world.read(account);
     await world.clock.advance(4_999);
     await world.read(account);
@@ -63,7 +63,7 @@ describe.each([
     expect(outcome).toBe("answered");
   });
 
-  test("after a refusal leaves that refusal as it is: told, counted, and tried each 30 seconds", async () => {
+  test("after a refusal leaves that refusal as it is: published, counted, and tried each 30 seconds", async () => {
     world.secret.text = FIRST_KEY;
     await world.read(account);
     const startedAt = world.clock.now();
@@ -78,7 +78,7 @@ describe.each([
 
     expect(outcome).toMatchObject({ disposition: "transient", code: "key-refused", status: 401 });
     expect(world.sent.slice(1).map(({ at }) => at - startedAt)).toEqual([0, 30_000, 60_000]);
-    expect(world.told().map(([detailType]) => detailType)).toEqual(["AccountKeyRefused"]);
+    expect(world.published().map(([detailType]) => detailType)).toEqual(["AccountKeyRefused"]);
     expect(world.counted.filter((name) => name === REFUSED)).toHaveLength(3);
   });
 
@@ -94,7 +94,7 @@ describe.each([
     const outcome = await world.read(account);
 
     expect(outcome).toBe("answered");
-    expect(world.told().map(([detailType]) => detailType)).toEqual([
+    expect(world.published().map(([detailType]) => detailType)).toEqual([
       "AccountKeyRefused",
       "AccountKeyAccepted",
     ]);
@@ -110,7 +110,7 @@ test("a text that no header can carry is in no error, log line or count", async 
   expect(printed).not.toContain("canary");
 });
 
-test("a secret that does not come in five seconds sends nothing, and is told of", async () => {
+test("a secret that is not read in five seconds sends nothing, and is logged", async () => {
   const slow = world.open({ secrets: { read: () => new Promise(() => {}) } });
   const startedAt = world.clock.now();
 

@@ -2,7 +2,6 @@ import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import type { Input } from "../plan/deeds.ts";
 import { checkAttempts } from "./attempts.ts";
-import { watchBudget } from "./budget.ts";
 import { checkConditions } from "./conditions.ts";
 import { checkEnds } from "./ends.ts";
 import { checkEvents } from "./events.ts";
@@ -12,6 +11,7 @@ import { checkLanes, watchLanes } from "./lanes.ts";
 import { checkNumbers } from "./numbers.ts";
 import { checkProgress } from "./progress.ts";
 import { checkPromptness } from "./promptness.ts";
+import { watchRateLimit } from "./rate-limit.ts";
 import { checkRejections } from "./rejections.ts";
 import { checkRest } from "./rest.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
@@ -44,7 +44,7 @@ const CHECKS: readonly Check[] = [
 /** Begins to look at what can only be seen at the moment it happens. */
 export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
-  watchBudget(cloud);
+  watchRateLimit(cloud);
   watchKeys(cloud);
   watchSecrets(cloud);
   watchThresholds(cloud);

@@ -8,7 +8,7 @@ import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 /** How far clocks may be from each other. */
 const SKEW_MS = 15_000;
 const UNKNOWN: ReadonlySet<string> = new Set(["ambiguous", "lost"]);
-/** Of calls that had no turn or no key. */
+/** Codes of calls that had no permit or no key. */
 const UNSENT: ReadonlySet<string> = new Set([
   "budget-spent",
   "budget-unavailable",

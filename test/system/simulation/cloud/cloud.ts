@@ -33,7 +33,7 @@ import { createSentCommands } from "./sent-commands.ts";
 import type { Tampering } from "./tampering.ts";
 import { createTriggers } from "./triggers.ts";
 
-/** Short, so that a run does not last for hours; as long as the request budget's clocks allow. */
+/** Short, so that a run does not last for hours; as long as the rate limit's clocks allow. */
 export const SETTLE_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
 /** As in infra/queues.cjs, or so few that some messages become dead letters. */

@@ -110,7 +110,7 @@ test("at most four are asked for at once", async () => {
   expect(most).toBe(4);
 });
 
-test("the account's request budget is kept", async () => {
+test("the account's rate limit is kept", async () => {
   const { world, provider } = await startWithOld(20);
   const startedAt = world.clock.now();
 

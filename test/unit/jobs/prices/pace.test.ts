@@ -57,7 +57,7 @@ const createTimedWorld = async (options: PriceWorldOptions & { readonly answer?:
   return { world, times, drive, most: () => most };
 };
 
-test("requests keep the account's budget, however many items there are", async () => {
+test("requests keep the account's rate limit, however many items there are", async () => {
   const { world, times, drive } = await createTimedWorld({ requestsPerSecond: 4 });
 
   await drive({ watchlist: clusters(8) });
@@ -138,7 +138,7 @@ describe("a provider that asks for a pause", () => {
   });
 });
 
-test("an item that had no turn until the time was over is left to the next run, and is no failure", async () => {
+test("an item that got no permit until the time was over is left to the next run, and is no failure", async () => {
   const { world } = await createTimedWorld();
   const { deps } = world.newInvocation();
   const watchlist = readWatchlist(clusters(1));

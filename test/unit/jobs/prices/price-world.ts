@@ -51,7 +51,7 @@ export interface PriceWorldOptions {
   readonly around?: Around;
   /** Stands between the client and the service. */
   readonly between?: (service: Fetch) => Fetch;
-  /** The account's request budget; without one by default, so that no time passes. */
+  /** The account's rate limit; without one by default, so that no time passes. */
   readonly requestsPerSecond?: number;
   /** Absent: a pause is over at once, with the clock moved on. */
   readonly sleep?: "until moved on";
@@ -91,7 +91,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     if (known === undefined || known < (data.number ?? 1)) lies.push(detailType);
   };
 
-  /** A real one with a budget, or one that is always ready. */
+  /** A real one with a rate limit, or one that is always ready. */
   const accountOf = (deps: JobDeps, fetchThere: Fetch): Account => {
     const apiKey = async () => BUILT_IN_API_KEYS.first;
     const provider = { baseUrl: "http://provider.test", apiKey, paths: {} };

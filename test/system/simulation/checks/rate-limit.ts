@@ -42,7 +42,7 @@ const createCredit = () => {
   };
 };
 
-/** No window grants more than the budget, a grant dies with its window, none is made in a pause. */
+/** No window grants more than the rate limit, a grant dies with its window, none is made in a pause. */
 const watchGrants = ({ ledger, provider, requestsPerSecond }: Cloud, broken: Tell): void => {
   const credit = createCredit();
   const blockedUntil = new Map<string, number>();
@@ -105,11 +105,11 @@ const watchPauses = ({ ledger, provider, timeline, faults }: Cloud, broken: Tell
 };
 
 /**
- * Invariant 6: no window grants more requests than an account's budget; a grant dies with its window;
+ * Invariant 6: no window grants more requests than an account's rate limit; a grant dies with its window;
  * a 429 sets `blockedUntil`, which every new grant obeys. Windows and pauses are of the clock of
  * whoever asks, so each machine is held against its own.
  */
-export const watchBudget = (cloud: Cloud): void => {
+export const watchRateLimit = (cloud: Cloud): void => {
   const broken = (text: string): void => {
     cloud.chronicle.violations.push({ invariant: 6, text });
   };

@@ -20,8 +20,8 @@ const STEP_MS = 50;
 const NETWORK = { ...PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
 const guards = Array.from({ length: GUARDS }, () => ({ network: NETWORK, key: "k", equals: "v" }));
 
-/** A world whose account keeps to a real budget. */
-const createBudgetWorld = async () => {
+/** A world whose account keeps to a real rate limit. */
+const createRateLimitedWorld = async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { id: 1, name: "abc", status: "paused" }),
     "GET /cloud/v1/networks": () => json(200, { key: "k", value: "v", read_only: false }),
@@ -29,7 +29,7 @@ const createBudgetWorld = async () => {
   const opened: { account?: Account } = {};
   const account = (): Account => opened.account!;
   const local: Partial<Account> = {
-    ready: (signal, turns) => account().ready(signal, turns),
+    ready: (signal, permits) => account().ready(signal, permits),
     get client() {
       return account().client;
     },
@@ -55,8 +55,8 @@ const createBudgetWorld = async () => {
   return { world, provider };
 };
 
-test("many guarded commands share a small budget without reading their guards in vain", async () => {
-  const { world, provider } = await createBudgetWorld();
+test("many guarded commands share a small rate limit without reading their guards in vain", async () => {
+  const { world, provider } = await createRateLimitedWorld();
   const startedAt = world.clock.now();
   const time = { signal: new AbortController().signal, has: () => true };
   const runOne = async (id: string, policy: number): Promise<void> => {
