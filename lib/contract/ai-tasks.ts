@@ -1,15 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
-import {
-  ifUsable,
-  noBody,
-  nothing,
-  oneOf,
-  openWord,
-  timestamp,
-  unlimitedText,
-  uuid,
-} from "./values.ts";
+import { ifUsable, nothing, oneOf, openWord, timestamp, unlimitedText, uuid } from "./values.ts";
 
 export const AI_TASK_STATUSES = [
   "FAILURE",
@@ -31,7 +22,7 @@ const aiTaskSchema = z
     progress: ifUsable(z.int().nullable()),
     task_name: ifUsable(openWord(AI_TASK_NAMES)),
     task_data: ifUsable(z.looseObject({})),
-    // Of the interface as published in August 2026; the document has none.
+    // Published in August 2026; not in the document.
     processing_time: ifUsable(
       z.looseObject({
         started_at: ifUsable(timestamp.nullable()),
@@ -42,7 +33,7 @@ const aiTaskSchema = z
   })
   .meta({ id: "AiTask" });
 
-/** A part of a query string such as `page=2`; null where there is no such page. */
+/** A query string such as `page=2`; null without such a page. */
 const pageLink = z.string().nullable().optional();
 
 const dayOrInstant = z.union([z.iso.date(), timestamp], {
@@ -53,7 +44,6 @@ export const listAiTasks = read({
   id: "list-ai-tasks",
   reference: "E3",
   summary: "List AI tasks: transcription and content moderation",
-  method: "GET",
   path: "/streaming/ai/tasks",
   params: nothing,
   query: z.strictObject({
@@ -66,7 +56,6 @@ export const listAiTasks = read({
     page: z.int().min(1).optional().meta({ default: 1 }),
     limit: z.int().min(1).optional().meta({ default: 10 }),
   }),
-  body: noBody,
   response: z.looseObject({
     count: z.int().nonnegative(),
     next: pageLink,

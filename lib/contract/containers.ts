@@ -1,14 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import {
-  noBody,
-  nothing,
-  pathText,
-  projectAndRegion,
-  tasksReply,
-  text,
-  unlimitedText,
-} from "./values.ts";
+import { nothing, pathText, projectAndRegion, tasksReply, text, unlimitedText } from "./values.ts";
 
 const isTopicName = (value: string): boolean =>
   value.length >= 1 &&
@@ -16,8 +8,8 @@ const isTopicName = (value: string): boolean =>
   value.split(".").every((label) => /^[a-z0-9-]+$/.test(label) && !/^-|-$/.test(label));
 
 /**
- * Log shipping. Sub-fields, bounds and the unit of `period` (days) are the provider's public ones;
- * its topic pattern backtracks catastrophically, so the rule is checked label by label.
+ * Log shipping, with the provider's public fields and bounds; `period` is in days. The provider's topic
+ * pattern backtracks catastrophically, so the rule is checked label by label.
  */
 export const loggingSchema = z.strictObject({
   destination_region_id: z.int().nullable().optional(),
@@ -35,7 +27,7 @@ export const loggingSchema = z.strictObject({
     .optional(),
 });
 
-/** Autoscaling. `min` and `max` are required together; the triggers are the provider's public ones. */
+/** Autoscaling, with the provider's public triggers. */
 export const scaleSchema = z
   .strictObject({
     max: z.int().min(1).max(25),
@@ -65,7 +57,7 @@ const hasNoProto = (value: unknown): boolean =>
   typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__");
 const protoRule = { path: ["__proto__"], error: "no variable may have this name" };
 
-/** Names and values as the published record has them; its update is a free map, the document's too. */
+/** Names and values as in the published record; the document's update is a free map. */
 const variableName = /^[a-zA-Z_][a-zA-Z0-9_]{0,254}$/;
 const variables = z.record(
   z.string().regex(variableName, {
@@ -75,8 +67,8 @@ const variables = z.record(
 );
 
 /**
- * Variables by name. zod drops a key named `__proto__` while it reads an object, so it is looked for
- * before reading and, on the way out, before writing: no variable is silently gone.
+ * Variables by name. zod drops a key named `__proto__` while it reads an object, so it is refused
+ * before reading and before writing: no variable is silently dropped.
  */
 const environment = z
   .custom<Record<string, string>>(hasNoProto, protoRule)
@@ -88,7 +80,7 @@ const environment = z
   })
   .pipe(variables.refine(hasNoProto, protoRule));
 
-/** What has a limit, in the update as in the record. */
+/** The fields with a limit in the update and in the record. */
 export const containerLimits = {
   description: text(255),
   image: text(230),
@@ -96,10 +88,7 @@ export const containerLimits = {
   timeout: z.int().min(0).max(180),
 };
 
-/**
- * Every field is optional; null leaves the field as it is. The document does not say so of the three
- * objects, the published interface does.
- */
+/** Null keeps a field. For the three objects only the published interface says so, not the document. */
 export const containerUpdateSchema = z.strictObject({
   commands: unlimitedText.nullable().optional(),
   description: containerLimits.description.nullable().optional(),
@@ -145,7 +134,7 @@ export const updateContainer = mutation({
   secrets: ["body.envs", "body.pull_secret"],
 });
 
-/** The published record. Values are as free as a reader can bear; the service keeps them strict. */
+/** The published record, read leniently; the service stores it strictly. */
 const containerSchema = z
   .looseObject({
     name: z.string(),
@@ -175,10 +164,8 @@ export const getContainer = read({
   id: "get-container",
   reference: "GET container",
   summary: "Read one container",
-  method: "GET",
   path: "/cloud/v1/caas/{project_id}/{region_id}/containers/{container_name}",
   params: containerParams,
   query: nothing,
-  body: noBody,
   response: containerSchema,
 });

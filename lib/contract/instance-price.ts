@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { read } from "./operation.ts";
+import type { Read } from "./operation.ts";
 import { amount, CURRENCIES, PRICE_STATUSES, percentage } from "./prices.ts";
 import {
   ipAddress,
@@ -105,29 +105,42 @@ const categoriesSchema = z.looseObject({
     .optional(),
 });
 
+const paramsSchema = z.strictObject(projectAndRegionInt64);
+
+const responseSchema = z.looseObject({
+  currency_code: z.enum(CURRENCIES).nullable(),
+  discount_details: z.array(z.looseObject({ discount: z.string(), resource: z.string() })),
+  discount_percent: z.string().describe("Decimal text of a percentage, such as 10.50"),
+  per_hour: categoriesSchema,
+  per_month: categoriesSchema,
+  price_status: z.enum(PRICE_STATUSES),
+  price_without_discount_per_month: amount,
+  tax_percent: percentage,
+  total_price_per_hour: amount,
+  total_price_per_month: amount,
+  per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
+  vm_count: z.int().optional().meta({ default: 1 }),
+});
+
 /** A read although it is a POST: nothing changes, so it may be sent again at any time. */
-export const previewInstancePrice = read({
+export const previewInstancePrice: Read<
+  "preview-instance-price",
+  typeof paramsSchema,
+  typeof nothing,
+  typeof previewSchema,
+  typeof responseSchema
+> = {
+  kind: "read",
   id: "preview-instance-price",
   reference: "E6",
   summary: "Preview what new instances would cost",
+  family: "cloud",
   method: "POST",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/instances",
-  params: z.strictObject(projectAndRegionInt64),
+  params: paramsSchema,
   query: nothing,
   body: previewSchema,
-  response: z.looseObject({
-    currency_code: z.enum(CURRENCIES).nullable(),
-    discount_details: z.array(z.looseObject({ discount: z.string(), resource: z.string() })),
-    discount_percent: z.string().describe("Decimal text of a percentage, such as 10.50"),
-    per_hour: categoriesSchema,
-    per_month: categoriesSchema,
-    price_status: z.enum(PRICE_STATUSES),
-    price_without_discount_per_month: amount,
-    tax_percent: percentage,
-    total_price_per_hour: amount,
-    total_price_per_month: amount,
-    per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
-    vm_count: z.int().optional().meta({ default: 1 }),
-  }),
-  tellsOfMoney: true,
-});
+  response: responseSchema,
+  successStatus: 200,
+  hasPrices: true,
+};

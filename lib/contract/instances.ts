@@ -3,10 +3,7 @@ import { mutation, read } from "./operation.ts";
 import { tagSchema } from "./tags.ts";
 import { noBody, openWord, pathId, projectAndRegion } from "./values.ts";
 
-/**
- * Limits of an answer are noted, not enforced: a reply that breaks one is still the provider's, and
- * refusing to read it would help nobody. The service enforces them on its own state.
- */
+/** Documents a limit of an answer without enforcing it: an unreadable reply would help no reader. */
 const atMost = (maxLength: number) => z.string().meta({ maxLength });
 
 const templateField = {
@@ -108,7 +105,7 @@ const BLACKHOLE_STATES = [
   "STARTING_FAIL",
   "START_WAIT",
 ] as const;
-/** Both spellings are allowed. The published list has grown since, so others are read too. */
+/** Both letter cases are allowed. The published list has grown since, so others are read too. */
 export const ALARM_STATES = [
   ...BLACKHOLE_STATES,
   ...BLACKHOLE_STATES.map((state) => state.toLowerCase()),
@@ -169,7 +166,7 @@ export const instanceSchema = z
   })
   .meta({ id: "Instance" });
 
-/** The profile is shown only to who asks; otherwise `ddos_profile` is null. */
+/** Without `with_ddos` the answer has `ddos_profile: null`. */
 const instanceQuery = z.strictObject({ with_ddos: z.boolean().optional() });
 
 const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathId });
@@ -201,10 +198,8 @@ export const getInstance = read({
   id: "get-instance",
   reference: "GET instance",
   summary: "Read one instance",
-  method: "GET",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}",
   params: instanceParams,
   query: instanceQuery,
-  body: noBody,
   response: instanceSchema,
 });

@@ -1,9 +1,9 @@
 import { parse, stringify } from "lossless-json";
 
-/** No reply and no body of the contract has a tenth of that; what reads or writes JSON runs out of stack above. */
+/** Ten times what a reply or body of the contract has; far deeper JSON overflows the stack. */
 const MAX_LEVELS = 200;
 
-/** Looks no further down than that. */
+/** Looks at most `levels` deep. */
 export const isDeeperThan = (value: unknown, levels: number): boolean =>
   value !== null &&
   typeof value === "object" &&
@@ -14,15 +14,14 @@ const notTooDeep = (value: unknown): unknown => {
   return value;
 };
 
-/** Nothing counts or costs so much, and to keep a million digits takes seconds. */
+/** No count or price has so many, and a million digits take seconds. */
 const MAX_KEPT_DIGITS = 100;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
 
 /**
- * The integer that a number's text states, as `1e3` and `1.0` do; undefined for none. The exponent is
- * looked at before it is expanded, so that `1e999999999` costs nothing: no text or integer has more
- * than `MAX_KEPT_DIGITS` digits.
+ * The integer that a number's text states, such as `1e3` or `1.0`; undefined for none. Checks the
+ * exponent before expanding it, so that `1e999999999` costs nothing.
  */
 const integerOf = (text: string): bigint | undefined => {
   if (text.length > MAX_KEPT_DIGITS) return undefined;
@@ -34,14 +33,14 @@ const integerOf = (text: string): bigint | undefined => {
   return isKept ? BigInt(`${sign}${digits}${"0".repeat(zeros)}`) : undefined;
 };
 
-/** An integer outside the safe range becomes a bigint; everything else is what JSON.parse gives. */
+/** Reads a number as JSON.parse does, but an integer outside the safe range as a bigint. */
 const parseNumber = (text: string): number | bigint => {
   const value = Number(text);
   if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
   return integerOf(text) ?? value;
 };
 
-/** As `parseNumber`, but a number that only rounding makes an integer is NaN, which no schema takes. */
+/** As `parseNumber`, but a number that only rounding makes an integer is NaN, which no schema accepts. */
 const parseExactNumber = (text: string): number | bigint => {
   const value = parseNumber(text);
   return Number.isSafeInteger(value) && integerOf(text) === undefined ? Number.NaN : value;
@@ -54,20 +53,17 @@ const parseExactNumber = (text: string): number | bigint => {
 export const parseWireJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseNumber));
 
-/**
- * As `parseWireJson`, for requests, whose numbers are all integers: none is taken for another one.
- */
+/** As `parseWireJson`, for requests, whose numbers are all integers: none is rounded to another one. */
 export const parseRequestJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseExactNumber));
 
-/** Equal for two texts of nearly the same number only if they say the very same. */
 const significantDigits = (digits: string): string =>
   digits
     .replace(/e.*/i, "")
     .replaceAll(/[-.]/g, "")
     .replaceAll(/^0+|0+$/g, "");
 
-/** In exponent form, which no money is written in, a number is what JSON.parse gives. */
+/** A number in exponent form, which no price has, is read as JSON.parse does. */
 const parseDecimal = (digits: string): number | string => {
   const value = Number(digits);
   if (digits.length > MAX_KEPT_DIGITS) return value;
@@ -75,20 +71,17 @@ const parseDecimal = (digits: string): number | string => {
   return isKept || /e/i.test(digits) ? value : digits;
 };
 
-/**
- * As `parseWireJson`, for replies that tell of money: a number of which floating point would not keep
- * every digit is its own text.
- */
+/** As `parseWireJson`, for replies with prices: a number that floating point would round is its text. */
 export const parseMoneyJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseDecimal));
 
-/** A text as it stands between the quotes of a JSON text. */
+/** A text escaped as inside the quotes of a JSON string. */
 export const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Writes the interface's JSON; a bigint becomes a plain JSON number. */
 export const formatWireJson = (value: unknown, spaces?: number): string => {
   try {
-    // Ten times as fast, and right for all that holds no bigint, on which alone it throws.
+    // Ten times as fast as stringify; it throws on a bigint only.
     return JSON.stringify(value, undefined, spaces) ?? "null";
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mutation, read } from "./operation.ts";
-import { noBody, pathInteger, projectAndRegion, resourceName, textId } from "./values.ts";
+import { pathInteger, projectAndRegion, resourceName, textId } from "./values.ts";
 
 const count = z.int().nullable().optional();
 const cronPart = z.string().nullable().optional();
@@ -11,7 +11,7 @@ const scheduleFields = {
   owner: z.string(),
   owner_id: z.int(),
   user_id: z.int(),
-  // The provider's two schedule types both carry it; the document shows it on cron only.
+  // Of both types at the provider; the document shows it on cron only.
   resource_name_template: z.string().nullable().optional(),
   retention_time: z
     .looseObject({ days: count, hours: count, minutes: count, weeks: count })
@@ -51,7 +51,7 @@ export const policySchema = z
     status: z.enum(["active", "paused"]),
     user_id: z.int(),
     schedules: z.array(scheduleSchema),
-    // Present only when asked for; some servers send null instead of leaving it out.
+    // Present on request only; some servers send null otherwise.
     volumes: z
       .array(z.looseObject({ volume_id: z.string(), volume_name: z.string() }))
       .nullable()
@@ -59,7 +59,7 @@ export const policySchema = z
   })
   .meta({ id: "LifecyclePolicy" });
 
-/** The provider's public name for what the document only mentions: volumes are shown when asked for. */
+/** The document mentions volumes on request without naming the field; this is its public name. */
 const policyQuery = z.strictObject({ need_volumes: z.boolean().optional() });
 
 const policyParams = z.strictObject({ ...projectAndRegion, policy_id: pathInteger });
@@ -105,10 +105,8 @@ export const getPolicy = read({
   id: "get-policy",
   reference: "GET policy",
   summary: "Read one snapshot lifecycle policy",
-  method: "GET",
   path: "/cloud/v1/lifecycle_policy/{project_id}/{region_id}/{policy_id}",
   params: policyParams,
   query: policyQuery,
-  body: noBody,
   response: policySchema,
 });

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { mutation, read } from "./operation.ts";
 import {
   ipAddress,
-  noBody,
   nothing,
   oneOf,
   projectAndRegion,
@@ -15,7 +14,7 @@ import {
 const timeoutMs = z.int().min(0).max(86_400_000).nullable().optional();
 const secretId = uuid.nullable().optional();
 
-/** What only a monitor that speaks HTTP has (provider's public schema). */
+/** The fields of an HTTP monitor only (provider's public schema). */
 const HTTP_FIELDS = [
   "http_method",
   "http_version",
@@ -36,7 +35,6 @@ const areRangesUpward = (text: string): boolean =>
     return first <= last;
   });
 
-/** As the published text describes them. */
 const statusCodes = z
   .string()
   .regex(CODES, codesRule)
@@ -70,7 +68,7 @@ export const healthMonitorSchema = z
       .nullable()
       .optional(),
     admin_state_up: z.boolean().optional(),
-    // Read-only at the provider: accepted, so that a monitor can be sent as it was read, without effect.
+    // Read-only at the provider: accepted without effect, so that a monitor can be sent as it was read.
     id: uuid.optional(),
     operating_status: unlimitedText.optional(),
     provisioning_status: unlimitedText.optional(),
@@ -108,7 +106,7 @@ export const poolMemberSchema = z
     monitor_port: z.int().min(1).max(65535).nullable().optional(),
     backup: z.boolean().optional(),
     admin_state_up: z.boolean().optional(),
-    // Read-only at the provider: accepted, so that a list can be sent as it was read, without effect.
+    // Read-only at the provider: accepted without effect, so that a list can be sent as it was read.
     operating_status: unlimitedText.optional(),
     provisioning_status: unlimitedText.optional(),
   })
@@ -117,7 +115,7 @@ export const poolMemberSchema = z
     error: "give either subnet_id or instance_id",
   });
 
-/** Omitted fields are kept; nested objects replace the existing ones whole. */
+/** Omitted fields keep their values; nested objects replace the existing ones whole. */
 export const poolUpdateSchema = z.strictObject({
   ca_secret_id: secretId,
   crl_secret_id: secretId,
@@ -134,7 +132,7 @@ export const poolUpdateSchema = z.strictObject({
   admin_state_up: z.boolean().optional(),
 });
 
-/** What the automation needs of a pool record: who it is and which task holds it. */
+/** The fields of a pool record that the automation needs. */
 export const poolSchema = z
   .looseObject({
     id: z.string(),
@@ -160,7 +158,7 @@ export const updatePool = mutation({
   body: poolUpdateSchema,
   response: tasksReply,
   answers: "tasks",
-  // The first published revision that says so.
+  // The first published revision with the deprecation.
   deprecated: { since: "2025-11-18T00:00:00Z", successorPath: POOL_SUCCESSOR_PATH },
   lane: { resource: "pool", by: ["params.project_id", "params.region_id", "params.pool_id"] },
   conflictMeansLocked: true,
@@ -171,10 +169,8 @@ export const getPool = read({
   id: "get-pool",
   reference: "GET pool",
   summary: "Read one load balancer pool",
-  method: "GET",
   path: POOL_PATH,
   params: poolParams,
   query: nothing,
-  body: noBody,
   response: poolSchema,
 });

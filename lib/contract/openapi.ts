@@ -6,7 +6,7 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import type { Family, Operation } from "./operation.ts";
-import { type Place, placesOf } from "./operation.ts";
+import { type Endpoint, endpointsOf } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { ownRulesOf } from "./own-rules.ts";
 import { uint64 } from "./values.ts";
@@ -74,7 +74,7 @@ const DEPRECATION_HEADERS = {
 
 const successOf = (
   { successStatus, response }: Operation,
-  { deprecated }: Place,
+  { deprecated }: Endpoint,
 ): ZodOpenApiResponseObject => ({
   description: "Done",
   ...(deprecated && { headers: DEPRECATION_HEADERS }),
@@ -85,23 +85,30 @@ const isRequired = (body: z.ZodType): boolean => !body.safeParse(undefined).succ
 
 const takesBody = (body: z.ZodType): boolean => !(body instanceof z.ZodUndefined);
 
-const describe = (operation: Operation, place: Place, index: number): ZodOpenApiOperationObject => {
+const describe = (
+  operation: Operation,
+  endpoint: Endpoint,
+  index: number,
+): ZodOpenApiOperationObject => {
   const { id, family, summary, reference, params, query, body } = operation;
   return {
-    // An operation's second place needs a name of its own.
+    // An operation's second path needs an id of its own.
     operationId: index === 0 ? id : `${id}-${index + 1}`,
     summary,
     description: reference,
     tags: [family],
-    ...(place.deprecated && {
+    ...(endpoint.deprecated && {
       deprecated: true,
-      description: `${reference}; deprecated, successor: ${place.deprecated.successorPath}`,
+      description: `${reference}; deprecated, successor: ${endpoint.deprecated.successorPath}`,
     }),
     requestParams: { path: params, query },
     ...(takesBody(body) && {
       requestBody: { required: isRequired(body), content: { [JSON_TYPE]: { schema: body } } },
     }),
-    responses: { [operation.successStatus]: successOf(operation, place), ...REFUSALS_OF[family] },
+    responses: {
+      [operation.successStatus]: successOf(operation, endpoint),
+      ...REFUSALS_OF[family],
+    },
   };
 };
 
@@ -116,17 +123,17 @@ const METHODS = {
 const pathsOf = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
-    for (const [index, place] of placesOf(operation).entries()) {
-      paths[place.path] = {
-        ...paths[place.path],
-        [METHODS[place.method]]: describe(operation, place, index),
+    for (const [index, endpoint] of endpointsOf(operation).entries()) {
+      paths[endpoint.path] = {
+        ...paths[endpoint.path],
+        [METHODS[endpoint.method]]: describe(operation, endpoint, index),
       };
     }
   }
   return paths;
 };
 
-/** Rules that JSON Schema has no words for, such as those across fields. */
+/** Rules that JSON Schema cannot express, such as cross-field rules. */
 const rulesInWords = (schema: z.core.$ZodType): string =>
   [
     ...new Set(
@@ -136,7 +143,7 @@ const rulesInWords = (schema: z.core.$ZodType): string =>
     ),
   ].join("; ");
 
-/** A list of words, or a length, says all that our own text about it does. */
+/** A list of words and a length need no text of ours. */
 const saysItself = ({ enum: words, const: word, maxLength }: z.core.JSONSchema.BaseSchema) =>
   words !== undefined || word !== undefined || maxLength !== undefined;
 
@@ -144,11 +151,11 @@ const UINT64 = {
   type: "integer",
   format: "uint64",
   minimum: 0,
-  // As a JSON number in `maximum`, JavaScript itself would round it.
+  // JavaScript would round it as a JSON number in `maximum`.
   description: "at most 18446744073709551615; JSON readers that use floating point lose digits",
 };
 
-/** The whole interface as an OpenAPI 3.1 document, made of nothing but the contract. */
+/** The whole interface as an OpenAPI 3.1 document. */
 export const createOpenApi = () =>
   createDocument(
     {
@@ -174,17 +181,17 @@ export const createOpenApi = () =>
     },
     {
       override: ({ jsonSchema, zodSchema, io }) => {
-        // zod writes the ways of holding a number; the wire has one, which the schema names itself.
+        // zod lists the JavaScript types of a number; on the wire it has the one that the schema names.
         if (jsonSchema.type !== undefined) Reflect.deleteProperty(jsonSchema, "anyOf");
         if (zodSchema === uint64) {
           Reflect.deleteProperty(jsonSchema, "anyOf");
           Object.assign(jsonSchema, UINT64);
         }
-        // What a format says already, and what is true of every number, would only hide the rules.
+        // A format says what its pattern does.
         if (jsonSchema.format !== undefined) Reflect.deleteProperty(jsonSchema, "pattern");
         const rules = rulesInWords(zodSchema);
         if (rules !== "" && !saysItself(jsonSchema)) jsonSchema.description ??= rules;
-        // Of an answer this says nothing; a request with a larger number is refused.
+        // Bounds of every number; in a request they are a rule, in an answer they say nothing.
         if (io === "output" && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
           delete jsonSchema.minimum;
         }

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { noBody } from "./values.ts";
 
 /** Which of the provider's three products answers; it decides the shape of an error body. */
 export type Family = "cloud" | "storage" | "streaming";
@@ -9,14 +10,13 @@ export const familyOf = (path: string): Family => {
   return path.startsWith("/streaming/") ? "streaming" : "cloud";
 };
 
-/** By the provider, in favour of the same method at another path. */
+/** The provider deprecates the path in favour of another one, with the same method. */
 interface Deprecation {
-  /** When it was first published, ISO 8601. */
+  /** Its first publication, ISO 8601. */
   readonly since: string;
   readonly successorPath: string;
 }
 
-/** One field of a request, by its place. */
 export type RequestField = `params.${string}` | `query.${string}` | `body.${string}`;
 
 /** The resource whose changes must not overlap, and the request fields that name it. */
@@ -55,7 +55,7 @@ interface OperationBase<
   R extends z.ZodType,
 > {
   readonly id: Id;
-  /** Number in the interface document, or the public name of a neighbouring read. */
+  /** Number in the interface document, or the public name of another read. */
   readonly reference: string;
   readonly summary: string;
   readonly family: Family;
@@ -64,13 +64,13 @@ interface OperationBase<
   readonly path: string;
   readonly params: P;
   readonly query: Q;
-  /** Request body as decoded; `noBody` where the operation takes none. */
+  /** Decoded request body; `noBody` if the operation takes none. */
   readonly body: B;
   readonly response: R;
   readonly successStatus: 200 | 204;
-  /** Whether the reply tells of money: numbers that floating point would round are read as text. */
-  readonly tellsOfMoney?: true;
-  /** A second path that is answered alike; an account says which of them its provider has. */
+  /** Whether the reply has prices: numbers that floating point would round are read as text. */
+  readonly hasPrices?: true;
+  /** A second path with the same answers; an account names the one that its provider has. */
   readonly otherPath?: string;
   readonly deprecated?: Deprecation;
 }
@@ -93,10 +93,10 @@ export interface Mutation<
   R extends z.ZodType = z.ZodType,
 > extends OperationBase<Id, P, Q, B, R> {
   readonly kind: "mutation";
-  /** `immediate`: the answer is the result; `tasks`: the answer names background tasks to follow. */
+  /** `immediate`: the answer is the result; `tasks`: it lists background tasks to follow. */
   readonly answers: "immediate" | "tasks";
   readonly lane: LaneRule;
-  /** Whether 409 means that a running task holds the resource, so the same request may pass later. */
+  /** Whether 409 means that a running task locks the resource, so that the same request may pass later. */
   readonly conflictMeansLocked: boolean;
   readonly afterAmbiguousSend: AfterAmbiguousSend;
   /** Where nothing is sent: the field that names the task to follow. */
@@ -132,7 +132,7 @@ export type Query<O extends Operation> = z.output<O["query"]>;
 export type Body<O extends Operation> = z.output<O["body"]>;
 export type Reply<O extends Operation> = z.output<O["response"]>;
 
-/** What a declaration leaves out, because it is the rule or follows from the path. */
+/** Fields that a declaration leaves out, because they are the rule or follow from the path. */
 type Derived = "kind" | "family" | "successStatus" | "conflictMeansLocked";
 
 /** Declares a mutating operation; every schema keeps its exact type. */
@@ -155,27 +155,28 @@ export const mutation = <
   ...declaration,
 });
 
-/** Declares a reading operation. */
+/** Declares a read: a GET without a body. */
 export const read = <
   Id extends string,
   P extends z.ZodObject,
   Q extends z.ZodObject,
-  B extends z.ZodType,
   R extends z.ZodType,
 >(
-  declaration: Omit<Read<Id, P, Q, B, R>, Derived>,
-): Read<Id, P, Q, B, R> => ({
+  declaration: Omit<Read<Id, P, Q, typeof noBody, R>, Derived | "method" | "body">,
+): Read<Id, P, Q, typeof noBody, R> => ({
   kind: "read",
+  method: "GET",
+  body: noBody,
   family: familyOf(declaration.path),
   successStatus: 200,
   ...declaration,
 });
 
-/** Where an operation is answered. It may have more than one place. */
-export interface Place extends Pick<Operation, "method" | "path" | "deprecated"> {}
+/** One path of an operation. */
+export interface Endpoint extends Pick<Operation, "method" | "path" | "deprecated"> {}
 
-/** The operation's own place, then its successor's and its other one, which do the same. */
-export const placesOf = (operation: Operation): readonly Place[] => {
+/** The operation's own path, then its successor and its other path, with the same answers. */
+export const endpointsOf = (operation: Operation): readonly Endpoint[] => {
   const { method, path, otherPath, deprecated } = operation;
   const others = [deprecated?.successorPath, otherPath].filter((one) => one !== undefined);
   return [

@@ -18,8 +18,8 @@ import { getFloatingIpTag, getNetworkTag } from "./tags.ts";
 import { followTask, getTask, listTasks } from "./tasks.ts";
 
 /**
- * Ids of the operations that a command may name. A bundle that needs only the ids has none of the
- * schemas in it: making them all takes a tenth of the time that a bundle of Lambda takes to load.
+ * Ids of the operations that a command may name. A bundle that uses only the ids contains no schema:
+ * to make all of them takes a tenth of a bundle's load time.
  */
 export const COMMANDED_IDS = [
   "update-container",
@@ -62,7 +62,7 @@ export const commandedOperation = (id: string): Mutation => {
   return found;
 };
 
-/** The document's reads in its order, then the neighbours that make changes visible. */
+/** The document's reads in its order, then other public reads that make changes visible. */
 export const READS = [
   listAiTasks,
   previewInstancePrice,
@@ -82,6 +82,6 @@ export const READS = [
   listStorageEventTypes,
 ] as const;
 
-/** Everything that the interface has; a change that no command may name yet stands at the end. */
+/** The whole interface; the last operation changes something, but no command may name it yet. */
 export const OPERATIONS = /* @__PURE__ */ (() =>
   [...MUTATIONS, ...READS, deleteStorageEvent] as const)();

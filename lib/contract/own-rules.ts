@@ -1,33 +1,33 @@
 import * as z from "zod";
 import { unlimitedText } from "./values.ts";
 
-/** A rule in the contract's own words, about the value itself or about a field of it. */
+/** A rule in the contract's own words, about a value or one of its fields. */
 export interface OwnRule {
   readonly field?: string | undefined;
   readonly text: string;
-  /** Whether it says what the value is, and not only what more it has to keep to. */
+  /** Whether it describes the whole value, not only a further limit. */
   readonly isWhole: boolean;
 }
 
-/** What every text has to keep to says nothing about one field. */
+/** The checks of every text say nothing about one field. */
 const OF_EVERY_TEXT = new Set<unknown>(unlimitedText._zod.def.checks);
 
-type TellError = (issue: { readonly code: string; readonly input: unknown }) => unknown;
+type ErrorText = (issue: { readonly code: string; readonly input: unknown }) => unknown;
 
 const wordedSchema = z.looseObject({
-  error: z.custom<TellError>((value) => typeof value === "function").optional(),
+  error: z.custom<ErrorText>((value) => typeof value === "function").optional(),
 });
 
-/** What a definition of a type or a check says when it is broken, in words of ours. */
+/** The own error text of a type or a check. */
 const textOf = (definition: unknown): string | undefined => {
-  // Any value that is there: without one, some rules only say "required".
-  const told = wordedSchema.parse(definition).error?.({ code: "custom", input: "" });
-  return typeof told === "string" ? told : undefined;
+  // Without a value, some rules only say "required".
+  const text = wordedSchema.parse(definition).error?.({ code: "custom", input: "" });
+  return typeof text === "string" ? text : undefined;
 };
 
 const pathSchema = z.looseObject({ path: z.tuple([z.string()]) });
 
-/** The rules that a schema states in words: what JSON Schema cannot say, or only in patterns. */
+/** The rules that a schema states in words, because JSON Schema lacks them or has only patterns. */
 export const ownRulesOf = (schema: z.core.$ZodType): readonly OwnRule[] => {
   const { def } = schema._zod;
   const checks = (def.checks ?? []).filter((check) => !OF_EVERY_TEXT.has(check));

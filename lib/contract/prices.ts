@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
 import {
-  noBody,
   nothing,
   pathInteger,
   pathText,
@@ -16,7 +15,7 @@ export const PRICE_STATUSES = ["error", "hide", "show"] as const;
 /** An amount of money. The published samples write some as decimal text (public difference 18). */
 export const amount = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/)]).nullable();
 
-/** A number on the wire; as text it has reached us only if floating point would round it. */
+/** A number on the wire; our JSON reader gives it as text if floating point would round it. */
 export const percentage = z
   .union([z.number(), z.string().regex(/^-?\d+\.\d{13,}$/, { error: "a number" })])
   .meta({ type: "number" });
@@ -38,31 +37,27 @@ export const getK8sClusterPrice = read({
   id: "get-k8s-cluster-price",
   reference: "E7",
   summary: "Read what a Kubernetes cluster costs",
-  method: "GET",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/k8s/clusters/{cluster_name}",
   params: z.strictObject({ ...projectAndRegion, cluster_name: pathText }),
   query: nothing,
-  body: noBody,
   response: z.looseObject({
     instances: z.array(itemPriceSchema),
     publicips: z.array(itemPriceSchema),
     total_price: itemPriceSchema,
     volumes: z.array(itemPriceSchema),
   }),
-  tellsOfMoney: true,
+  hasPrices: true,
 });
 
 export const getGpuClusterPrice = read({
   id: "get-gpu-cluster-price",
   reference: "E12",
   summary: "Read what a server of a GPU cluster costs",
-  method: "GET",
   path: "/cloud/v1/pricing/{project_id}/{region_id}/ai/clusters/{server_id}",
   params: z.strictObject({ ...projectAndRegionInt64, server_id: uuid }),
   query: nothing,
-  body: noBody,
   response: itemPriceSchema,
-  tellsOfMoney: true,
+  hasPrices: true,
 });
 
 /** Any three letters: earlier revisions of the interface listed about 170 currencies. */
@@ -72,11 +67,9 @@ export const getDdosPrice = read({
   id: "get-ddos-price",
   reference: "E9",
   summary: "Read what DDoS protection costs in a region",
-  method: "GET",
   path: "/cloud/v1/pricing/{region_id}/ddos",
   params: z.strictObject({ region_id: pathInteger }),
   query: nothing,
-  body: noBody,
   response: z.looseObject({
     current_month_days: z.int(),
     current_month_days_last: z.int().describe("Days left in the current month"),
@@ -92,5 +85,5 @@ export const getDdosPrice = read({
       price_per_hour: amount.optional(),
     }),
   }),
-  tellsOfMoney: true,
+  hasPrices: true,
 });

@@ -16,17 +16,17 @@ const FORMATS: Readonly<Record<string, string>> = {
   guid: "a UUID",
 };
 
-/** Whether a schema of ours wrote the text; zod's own texts begin with one of these words. */
+/** Whether a schema of ours wrote the text; zod's texts begin with one of these words. */
 const isOwnText = (message: string): boolean => !/^(Invalid|Too (big|small))\b/.test(message);
 
 const ruleOfType = (expected: string, message: string): string => {
-  // What was received is not in the issue, only in its text.
+  // Only the text of an issue contains the received type.
   if (message.endsWith("received undefined")) return "required";
-  // A number that is an integer by rounding only comes from our JSON reader as NaN.
+  // Our JSON reader gives NaN for a number that only rounding makes an integer.
   if (expected === "number" && message.endsWith("received NaN")) {
     return "a number that is exact without rounding";
   }
-  // An integer beyond the safe range comes as a bigint, or as Infinity.
+  // An integer beyond the safe range is a bigint or Infinity.
   if (expected === "number" && /received (bigint|-?Infinity)$/.test(message)) {
     return "a number from -9007199254740991 to 9007199254740991";
   }
@@ -37,7 +37,7 @@ const ruleOfType = (expected: string, message: string): string => {
 const ruleOfChoice = (values: readonly unknown[]): string =>
   values.length === 1 ? `must be ${values[0]}` : `one of ${values.join(", ")}`;
 
-/** What a field has to be, in words for whoever wrote the request. */
+/** The rule that an issue breaks, in words for the sender of the request. */
 const ruleOf = (issue: z.core.$ZodIssue): string => {
   if (isOwnText(issue.message)) return issue.message;
   switch (issue.code) {
@@ -62,9 +62,9 @@ const ruleOf = (issue: z.core.$ZodIssue): string => {
   }
 };
 
-/** One thing that is wrong with an input: where, and the rule it breaks. Never the value itself. */
+/** A field of an input and the rule that it breaks; never the value. */
 export interface Problem {
-  /** Dotted path such as `body.scale.min`; empty for the input as a whole. */
+  /** Dotted path such as `body.scale.min`; empty for the whole input. */
   readonly path: string;
   readonly rule: string;
 }
@@ -77,7 +77,7 @@ export interface PlacedProblem {
 
 type Issue = z.core.$ZodIssue;
 
-/** Field names are the sender's: what has no UTF-8 form would spoil the event that carries it. */
+/** The sender chooses field names: half an emoji in one would spoil the event that carries it. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map(String)
@@ -87,11 +87,11 @@ export const pathText = (path: readonly PropertyKey[]): string =>
 const countMissing = (issues: readonly Issue[]): number =>
   issues.filter((issue) => issue.path.length === 1 && ruleOf(issue) === "required").length;
 
-/** Of several allowed shapes the one that was most likely meant: least of it is missing. */
+/** Of several allowed shapes the most likely one: the fewest fields are missing. */
 const closestOf = (shapes: readonly (readonly Issue[])[]): readonly Issue[] =>
   [...shapes].sort((a, b) => countMissing(a) - countMissing(b) || a.length - b.length)[0] ?? [];
 
-/** Finds every offending field of a failed parse, unknown fields one by one. */
+/** Finds every offending field of a failed parse, each unknown field by itself. */
 export const placedProblemsOf = (
   issues: readonly Issue[],
   prefix: readonly PropertyKey[] = [],
@@ -107,7 +107,7 @@ export const placedProblemsOf = (
       : [{ path, rule: ruleOf(issue) }];
   });
 
-/** Names every offending field of a failed parse, unknown fields one by one. */
+/** As `placedProblemsOf`, with the path as text. */
 export const problemsOf = (
   issues: readonly Issue[],
   prefix: readonly PropertyKey[] = [],

@@ -3,7 +3,6 @@ import { mutation, read } from "./operation.ts";
 import {
   cidr,
   ipAddress,
-  noBody,
   nothing,
   oneOf,
   projectAndRegion,
@@ -13,8 +12,8 @@ import {
 } from "./values.ts";
 
 /**
- * Both gateway variants: `default` takes the region's external network, `manual` names one. In either
- * the published interface lets `type` be left out; then whether a network is named tells.
+ * Both gateway variants: `default` takes the region's external network, `manual` names one. The
+ * published interface makes `type` optional; a named network then means `manual`.
  */
 const externalGatewaySchema = z
   .strictObject({
@@ -43,7 +42,7 @@ export const routerCreateSchema = z.strictObject({
   routes: z.array(routeSchema).nullable().optional(),
 });
 
-/** What the automation needs of a router record to recognise one that it created. */
+/** The fields of a router record by which the automation recognises one that it created. */
 export const routerSchema = z
   .looseObject({
     id: z.string(),
@@ -75,10 +74,8 @@ export const getRouter = read({
   id: "get-router",
   reference: "GET router",
   summary: "Read one router",
-  method: "GET",
   path: "/cloud/v1/routers/{project_id}/{region_id}/{router_id}",
   params: z.strictObject({ ...projectAndRegion, router_id: uuid }),
   query: nothing,
-  body: noBody,
   response: routerSchema,
 });

@@ -40,7 +40,7 @@ export const storageEventSchema = z
   });
 
 const clientQuery = z.strictObject({ client_id: int64.optional() });
-/** One lane for both operations: an event's identity is client, name, storage_name and bucket_name. */
+/** The identity of an event: one lane for all operations on it. */
 const eventLane = {
   resource: "storage-event",
   by: ["query.client_id", "body.name", "body.storage_name", "body.bucket_name"],
@@ -77,7 +77,7 @@ export const createStorageEvent = mutation({
   afterAmbiguousSend: "conflict-means-created",
 });
 
-/** Not in the document. A body on DELETE is the published form: the same identity as the others. */
+/** Not in the document. The published form has a body on DELETE, with the identity of the event. */
 export const deleteStorageEvent = mutation({
   id: "delete-storage-event",
   reference: "DELETE event",
@@ -94,7 +94,7 @@ export const deleteStorageEvent = mutation({
   afterAmbiguousSend: "send-again-unless-done",
 });
 
-/** Both limits on every name: the document fixes only two of the four pairings of name and limit. */
+/** With both limits: the document pairs only two of the four names with one. */
 const listedEvent = z.looseObject({
   uuid: ifUsable(unlimitedText.nullable()),
   storage_name: unlimitedText.nullable().optional(),
@@ -102,10 +102,10 @@ const listedEvent = z.looseObject({
   bytes: ifUsable(uint64.nullable()),
   count: ifUsable(uint64.nullable()),
 });
-/** An entry whose target cannot be read is undefined. */
+/** An entry with an unreadable target is undefined. */
 const listedEvents = z.array(ifUsable(listedEvent)).nullable().optional();
 
-/** An answer that tells of something else must not be taken for one that tells of no events. */
+/** Whether the answer has lists: another one must not be read as one without events. */
 const holdsLists = (answer: Readonly<Record<string, unknown>>): boolean => {
   const values = Object.values(answer);
   return values.length === 0 || values.some((value) => value === null || Array.isArray(value));
@@ -126,11 +126,9 @@ export const listStorageEvents = read({
   id: "list-storage-events",
   reference: "GET events",
   summary: "List the storage notification events of the key's client",
-  method: "GET",
   path: "/storage/notifications/v1/events",
   params: nothing,
   query: nothing,
-  body: noBody,
   response: storageEventListSchema,
 });
 
@@ -138,11 +136,9 @@ export const listStorageEventTypes = read({
   id: "list-storage-event-types",
   reference: "GET event types",
   summary: "List the names of storage notification events and the fields of each",
-  method: "GET",
   path: "/storage/notifications/v1/events/configurator",
   params: nothing,
   query: nothing,
-  body: noBody,
   response: z.looseObject({
     structure: z.array(
       z.looseObject({

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { read } from "./operation.ts";
-import { noBody, projectAndRegion, unlimitedText, uuid } from "./values.ts";
+import { projectAndRegion, unlimitedText, uuid } from "./values.ts";
 
 /** The document's 1 to 255 characters; its keys may hold whitespace and `=`, the published ones not. */
 const tagKey = unlimitedText
@@ -21,11 +21,9 @@ export const getFloatingIpTag = read({
   id: "get-floating-ip-tag",
   reference: "E13",
   summary: "Read one tag of a floating IP",
-  method: "GET",
   path: "/cloud/v1/floatingips/{project_id}/{region_id}/{floating_ip_id}/metadata_item",
   params: z.strictObject({ ...projectAndRegion, floating_ip_id: uuid }),
   query: keyQuery,
-  body: noBody,
   response: tagSchema,
 });
 
@@ -33,10 +31,8 @@ export const getNetworkTag = read({
   id: "get-network-tag",
   reference: "E14",
   summary: "Read one tag of a network",
-  method: "GET",
   path: "/cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
   params: z.strictObject({ ...projectAndRegion, network_id: uuid }),
   query: keyQuery,
-  body: noBody,
   response: tagSchema,
 });

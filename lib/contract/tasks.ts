@@ -4,13 +4,13 @@ import { noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
-/** Ids of what a task created, by kind; kinds we do not know may appear. */
+/** Ids of the resources that a task created, by kind; unknown kinds may appear. */
 export const createdResourcesSchema = z.record(
   z.string(),
   z.array(z.union([z.string(), z.int()])).nullable(),
 );
 
-/** `state` is open: the document names two ends, and a state we do not know means still running. */
+/** `state` is open: a state other than the document's two ends means still running. */
 export const taskSchema = z
   .looseObject({
     id: z.string(),
@@ -32,12 +32,10 @@ export const getTask = read({
   id: "get-task",
   reference: "Tasks",
   summary: "Read a background task",
-  method: "GET",
   path: TASK_PATH,
   otherPath: PUBLISHED_TASK_PATH,
   params: z.strictObject({ task_id: pathId }),
   query: nothing,
-  body: noBody,
   response: taskSchema,
 });
 
@@ -45,7 +43,6 @@ export const listTasks = read({
   id: "list-tasks",
   reference: "GET tasks",
   summary: "List background tasks",
-  method: "GET",
   path: "/cloud/v1/tasks",
   params: nothing,
   query: z.strictObject({
@@ -62,14 +59,10 @@ export const listTasks = read({
     from_timestamp: timestamp.optional(),
     to_timestamp: timestamp.optional(),
   }),
-  body: noBody,
   response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),
 });
 
-/**
- * To follow a task that somebody else has started. The interface has no such operation, and nothing
- * is sent for it but looks at the task; to commands it is one more thing to do.
- */
+/** Follows a task that another client started: an operation of commands only, which sends reads of the task. */
 export const followTask = mutation({
   id: "follow-task",
   reference: "Tasks",

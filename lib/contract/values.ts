@@ -2,7 +2,6 @@ import * as z from "zod";
 
 const MAX_UINT64 = 18_446_744_073_709_551_615n;
 
-/** The word for a missing value, before any rule about the value itself. */
 const orRequired =
   (rule: string) =>
   ({ input }: { readonly input?: unknown }): string =>
@@ -12,15 +11,15 @@ const orRequired =
 export const oneOf = <const Word extends string>(words: readonly Word[]) =>
   z.enum(words, { error: orRequired(`one of ${words.join(", ")}`) });
 
-/** A word of an answer: the known ones are listed for readers, an unknown one is taken as it is. */
+/** A word of an answer: documents the known ones, accepts any. */
 export const openWord = (words: readonly string[]) => z.string().meta({ examples: [...words] });
 
-/** Text that has a UTF-8 form; half an emoji has none, and stores and URLs refuse it or change it. */
+/** Text with a UTF-8 form; stores and URLs refuse or change half an emoji. */
 export const unlimitedText = z
   .string()
   .refine((value) => !/\p{Surrogate}/u.test(value), { error: "must be well-formed Unicode" });
 
-/** Text limited in characters as people count them: an emoji outside the BMP is one, not two. */
+/** Text limited in Unicode characters: an emoji outside the BMP is one, not two. */
 export const text = (maxCharacters: number) =>
   unlimitedText
     .refine((value) => [...value].length <= maxCharacters, {
@@ -28,24 +27,21 @@ export const text = (maxCharacters: number) =>
     })
     .meta({ maxLength: maxCharacters });
 
-/**
- * A path parameter that is text. `.` and `..` are refused: URL parsers resolve them, so the request
- * would reach another resource.
- */
+/** Text in a path. URL parsers resolve `.` and `..`, so the request would reach another resource. */
 export const pathText = unlimitedText
   .min(1)
   .refine((value) => value !== "." && value !== "..", { error: "must not be . or .." });
 
 /**
  * An identifier in UUID form, of any version; the provider's own samples are not all RFC 9562. Read in
- * lower case: what is one resource must not have two names, nor two lanes.
+ * lower case: one resource must not have two names, nor two lanes.
  */
 export const uuid = z.guid().toLowerCase();
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const inOneSpelling = (id: string): string => (UUID.test(id) ? id.toLowerCase() : id);
 
-/** An identifier that the document types as text, though the provider's are UUIDs: in one spelling if it is one. */
+/** An identifier that the document types as text; a UUID, as the provider's are, in one spelling. */
 export const textId = unlimitedText.overwrite(inOneSpelling);
 /** The same in a path. */
 export const pathId = pathText.overwrite(inOneSpelling);
@@ -54,7 +50,7 @@ export const pathInteger = z.int();
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
-/** For the ids that the document gives 64 bits. What a number cannot hold exactly is a bigint. */
+/** An id with 64 bits in the document; a bigint if a number would round it. */
 export const int64 = z
   .union([z.int(), z.bigint().min(INT64.min).max(INT64.max)], {
     error: orRequired(`a whole number from ${INT64.min} to ${INT64.max}`),
@@ -78,7 +74,7 @@ export const UINT64_RULE = `a whole number from 0 to ${MAX_UINT64}`;
 const DECIMAL_RULE = `${UINT64_RULE}, as a decimal string (or a number up to 9007199254740991, the largest that JSON readers keep exact)`;
 const DECIMAL = /^(0|[1-9]\d{0,19})$/;
 
-/** The value as it is, if it is exact and fits into 64 bits without a sign. */
+/** The value, if it is exact and fits into 64 bits without a sign. */
 export const exactUint64 = (value: string | number | bigint): bigint | undefined => {
   const isExact = typeof value === "number" ? Number.isSafeInteger(value) : true;
   const isDecimal = typeof value === "string" ? DECIMAL.test(value) : true;
@@ -90,9 +86,9 @@ export const exactUint64 = (value: string | number | bigint): bigint | undefined
 const jsonInteger = z.number().meta({ type: "integer", minimum: 0 });
 
 /**
- * Unsigned 64-bit integer. On the wire a JSON number (read and written without loss); everywhere
- * inside, and in our events, a decimal string, because JSON parsers round numbers of that size.
- * The rule is checked in the conversion itself: zod converts once before it runs any check.
+ * Unsigned 64-bit integer. On the wire a JSON number, read and written without loss; inside, and in our
+ * events, a decimal string, because JSON parsers round numbers of that size. The conversion checks the
+ * rule, because zod converts before it runs checks.
  */
 export const uint64 = z
   .codec(
@@ -115,29 +111,25 @@ export const uint64 = z
   )
   .meta({ format: "uint64" });
 
-/** For parts of a reply: what is odd about one entry is as if it were absent, and hides no other. */
+/** For parts of a reply: an unreadable entry is undefined and does not spoil the others. */
 export const ifUsable = <S extends z.ZodType>(schema: S) => schema.optional().catch(undefined);
 
-/** For operations without path parameters or query. */
+/** No path parameters, or no query. */
 export const nothing = z.strictObject({});
-/** For operations without a request or response body. */
 export const noBody = z.undefined({ error: "this operation takes no body" });
 
-/** The answer of an operation whose work goes on in the background; empty means nothing to do. */
+/** The answer of an operation with background work; an empty list means a no-op. */
 export const tasksReply = z.looseObject({ tasks: z.array(z.string()) }).meta({ id: "Tasks" });
 
 export const projectAndRegion = { project_id: pathInteger, region_id: pathInteger };
-/** As the document has them for E6 and E12. */
+/** The same with 64 bits, as the document has them for E6 and E12. */
 export const projectAndRegionInt64 = { project_id: int64, region_id: int64 };
 
-/**
- * An instant in ISO 8601. The document means UTC, and the provider's samples come with `Z` and without
- * any zone (published task records), so none stands for UTC.
- */
+/** An instant in ISO 8601. The provider's samples have `Z` or no zone, which then means UTC. */
 export const timestamp = z.iso
   .datetime({ offset: true, local: true, error: "a time such as 2026-01-31T12:00:00Z" })
   .meta({ format: "date-time" });
 
-/** Epoch milliseconds of a `timestamp`; Date.parse alone reads one without a zone as local time. */
+/** Epoch milliseconds of a `timestamp`; Date.parse would read one without a zone as local time. */
 export const epochMsOf = (text: string): number =>
   Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);

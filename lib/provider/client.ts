@@ -165,7 +165,7 @@ const readJson = (operation: Operation, { text, isWhole }: ReplyText): unknown =
   if (operation.successStatus === 204) return undefined;
   if (!isWhole) throw unreadable(operation, `larger than ${MAX_REPLY_BYTES} bytes`);
   try {
-    return operation.tellsOfMoney ? parseMoneyJson(text) : parseWireJson(text);
+    return operation.hasPrices ? parseMoneyJson(text) : parseWireJson(text);
   } catch (error) {
     throw unreadable(operation, "not readable JSON", error);
   }

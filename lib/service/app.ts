@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { formatWireJson, parseRequestJson } from "../contract/json.ts";
-import { familyOf, type Place } from "../contract/operation.ts";
+import { type Endpoint, familyOf } from "../contract/operation.ts";
 import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
@@ -90,7 +90,7 @@ const fillPath = (path: string, params: Readonly<Record<string, string>>): strin
 /** RFC 9745: the instant in Unix seconds, and a link to the successor. */
 const announceDeprecation = (
   context: Context,
-  { since, successorPath }: NonNullable<Place["deprecated"]>,
+  { since, successorPath }: NonNullable<Endpoint["deprecated"]>,
 ): void => {
   const successor = fillPath(successorPath, context.req.param());
   context.header("Deprecation", `@${epochMsOf(since) / 1000}`);
@@ -98,8 +98,8 @@ const announceDeprecation = (
 };
 
 /** Finds the methods that a path takes; none when there is no such path. */
-const createMethodFinder = (places: readonly Pick<Place, "method" | "path">[]) => {
-  const patterns = places.map(({ method, path }) => ({
+const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path">[]) => {
+  const patterns = endpoints.map(({ method, path }) => ({
     method,
     pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
   }));
@@ -146,7 +146,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
   const { routes, findKey, admit, newId, run, onFault } = dependencies;
   const app = new Hono();
   const methodsAt = createMethodFinder([
-    ...routes.map(({ place }) => place),
+    ...routes.map(({ endpoint }) => endpoint),
     ...DOCS_PATHS.map((path) => ({ method: "GET" as const, path })),
   ]);
 
@@ -156,16 +156,16 @@ export const createApp = (dependencies: AppDependencies): Hono => {
     return caller;
   };
 
-  const mount = ({ place, route }: MountedRoute): void => {
+  const mount = ({ endpoint, route }: MountedRoute): void => {
     // With one handler and no middleware hono calls it directly, without composing.
     app.on(
-      place.method,
-      place.path.replace(/\{(\w+)\}/g, ":$1"),
+      endpoint.method,
+      endpoint.path.replace(/\{(\w+)\}/g, ":$1"),
       async (context): Promise<Response> => {
         const { req } = context;
         const body = await readBody(req.raw);
         const caller = identify(context);
-        if (place.deprecated) announceDeprecation(context, place.deprecated);
+        if (endpoint.deprecated) announceDeprecation(context, endpoint.deprecated);
         const values = { params: req.param(), query: queryOf(req.url), body };
         const reply = await run(route, values, caller);
         return reply === undefined

@@ -1,4 +1,4 @@
-import { type Place, placesOf } from "../contract/operation.ts";
+import { type Endpoint, endpointsOf } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 import * as aiTasks from "./operations/ai-tasks.ts";
 import * as containers from "./operations/containers.ts";
@@ -45,13 +45,13 @@ const ROUTES: { readonly [Id in OperationId]: Route<Id> } = {
 };
 
 export interface MountedRoute {
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly route: Route;
 }
 
-/** Every operation at each of its places. */
+/** Every operation at each of its endpoints. */
 export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((operation) =>
-  placesOf(operation).map((place) => ({ place, route: ROUTES[operation.id] })),
+  endpointsOf(operation).map((endpoint) => ({ endpoint, route: ROUTES[operation.id] })),
 );
 
 /** Every kind of background work and the part that knows how it ends. */

@@ -1,7 +1,7 @@
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { placesOf, requestFields } from "../../../lib/contract/operation.ts";
+import { endpointsOf, requestFields } from "../../../lib/contract/operation.ts";
 import {
   COMMANDED,
   COMMANDED_IDS,
@@ -60,11 +60,11 @@ test("a bundle that needs only the ids has no schema in it, one for commands non
   expect(forCommands).not.toContain("lib/contract/instance-price.ts");
 });
 
-test("an id and a place belong to one operation", () => {
-  const places = OPERATIONS.flatMap(placesOf).map(({ method, path }) => `${method} ${path}`);
+test("an id and an endpoint belong to one operation", () => {
+  const endpoints = OPERATIONS.flatMap(endpointsOf).map(({ method, path }) => `${method} ${path}`);
 
   expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
-  expect(new Set(places).size).toBe(OPERATIONS.length + 2);
+  expect(new Set(endpoints).size).toBe(OPERATIONS.length + 2);
 });
 
 describe.each(OPERATIONS.map((operation) => ({ id: operation.id, operation })))(
@@ -128,8 +128,8 @@ describe.each(MUTATIONS.map((operation) => ({ id: operation.id, operation })))(
       expect(reply.success).toBe(operation.answers === "tasks");
     });
 
-    test("has the same parameters at each of its places", () => {
-      for (const { path } of placesOf(operation)) {
+    test("has the same parameters at each of its endpoints", () => {
+      for (const { path } of endpointsOf(operation)) {
         expect(placeholdersOf(path)).toEqual(placeholdersOf(operation.path));
       }
     });

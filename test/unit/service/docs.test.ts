@@ -23,7 +23,7 @@ test("the OpenAPI document needs no key, and an independent validator finds no e
   expect(await new Validator().validate(answer.body)).toEqual({ valid: true });
 });
 
-test("the OpenAPI document has every place that the service answers, and no other", async () => {
+test("the OpenAPI document has every endpoint of the service, and no other", async () => {
   const { send } = await startService();
 
   const { body } = await send("GET", "/openapi.json", NO_KEY);
@@ -31,7 +31,7 @@ test("the OpenAPI document has every place that the service answers, and no othe
   const documented = Object.entries(body.paths).flatMap(([path, methods]) =>
     Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const mounted = MOUNTED_ROUTES.map(({ place }) => `${place.method} ${place.path}`);
+  const mounted = MOUNTED_ROUTES.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`);
   expect(documented.sort()).toEqual(mounted.sort());
 });
 

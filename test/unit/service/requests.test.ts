@@ -14,7 +14,7 @@ import {
 
 test("every operation of the contract is mounted at its own path", () => {
   const mounted = MOUNTED_ROUTES.map(
-    ({ place, route }) => `${route.id} ${place.method} ${place.path}`,
+    ({ endpoint, route }) => `${route.id} ${endpoint.method} ${endpoint.path}`,
   );
 
   expect(mounted).toEqual(
