@@ -10,7 +10,7 @@ import { noSuchCommand } from "./status.ts";
 import { jsonLine, visibleText } from "./visible-text.ts";
 
 /** A reply usually comes long before it is given up. */
-const LOOK_AGAIN_MS = 1_000;
+const CHECK_AGAIN_MS = 1_000;
 
 export interface CancelFlags extends CommandDeskFlags {
   /** How long to wait for a request that is on its way. */
@@ -35,7 +35,7 @@ const cancelWhenPossible = async (
     const answer = await desk.cancel(commandId);
     if (!answer) throw noSuchCommand(commandId);
     if (answer.kind !== "under-way" || clock.now() >= endsAt) return answer;
-    await clock.sleep(Math.min(LOOK_AGAIN_MS, answer.waitMs, endsAt - clock.now()));
+    await clock.sleep(Math.min(CHECK_AGAIN_MS, answer.waitMs, endsAt - clock.now()));
   }
 };
 

@@ -3,7 +3,7 @@ import type { Problem } from "../contract/problem.ts";
 import type { Stored } from "../ledger/record.ts";
 import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { type Command, commandKey, commands, LOOK_AGAIN_MS } from "./command.ts";
+import { CHECK_AGAIN_MS, type Command, commandKey, commands } from "./command.ts";
 import { commandAccepted } from "./command-events.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
@@ -29,7 +29,7 @@ const rejected = (reason: RejectionReason, path: string, rule: string): Refused 
   problems: [{ path, rule }],
 });
 
-/** Tells a repeat of a request from another one under the same id. */
+/** The same for a repeat of a request, and another one for any other under the same id. */
 export const requestFingerprint = (request: CommandRequest, key: string): string =>
   fingerprintOf(
     {
@@ -37,7 +37,7 @@ export const requestFingerprint = (request: CommandRequest, key: string): string
       account: request.account,
       request: request.request,
       deadline: request.deadline,
-      // Absent, and not empty: requests from before there were any keep their fingerprints.
+      // Absent, not empty: the fingerprints of older requests stay as they are.
       ...conditionsOf(request),
     },
     key,
@@ -69,7 +69,7 @@ const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Co
     attemptCount: 0,
     lostReplies: 0,
     outbox: [],
-    state: { status: "accepted", lookAt: now + LOOK_AGAIN_MS },
+    state: { status: "accepted", lookAt: now + CHECK_AGAIN_MS },
   };
   return { ...command, outbox: [commandAccepted(command)] };
 };
@@ -99,7 +99,7 @@ export const refusalOfNew = async (
   }
   const loop = await findLoop(ledger, request);
   if (loop) return rejected("invalid", "after", loop);
-  // What waits for others enters the lane later, when there may be room.
+  // A command that waits for others enters the lane later, when there may be room.
   if (request.after.length > 0) return undefined;
   const lane = await lanes.read(ledger, request.lane);
   return isFull(lane?.value)
@@ -126,7 +126,7 @@ export const acceptRequest = async (
   const refusal = await refusalOfNew(deps.ledger, request, now);
   if (refusal) return refusal;
   const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
-  // Somebody created it in the meantime: look again.
+  // Another writer was faster: read what it has created.
   if (!created) return acceptRequest(deps, request);
   deps.log.info("command accepted");
   return { kind: "accepted", stored: created };

@@ -3,8 +3,8 @@ import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
 import { type Command, commandKey, commands, isBeforeItsLane, isEnded } from "./command.ts";
 import {
-  lookAfterPause,
-  lookAgain,
+  checkAfterPause,
+  checkLater,
   loseLease,
   markPublished,
   waitInLane,
@@ -58,7 +58,7 @@ const isReady = ({ state }: Command, now: number): boolean =>
 
 /** A caller with a fast clock came during the pause, and checks again only much later. */
 const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
-  const next = lookAfterPause(stored.value);
+  const next = checkAfterPause(stored.value);
   if (next === stored.value || next.state.status !== "running") return;
   if (await commands.write(deps.ledger, commandKey(next), stored, next)) {
     await deps.waker.wakeAt(next.state.lookAt);
@@ -156,7 +156,7 @@ const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void
   const position = await joinLane(deps, value);
   if (position === "behind") return;
   await commands.update(deps.ledger, commandKey(value), (current) =>
-    lookAgain(current, deps.clock.now()),
+    checkLater(current, deps.clock.now()),
   );
   if (position === "holder") await sendBack(deps, value);
 };
@@ -165,7 +165,7 @@ const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void
  * Checks a command that is due. Never calls the provider: a command that may send is sent back to the
  * queue.
  */
-export const lookAtCommand = async (given: CommandDeps, key: string): Promise<void> => {
+export const checkCommand = async (given: CommandDeps, key: string): Promise<void> => {
   const stored = await commands.read(given.ledger, key);
   if (!stored) return;
   const { value: command } = stored;
@@ -176,19 +176,19 @@ export const lookAtCommand = async (given: CommandDeps, key: string): Promise<vo
   if (!isEnded(command) && now >= command.deadline) return expireCommand(deps, stored);
   if (isBeforeItsLane(command)) return bringIn(deps, stored);
   if (command.state.status !== "running") return carryOn(deps, command);
-  await commands.update(deps.ledger, key, (current) => lookAgain(loseLease(current, now), now));
+  await commands.update(deps.ledger, key, (current) => checkLater(loseLease(current, now), now));
   return sendBack(deps, command);
 };
 
-/** Checks a lane whose grant was not yet seen to be taken up. */
-export const lookAtLane = async (deps: CommandDeps, lane: string): Promise<void> => {
+/** Checks a lane until its holder is seen at work. */
+export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> => {
   const found = (await lanes.read(deps.ledger, lane))?.value;
   const holder = found?.holder;
   if (!found || holder === undefined) return;
   if ((lanes.dueAt(found) ?? Number.POSITIVE_INFINITY) > deps.clock.now()) return;
   const command = (await commands.read(deps.ledger, holder))?.value;
   if (!command) {
-    deps.log.error("lane held by a command that is not in the ledger, it is passed on", {
+    deps.log.error("lane held by a command that is not in the ledger: handed over", {
       ...keyFields(holder),
       lane,
     });

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import * as z from "zod";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
@@ -62,7 +63,7 @@ export const attemptsWithRoom = (command: Attempted): Attempt[] =>
  * Puts away the attempts that the item has no room for when one more begins; to be called before that
  * is recorded. Repeatable: only the newest attempt ever changes, so a page is the same each time.
  */
-export const putAwayAttempts = async (
+export const archiveAttempts = async (
   ledger: Ledger,
   commandKey: string,
   command: Attempted,
@@ -94,17 +95,14 @@ export const readAttempts = async (
 ): Promise<readonly NumberedAttempt[]> => {
   const inItem = firstInItem(command);
   const pageCount = inItem > 1 ? pageNumber(inItem - 1) + 1 : 0;
-  const all: NumberedAttempt[] = [];
-  for (let from = 0; from < pageCount; from += MAX_PAGES_READ_AT_ONCE) {
-    const length = Math.min(MAX_PAGES_READ_AT_ONCE, pageCount - from);
-    const pages = await Promise.all(
-      Array.from({ length }, (_, index) =>
-        attemptPages.read(ledger, pageKey(commandKey, from + index)),
-      ),
-    );
-    for (const page of pages) {
-      if (page) all.push(...numbered(page.value.attempts, page.value.first));
-    }
-  }
-  return [...all, ...numbered(command.attempts, inItem)];
+  const limit = pLimit(MAX_PAGES_READ_AT_ONCE);
+  const pages = await Promise.all(
+    Array.from({ length: pageCount }, (_, page) =>
+      limit(() => attemptPages.read(ledger, pageKey(commandKey, page))),
+    ),
+  );
+  return [
+    ...pages.flatMap((page) => (page ? numbered(page.value.attempts, page.value.first) : [])),
+    ...numbered(command.attempts, inItem),
+  ];
 };

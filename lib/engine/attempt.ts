@@ -7,7 +7,7 @@ import type { Ledger } from "../platform/ports/ledger.ts";
 import { ProviderError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import { type NextStep, strategyOf, type Uncertainty } from "./after-ambiguous-send.ts";
-import { putAwayAttempts } from "./attempt-history.ts";
+import { archiveAttempts } from "./attempt-history.ts";
 import { type Command, commandKey, commands } from "./command.ts";
 import { giveUp, leaveUnknown } from "./command-events.ts";
 import {
@@ -141,7 +141,7 @@ const sendOnce = async (
   const now = deps.clock.now();
   const lease = { by: deps.runner, now, leaseUntil: now + deps.leaseMs };
   const intent = startAttempt(command, lease);
-  await putAwayAttempts(deps.ledger, commandKey(command), command);
+  await archiveAttempts(deps.ledger, commandKey(command), command);
   const started = await commands.write(deps.ledger, commandKey(command), stored, intent);
   if (!started) return undefined;
   const askedAt = deps.clock.now();

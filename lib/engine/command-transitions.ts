@@ -1,12 +1,12 @@
 import type { OutboxEvent } from "../ledger/outbox.ts";
 import { type Attempt, attemptsWithRoom } from "./attempt-history.ts";
 import {
+  CHECK_AGAIN_MS,
   type Command,
   type EndedState,
   type FollowedTask,
   isBeforeItsLane,
   isEnded,
-  LOOK_AGAIN_MS,
   type Resolution,
 } from "./command.ts";
 
@@ -28,29 +28,29 @@ export const waitInLane = (command: Command): Command =>
     isBeforeItsLane(command) ? { ...command, state: { status: "waiting" } } : command,
   );
 
-/** Waits for the commands of `after`; looked at again at `lookAt`. */
+/** Waits for the commands of `after`; checked again at `lookAt`. */
 export const waitForOthers = (command: Command, lookAt: number): Command =>
   unlessEnded(command, () =>
     isBeforeItsLane(command) ? { ...command, state: { status: "waiting", lookAt } } : command,
   );
 
 /**
- * Nobody has taken it further: called again, and looked at again later. While an attempt runs only
- * its owner writes, or its reply could not be recorded.
+ * No function has taken it further: sent back to the queue, and checked again later. While an attempt
+ * runs only its owner writes, or its reply could not be recorded.
  */
-export const lookAgain = (command: Command, now: number): Command => {
+export const checkLater = (command: Command, now: number): Command => {
   const { state } = command;
   const isAtRest = isBeforeItsLane(command) || (state.status === "running" && !state.lease);
   return isAtRest && "lookAt" in state
-    ? { ...command, state: { ...state, lookAt: now + LOOK_AGAIN_MS } }
+    ? { ...command, state: { ...state, lookAt: now + CHECK_AGAIN_MS } }
     : command;
 };
 
 /**
- * Called before its pause was over, by somebody whose clock is ahead: looked at again when it is, and
- * not as late as one that has been called is.
+ * A caller with a fast clock invoked the command during its pause. Reschedules the check for the end of
+ * the pause.
  */
-export const lookAfterPause = (command: Command): Command => {
+export const checkAfterPause = (command: Command): Command => {
   const { state } = command;
   return state.status === "running" && !state.lease && state.lookAt > state.notBefore
     ? { ...command, state: { ...state, lookAt: state.notBefore } }
@@ -112,18 +112,18 @@ export const takeBackAttempt = (command: Command, until: number, because: string
 /** The lease ran out, so its holder died while sending: what became of the send is unknown. */
 export const loseLease = (command: Command, now: number): Command =>
   command.state.status === "running" && command.state.lease && command.state.lease.until <= now
-    ? breakAttempt(command, now, now + LOOK_AGAIN_MS)
+    ? breakAttempt(command, now, now + CHECK_AGAIN_MS)
     : command;
 
-/** Whoever was sending is known to be gone; looked at again at `lookAt`. */
+/** The sender of the attempt is known to be gone; checked again at `lookAt`. */
 export const breakAttempt = (command: Command, now: number, lookAt: number): Command =>
   command.state.status === "running" && command.state.lease
     ? { ...loseAttempt(command, now), state: { status: "running", notBefore: now, lookAt } }
     : command;
 
-/** Nobody will ever record what came back from the newest attempt. */
+/** The reply to the newest attempt will never be recorded. */
 export const loseAttempt = (command: Command, now: number): Command => {
-  // Whoever holds a lease is dead when it ends, and may have sent just before.
+  // The holder of a lease is dead when it ends, and may have sent just before.
   const { lease } = "lease" in command.state ? command.state : {};
   const ended = markUncertain(command, lease?.until ?? now);
   return endAttempt(ended, { endedAt: now, disposition: "lost" });
@@ -177,7 +177,7 @@ export const recordTaskEnd = (
       }
     : command;
 
-/** Ends the command for good, erases the request, and queues the event that tells of it. */
+/** Ends the command for good, erases the request, and queues the event of its end. */
 export const endCommand = (
   command: Command,
   end: Omit<EndedState, "settled" | "tasks">,
@@ -193,14 +193,11 @@ export const endCommand = (
     };
   });
 
-/** Notes that a person wants it to end; whoever notes it ends it in the same write. */
+/** Notes an operator's cancellation; the same write ends the command. */
 export const noteCancelRequest = (command: Command, now: number): Command =>
   unlessFollowing(command, () => ({ ...command, cancelRequestedAt: now }));
 
-/**
- * Notes a person's finding about an unknown outcome, once, and queues the event that tells of it. The
- * end stays what it is.
- */
+/** Notes an operator's finding about an unknown outcome, once, and queues its event. The end stays. */
 export const resolveOutcome = (
   command: Command,
   resolution: Resolution,
@@ -220,8 +217,8 @@ export const markPublished = (command: Command, ids: ReadonlySet<string>): Comma
     ? { ...command, outbox: command.outbox.filter((event) => !ids.has(event.deduplicationId)) }
     : command;
 
-/** The lane was passed on; with an empty outbox nothing is left to do. */
-export const settle = (command: Command): Command =>
+/** The lane was handed over; with an empty outbox nothing is left to do. */
+export const finalize = (command: Command): Command =>
   isEnded(command) && command.outbox.length === 0
     ? { ...command, state: { ...command.state, settled: true } }
     : command;

@@ -5,12 +5,12 @@ import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import { attemptSchema } from "./attempt-history.ts";
 
-/** An accepted command that nobody took further is looked at again after this time. */
-export const LOOK_AGAIN_MS = 30_000;
+/** An accepted command that no function has taken further is checked again after this time. */
+export const CHECK_AGAIN_MS = 30_000;
 
 /**
- * Whoever ends a command hands its lane over and publishes in the same breath; the poller joins in
- * only when that did not happen, or everything would be published twice.
+ * The function that ends a command hands its lane over and publishes at once. The poller waits for that,
+ * or every event would be published twice.
  */
 const FINISH_GRACE_MS = 5_000;
 
@@ -37,7 +37,7 @@ const followedTaskSchema = z.object({
     .optional(),
 });
 
-/** What a person has found out about a command whose outcome nobody could tell. */
+/** An operator's finding about a command that ended with an unknown outcome. */
 const resolutionSchema = z.object({
   /** Whether its request took effect. */
   applied: z.boolean(),
@@ -92,7 +92,7 @@ const commandSchema = z.object({
   account: z.string(),
   operation: z.string(),
   lane: z.string(),
-  /** Keyed hash of the whole request: tells a repeat from another command under the same id. */
+  /** Keyed hash of the whole request: the same for a repeat, another for a different request. */
   fingerprint: z.string(),
   correlationId: z.string(),
   causationId: z.string(),
@@ -114,7 +114,7 @@ const commandSchema = z.object({
   lostReplies: z.int(),
   /** While outcomes are unknown: no request of these sends left earlier, or later. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
-  /** When a person has ended it. */
+  /** When an operator has ended it. */
   cancelRequestedAt: z.int().optional(),
   resolution: resolutionSchema.optional(),
   /** Events still to be published, in order. */
@@ -155,7 +155,7 @@ export const commands = recordKind({
     "endedAt" in state && state.settled ? state.endedAt + LEDGER_RETENTION_MS : undefined,
 });
 
-/** Sender and id together; nobody can name another sender's command. */
+/** Sender and id together: a sender cannot name another sender's command. */
 export const commandKey = (command: { readonly sender: string; readonly id: string }): string =>
   `${command.sender}/${command.id}`;
 

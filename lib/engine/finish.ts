@@ -3,7 +3,7 @@ import type { Stored } from "../ledger/record.ts";
 import type { CountName } from "../platform/ports/metrics.ts";
 import { type Command, commandKey, commands, type EndedState, isEnded } from "./command.ts";
 import { durationMsOf } from "./command-events.ts";
-import { markPublished, settle } from "./command-transitions.ts";
+import { finalize, markPublished } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { lanes, leaveLane } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
@@ -46,7 +46,7 @@ export const finishCommand = async (deps: CommandDeps, command: Command): Promis
   await handOver(deps, command.lane, key);
   const published = await publish(deps, command.outbox);
   await leaveTasks(deps, command);
-  await commands.update(deps.ledger, key, (current) => settle(markPublished(current, published)));
+  await commands.update(deps.ledger, key, (current) => finalize(markPublished(current, published)));
 };
 
 /** What ending a command needs. */

@@ -8,8 +8,8 @@ import { markShared, type Task, taskKey, tasks } from "./task.ts";
 
 type TaskEnd = NonNullable<FollowedTask["end"]>;
 
-/** The shortest background work takes seconds; looking earlier would find nothing. */
-const FIRST_LOOK_MS = 2_000;
+/** The shortest background work takes seconds; an earlier check would find nothing. */
+const FIRST_CHECK_MS = 2_000;
 
 /** Gives the command an item for one of its tasks. Repeatable. */
 const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> => {
@@ -40,18 +40,18 @@ export const recordTasks = async (deps: CommandDeps, command: Command): Promise<
       ...(command.operation === followTask.id && { followedBy: command.sender }),
       deadline: command.deadline,
       recordedAt: now,
-      lookAt: now + FIRST_LOOK_MS,
+      lookAt: now + FIRST_CHECK_MS,
       state: { status: "open" },
     };
     await recordTask(deps, task);
   }
   const { value } = await commands.update(deps.ledger, key, tasksRecorded);
-  // A person may have ended a follow-task meanwhile, before its task had an item.
+  // An operator may have ended a follow-task meanwhile, before its task had an item.
   await leaveTasks(deps, value);
-  await deps.waker.wakeAt(now + FIRST_LOOK_MS);
+  await deps.waker.wakeAt(now + FIRST_CHECK_MS);
 };
 
-/** Ends a command all of whose tasks have ended; its tasks decide how. */
+/** Ends a command when all its tasks have ended; they decide how. */
 const endByTasks = (command: Command, now: number): Command => {
   if (command.state.status !== "following") return command;
   const { tasks: followed } = command.state;
@@ -65,7 +65,7 @@ const endByTasks = (command: Command, now: number): Command => {
   });
 };
 
-/** What many tasks have created is more than a record takes: what does not fit can be read at the provider. */
+/** Leaves out created resources that a record has no room for: they can be read at the provider. */
 const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): TaskEnd => {
   const followed = state.status === "following" ? state.tasks : [];
   const known = followed.map((task) => task.end?.createdResources ?? {});
@@ -74,8 +74,8 @@ const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): Tas
     : end;
 };
 
-/** Tells a command how one of its tasks ended; the last one ends the command. Repeatable. */
-export const tellTaskEnd = async (
+/** Records in a command how one of its tasks ended; the last one ends the command. Repeatable. */
+export const reportTaskEnd = async (
   deps: CommandDeps,
   key: string,
   taskId: string,

@@ -5,7 +5,7 @@ import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import type { CommandRequestBody } from "./command.ts";
 
-/** A command that was granted the lane is looked for after this time, until it is seen running. */
+/** A grant of the lane is checked after this time, until its command is seen running. */
 const GRANT_CHECK_MS = 30_000;
 
 /** Keeps the item far below DynamoDB's 400 kB and a forgotten lane from growing for ever. */
@@ -67,7 +67,7 @@ export const confirmHolder = (lane: Lane, key: string): Lane => {
   return confirmed;
 };
 
-/** The holder was not seen at work: it is called again, and looked for again later. */
+/** The holder was not seen at work: it is sent back to the queue, and checked again later. */
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
   lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;
 

@@ -44,14 +44,14 @@ const requestSchema = z.strictObject({
 });
 
 /**
- * How intake hands a request on. Whoever may send to the command queue could write any sender into a
- * message: the seal shows that it was intake, which has it from EventBridge.
+ * How intake hands a request on. Every writer of the command queue could put any sender into a message:
+ * the seal shows that it was intake, which has the sender from EventBridge.
  */
 const sealedSchema = z.strictObject({ sealed: requestSchema, seal: z.string() });
 
 export type SealedRequest = z.output<typeof requestSchema>;
 
-/** Of a text that no fingerprint is made of: those are of JSON objects. */
+/** Seals a JSON list; fingerprints are made of JSON objects, so neither can stand for the other. */
 const sealOf = ({ sender, eventId, sentAt, detail }: SealedRequest, key: string): Buffer =>
   createHmac("sha256", key)
     .update(JSON.stringify(["sealed-request", sender, eventId, sentAt ?? null, detail]))
@@ -61,11 +61,11 @@ const sealOf = ({ sender, eventId, sentAt, detail }: SealedRequest, key: string)
 export const sealRequest = (sealed: SealedRequest, key: string): string =>
   messageText(JSON.stringify({ sealed, seal: sealOf(sealed, key).toString("hex") }));
 
-/** What says of itself that it is sealed; whether it is, is not looked at. */
+/** A request that claims to be sealed; the seal is not verified. */
 export const claimedSealed = (json: unknown): SealedRequest | undefined =>
   sealedSchema.safeParse(json).data?.sealed;
 
-/** What is sealed, or undefined for everything that this key has not sealed. */
+/** A request with a valid seal, or undefined for everything that this key has not sealed. */
 export const openSealed = (json: unknown, key: string): SealedRequest | undefined => {
   const read = sealedSchema.safeParse(json).data;
   if (!read) return undefined;
@@ -74,7 +74,7 @@ export const openSealed = (json: unknown, key: string): SealedRequest | undefine
   return given.length === wanted.length && timingSafeEqual(given, wanted) ? read.sealed : undefined;
 };
 
-/** A message of the command queue, understood as far as possible without asking anybody. */
+/** A message of the command queue, understood as far as possible without ledger or provider. */
 export type Message =
   | { readonly kind: "request"; readonly request: CommandRequest; readonly lane: string }
   | { readonly kind: "resume"; readonly command: string; readonly lane: string }

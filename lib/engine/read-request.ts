@@ -94,7 +94,7 @@ const ACCOUNT_MISSING = { path: "account", rule: "required: this sender may use 
 const projectIn = (params: unknown): number | undefined =>
   z.object({ project_id: z.int() }).safeParse(params).data?.project_id;
 
-/** A request that follows the contract, whoever sends it. */
+/** A request that follows the contract; the rights of its sender are still unchecked. */
 interface Parts {
   readonly operation: Mutation;
   readonly request: CommandRequestBody;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { clipped, eventOf, listedProblems } from "../events/event.ts";
-import { publish } from "../events/publish.ts";
+import { publishNow } from "../events/publish.ts";
 import { recordKind } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { commandKey, commands } from "./command.ts";
@@ -22,7 +22,7 @@ const MAX_PROBLEMS = 10;
 const MAX_CHARACTERS = 200;
 
 const rejectionSchema = z.object({
-  /** Keyed hash of the message and the reason: tells a repeated delivery from another request. */
+  /** Keyed hash of the message and the reason: the same for a repeated delivery of one request. */
   digest: z.string(),
   eventId: z.string().optional(),
   commandId: z.string().optional(),
@@ -100,11 +100,7 @@ const countInHour = async (
   return false;
 };
 
-const record = async (
-  ledger: Ledger,
-  key: string,
-  rejection: Rejected,
-): Promise<Rejected | undefined> => {
+const record = async (ledger: Ledger, key: string, rejection: Rejected) => {
   const { value } = await rejections.change(ledger, key, (current = { rejections: [] }) =>
     withDigest(current.rejections, rejection.digest)
       ? current
@@ -142,7 +138,7 @@ export const readRejections = async (
 ): Promise<readonly Rejected[]> =>
   (await rejections.read(ledger, keyOf(sender, id)))?.value.rejections ?? [];
 
-/** An operation name is quoted in the event; a sender's whole novel is not. */
+/** An operation name is quoted in the event, any longer text is not. */
 const MAX_OPERATION_CHARACTERS = 100;
 
 export type RejectDeps = Pick<
@@ -185,25 +181,20 @@ export const rejectRequest = async (
 ): Promise<void> => {
   const { sender, commandId, reason } = rejection;
   if (reason === "not-allowed") deps.metrics.count("CommandNotAllowed");
-  const log = deps.log.with({
-    correlationId: rejection.correlationId ?? commandId,
-    commandId,
-  });
+  const correlationId = rejection.correlationId ?? commandId;
+  const log = deps.log.with({ correlationId, commandId });
   const problems = listedProblems(rejection.problems);
-  const fields = {
-    reason,
-    sender,
-    problems: problems.map(({ path, rule }) => `${path}: ${rule}`),
-  };
+  const rules = problems.map(({ path, rule }) => `${path}: ${rule}`);
+  const fields = { reason, sender, problems: rules };
   const time = await recordedAt({ ...deps, log }, rejection, message);
   if (commandId === undefined) {
-    log.warn("request rejected, and its sender cannot be told: it has no id", fields);
+    log.warn("request rejected without an event: it has no id", fields);
     return;
   }
   log.info("request rejected", fields);
   const key = commandKey({ sender, id: commandId });
-  // Nobody may take this for the end of the command that has the id already. Told before there was
-  // such a command, and again after, the rejection reads differently: that is another event.
+  // A subscriber must not take this for the end of the command that has the id already. Published before
+  // there was such a command, and again after, the rejection reads differently: that is another event.
   const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
   const identity = [key, reason, fingerprintOf(message, deps.fingerprintKey)];
   const event = eventOf({
@@ -211,7 +202,7 @@ export const rejectRequest = async (
     identity: [...identity, ...(isTaken ? ["taken"] : [])],
     subject: key,
     time,
-    correlationId: rejection.correlationId ?? commandId,
+    correlationId: correlationId ?? commandId,
     causationId: rejection.eventId ?? commandId,
     sender,
     ...(!isTaken && { commandId }),
@@ -222,7 +213,6 @@ export const rejectRequest = async (
       ...(isTaken && { requestedCommandId: commandId }),
     },
   });
-  const published = await publish({ bus: deps.bus, log }, [event]);
-  if (published.size === 0) throw new Error("a rejection could not be published");
+  await publishNow({ bus: deps.bus, log }, event);
   deps.metrics.count("CommandEnded", { outcome: "rejected" });
 };

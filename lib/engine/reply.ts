@@ -38,13 +38,13 @@ export type AttemptResult =
 /** So that the attempts that an item holds stay small beside its request. */
 const MAX_MESSAGE_CHARACTERS = 200;
 
-interface AttemptContext {
+interface ReplyContext {
   readonly operation: Mutation;
   readonly now: number;
   readonly random: Random;
 }
 
-const afterReply = (command: Command, reply: unknown, { operation, now }: AttemptContext) => {
+const afterReply = (command: Command, reply: unknown, { operation, now }: ReplyContext) => {
   if (operation.answers === "immediate")
     return succeed(command, { now, outcome: "done", result: reply });
   const { tasks } = z.parse(tasksReply, reply);
@@ -53,7 +53,7 @@ const afterReply = (command: Command, reply: unknown, { operation, now }: Attemp
   return succeed(command, { now, outcome: command.uncertain ? "done" : "no-op" });
 };
 
-const refuse = (command: Command, error: ProviderError, { operation, now }: AttemptContext) => {
+const refuse = (command: Command, error: ProviderError, { operation, now }: ReplyContext) => {
   const redact = redactorOf(operation, command.request);
   const problems = redactProblems(problemsOfError(error), redact);
   return fail(command, { now, reason: "refused", problems });
@@ -71,25 +71,28 @@ const UNSENT: ReadonlySet<string> = new Set([
   "paused",
 ]);
 
-const takeBack = (command: Command, error: ProviderError, { now, random }: AttemptContext) => {
+/** The end of a pause; at the deadline the poller ends the command, and no attempt starts after it. */
+const pauseEnd = ({ deadline }: Command, pauseMs: number, { now }: ReplyContext): number =>
+  Math.min(now + pauseMs, Math.max(now, deadline));
+
+const takeBack = (command: Command, error: ProviderError, context: ReplyContext) => {
+  const { now, random } = context;
   const pause = error.retryAfterMs || pauseAfterWaitMs(now - command.acceptedAt, random);
-  const until = Math.min(now + pause, Math.max(now, command.deadline));
-  return takeBackAttempt(command, until, error.code);
+  return takeBackAttempt(command, pauseEnd(command, pause, context), error.code);
 };
 
-/** When to try again; at the deadline the poller ends the command, and no attempt starts after it. */
-const nextAttemptAt = (
-  { attemptCount, deadline }: Command,
+const postpone = (
+  command: Command,
   { retryAfterMs }: ProviderError,
-  { now, random }: AttemptContext,
-): number =>
+  context: ReplyContext,
+  because?: string,
+) => {
   // `Retry-After: 0` names no pause.
-  Math.min(now + (retryAfterMs || backoffMs(attemptCount, random)), Math.max(now, deadline));
+  const pause = retryAfterMs || backoffMs(command.attemptCount, context.random);
+  return waitBeforeSending(command, pauseEnd(command, pause, context), because);
+};
 
-const postpone = (command: Command, error: ProviderError, context: AttemptContext) =>
-  waitBeforeSending(command, nextAttemptAt(command, error, context));
-
-const afterError = (command: Command, error: ProviderError, context: AttemptContext): Command => {
+const afterError = (command: Command, error: ProviderError, context: ReplyContext): Command => {
   switch (error.disposition) {
     case "permanent":
       return refuse(command, error, context);
@@ -112,7 +115,7 @@ const afterRefusedAgain = (
   command: Command,
   error: ProviderError,
   meaning: RefusalMeaning,
-  context: AttemptContext,
+  context: ReplyContext,
 ): Command => {
   switch (meaning.kind) {
     case "done":
@@ -127,10 +130,10 @@ const afterRefusedAgain = (
 };
 
 /** What an attempt came back with, as the history keeps it. */
-const cameBack = (
+const attemptEnd = (
   { request }: Command,
   result: AttemptResult,
-  { operation, now }: AttemptContext,
+  { operation, now }: ReplyContext,
 ): Omit<Attempt, "startedAt"> => {
   if (result.kind === "reply") return { endedAt: now, disposition: "answered" };
   const { disposition, code, status, message } = result.error;
@@ -149,9 +152,9 @@ const cameBack = (
 export const afterAttempt = (
   sending: Command,
   result: AttemptResult,
-  context: AttemptContext,
+  context: ReplyContext,
 ): Command => {
-  const command = endAttempt(sending, cameBack(sending, result, context));
+  const command = endAttempt(sending, attemptEnd(sending, result, context));
   switch (result.kind) {
     case "reply":
       return afterReply(command, result.reply, context);
@@ -159,10 +162,8 @@ export const afterAttempt = (
       return afterError(command, result.error, context);
     case "refused-again":
       return afterRefusedAgain(command, result.error, result.meaning, context);
-    case "unexplained": {
-      const { because } = result;
-      return waitBeforeSending(command, nextAttemptAt(command, because, context), because.code);
-    }
+    case "unexplained":
+      return postpone(command, result.because, context, result.because.code);
     default:
       return result satisfies never;
   }

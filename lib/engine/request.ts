@@ -33,7 +33,7 @@ export const guardSchema = z
 
 export type Guard = z.output<typeof guardSchema>;
 
-/** So that a command and what is looked up for it stay small. */
+/** Keep a command, and what is read for it, small. */
 const MAX_AFTER = 20;
 const MAX_GUARDS = 4;
 
@@ -163,6 +163,6 @@ const sortKeys = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** Keyed hash of JSON data, whatever the order of its keys. Without the key it tells nothing. */
+/** Keyed hash of JSON data, for any order of its keys. Without the key it discloses nothing. */
 export const fingerprintOf = (value: unknown, key: string): string =>
   createHmac("sha256", key).update(JSON.stringify(value, sortKeys)).digest("hex");

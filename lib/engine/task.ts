@@ -14,22 +14,22 @@ const taskSchema = z.object({
   /** The provider gave one task to several commands: the first one's item has the task's own key. */
   sharedAs: z.enum(["first", "other"]).optional(),
   recordedAt: z.int(),
-  /** The command's deadline: from then on nobody may be waiting for the task. */
+  /** The command's deadline: from then on no command may be waiting for the task. */
   deadline: z.int(),
   /**
-   * First look; later looks follow from the task's age and write nothing, unless so much is due that
-   * what is behind would not be seen.
+   * First check; later checks follow from the task's age and write nothing, unless so much is due that
+   * a query does not show all of it.
    */
   lookAt: z.int(),
   state: z.discriminatedUnion("status", [
     z.object({
       status: z.literal("open"),
-      /** First look that did not find it, since it was found last; epoch ms. */
+      /** First check that did not find it, since it was found last; epoch ms. */
       missingSince: z.int().optional(),
-      /** Newest look that did not find it. */
+      /** Newest check that did not find it. */
       missingAt: z.int().optional(),
     }),
-    /** Ended at the provider; `told` when event and command know. */
+    /** Ended at the provider; `told` when its event is published and the command has it. */
     z.object({
       status: z.enum(["finished", "failed", "unknown"]),
       endedAt: z.int(),
@@ -37,7 +37,7 @@ const taskSchema = z.object({
       createdResources: createdResourcesSchema.optional(),
       told: z.boolean(),
     }),
-    /** The command ended first; nobody waits for the task any more. */
+    /** The command ended first; no command waits for the task any more. */
     z.object({ status: z.literal("abandoned"), endedAt: z.int() }),
   ]),
 });
@@ -72,9 +72,8 @@ export const isBeside = ({ followedBy, sharedAs }: TaskPlace): boolean =>
   followedBy !== undefined || sharedAs === "other";
 
 /**
- * Task ids are the provider's, so two accounts may know the same one. Whoever follows a task that
- * somebody else has started, or was given a task that belongs to another command already, has an
- * item beside that one's.
+ * Task ids are the provider's, so two accounts may know the same one. A command that follows a task it
+ * has not started, or was given a task of another command, has an item beside that one's.
  */
 export const taskKey = (task: TaskPlace): string =>
   isBeside(task) ? `${task.account}/${task.id}/${task.command}` : `${task.account}/${task.id}`;
@@ -83,15 +82,15 @@ export const taskKey = (task: TaskPlace): string =>
 export const markShared = (task: Task): Task =>
   task.sharedAs === undefined ? { ...task, sharedAs: "first" } : task;
 
-/** Puts off the next look at an open task. */
-export const lookLater = (task: Task, lookAt: number): Task =>
+/** Postpones the next check of an open task. */
+export const postponeCheck = (task: Task, lookAt: number): Task =>
   task.state.status === "open" && lookAt > task.lookAt ? { ...task, lookAt } : task;
 
 /** Notes the end of an open task; a second end changes nothing. */
 export const endTask = (task: Task, end: TaskEnd, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { ...end, endedAt: now, told: false } } : task;
 
-export const markTold = (task: Task): Task =>
+export const markReported = (task: Task): Task =>
   "told" in task.state && !task.state.told
     ? { ...task, state: { ...task.state, told: true } }
     : task;
@@ -102,17 +101,17 @@ export const abandonTask = (task: Task, now: number): Task =>
 /** The provider may show a new task late; one that it has not known for so long is given up. */
 export const UNKNOWN_FOR_MS = 5 * 60 * 1000;
 
-/** Looks that told nothing may lie between two that did not find the task, but not for longer. */
+/** The longest time between two checks that did not find the task, when those between saw nothing. */
 const MAX_MISSING_GAP_MS = 2 * 60 * 1000;
 
-/** Since when the provider has not known an open task that a look has not found now. */
+/** Since when the provider has not known an open task that a check has not found now. */
 export const missingSince = ({ state }: Task, now: number): number => {
   if (state.status !== "open" || state.missingSince === undefined) return now;
   const lastAt = state.missingAt ?? state.missingSince;
   return now - lastAt > MAX_MISSING_GAP_MS ? now : state.missingSince;
 };
 
-/** Notes that a look has not found the task. */
+/** Notes that a check has not found the task. */
 export const noteMissing = (task: Task, now: number): Task =>
   task.state.status === "open"
     ? {
@@ -121,7 +120,7 @@ export const noteMissing = (task: Task, now: number): Task =>
       }
     : task;
 
-/** Notes that a look has found the task again. */
+/** Notes that a check has found the task again. */
 export const noteFound = (task: Task): Task =>
   task.state.status === "open" && task.state.missingSince !== undefined
     ? { ...task, state: { status: "open" } }

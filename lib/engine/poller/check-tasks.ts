@@ -4,10 +4,10 @@ import { commands, isEnded } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import {
   abandonTask,
-  lookLater,
   missingSince,
   noteFound,
   noteMissing,
+  postponeCheck,
   type Task,
   taskKey,
   tasks,
@@ -191,7 +191,7 @@ const checkOpenTasks = async (
       await applyReport(own, task, report);
       if (isCrowded) {
         const later = now + Math.min(pause, MAX_PAUSE_MS);
-        await tasks.update(deps.ledger, taskKey(task), (current) => lookLater(current, later));
+        await tasks.update(deps.ledger, taskKey(task), (current) => postponeCheck(current, later));
       }
       memory.notBefore.set(key, now + pause);
     } catch (error) {

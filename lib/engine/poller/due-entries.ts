@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import { rateLimits } from "../../provider/rate-limit.ts";
-import { lookAtCommand, lookAtLane } from "../advance.ts";
+import { checkCommand, checkLane } from "../advance.ts";
 import { commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { errorFields, keyFields } from "../deps.ts";
@@ -24,8 +24,8 @@ export interface PollerDeps extends CommandDeps {
 }
 
 const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
-  [commands.kind, lookAtCommand],
-  [lanes.kind, lookAtLane],
+  [commands.kind, checkCommand],
+  [lanes.kind, checkLane],
   [rateLimits.kind, rateLimits.publish],
 ]);
 

@@ -4,13 +4,13 @@ import { publishNow } from "../../events/publish.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { depsFor, keyFields } from "../deps.ts";
-import { tellTaskEnd } from "../follow.ts";
+import { reportTaskEnd } from "../follow.ts";
 import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,
   endTask,
   isBeside,
-  markTold,
+  markReported,
   type Task,
   type TaskEnd,
   taskKey,
@@ -96,13 +96,13 @@ export const publishTaskEnd = async (deps: CommandDeps, task: Task): Promise<voi
   if (command && command.state.status !== "cancelled") {
     const own = depsFor(deps, command);
     await publishNow(own, taskEvent(task, state, command));
-    await tellTaskEnd(own, task.command, task.id, {
+    await reportTaskEnd(own, task.command, task.id, {
       kind: state.status,
       ...(state.message !== undefined && { message: state.message }),
       ...(state.createdResources && { createdResources: state.createdResources }),
     });
   }
-  await tasks.update(deps.ledger, taskKey(task), markTold);
+  await tasks.update(deps.ledger, taskKey(task), markReported);
 };
 
 /** Records that a task has ended, then publishes its end. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { putAwayAttempts, readAttempts } from "../../../lib/engine/attempt-history.ts";
+import { archiveAttempts, readAttempts } from "../../../lib/engine/attempt-history.ts";
 import { type Command, commands } from "../../../lib/engine/command.ts";
 import {
   endAttempt,
@@ -15,7 +15,7 @@ const KEY = "own/c1";
 
 /** One attempt as it is made: older ones put away, the intent, what came back. */
 const attempt = async (ledger: Ledger, command: Command, now: number): Promise<Command> => {
-  await putAwayAttempts(ledger, KEY, command);
+  await archiveAttempts(ledger, KEY, command);
   const started = startAttempt(command, { by: "me", now, leaseUntil: now + 1 });
   return endAttempt(started, { endedAt: now + 1, disposition: "transient", code: `code-${now}` });
 };
@@ -81,7 +81,7 @@ test("whoever dies between the page and the command's own write leaves nothing d
       const ledger = createMemoryLedger();
       let command = commandOf();
       for (const [index, isCutOff] of dies.entries()) {
-        if (isCutOff) await putAwayAttempts(ledger, KEY, command);
+        if (isCutOff) await archiveAttempts(ledger, KEY, command);
         command = await attempt(ledger, command, index + 1);
       }
 

@@ -24,7 +24,7 @@ const event = (id: string): OutboxEvent => ({
 const TASK_IDS = ["t1", "t2", "t3"];
 const STEPS: Readonly<Record<string, Step>> = {
   waitInLane: machine.waitInLane,
-  lookAgain: machine.lookAgain,
+  checkLater: machine.checkLater,
   startAttempt: (command, now) =>
     machine.startAttempt(command, { by: "me", now, leaseUntil: now + 60_000 }),
   endAttempt: (command, now) =>
@@ -50,7 +50,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   noteCancelRequest: machine.noteCancelRequest,
   publish: (command) =>
     machine.markPublished(command, new Set(["accepted", "succeeded", "failed"])),
-  settle: machine.settle,
+  finalize: machine.finalize,
 };
 
 const course = fc.array(
@@ -133,7 +133,7 @@ test("only an ended command with everything published settles, and it always can
       for (const { after } of walk(steps)) {
         if (!machine.isEnded(after)) continue;
         expect(after.state.settled && after.outbox.length > 0).toBe(false);
-        const settled = machine.settle(STEPS.publish!(after, 0));
+        const settled = machine.finalize(STEPS.publish!(after, 0));
         expect(settled.state).toMatchObject({ settled: true });
       }
     }),
@@ -167,7 +167,7 @@ test("the first recorded end of a task stays", () => {
 });
 
 test("while an attempt runs, nobody but its owner changes the command", () => {
-  const others = ["waitInLane", "lookAgain", "loseLease", "tasksRecorded", "finishFirst"];
+  const others = ["waitInLane", "checkLater", "loseLease", "tasksRecorded", "finishFirst"];
   const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
 
   const after = others.map((name) => STEPS[name]!(running, 61_999));
@@ -233,8 +233,8 @@ test("a finding is kept once, and makes its command due again until it is told",
       expect(resolved).toMatchObject({ resolution: found, state: { settled: false } });
       expect(resolved.state).toEqual({ ...command.state, settled: false });
       expect(machine.commands.dueAt(resolved)).toBe(905_000);
-      const told = machine.markPublished(STEPS.publish!(resolved, 0), new Set(["resolved"]));
-      expect(machine.commands.dueAt(machine.settle(told))).toBeUndefined();
+      const published = machine.markPublished(STEPS.publish!(resolved, 0), new Set(["resolved"]));
+      expect(machine.commands.dueAt(machine.finalize(published))).toBeUndefined();
     }),
   );
 });
@@ -254,14 +254,14 @@ test("whatever a command has become, the ledger gives back what was written", as
 
 test("a finding keeps a command no longer than its end does", async () => {
   const ledger = createMemoryLedger();
-  const ended = machine.settle(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
+  const ended = machine.finalize(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
   const found = { applied: false, resolvedAt: 900_000 };
 
   const resolved = machine.resolveOutcome(ended, found, event("resolved"));
-  const told = machine.settle(machine.markPublished(resolved, new Set(["resolved"])));
-  await machine.commands.write(ledger, "told", undefined, told);
+  const published = machine.finalize(machine.markPublished(resolved, new Set(["resolved"])));
+  await machine.commands.write(ledger, "resolved", undefined, published);
 
-  expect((await ledger.read("command#told"))?.expiresAt).toBe(5_184_005_000);
+  expect((await ledger.read("command#resolved"))?.expiresAt).toBe(5_184_005_000);
 });
 
 test("a settled command is kept for 60 days, longer than any request for it can still be taken", async () => {
@@ -273,7 +273,7 @@ test("a settled command is kept for 60 days, longer than any request for it can 
     ledger,
     "settled",
     undefined,
-    machine.settle(STEPS.publish!(ended, 0)),
+    machine.finalize(STEPS.publish!(ended, 0)),
   );
 
   expect((await ledger.read("command#open"))?.expiresAt).toBeUndefined();

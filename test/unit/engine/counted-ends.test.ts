@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookAtCommand } from "../../../lib/engine/advance.ts";
+import { checkCommand } from "../../../lib/engine/advance.ts";
 import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import type { Around } from "../../support/faults.ts";
 import { createGate } from "../../support/gate.ts";
@@ -123,9 +123,9 @@ test("of two runs that end a command at the same time one counts it", async () =
   await world.clock.advance(60_000);
   const ending = gate.hold("ledger.write command#own/c1");
 
-  const slow = lookAtCommand(world.newInvocation().deps, "own/c1");
+  const slow = checkCommand(world.newInvocation().deps, "own/c1");
   await ending.reached;
-  await lookAtCommand(world.newInvocation().deps, "own/c1");
+  await checkCommand(world.newInvocation().deps, "own/c1");
   ending.open();
   await slow;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lookAtCommand } from "../../../lib/engine/advance.ts";
+import { checkCommand } from "../../../lib/engine/advance.ts";
 import { backoffMs, pauseAfterWaitMs } from "../../../lib/provider/retrying-client.ts";
 import { connectionLost, json, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
@@ -61,7 +61,7 @@ describe("a pause that the provider asks for", () => {
     await world.clock.advance(6_000);
     const { deps } = world.newInvocation();
     const ahead = { ...deps, clock: { ...deps.clock, now: () => world.clock.now() + 2_000 } };
-    await lookAtCommand(ahead, "own/c1");
+    await checkCommand(ahead, "own/c1");
 
     await world.deliver();
     const wokenAt = world.wakes.at(-1);

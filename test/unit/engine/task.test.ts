@@ -19,7 +19,7 @@ const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
   finish: (task, now) => machine.endTask(task, { status: "finished" }, now),
   fail: (task, now) => machine.endTask(task, { status: "failed", message: "no" }, now),
   lose: (task, now) => machine.endTask(task, { status: "unknown" }, now),
-  tell: machine.markTold,
+  tell: machine.markReported,
   abandon: machine.abandonTask,
   miss: (task, now) => machine.noteMissing(task, now),
   meet: machine.noteFound,
@@ -67,14 +67,14 @@ test("finding a task that was not missing changes nothing", () => {
 });
 
 test("the next look at an open task is only ever put off", () => {
-  expect(machine.lookLater(open, 60_000).lookAt).toBe(60_000);
-  expect(machine.lookLater(open, 2_000)).toBe(open);
+  expect(machine.postponeCheck(open, 60_000).lookAt).toBe(60_000);
+  expect(machine.postponeCheck(open, 2_000)).toBe(open);
 });
 
 test("a task that has ended is not looked at again", () => {
   const abandoned = machine.abandonTask(open, 4_000);
 
-  expect(machine.lookLater(abandoned, 60_000)).toBe(abandoned);
+  expect(machine.postponeCheck(abandoned, 60_000)).toBe(abandoned);
 });
 
 test("a task that another command was given too stays where it is", () => {

@@ -249,7 +249,7 @@ describe("run-commands", () => {
     expect(answer).toEqual(failures());
     expect(world.told()).toEqual([]);
     expect(world.log.lines).toMatchObject([
-      { level: "warn", message: "request rejected, and its sender cannot be told: it has no id" },
+      { level: "warn", message: "request rejected without an event: it has no id" },
     ]);
   });
 

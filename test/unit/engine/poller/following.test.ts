@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tellTaskEnd } from "../../../../lib/engine/follow.ts";
+import { reportTaskEnd } from "../../../../lib/engine/follow.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
 import { updateContainer } from "../../../support/requests.ts";
 import { createWorld } from "../../../support/world.ts";
@@ -261,7 +261,7 @@ test("time that goes backwards makes no event that the catalogue does not know",
   world.bus.refuse(() => false);
   world.clock.now = () => now() - 600_000;
   const { deps } = world.newInvocation();
-  await tellTaskEnd(deps, "own/c1", "t1", { kind: "finished" });
+  await reportTaskEnd(deps, "own/c1", "t1", { kind: "finished" });
 
   expect(world.told().at(-1)).toBe("CommandSucceeded");
   expect(world.bus.published().at(-1)?.data.durationMs).toBe(0);
