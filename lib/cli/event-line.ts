@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import * as z from "zod";
-import type { BusEvent } from "../local/bus-records.ts";
+import type { BusEvent } from "../local/local-bus.ts";
 import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
 import { incomingLine } from "./team-event-line.ts";

@@ -1,4 +1,4 @@
-import { LOCAL_SENDER } from "../local/own-account.ts";
+import { LOCAL_SENDER } from "../local/aws-events.ts";
 import type { PutAnswer, RuleOutcome } from "../local/put-request.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { createGatewayClient } from "./gateway-client.ts";

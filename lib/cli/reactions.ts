@@ -1,5 +1,5 @@
-import { type BusEvent, stampEvent } from "../local/bus-records.ts";
-import { LOCAL_SENDER } from "../local/own-account.ts";
+import { LOCAL_SENDER } from "../local/aws-events.ts";
+import { type BusEvent, stampEvent } from "../local/local-bus.ts";
 import { checkPut } from "../local/put-request.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";

@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import * as z from "zod";
-import type { BusEvent } from "../local/bus-records.ts";
+import type { BusEvent } from "../local/local-bus.ts";
 import { visibleText } from "./visible-text.ts";
 
 const COLUMNS = 36;

@@ -13,7 +13,7 @@ import {
   type Plan,
   planChanges,
 } from "../jobs/thresholds/threshold.ts";
-import { createFileConfigSource } from "../local/file-config-source.ts";
+import { createFileConfigSource } from "../local/file-watch.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { createClient } from "../provider/client.ts";

@@ -10,7 +10,8 @@ import type { Wake } from "./delay-queue.ts";
 import type { ReceivedMessage } from "./fifo-queue.ts";
 
 const REGION = "us-east-1";
-const AWS_ACCOUNT = "000000000000";
+/** The AWS account that a local run takes itself to be in. */
+export const LOCAL_SENDER = "000000000000";
 
 const sqsRecord = (
   queue: string,
@@ -20,7 +21,7 @@ const sqsRecord = (
   messageAttributes: {},
   md5OfBody: createHash("md5").update(record.body).digest("hex"),
   eventSource: "aws:sqs",
-  eventSourceARN: `arn:aws:sqs:${REGION}:${AWS_ACCOUNT}:${queue}`,
+  eventSourceARN: `arn:aws:sqs:${REGION}:${LOCAL_SENDER}:${queue}`,
   awsRegion: REGION,
 });
 
@@ -58,7 +59,7 @@ export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent 
       attributes: {
         ApproximateReceiveCount: "1",
         SentTimestamp: String(at),
-        SenderId: AWS_ACCOUNT,
+        SenderId: LOCAL_SENDER,
         ApproximateFirstReceiveTimestamp: String(at),
       },
     }),
@@ -78,10 +79,10 @@ export const scheduledEvent = (
   id: random.uuid(),
   "detail-type": "Scheduled Event",
   source: "aws.scheduler",
-  account: AWS_ACCOUNT,
+  account: LOCAL_SENDER,
   time: `${new Date(at).toISOString().slice(0, 19)}Z`,
   region: REGION,
-  resources: [`arn:aws:scheduler:${REGION}:${AWS_ACCOUNT}:schedule/default/${schedule}`],
+  resources: [`arn:aws:scheduler:${REGION}:${LOCAL_SENDER}:schedule/default/${schedule}`],
   detail: "{}",
 });
 
@@ -99,7 +100,7 @@ export const objectCreatedEvent = (
   id: random.uuid(),
   "detail-type": "Object Created",
   source: "aws.s3",
-  account: AWS_ACCOUNT,
+  account: LOCAL_SENDER,
   time: `${new Date(at).toISOString().slice(0, 19)}Z`,
   region: REGION,
   resources: ["arn:aws:s3:::local"],
@@ -114,7 +115,7 @@ export const objectCreatedEvent = (
       sequencer: object.sequencer,
     },
     "request-id": random.uuid(),
-    requester: AWS_ACCOUNT,
+    requester: LOCAL_SENDER,
     "source-ip-address": "127.0.0.1",
     reason: "PutObject",
   },

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { Waker } from "../platform/ports/waker.ts";
-import type { DurableMap } from "./durable-map.ts";
+import type { DurableMap } from "./durable-store.ts";
 
 export interface DelayQueueOptions {
   readonly map: DurableMap;

@@ -1,19 +1,89 @@
 import { readCall } from "../intake/bus-event.ts";
-import { matchesPattern, unfitFields } from "../intake/event-patterns/pattern.ts";
+import {
+  type EventPattern,
+  matchesPattern,
+  readPattern,
+  unfitFields,
+} from "../intake/event-patterns/pattern.ts";
 import { type IntakeDeps, readAsked } from "../intake/ingest.ts";
 import type { Reaction } from "../intake/reaction.ts";
-import type { AccountsConfig } from "../provider/accounts-config.ts";
-import type { BusEvent, PutEvent } from "./bus-records.ts";
-import type { BusHandler } from "./event-delivery.ts";
-import {
-  type Buses,
-  forwardedTo,
-  type IntakeRule,
-  intakeCall,
-  intakeRules,
-} from "./event-rules.ts";
-import { LOCAL_SENDER } from "./own-account.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
+import type { AccountsConfig, AwsAccount } from "../provider/accounts-config.ts";
+import { LOCAL_SENDER } from "./aws-events.ts";
+import type { BusEvent, BusHandler, LocalBus, PutEvent } from "./local-bus.ts";
 import type { RuleOutcome } from "./put-request.ts";
+
+/** Both buses of our own AWS account: Skyhook's, and the one where AWS services put their events. */
+export interface Buses {
+  readonly bus: LocalBus;
+  readonly defaultBus: LocalBus;
+}
+
+/** @throws Error for a pattern that EventBridge would refuse */
+const patternOf = (source: JsonObject): EventPattern => {
+  const read = readPattern(source);
+  if (read.kind === "valid") return read.pattern;
+  throw new Error(`no event pattern: ${read.problems.map(({ rule }) => rule).join("; ")}`);
+};
+
+/** As infra/event-rules.cjs has it: our own events are ours only if they are of our AWS account. */
+const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern => {
+  const [only] = Array.isArray(when.source.source) ? when.source.source : [];
+  return only === eventSource ? patternOf({ ...when.source, account: [LOCAL_SENDER] }) : when;
+};
+
+/** A rule of a bus whose target is the queue of intake. */
+interface IntakeRule {
+  /** The name of the reaction; absent for the rule of events that ask for a command themselves. */
+  readonly reaction?: string;
+  readonly onDefaultBus: boolean;
+  readonly pattern: EventPattern;
+}
+
+/** The rules that infra/event-rules.cjs makes in the cloud. */
+const intakeRules = (options: {
+  readonly reactions: readonly Reaction[];
+  readonly eventSource: string;
+}): readonly IntakeRule[] => {
+  const { reactions, eventSource } = options;
+  const requested = patternOf({
+    source: [{ "anything-but": [eventSource] }],
+    "detail-type": ["CommandRequested", "TaskFollowRequested"],
+  });
+  return [
+    { onDefaultBus: false, pattern: requested },
+    ...reactions.map((reaction) => ({
+      reaction: reaction.name,
+      onDefaultBus: reaction.bus === "default",
+      pattern: reactionPattern(reaction, eventSource),
+    })),
+  ];
+};
+
+/** What a rule sends to intake. */
+const intakeCall = ({ reaction }: IntakeRule, event: BusEvent): unknown =>
+  reaction === undefined ? event : { reaction, event };
+
+const subscriberPattern = (awsAccount: string, eventSource: string): EventPattern =>
+  patternOf({
+    source: [eventSource],
+    account: [LOCAL_SENDER],
+    "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
+    detail: { metadata: { sender: [awsAccount] } },
+  });
+
+/** As infra/event-rules.cjs: the events of each other AWS account's commands go to its bus. */
+const forwardedTo = (
+  event: BusEvent,
+  options: { readonly awsAccounts: readonly AwsAccount[]; readonly eventSource: string },
+): readonly string[] =>
+  options.awsAccounts
+    .filter(
+      ({ id, bus }) =>
+        bus !== undefined &&
+        matchesPattern(subscriberPattern(id, options.eventSource), { ...event }),
+    )
+    .map(({ id }) => id);
 
 /** What the ways of events are made of. It is asked for each event, so that another one takes effect. */
 interface RouteConfig {

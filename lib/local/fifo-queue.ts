@@ -1,17 +1,90 @@
 import pLimit from "p-limit";
+import * as z from "zod";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { CommandMessage, CommandQueue } from "../platform/ports/queue.ts";
 import type { Random } from "../platform/ports/random.ts";
-import type { DurableMap, MapChange } from "./durable-map.ts";
-import {
-  type BuriedMessage,
-  deleting,
-  loadFifoState,
-  putting,
-  type StoredMessage,
-} from "./fifo-records.ts";
-import { nextSequence } from "./sequence.ts";
-import { refusalOfMessage } from "./sqs-limits.ts";
+import type { DurableMap, MapChange } from "./durable-store.ts";
+import { nextSequence } from "./durable-store.ts";
+
+const fields = {
+  messageId: z.string(),
+  body: z.string(),
+  groupId: z.string(),
+  deduplicationId: z.string(),
+  sentAt: z.number(),
+  receiveCount: z.number(),
+  firstReceivedAt: z.number().nullable(),
+};
+
+const recordSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("message"), sequence: z.string(), ...fields }),
+  z.object({ kind: z.literal("dead-letter"), sequence: z.string(), ...fields }),
+  z.object({ kind: z.literal("deduplication"), id: z.string(), expiresAt: z.number() }),
+]);
+
+type FifoRecord = z.infer<typeof recordSchema>;
+type StoredMessage = Extract<FifoRecord, { kind: "message" }>;
+type BuriedMessage = Extract<FifoRecord, { kind: "dead-letter" }>;
+type Deduplication = Extract<FifoRecord, { kind: "deduplication" }>;
+
+const keyOf = (record: FifoRecord): string =>
+  `${record.kind}/${record.kind === "deduplication" ? record.id : record.sequence}`;
+
+const putting = (record: FifoRecord): MapChange => ({
+  kind: "put",
+  key: keyOf(record),
+  value: record,
+});
+
+const deleting = (record: FifoRecord): MapChange => ({ kind: "delete", key: keyOf(record) });
+
+/** What a FIFO queue holds. Both kinds of messages are in the order of sending. */
+interface FifoState {
+  readonly messages: Map<string, StoredMessage>;
+  readonly deadLetters: Map<string, BuriedMessage>;
+  /** Until when (epoch ms) an id is a duplicate, the first to end first. */
+  readonly duplicatesUntil: Map<string, number>;
+}
+
+const loadFifoState = async (map: DurableMap): Promise<FifoState> => {
+  const messages = new Map<string, StoredMessage>();
+  const deadLetters = new Map<string, BuriedMessage>();
+  const deduplications: Deduplication[] = [];
+  for (const [, value] of await map.load()) {
+    const record = recordSchema.parse(value);
+    if (record.kind === "message") messages.set(record.sequence, record);
+    else if (record.kind === "dead-letter") deadLetters.set(record.sequence, record);
+    else deduplications.push(record);
+  }
+  deduplications.sort((a, b) => a.expiresAt - b.expiresAt);
+  return {
+    messages,
+    deadLetters,
+    duplicatesUntil: new Map(deduplications.map(({ id, expiresAt }) => [id, expiresAt])),
+  };
+};
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** SQS takes 1 to 128 ASCII letters, digits and punctuation marks as a group or deduplication id. */
+const ID = /^[!-~]{1,128}$/;
+
+/** What SQS takes as a body: the characters that XML 1.0 allows, and at least one of them. */
+const BODY = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]+$/u;
+
+/**
+ * Why SQS would refuse the message; undefined when it would not.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
+ */
+export const refusalOfMessage = (message: CommandMessage): string | undefined => {
+  if (!ID.test(message.groupId)) return "the group id is not 1 to 128 ASCII letters and marks";
+  if (!ID.test(message.deduplicationId)) {
+    return "the deduplication id is not 1 to 128 ASCII letters and marks";
+  }
+  if (!BODY.test(message.body)) return "the body is empty or has a character SQS does not take";
+  if (Buffer.byteLength(message.body) > MAX_BODY_BYTES) return "the body is larger than 1 MiB";
+  return undefined;
+};
 
 const DEDUPLICATION_MS = 5 * 60 * 1000;
 

@@ -1,23 +1,43 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { Log } from "../platform/ports/log.ts";
 
-/** Short enough that an edit is followed at once for whoever watches. */
-const LOOK_MS = 300;
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  (error.code === "ENOENT" || error.code === "ENOTDIR");
+
+/** A config in a file, which people edit while it is watched. */
+export const createFileConfigSource = (path: string): ConfigSource => ({
+  name: path,
+  async read() {
+    try {
+      const text = await readFile(path, "utf8");
+      return { text, version: createHash("sha256").update(text).digest("hex").slice(0, 16) };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  },
+});
+
+/** Short enough that an edit seems to take effect at once. */
+const CHECK_MS = 300;
 /** As Lambda does with an event whose function failed, only sooner. */
 const RETRY_MS = 10_000;
 
 /**
- * A file that is read only when it stands still: editors write in several steps, or remove the old
- * file before the new one is there, and half a list would be taken for the whole. A read takes two
- * looks that see the same.
+ * Reads a file only when two checks in a row see the same: editors write in several steps, or remove
+ * the old file before the new one is there, and half a list would be taken for the whole.
  */
 export const createSteadySource = (source: ConfigSource, clock: Clock): ConfigSource => ({
   name: source.name,
   async read() {
     let seen = await source.read();
     for (;;) {
-      await clock.sleep(LOOK_MS);
+      await clock.sleep(CHECK_MS);
       const now = await source.read();
       if (now?.version === seen?.version) return now;
       seen = now;
@@ -35,21 +55,21 @@ export interface FileWatchOptions {
   readonly onVersion: (version: string | undefined) => Promise<void>;
 }
 
-/** Tells of the version that is there, and of every other one later. Resolves when the signal aborts. */
+/** Reports the present version and every later one. Resolves when the signal aborts. */
 export const watchFile = async (options: FileWatchOptions): Promise<void> => {
   const { source, clock, log, signal, onVersion } = options;
-  let told: { readonly version: string | undefined } | undefined;
+  let handled: { readonly version: string | undefined } | undefined;
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const version = (await source.read())?.version;
-    if (signal.aborted || (told && told.version === version)) return;
+    if (signal.aborted || (handled && handled.version === version)) return;
     await onVersion(version);
-    told = { version };
+    handled = { version };
   };
 
   while (!signal.aborted) {
     try {
-      await look();
+      await check();
     } catch (error) {
       log.warn("config not handled, it is tried again", {
         source: source.name,

@@ -1,22 +1,140 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import * as z from "zod";
-import { liftPause } from "../admin/operator-actions.ts";
+import { verdictSchema } from "../admin/answers.ts";
+import {
+  type DeadLetterDeps,
+  deleteDeadLetters,
+  listDeadLetters,
+  redriveDeadLetters,
+} from "../admin/dead-letters.ts";
+import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
 import { type RequestView, readState } from "../admin/status.ts";
+import { parseJson } from "../contract/json.ts";
 import type { Problem } from "../contract/problem.ts";
-import { commandKey, commands } from "../engine/command.ts";
+import { commandKey, commands, isEnded } from "../engine/command.ts";
+import { type CommandDeps, depsFor, errorFields } from "../engine/deps.ts";
+import { finishCommand } from "../engine/finish.ts";
 import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";
+import { readText } from "../provider/client.ts";
 import { type HttpApp, type ServedService, serve } from "../service/serve.ts";
-import { createPersonRoutes } from "./admin-routes.ts";
 import type { Automation } from "./automation.ts";
-import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
+import { LOCAL_SENDER } from "./aws-events.ts";
 import { PutRefused } from "./event-routes.ts";
-import { readBody, refuse } from "./gateway-body.ts";
 import { JOB_NAMES } from "./job-run.ts";
-import { LOCAL_SENDER } from "./own-account.ts";
 import { type PutAnswer, readPut } from "./put-request.ts";
 import { sendRequest } from "./send-request.ts";
 
-/** The ledger records only so many rejections an hour; senders that wait are answered beyond that. */
+const MAX_BODY_BYTES = 256 * 1024;
+
+const refuse = (
+  context: Context,
+  status: 400 | 403 | 404 | 413 | 415 | 500,
+  error: string,
+): Response => context.json({ error }, status);
+
+/**
+ * The body of a request that changes something. A page in a browser can send a form to this address,
+ * but not this content type.
+ * @returns the refusal when it is none
+ */
+const readBody = async (context: Context): Promise<string | Response> => {
+  if (!context.req.header("content-type")?.startsWith("application/json")) {
+    return refuse(context, 415, "content-type must be application/json");
+  }
+  const tooLarge = () => refuse(context, 413, "at most 256 KiB");
+  // Answers before it reads, so that the sender is still there for the answer.
+  if (Number(context.req.header("content-length")) > MAX_BODY_BYTES) return tooLarge();
+  const { text, isWhole } = await readText(context.req.raw, MAX_BODY_BYTES);
+  if (!isWhole) return tooLarge();
+  return text === "" ? refuse(context, 400, "not a request") : text;
+};
+
+/** Finishes the lane and the event of a command that an operator has just ended; the poller repairs failures. */
+const finish = async (deps: CommandDeps, key: string): Promise<void> => {
+  const command = (await commands.read(deps.ledger, key))?.value;
+  if (!command || !isEnded(command) || command.state.settled) return;
+  const own = depsFor(deps, command);
+  try {
+    await finishCommand(own, command);
+  } catch (error) {
+    own.log.warn("end not finished, the poller goes on with it", errorFields(error));
+  }
+};
+
+/** An operator's actions on a command: `POST /:id/cancel` and `POST /:id/resolve`. */
+export const createOperatorRoutes = (deps: CommandDeps): Hono => {
+  const app = new Hono();
+  const answer = async (context: Context, key: string, made: object | undefined) => {
+    if (!made) return refuse(context, 404, "no such command");
+    await finish(deps, key);
+    return context.json(made, 202);
+  };
+  const keyOf = (context: Context, id: string): string =>
+    commandKey({ sender: context.req.query("sender") ?? LOCAL_SENDER, id });
+
+  app.post("/:id/cancel", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const key = keyOf(context, context.req.param("id"));
+    return answer(context, key, await cancelCommand(deps, key));
+  });
+  app.post("/:id/resolve", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const verdict = verdictSchema.safeParse(parseJson(body));
+    if (!verdict.success) return refuse(context, 400, "not a verdict: applied, and a short note");
+    const key = keyOf(context, context.req.param("id"));
+    return answer(context, key, await resolveCommand(deps, key, verdict.data));
+  });
+  return app;
+};
+
+const ids = z.array(z.string().min(1)).min(1).max(1_000);
+
+const redriveSchema = z.union([
+  z.strictObject({ all: z.literal(true) }).transform(() => ({ kind: "all" }) as const),
+  z.strictObject({ ids }).transform(({ ids }) => ({ kind: "ids", ids }) as const),
+]);
+
+const deleteSchema = z.strictObject({ ids, force: z.boolean() });
+
+const deadLetterDepsOf = (automation: Automation): DeadLetterDeps => ({
+  deadLetters: automation.deadLetters,
+  context: () => {
+    const { deps, reactions } = automation;
+    const { ledger, access, ownSender, fingerprintKey, clock } = deps;
+    return { ledger, access, ownSender, fingerprintKey, reactions, now: clock.now() };
+  },
+});
+
+const parsed = <S extends z.ZodType>(schema: S, text: string): z.output<S> | undefined =>
+  schema.safeParse(parseJson(text)).data;
+
+/** Lists, redrives and deletes the dead letters of a local run. */
+const createDeadLetterRoutes = (automation: Automation): Hono => {
+  const app = new Hono();
+  const letters = deadLetterDepsOf(automation);
+  const invalid = (context: Context) => refuse(context, 400, "ids: dead letters' message ids");
+
+  app.get("/", async (context) => context.json(await listDeadLetters(letters)));
+  app.post("/redrive", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const selection = parsed(redriveSchema, body);
+    if (!selection) return invalid(context);
+    return context.json(await redriveDeadLetters(letters, selection), 202);
+  });
+  app.post("/delete", async (context) => {
+    const body = await readBody(context);
+    if (typeof body !== "string") return body;
+    const asked = parsed(deleteSchema, body);
+    if (!asked) return invalid(context);
+    return context.json(await deleteDeadLetters(letters, asked.ids, asked.force), 202);
+  });
+  return app;
+};
+
+/** Kept in memory: the ledger records only so many rejections an hour, and every waiting sender gets an answer. */
 const MAX_REJECTIONS = 1_000;
 
 const rejectedEventSchema = z.object({
@@ -28,7 +146,7 @@ const rejectedEventSchema = z.object({
   }),
 });
 
-/** What became of a request that was sent here. */
+/** State of a request that was sent here. */
 type SentRequest =
   | RequestView
   | ({ readonly kind: "rejected" } & z.output<typeof rejectedEventSchema>["data"]);
@@ -37,7 +155,7 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
   const rejections = new Map<string, SentRequest>();
   bus.subscribeToOwn(async (event) => {
     if (event["detail-type"] !== "CommandRejected") return;
-    // A person may have put one that is none of ours.
+    // Anyone may have put an event of this type.
     const rejected = rejectedEventSchema.safeParse(event.detail);
     if (!rejected.success) return;
     const { metadata, data } = rejected.data;
@@ -48,22 +166,22 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
   return rejections;
 };
 
-interface Asked {
-  /** AWS account whose command it is; absent: our own. */
+interface RequestQuery {
+  /** AWS account of the command's sender; absent: our own. */
   readonly sender: string | undefined;
-  /** Of the request that is meant, not only the command. */
+  /** Of the request, where several asked for the same command. */
   readonly eventId: string | undefined;
 }
 
 /**
- * What became of a request. A command that has the id may be another one's: that is known when the
- * request has been handled, and has been rejected or not.
+ * Reads the state of a request. The command under its id may be of another request: that shows once the
+ * request has been handled, and rejected or not.
  */
-const lookUp = async (
+const stateOf = async (
   automation: Automation,
   rejections: ReadonlyMap<string, SentRequest>,
   id: string,
-  { sender = LOCAL_SENDER, eventId }: Asked,
+  { sender = LOCAL_SENDER, eventId }: RequestQuery,
 ): Promise<SentRequest | undefined> => {
   const { deps, bus } = automation;
   const key = commandKey({ sender, id });
@@ -113,10 +231,10 @@ const createApp = (automation: Automation): Hono => {
   app.get("/commands/:id", async (context) => {
     const { id } = context.req.param();
     const { event: eventId, sender } = context.req.query();
-    const state = await lookUp(automation, rejections, id, { eventId, sender });
+    const state = await stateOf(automation, rejections, id, { eventId, sender });
     return state ? context.json(state) : refuse(context, 404, "no such command");
   });
-  app.route("/commands", createPersonRoutes(deps));
+  app.route("/commands", createOperatorRoutes(deps));
   app.post("/accounts/:name/lift-pause", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;

@@ -1,6 +1,13 @@
 import { Level } from "level";
 import { MemoryLevel } from "memory-level";
 
+declare module "level" {
+  // Of the class that the package is in Node, and not in a browser.
+  interface Level<KDefault> {
+    compactRange(start: KDefault, end: KDefault): Promise<void>;
+  }
+}
+
 /** Every key of a map lies between the two. */
 const [FIRST_KEY, LAST_KEY] = ["\u0000", "\u{10ffff}"];
 

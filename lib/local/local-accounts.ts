@@ -8,7 +8,7 @@ import { type Access, createAccess } from "../provider/access.ts";
 import type { Account } from "../provider/accounts.ts";
 import { type AccountPorts, openAccounts } from "../provider/accounts.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
-import { LOCAL_SENDER } from "./own-account.ts";
+import { LOCAL_SENDER } from "./aws-events.ts";
 import type { Provider } from "./provider.ts";
 
 /** What is counted is also in events and in the log, where the person who runs it sees it. */

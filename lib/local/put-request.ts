@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseJson } from "../contract/json.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import { sizeProblems } from "../engine/request.ts";
-import type { PutEvent } from "./bus-records.ts";
+import type { PutEvent } from "./local-bus.ts";
 
 const putSchema = z.object({
   source: z.string().min(1).max(256),

@@ -7,7 +7,25 @@ import { fifoQueueEvent, requestQueueEvent, scheduledEvent, wakeQueueEvent } fro
 import type { DelayQueue } from "./delay-queue.ts";
 import type { FifoQueue, ReceivedMessage } from "./fifo-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
-import type { Doorbell } from "./wake-signal.ts";
+
+/** Wakes whoever waits for something to do, so that nobody has to look all the time. */
+export interface Doorbell {
+  /** Aborts at the next ring. To be taken before looking, so that no ring is missed. */
+  next(): AbortSignal;
+  ring(): void;
+}
+
+export const createDoorbell = (): Doorbell => {
+  let bell = new AbortController();
+  return {
+    next: () => bell.signal,
+    ring() {
+      const rung = bell;
+      bell = new AbortController();
+      rung.abort();
+    },
+  };
+};
 
 /**
  * Messages are visible again so long after the end of an invocation. That is sooner than in the cloud: a

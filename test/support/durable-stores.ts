@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DurableStore } from "../../lib/local/durable-map.ts";
-import { openLevelStore } from "../../lib/local/level-store.ts";
-import { createMemoryStore } from "../../lib/local/memory-store.ts";
+import type { DurableStore } from "../../lib/local/durable-store.ts";
+import { createMemoryStore, openLevelStore } from "../../lib/local/durable-store.ts";
 
 /** A store that a test can open, leave as a dead process leaves it, and open again. */
 export interface ReopenableStore {

@@ -9,7 +9,7 @@ import { priceItemKey, priceItems } from "../../jobs/prices/price.ts";
 import { readThresholdConfig } from "../../jobs/thresholds/config.ts";
 import { listThresholds, planChanges } from "../../jobs/thresholds/threshold.ts";
 import type { Automation } from "../../local/automation.ts";
-import { LOCAL_SENDER } from "../../local/own-account.ts";
+import { LOCAL_SENDER } from "../../local/aws-events.ts";
 import { sendRequest } from "../../local/send-request.ts";
 import { printNote } from "../output.ts";
 import { readText } from "../reaction-files.ts";

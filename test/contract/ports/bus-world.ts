@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { BusEvent } from "../../../lib/local/bus-records.ts";
+import type { BusEvent } from "../../../lib/local/local-bus.ts";
 import { type LocalBus, openLocalBus } from "../../../lib/local/local-bus.ts";
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
 import type { LogFields } from "../../../lib/platform/ports/log.ts";

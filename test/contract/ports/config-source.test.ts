@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { S3Client } from "@aws-sdk/client-s3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createFileConfigSource } from "../../../lib/local/file-config-source.ts";
+import { createFileConfigSource } from "../../../lib/local/file-watch.ts";
 import { createS3ConfigSource } from "../../../lib/platform/aws/s3-config-source.ts";
 import {
   type ConfigSourceHarness,

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { DurableStore } from "../../../lib/local/durable-map.ts";
-import { openLevelStore } from "../../../lib/local/level-store.ts";
+import type { DurableStore } from "../../../lib/local/durable-store.ts";
+import { openLevelStore } from "../../../lib/local/durable-store.ts";
 import { type ReopenableStore, storeKinds } from "../../support/durable-stores.ts";
 
 describe.each(storeKinds)("a durable store $storeName", ({ createStore }) => {

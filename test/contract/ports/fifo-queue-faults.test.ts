@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import {
   type FifoQueue,
   openFifoQueue,
   type ReceivedMessage,
 } from "../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

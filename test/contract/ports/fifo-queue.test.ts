@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import {
   type FifoQueue,
   openFifoQueue,
   type ReceivedMessage,
 } from "../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import { type ReopenableStore, storeKinds } from "../../support/durable-stores.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "../../support/virtual-clock.ts";

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { BusEvent } from "../../../lib/local/bus-records.ts";
-import type { LocalBus } from "../../../lib/local/local-bus.ts";
+import type { BusEvent, LocalBus } from "../../../lib/local/local-bus.ts";
 import { storeKinds } from "../../support/durable-stores.ts";
 import type { VirtualClock } from "../../support/virtual-clock.ts";
 import { type BusWorld, createBusWorld, createNotingHandler, entry, nameOf } from "./bus-world.ts";

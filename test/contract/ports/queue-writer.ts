@@ -1,5 +1,5 @@
+import { openLevelStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { openLevelStore } from "../../../lib/local/level-store.ts";
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
 

@@ -1,7 +1,7 @@
 import { parseReactions } from "../../../lib/intake/reactions-config.ts";
 import { openDelayQueue } from "../../../lib/local/delay-queue.ts";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
 import type { Secrets } from "../../../lib/platform/ports/secrets.ts";
 import { type AccountsConfig, parseAccounts } from "../../../lib/provider/accounts-config.ts";

@@ -6,9 +6,9 @@ import {
   listDeadLetters,
   redriveDeadLetters,
 } from "../../../lib/admin/dead-letters.ts";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
 import { createLocalDeadLetters } from "../../../lib/local/local-dead-letters.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import { updatePolicy } from "../../support/requests.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { openSealed, type SealedRequest, sealRequest } from "../../../lib/engine/queue-message.ts";
-import { refusalOfMessage } from "../../../lib/local/sqs-limits.ts";
+import { refusalOfMessage } from "../../../lib/local/fifo-queue.ts";
 import { startProvider } from "../../support/provider.ts";
 import { shared, updatePolicy } from "../../support/requests.ts";
 import { createWorld, FINGERPRINT_KEY } from "../../support/world.ts";

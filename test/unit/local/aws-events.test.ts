@@ -6,8 +6,8 @@ import {
   wakeQueueEvent,
 } from "../../../lib/local/aws-events.ts";
 import { openDelayQueue } from "../../../lib/local/delay-queue.ts";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
 import scheduler from "../../support/fixtures/scheduler-event.json" with { type: "json" };
 import fifo from "../../support/fixtures/sqs-fifo-event.json" with { type: "json" };
 import standard from "../../support/fixtures/sqs-standard-event.json" with { type: "json" };

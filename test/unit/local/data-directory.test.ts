@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDataDirectory, withDataError } from "../../../lib/local/data-directory.ts";
-import { openLevelStore } from "../../../lib/local/level-store.ts";
+import { openLevelStore } from "../../../lib/local/durable-store.ts";
 import { StoredStateError } from "../../../lib/service/records.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 

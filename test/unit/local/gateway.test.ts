@@ -3,10 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { commands } from "../../../lib/engine/command.ts";
-import { createPersonRoutes } from "../../../lib/local/admin-routes.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
-import { openGateway } from "../../../lib/local/gateway.ts";
-import { LOCAL_SENDER } from "../../../lib/local/own-account.ts";
+import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
+import { createOperatorRoutes, openGateway } from "../../../lib/local/gateway.ts";
 import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import type { ServedService } from "../../../lib/service/serve.ts";
 import { commandOf } from "../../support/commands.ts";
@@ -166,7 +165,7 @@ describe("the gateway of a local run", () => {
     const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
     await commands.write(deps.ledger, `${sender}/${id}`, undefined, command);
     const bus = { ...deps.bus, publish: () => Promise.reject(new Error("no bus")) };
-    const app = createPersonRoutes({ ...deps, bus });
+    const app = createOperatorRoutes({ ...deps, bus });
     const headers = { "content-type": "application/json" };
 
     const answer = await app.request("/c1/cancel", { method: "POST", headers, body: "{}" });

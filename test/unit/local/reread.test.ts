@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
-import type { BusEvent } from "../../../lib/local/bus-records.ts";
+import type { BusEvent } from "../../../lib/local/local-bus.ts";
 import type { JobChoice } from "../../../lib/local/scheduled-jobs.ts";
 import { toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import { eventsIn, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseReactions } from "../../../lib/intake/reactions-config.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
-import type { BusEvent } from "../../../lib/local/bus-records.ts";
 import { openGateway } from "../../../lib/local/gateway.ts";
+import type { BusEvent } from "../../../lib/local/local-bus.ts";
 import { toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import type { ServedService } from "../../../lib/service/serve.ts";
 import { updatePolicy } from "../../support/requests.ts";

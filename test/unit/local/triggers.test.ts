@@ -1,10 +1,9 @@
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
 import { openDelayQueue } from "../../../lib/local/delay-queue.ts";
+import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../lib/local/memory-store.ts";
-import { startTriggers } from "../../../lib/local/triggers.ts";
-import { createDoorbell } from "../../../lib/local/wake-signal.ts";
+import { createDoorbell, startTriggers } from "../../../lib/local/triggers.ts";
 import { createRecordingLog } from "../../support/recording-log.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";

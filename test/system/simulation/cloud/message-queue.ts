@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { DurableMap } from "../../../../lib/local/durable-map.ts";
+import type { DurableMap } from "../../../../lib/local/durable-store.ts";
+import { createMemoryStore } from "../../../../lib/local/durable-store.ts";
 import { type FifoQueue, openFifoQueue } from "../../../../lib/local/fifo-queue.ts";
-import { createMemoryStore } from "../../../../lib/local/memory-store.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { Timeline } from "../engine/timeline.ts";
 

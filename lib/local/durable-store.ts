@@ -1,0 +1,100 @@
+import type { JsonValue } from "../platform/ports/ledger.ts";
+import { type LevelDatabaseOptions, openLevelDatabase } from "./level-database.ts";
+
+export type MapChange =
+  | { readonly kind: "put"; readonly key: string; readonly value: JsonValue }
+  | { readonly kind: "delete"; readonly key: string };
+
+/** What one local adapter must not forget. The adapter keeps its state in memory and reads once. */
+export interface DurableMap {
+  /** Everything that is stored, in the order of the keys. */
+  load(): Promise<readonly (readonly [key: string, value: unknown])[]>;
+  /**
+   * All changes or none. Resolves when they outlive the death of this process, by kill -9 too. A power
+   * cut takes back deletions alone: changes that put a value outlive it with all that came before.
+   */
+  write(changes: readonly MapChange[]): Promise<void>;
+}
+
+/** One place that holds several maps, each under its own name. */
+export interface DurableStore {
+  map(name: string): DurableMap;
+  close(): Promise<void>;
+}
+
+const DIGITS = 20;
+
+/** Room for this many numbers within a millisecond before they run ahead of the clock. */
+const PER_MILLISECOND = 1_000_000n;
+
+/**
+ * The number after `previous`, in 20 digits as SQS writes it, so that numbers sort as text.
+ * It follows the clock: so it keeps growing over a restart after which no former number is left.
+ */
+export const nextSequence = (previous: string | undefined, nowMs: number): string => {
+  const byClock = BigInt(Math.floor(nowMs)) * PER_MILLISECOND;
+  const following = previous === undefined ? 0n : BigInt(previous) + 1n;
+  return String(following > byClock ? following : byClock).padStart(DIGITS, "0");
+};
+
+const createMemoryMap = (): DurableMap => {
+  // Kept as text, so that nobody shares an object with what is stored, just as on disk.
+  const texts = new Map<string, string>();
+  return {
+    load: async () =>
+      [...texts]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, text]) => [key, JSON.parse(text)] as const),
+    async write(changes) {
+      for (const change of changes) {
+        if (change.kind === "put") texts.set(change.key, JSON.stringify(change.value));
+        else texts.delete(change.key);
+      }
+    },
+  };
+};
+
+/** Maps that live as long as this store: adapters may be opened on it again, another process may not. */
+export const createMemoryStore = (): DurableStore => {
+  const maps = new Map<string, DurableMap>();
+  return {
+    map(name) {
+      const existing = maps.get(name);
+      if (existing !== undefined) return existing;
+      const map = createMemoryMap();
+      maps.set(name, map);
+      return map;
+    },
+    close: async () => undefined,
+  };
+};
+
+/**
+ * Maps in one LevelDB. What was deleted is in no file any more after a close, and after the next
+ * opening where there was none.
+ *
+ * @throws Error with code LEVEL_DATABASE_NOT_OPEN when another process has the folder open
+ */
+export const openLevelStore = async (options: LevelDatabaseOptions): Promise<DurableStore> => {
+  const database = await openLevelDatabase(options);
+  return {
+    map: (name) => ({
+      async load() {
+        const entries: (readonly [string, unknown])[] = [];
+        for await (const [key, text] of database.entries(name)) {
+          entries.push([key, JSON.parse(text)]);
+        }
+        return entries;
+      },
+      write: (changes) =>
+        database.write(
+          changes.map((change) =>
+            change.kind === "put"
+              ? { type: "put", map: name, key: change.key, value: JSON.stringify(change.value) }
+              : { type: "del", map: name, key: change.key },
+          ),
+        ),
+    }),
+    close: database.close,
+  };
+};
