@@ -133,7 +133,7 @@ const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
   ].join("  ");
 
 /**
- * One line an event: time, lane, command, what happened, how long it took; of a standing job instead
+ * One line an event: time, lane, command, what happened, how long it took; of a scheduled job instead
  * of lane and command its name and what it is about.
  */
 export const eventLine = (event: BusEvent): string => {

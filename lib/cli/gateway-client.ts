@@ -52,7 +52,7 @@ export interface GatewayClient {
   ): Promise<ResolveAnswer | undefined>;
   /** Ends the pause of an account; undefined when there is none of that name. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;
-  /** Runs a standing job; resolves when it has ended. @throws ExitError as `send` */
+  /** Runs a scheduled job; resolves when it has ended. @throws ExitError as `send` */
   runJob(name: JobName): Promise<JobRun>;
   /** What is watched, each with its latest price. */
   prices(): Promise<readonly PriceView[]>;

@@ -51,7 +51,7 @@ const capturedText = ({ notCompared, ...data }: DataOf<"PricesCaptured">): strin
 const endedText = ({ status, taskName = "task" }: DataOf<"AiTaskEnded">): string =>
   (status === "SUCCESS" ? pc.green : pc.red)(`${visibleText(taskName)} ended: ${status}`);
 
-/** What an event of a standing job, or of an account, says to a person; undefined for every other event. */
+/** What an event of a scheduled job, or of an account, says to a person; undefined for every other event. */
 export const jobLineOf = (
   detailType: string,
   data: unknown,

@@ -50,7 +50,7 @@ const addStart = (program: Command): Command =>
     .optionsGroup("Teams in other AWS accounts:")
     .option("--accounts <file>", "who may use which account at the provider")
     .option("--reactions <file>", "which events become commands")
-    .optionsGroup("Standing jobs:")
+    .optionsGroup("Scheduled jobs:")
     .option("--thresholds <file>", "keep the provider's thresholds as this file wants them")
     .option("--watchlist <file>", "price what this file lists, every hour")
     .option(
@@ -104,7 +104,7 @@ const createProgram = (end: (exitCode: Promise<ExitCode>) => Promise<void>): Com
   addThresholdCommands(program, { clock, random: createSystemRandom() }, end);
   program
     .command("run")
-    .description("run a standing job now, as its schedule does, and wait for its end")
+    .description("run a scheduled job now, as its schedule does, and wait for its end")
     .addArgument(new Argument("<job>").choices(JOB_NAMES))
     .option("--json", "print JSON")
     .addOption(endpointOption())

@@ -58,7 +58,7 @@ const runLocally = async (name: JobName, { endpoint, json }: RunJobFlags): Promi
 };
 
 /**
- * Runs a standing job now, in the running Skyhook or on a deployed stage, and waits for its end.
+ * Runs a scheduled job now, in the running Skyhook or on a deployed stage, and waits for its end.
  * @throws ExitError when the job is not configured, is not reached, or fails
  */
 export const runJob = async (

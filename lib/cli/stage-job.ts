@@ -26,7 +26,7 @@ const isThrottled = (error: unknown): boolean =>
   error instanceof Error && error.name === "TooManyRequestsException";
 
 /**
- * Invokes the function of a standing job as its schedule does (infra/schedules.cjs), with the AWS
+ * Invokes the function of a scheduled job as its schedule does (infra/schedules.cjs), with the AWS
  * credentials of the environment, and waits for its end.
  * @throws ExitError when AWS is not reached or refuses, or the function fails
  */

@@ -47,7 +47,7 @@ const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
 ];
 
 const howToEdit = ({ jobs, teams }: Demo): readonly string[] => [
-  "Edit what the standing jobs go by, watch, and ask what they remember:",
+  "Edit what the scheduled jobs go by, watch, and ask what they remember:",
   pc.cyan(`  ${jobs.thresholdsFile}`),
   pc.cyan("  npx skyhook prices list"),
   ...(teams

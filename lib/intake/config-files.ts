@@ -33,7 +33,7 @@ interface ConfigFile extends FoundFile {
 export interface DeploymentInput {
   readonly accounts: ConfigFile;
   readonly reactions: ConfigFile;
-  /** Name of the account that the standing jobs use; empty: the first of the file. */
+  /** Name of the account that the scheduled jobs use; empty: the first of the file. */
   readonly jobAccount: string;
   /** Which AI tasks are watched: a method of `AI_TASK_NAMES`, all when empty, or `none`. */
   readonly aiTaskName: string;

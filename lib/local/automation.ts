@@ -61,7 +61,7 @@ export class JobAccountMoved extends Error {
   override readonly name = "JobAccountMoved";
   constructor(account: string) {
     super(
-      `the standing jobs run on account ${account}, at the provider that it had at the start; restart Skyhook to change either`,
+      `the scheduled jobs run on account ${account}, at the provider that it had at the start; restart Skyhook to change either`,
     );
   }
 }
@@ -78,10 +78,10 @@ export interface Automation {
   /**
    * Takes other accounts and reactions, for the next event and command. What is under way goes on with
    * the account that it has.
-   * @throws JobAccountMoved when the standing jobs would be led elsewhere; nothing has changed then
+   * @throws JobAccountMoved when the scheduled jobs would be led elsewhere; nothing has changed then
    */
   readonly reconfigure: (config: Pick<AutomationOptions, "accounts" | "reactions">) => void;
-  /** The account of the standing jobs, the same for the whole run. */
+  /** The account of the scheduled jobs, the same for the whole run. */
   readonly jobAccount: Account;
   readonly provider: Provider;
   /** Of run-commands and of intake. */
@@ -90,7 +90,7 @@ export interface Automation {
   isQueued(eventId: string): boolean;
   /** Begins to run functions and to deliver events. To be called once. */
   start(): void;
-  /** Runs a standing job now, as its schedule does, and waits for its end. */
+  /** Runs a scheduled job now, as its schedule does, and waits for its end. */
   runJob(name: JobName): Promise<JobRun>;
   /** Takes a snapshot of prices now, as the schedule does. */
   snapshotPrices(): Promise<void>;
@@ -207,7 +207,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   const ports = { ledger, bus: parts.bus, clock, random, log, environment };
   const accounts = openLocalAccounts(options.accounts ?? own, provider, ports);
   const { access, accountOf } = accounts;
-  // As in the cloud, where the packaging takes the first account for the standing jobs.
+  // As in the cloud, where the packaging takes the first account for the scheduled jobs.
   const [jobSettings] = accounts.config.accounts;
   const jobAccount = jobSettings && accountOf(jobSettings.name);
   if (!jobAccount) throw new Error("there is no account");

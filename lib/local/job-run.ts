@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The standing jobs, by the names of their functions. */
+/** The scheduled jobs, by the names of their functions. */
 export const JOB_NAMES = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"] as const;
 
 export type JobName = (typeof JOB_NAMES)[number];

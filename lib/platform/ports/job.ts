@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Log } from "./log.ts";
 import type { Random } from "./random.ts";
 
-/** What every standing job needs from outside. */
+/** What every scheduled job needs from outside. */
 export interface JobDeps {
   readonly ledger: Ledger;
   readonly bus: EventBus;

@@ -46,7 +46,7 @@ const toldOf = ({ bus }: Cloud, detailType: string): readonly string[] => [
   ),
 ];
 
-/** The standing job that tells of the ends of AI tasks. The next tick is the retry of a failed one. */
+/** The scheduled job that tells of the ends of AI tasks. The next tick is the retry of a failed one. */
 export const AI_TASKS: readonly Scenario[] = [
   {
     name: "AI tasks that end, among more new ones than a page shows",

@@ -70,7 +70,7 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
       const id = random.uuid();
       await parts.requestQueue.send({ body, groupId: id, deduplicationId: id });
     },
-    /** Calls a standing job as its schedule does. */
+    /** Calls a scheduled job as its schedule does. */
     tick(name: FunctionName): void {
       const isRetried = name !== "watch-ai-tasks";
       sources.call(name, scheduledEvent(name, clock.now(), random), { isRetried });

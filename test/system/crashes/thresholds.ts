@@ -71,7 +71,7 @@ const COMPARED_AGAIN: Difference = {
   because: "the third one says that nothing had to be changed any more",
 };
 
-/** The standing job that makes thresholds equal to a file. */
+/** The scheduled job that makes thresholds equal to a file. */
 export const THRESHOLDS: readonly Scenario[] = [
   {
     name: "a config that is written, and written anew with several changes",

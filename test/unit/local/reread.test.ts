@@ -164,7 +164,7 @@ describe("reconfigure", () => {
     expect(deps.accountOf("other")).toBeUndefined();
   });
 
-  it("refuses to lead the standing jobs to another account or provider", async () => {
+  it("refuses to lead the scheduled jobs to another account or provider", async () => {
     const jobs: JobChoice = { aiTasks: "all" };
     const { deps, accounts, reconfigure } = await open(undefined, jobs);
     const key = { environment: "KEY" };
@@ -172,7 +172,7 @@ describe("reconfigure", () => {
 
     for (const config of [configOf(account("other")), configOf(elsewhere)]) {
       expect(() => reconfigure({ accounts: config, reactions: [] })).toThrow(
-        "the standing jobs run on account local, at the provider that it had at the start; restart Skyhook to change either",
+        "the scheduled jobs run on account local, at the provider that it had at the start; restart Skyhook to change either",
       );
     }
 

@@ -51,7 +51,7 @@ const endedBefore: ReadonlySet<string> = new Set(
 );
 
 /**
- * The standing jobs tell what they have recorded, each by one event; and no price has changed, because
+ * The scheduled jobs tell what they have recorded, each by one event; and no price has changed, because
  * nobody changes any.
  */
 export const checkJobs = async (cloud: Cloud): Promise<readonly Violation[]> => {

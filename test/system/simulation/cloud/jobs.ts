@@ -14,7 +14,7 @@ const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
 
 type Job = (machine: Machine, context: Context) => Promise<void>;
 
-/** The standing jobs of a run, and what calls for them. */
+/** The scheduled jobs of a run, and what calls for them. */
 export interface Jobs {
   start(): void;
   /** Has the config written anew, and the sync told of it: late, early, or twice. */

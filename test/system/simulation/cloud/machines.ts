@@ -52,7 +52,7 @@ export interface Surroundings {
   readonly fingerprintKey: string;
   readonly reactions: readonly Reaction[];
   readonly isSkewed: boolean;
-  /** Whose standing jobs they are. */
+  /** Whose scheduled jobs they are. */
   readonly jobAccount: string;
   readonly settleMs: number;
   readonly lines: LogLine[];

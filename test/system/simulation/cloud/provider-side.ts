@@ -33,7 +33,7 @@ export interface ProviderSideOptions {
 interface Leaving {
   readonly caller: Caller;
   readonly account: string;
-  /** Whether a standing job may change something by it. */
+  /** Whether a scheduled job may change something by it. */
   readonly isJobMutation: boolean;
   readonly method: string;
   /** Whether the provider takes the key that it carries. */
@@ -150,7 +150,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     store,
     /** What the service could not do at all. */
     faults,
-    /** How many requests that could change something have left the standing jobs. */
+    /** How many requests that could change something have left the scheduled jobs. */
     jobMutations: () => jobMutations,
     onRequest: (listener: (leaving: Leaving) => void): void => {
       listeners.push(listener);

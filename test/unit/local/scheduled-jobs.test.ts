@@ -34,7 +34,7 @@ const printedTimes = async (program: SkyhookProcess, type: string, times: number
   }
 };
 
-describe("the standing jobs of a local run", () => {
+describe("the scheduled jobs of a local run", () => {
   it.concurrent("follow a person's own files while they are edited", async (context) => {
     const { expect } = context;
     const folder = await newFolder(context);
