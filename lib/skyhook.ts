@@ -14,7 +14,7 @@ import { handleMessage } from "./engine/message-handler.ts";
 import { pollDue } from "./engine/poller/poll.ts";
 import { readMessage } from "./engine/queue-message.ts";
 import { callFields, type QueuedCall, readBatch } from "./intake/bus-event.ts";
-import { type IntakeDeps, takeIn } from "./intake/ingest.ts";
+import { type IntakeDeps, ingest } from "./intake/ingest.ts";
 import { watchAiTasks } from "./jobs/ai-tasks/watch-ai-tasks.ts";
 import { dueHandlersOfJobs } from "./jobs/due-handlers.ts";
 import { capturePrices, type PriceRun, priceRunFields } from "./jobs/prices/capture.ts";
@@ -84,7 +84,7 @@ const intakeItem = (deps: IntakeDeps, { messageId, body }: QueuedCall): BatchIte
     const call = parseJson(body);
     const log = deps.log.with({ messageId });
     try {
-      await takeIn({ ...deps, log }, call);
+      await ingest({ ...deps, log }, call);
     } catch (error) {
       const fields = { ...callFields(call), ...errorFields(error) };
       log.error("event not accepted, SQS delivers it again", fields);
@@ -107,7 +107,7 @@ export const createIntake = (ports: IntakePorts, config: IntakeConfig) =>
           () => true,
         );
       }
-      await takeIn(deps, call);
+      await ingest(deps, call);
       return undefined;
     },
     callFields,

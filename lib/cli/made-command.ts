@@ -2,7 +2,7 @@ import { type Problem, problemsOf } from "../contract/problem.ts";
 import type { CommandRequestBody } from "../engine/command.ts";
 import { checkRequest } from "../engine/read-request.ts";
 import { guardSchema, nameProblems, sizeProblems } from "../engine/request.ts";
-import { matchesPattern, unfitFields } from "../intake/event-patterns/pattern.ts";
+import { matchesPattern, mismatchedFields } from "../intake/event-patterns/pattern.ts";
 import type { Reaction } from "../intake/reaction.ts";
 import { commandOf, type RequestDetail } from "../intake/reaction.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
@@ -81,7 +81,7 @@ const accessOf = (
 /** What an event would lead to by a rule, as far as it can be known without sending anything. */
 export const madeOf = (reaction: Reaction, event: JsonObject, rights: Rights): Made => {
   if (!matchesPattern(reaction.when, event)) {
-    return { kind: "no-match", unfit: unfitFields(reaction.when, event) };
+    return { kind: "no-match", unfit: mismatchedFields(reaction.when, event) };
   }
   const outcome = commandOf(reaction, event);
   if (outcome.kind === "incomplete") return outcome;

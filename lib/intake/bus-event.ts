@@ -2,13 +2,10 @@ import * as z from "zod";
 import type { JsonValue } from "../platform/ports/ledger.ts";
 import type { LogFields } from "../platform/ports/log.ts";
 
-/**
- * Part of what Lambda has read from JSON. Looked at by whoever knows what it is: it may be nested
- * deeper than a check of all of it could go.
- */
+/** JSON that Lambda has parsed. Not checked here: it may be nested deeper than a check could go. */
 const jsonPart = z.custom<JsonValue>((value) => value !== undefined);
 
-/** What EventBridge stamps on an event, and no sender can choose. */
+/** EventBridge stamps `id` and `account`; no sender can choose them. */
 const eventSchema = z
   .object({
     id: z.string().min(1).max(128),
@@ -22,7 +19,7 @@ const eventSchema = z
 
 export type BusEvent = z.output<typeof eventSchema>;
 
-/** What a rule sends to intake: the event, or the event and the name of the reaction that the rule is of. */
+/** What a rule sends to intake: the event, and for a reaction's rule the reaction's name. */
 const callSchema = z.union([
   z.strictObject({ reaction: z.string(), event: eventSchema }),
   eventSchema.transform((event) => ({ reaction: undefined, event })),
@@ -30,30 +27,30 @@ const callSchema = z.union([
 
 export type IntakeCall = z.output<typeof callSchema>;
 
-/** Undefined for what no rule of ours can have sent. */
+/** Undefined for anything that no rule of ours can have sent. */
 export const readCall = (raw: unknown): IntakeCall | undefined => callSchema.safeParse(raw).data;
 
 const batchSchema = z.object({
   Records: z.array(z.object({ messageId: z.string(), body: z.string() })),
 });
 
-/** A message of the queue of intake. */
+/** A message of intake's queue. */
 export type QueuedCall = z.output<typeof batchSchema>["Records"][number];
 
 /**
- * Reads the messages that Lambda hands over from SQS. Undefined for anything else: a stage of before
- * had rules that called intake with one event, and such calls may still wait in Lambda.
+ * Reads the messages of an SQS batch. Undefined for anything else: rules of an earlier version called
+ * intake with one event, and such calls may still wait in Lambda.
  */
 export const readBatch = (raw: unknown): readonly QueuedCall[] | undefined =>
   batchSchema.safeParse(raw).data?.Records;
 
-/** Whose the lines about an event are. */
+/** Log fields of an event. */
 export const eventFields = ({ id, account }: BusEvent): LogFields => ({
   eventId: id,
   sender: account,
 });
 
-/** The same of a call, as far as it is one. */
+/** Log fields of a call that may not be one. */
 export const callFields = (raw: unknown): LogFields => {
   const call = readCall(raw);
   return call ? eventFields(call.event) : {};

@@ -4,7 +4,7 @@ import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { readDeployedAccounts } from "../provider/accounts-file.ts";
 import type { Reaction } from "./reaction.ts";
-import { type ReactionContext, rulesBetween } from "./reaction-rules.ts";
+import { crossFieldProblems, type ReactionContext } from "./reaction-rules.ts";
 import { reactionsSchema, toReactions } from "./reactions-config.ts";
 
 /** Reads a reactions file, YAML or JSON; every mistake in it is told at once, with its line. */
@@ -12,7 +12,7 @@ export const readReactions = (
   text: string,
   context: ReactionContext,
 ): ConfigReading<readonly Reaction[]> => {
-  const read = readConfig(reactionsSchema, text, (content) => rulesBetween(content, context));
+  const read = readConfig(reactionsSchema, text, (content) => crossFieldProblems(content, context));
   return read.kind === "valid" ? { kind: "valid", value: toReactions(read.value, context) } : read;
 };
 

@@ -9,9 +9,8 @@ import { identityOf, readRequest } from "../engine/read-request.ts";
 import { type RejectDeps, rejectRequest } from "../engine/rejection.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../engine/request.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
-import { commandIdOf, commandOf, type Reaction, reactionNamed } from "./reaction.ts";
+import { commandIdOf, commandOf, findReaction, type Reaction } from "./reaction.ts";
 
-/** The detail of a `TaskFollowRequested`: what a sender writes to be told of a task's end. */
 const taskFollowSchema = z.looseObject({
   data: z.strictObject({
     taskId: z.string().min(1),
@@ -21,14 +20,15 @@ const taskFollowSchema = z.looseObject({
   }),
 });
 
-/**
- * Reads it as the command that it stands for.
- * @returns what was read, with the detail of that command's `CommandRequested`
- */
-export const readTaskFollow = (
-  raw: unknown,
-  context: RequestContext,
-): { readonly read: ReadRequest; readonly detail: unknown } => {
+/** The request that an event asks for, or its rejection. */
+interface EventRequest {
+  readonly read: ReadRequest;
+  /** The detail of the `CommandRequested` that it was read from. */
+  readonly detail: unknown;
+}
+
+/** Reads the detail of a `TaskFollowRequested` as the follow-task command that it stands for. */
+export const readTaskFollow = (raw: unknown, context: RequestContext): EventRequest => {
   const { data: follow, error } = taskFollowSchema.safeParse(raw);
   if (follow) {
     const { taskId, ...rest } = follow.data;
@@ -45,29 +45,7 @@ export const readTaskFollow = (
   return { read: { kind: "rejected", rejection }, detail: raw };
 };
 
-export interface IntakeDeps
-  extends RejectDeps,
-    Pick<CommandDeps, "access" | "ownSender" | "queue"> {
-  /** `source` of our own events. */
-  readonly eventSource: string;
-  readonly reactions: readonly Reaction[];
-}
-
-/** Why nothing comes of an event: it is not for us, or not from whom it says. */
-type IgnoreReason = "foreign-source" | "not-an-event" | "other-type";
-
-/** A request as an event asks for it, and the detail that it was read from. */
-interface Asked {
-  readonly read: ReadRequest;
-  readonly detail: unknown;
-}
-
-const ignore = (deps: IntakeDeps, reason: IgnoreReason, event?: BusEvent): void => {
-  deps.metrics.count("EventIgnored", { reason });
-  deps.log.warn("event ignored", { reason, ...(event && eventFields(event)) });
-};
-
-const askedBy = (event: BusEvent, context: RequestContext): Asked | undefined => {
+const readByType = (event: BusEvent, context: RequestContext): EventRequest | undefined => {
   switch (event["detail-type"]) {
     case "CommandRequested":
       return { read: readRequest(event.detail, context), detail: event.detail };
@@ -78,7 +56,11 @@ const askedBy = (event: BusEvent, context: RequestContext): Asked | undefined =>
   }
 };
 
-const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestContext): Asked => {
+const readByReaction = (
+  reaction: Reaction,
+  event: BusEvent,
+  context: RequestContext,
+): EventRequest => {
   const outcome = commandOf(reaction, event);
   if (outcome.kind === "command") {
     return { read: readRequest(outcome.detail, context), detail: outcome.detail };
@@ -95,14 +77,46 @@ const askedByReaction = (reaction: Reaction, event: BusEvent, context: RequestCo
   return { read: { kind: "rejected", rejection }, detail: event.detail };
 };
 
+/** The id of the command that a reaction makes of an event; undefined: no such reaction is known. */
+export const reactionCommandId = (
+  reactions: readonly Reaction[],
+  name: string,
+  event: BusEvent,
+): string | undefined => {
+  const reaction = findReaction(reactions, name);
+  return reaction && commandIdOf(reaction, event, event.id);
+};
+
 /**
- * @throws Error for a reaction that this function does not know: its rule is newer, and the event
- * has to come again
+ * Reads the request that a rule's call asks for. Pure.
+ * @returns undefined for an event that asks for nothing
+ * @throws Error for an unknown reaction: its rule is newer than this function, so the event has to
+ * come again
  */
-const reactionOf = ({ reactions }: Pick<IntakeDeps, "reactions">, name: string): Reaction => {
-  const found = reactionNamed(reactions, name);
-  if (!found) throw new Error("the rule of an unknown reaction has called");
-  return found;
+export const readEventRequest = (
+  { access, reactions }: Pick<IntakeDeps, "access" | "reactions">,
+  { event, reaction: name }: IntakeCall,
+): EventRequest | undefined => {
+  const context = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event), access };
+  if (name === undefined) return readByType(event, context);
+  const reaction = findReaction(reactions, name);
+  if (!reaction) throw new Error("the rule of an unknown reaction has called");
+  return readByReaction(reaction, event, context);
+};
+
+export interface IntakeDeps
+  extends RejectDeps,
+    Pick<CommandDeps, "access" | "ownSender" | "queue"> {
+  /** `source` of our own events. */
+  readonly eventSource: string;
+  readonly reactions: readonly Reaction[];
+}
+
+type IgnoreReason = "foreign-source" | "not-an-event" | "other-type";
+
+const ignore = (deps: IntakeDeps, reason: IgnoreReason, event?: BusEvent): void => {
+  deps.metrics.count("EventIgnored", { reason });
+  deps.log.warn("event ignored", { reason, ...(event && eventFields(event)) });
 };
 
 /** Two reactions make two commands of one event; the queue must not take one for the other. */
@@ -111,50 +125,24 @@ const deduplicationIdOf = (event: BusEvent, reaction: string | undefined): strin
     .update(JSON.stringify([event.account, event.id, reaction ?? null]))
     .digest("hex");
 
-/** The id of the command that a reaction makes of an event; undefined: no such reaction is known. */
-export const reactionCommandId = (
-  reactions: IntakeDeps["reactions"],
-  name: string,
-  event: BusEvent,
-): string | undefined => {
-  const reaction = reactionNamed(reactions, name);
-  return reaction && commandIdOf(reaction, event, event.id);
-};
-
 /**
- * Reads the request that a rule's call asks for, or its rejection. Pure.
- * @returns undefined for an event that asks for nothing
- * @throws Error for a reaction that this function does not know
+ * Turns the call of a bus rule into a message of the command queue or a rejection; counts any other
+ * call. Repeatable.
+ * @throws Error when the queue or the bus failed; the event comes again
  */
-export const readAsked = (
-  deps: Pick<IntakeDeps, "access" | "reactions">,
-  { event, reaction: name }: IntakeCall,
-): Asked | undefined => {
-  const { access } = deps;
-  const context = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event), access };
-  return name === undefined
-    ? askedBy(event, context)
-    : askedByReaction(reactionOf(deps, name), event, context);
-};
-
-/**
- * Takes in what a rule of the bus sends: a request becomes a message of the command queue or a
- * rejection, everything else is counted. What comes twice ends the same.
- * @throws Error when queue or bus did not take it; the event comes again
- */
-export const takeIn = async (given: IntakeDeps, raw: unknown): Promise<void> => {
+export const ingest = async (given: IntakeDeps, raw: unknown): Promise<void> => {
   const call = readCall(raw);
   if (!call) return ignore(given, "not-an-event");
   const { event } = call;
   const sender = event.account;
   const deps = { ...given, log: given.log.with(eventFields(event)) };
-  // Our events tell of facts; anybody else who uses our name wants to be taken for us.
+  // Only we publish under our source: another account that uses it impersonates us.
   if (event.source === deps.eventSource && sender !== deps.ownSender) {
     return ignore(deps, "foreign-source", event);
   }
-  const asked = readAsked(deps, call);
-  if (!asked) return ignore(deps, "other-type", event);
-  const { read, detail } = asked;
+  const request = readEventRequest(deps, call);
+  if (!request) return ignore(deps, "other-type", event);
+  const { read, detail } = request;
   const deduplicationId = deduplicationIdOf(event, call.reaction);
   if (read.kind === "rejected") return rejectRequest(deps, read.rejection, deduplicationId);
   await deps.queue.send({

@@ -5,16 +5,16 @@ import type { PlacedProblem } from "../contract/problem.ts";
 import { sizeProblems } from "../engine/request.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
 import { couldMatchField, readPattern } from "./event-patterns/pattern.ts";
-import { PLACES } from "./reaction.ts";
+import { REQUEST_PARTS } from "./reaction.ts";
 import {
-  ceilingProblems,
+  accountLimitProblems,
   guardProblems,
   type RequestTemplates,
   requestProblems,
 } from "./request-rules.ts";
 import { fillTemplate, readTemplate, type Template, templateProblems } from "./template.ts";
 
-/** Events of ours that follow from commands: a command made by one would make the next, for ever. */
+/** Our events that follow from commands: a command made by one would make the next, for ever. */
 const OF_COMMANDS = ["Command", "Task", "AccountKey"];
 
 /** Fields around the detail that EventBridge fills with text. */
@@ -24,8 +24,8 @@ const listSchema = z.array(z.unknown());
 const patternSchema = z.looseObject({});
 type Pattern = z.output<typeof patternSchema>;
 
-/** A number where EventBridge has text never matches; mostly it is an id whose quotes are missing. */
-const neverText = (pattern: Pattern): readonly PlacedProblem[] =>
+/** A number where EventBridge has text never matches; mostly an id without quotes. */
+const textProblems = (pattern: Pattern): readonly PlacedProblem[] =>
   TEXT_FIELDS.flatMap((field) =>
     (listSchema.safeParse(pattern[field]).data ?? []).flatMap((value, index) =>
       typeof value === "string" || typeof value === "object"
@@ -35,25 +35,23 @@ const neverText = (pattern: Pattern): readonly PlacedProblem[] =>
   );
 
 const detailTypeProblems = (detailTypes: unknown): readonly PlacedProblem[] => {
-  const path = ["detail-type"];
   const list = listSchema.safeParse(detailTypes).data;
-  if (!list) return [{ path, rule: "required: of Skyhook's own events, each is listed by name" }];
+  if (!list) {
+    const rule = "required: of Skyhook's own events, each is listed by name";
+    return [{ path: ["detail-type"], rule }];
+  }
   return list.flatMap((detailType, index): readonly PlacedProblem[] => {
+    const path = ["detail-type", index];
     if (typeof detailType !== "string") {
-      return [{ path: [...path, index], rule: "of Skyhook's own events, the exact name" }];
+      return [{ path, rule: "of Skyhook's own events, the exact name" }];
     }
-    return OF_COMMANDS.some((begin) => detailType.startsWith(begin))
-      ? [
-          {
-            path: [...path, index],
-            rule: "follows from commands, so the command would call itself again for ever; to run one after another, commands have `after`",
-          },
-        ]
-      : [];
+    const rule =
+      "follows from commands, so the command would call itself again for ever; to run one after another, commands have `after`";
+    return OF_COMMANDS.some((begin) => detailType.startsWith(begin)) ? [{ path, rule }] : [];
   });
 };
 
-/** Of our own events, only those that no command makes, named one by one. */
+/** Allows only those of our own events that no command makes, named one by one. */
 const ownEventProblems = (pattern: Pattern, eventSource: string): readonly PlacedProblem[] => {
   const sources = listSchema.safeParse(pattern.source).data ?? [];
   if (sources.length > 1 || sources[0] !== eventSource) {
@@ -70,34 +68,28 @@ const ownEventProblems = (pattern: Pattern, eventSource: string): readonly Place
   ];
 };
 
-/** What AWS services tell is on the default bus, and what Skyhook tells on its own. */
+/** Events of AWS services are on the default bus, and Skyhook's on its own. */
 const busProblems = (
   pattern: Pattern,
   bus: unknown,
   eventSource: string,
 ): readonly PlacedProblem[] => {
+  const path = ["source"];
   const sources = listSchema.safeParse(pattern.source).data ?? [];
   const isOfAws = sources.some((source) => typeof source === "string" && source.startsWith("aws."));
   if (isOfAws && bus !== "default" && !Object.hasOwn(pattern, "account")) {
     const rule =
       "AWS services put their events on the default bus: say `bus: default`, or name in `account` the AWS accounts that send theirs on";
-    return [{ path: ["source"], rule }];
+    return [{ path, rule }];
   }
-  return bus === "default" && sources.includes(eventSource)
-    ? [
-        {
-          path: ["source"],
-          rule: "Skyhook's own events are on its own bus, not on the default one",
-        },
-      ]
-    : [];
+  const rule = "Skyhook's own events are on its own bus, not on the default one";
+  return bus === "default" && sources.includes(eventSource) ? [{ path, rule }] : [];
 };
 
 /**
- * What is wrong with a rule's pattern: what EventBridge would refuse, what could never match, and what
- * would let a command call itself.
- * @param bus as the rule says it
- * @param eventSource `source` of Skyhook's own events
+ * Reports what EventBridge would refuse, what could never match, and what would let a command call
+ * itself.
+ * @param bus as the rule names it
  */
 const patternProblems = (
   raw: unknown,
@@ -105,12 +97,12 @@ const patternProblems = (
   eventSource: string,
 ): readonly PlacedProblem[] => {
   const pattern = patternSchema.safeParse(raw).data;
-  // What is no object is for the schema to tell of.
+  // The schema reports a pattern that is no object.
   if (!pattern) return [];
   const read = readPattern(raw);
   const problems = [
     ...(read.kind === "invalid" ? read.problems : []),
-    ...neverText(pattern),
+    ...textProblems(pattern),
     ...busProblems(pattern, bus, eventSource),
   ];
   if (!Object.hasOwn(pattern, "source")) {
@@ -122,9 +114,8 @@ const patternProblems = (
     : problems;
 };
 
-/** What a reactions file is read against. */
 export interface ReactionContext {
-  /** Absent where accounts are not known; then nothing is said of them. */
+  /** Undefined where accounts are not known; then the reactions' accounts are not checked. */
   readonly accounts: AccountsConfig | undefined;
   /** `source` of Skyhook's own events. */
   readonly eventSource: string;
@@ -132,7 +123,7 @@ export interface ReactionContext {
 
 type Path = readonly PropertyKey[];
 
-/** As much of a file as the rules between its fields look at. */
+/** The part of a file that the cross-field rules need. */
 const looseSchema = z.looseObject({ reactions: z.array(z.unknown()) });
 const looseReaction = z.looseObject({
   name: z.unknown().optional(),
@@ -145,10 +136,10 @@ const looseReaction = z.looseObject({
 });
 type LooseReaction = z.output<typeof looseReaction>;
 
-/** As long as everything that a command says of its event can be in JSON. */
+/** The longest JSON of a command's metadata. */
 const LONGEST_METADATA = "-".repeat(4_000);
 
-/** As if it came from the event: a part of the wrong type is for the schema to tell of. */
+/** Stands for a part of the wrong type, which the schema reports. */
 const UNKNOWN = readTemplate("$.detail");
 
 const within = (path: Path, problems: readonly PlacedProblem[]): readonly PlacedProblem[] =>
@@ -167,15 +158,15 @@ const tooLarge = (templates: readonly (Template | undefined)[]): readonly Placed
     ...templates.map((template) => template && fillTemplate(template, (): null => null)),
   ]).map(({ rule }) => ({ path: ["then"], rule }));
 
-/** The account that a reaction may leave out: the only one. */
+/** The account that a reaction need not name. */
 export const onlyAccount = (accounts: AccountsConfig | undefined): AccountSettings | undefined =>
   accounts?.accounts.length === 1 ? accounts.accounts[0] : undefined;
 
 const accountProblems = (
-  { account: name, guards }: LooseReaction,
+  accounts: AccountsConfig | undefined,
+  name: unknown,
   operation: Mutation | undefined,
   templates: RequestTemplates,
-  accounts: AccountsConfig | undefined,
 ): readonly PlacedProblem[] => {
   if (!accounts || (name !== undefined && typeof name !== "string")) return [];
   const account =
@@ -188,16 +179,10 @@ const accountProblems = (
       name === undefined ? "required, because there are several" : "no such account; there are";
     return [{ path: ["account"], rule: `${rule}: ${names}` }];
   }
-  if (!operation) return [];
-  return ceilingProblems(
-    account,
-    operation,
-    templates.params,
-    guards.map((each) => readTemplate(each)),
-  );
+  return operation ? accountLimitProblems(account, operation, templates) : [];
 };
 
-/** Reports a path that cannot be read; the schema reports what is no path at all. */
+/** Reports a path that cannot be read; the schema reports any other value. */
 const keyProblems = (key: unknown): readonly PlacedProblem[] =>
   typeof key === "string" && key.startsWith("$.")
     ? templateProblems(readTemplate(key), ["key"])
@@ -212,24 +197,24 @@ const reactionProblems = (
     params: readPart(reaction.then.params),
     query: readPart(reaction.then.query),
     body: readPart(reaction.then.body),
+    guards: reaction.guards.map((guard) => readTemplate(guard)),
   };
-  const guards = reaction.guards.map((guard) => readTemplate(guard));
   const problems = [
     ...within(["when"], patternProblems(reaction.when, reaction.bus, eventSource)),
-    ...accountProblems(reaction, operation, templates, accounts),
+    ...accountProblems(accounts, reaction.account, operation, templates),
     ...keyProblems(reaction.key),
-    ...PLACES.flatMap((place) => templateProblems(templates[place], ["then", place])),
+    ...REQUEST_PARTS.flatMap((part) => templateProblems(templates[part], ["then", part])),
     ...(operation ? within(["then"], requestProblems(operation, templates)) : []),
-    ...guards.flatMap((guard, index) => [
+    ...templates.guards.flatMap((guard, index) => [
       ...templateProblems(guard, ["guards", index]),
       ...within(["guards", index], guardProblems(guard)),
     ]),
   ];
-  return problems.length > 0 ? problems : tooLarge([...Object.values(templates), ...guards]);
+  return problems.length > 0 ? problems : tooLarge(Object.values(templates).flat());
 };
 
-/** Names once each, and nothing in a rule that no event could make right. */
-export const rulesBetween = (
+/** Reports names that repeat, and everything in a rule that no event could make valid. */
+export const crossFieldProblems = (
   content: unknown,
   context: ReactionContext,
 ): readonly PlacedProblem[] => {

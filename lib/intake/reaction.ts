@@ -7,17 +7,17 @@ import type { EventPattern } from "./event-patterns/pattern.ts";
 import { type EventPath, fillTemplate, leavesOf, type Template, valueAt } from "./template.ts";
 
 /** The parts of a request that a reaction fills. */
-export const PLACES = ["params", "query", "body"] as const;
+export const REQUEST_PARTS = ["params", "query", "body"] as const;
 
-/** A rule: an event that matches makes a command. */
+/** A rule that turns a matching event into a command. */
 export interface Reaction {
   readonly name: string;
   readonly when: EventPattern;
-  /** `default`: the event arrives on the default bus of the AWS account; absent: on Skyhook's own. */
+  /** `default`: the AWS account's default bus; absent: Skyhook's own. */
   readonly bus: "default" | undefined;
   /** Account at the provider; undefined where none is named and accounts are not known. */
   readonly account: string | undefined;
-  /** Names the command instead of the event's id; absent: the event's id does. */
+  /** Names the command; absent: the event's id does. */
   readonly key: EventPath | undefined;
   readonly operation: Mutation;
   readonly params: Template | undefined;
@@ -32,11 +32,11 @@ export interface Reaction {
 const MAX_RULE_NAME_LENGTH = 34;
 
 /** The reaction of that name, or of that rule: a dead letter of a rule names the rule only. */
-export const reactionNamed = (reactions: readonly Reaction[], name: string): Reaction | undefined =>
+export const findReaction = (reactions: readonly Reaction[], name: string): Reaction | undefined =>
   reactions.find((reaction) => reaction.name === name) ??
   reactions.find((reaction) => ruleNameOf(reaction.name) === name);
 
-/** How infra/event-rules.cjs calls a reaction's rule, behind the prefix of its stage. */
+/** The name that infra/event-rules.cjs gives a reaction's rule, after the prefix of its stage. */
 export const ruleNameOf = (name: string): string => {
   if (name.length <= MAX_RULE_NAME_LENGTH) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
@@ -51,12 +51,12 @@ export interface RequestDetail {
 
 export type ReactionOutcome =
   | { readonly kind: "command"; readonly detail: RequestDetail }
-  /** Parts that the command needs and the event has not; paths into the event. */
+  /** The command needs parts that the event does not have; paths into the event. */
   | { readonly kind: "incomplete"; readonly problems: readonly Problem[] };
 
 const MISSING = "not in the event";
 
-/** With the name of a rule and a colon it is the id of a command: 128 characters. */
+/** With a rule's name and a colon it makes a command's id of at most 128 characters. */
 const MAX_KEY_CHARACTERS = 63;
 
 const KEY_RULE = `a text of 1 to ${MAX_KEY_CHARACTERS} characters, or a whole number`;
@@ -65,7 +65,7 @@ const keySchema = z.union([z.string().min(1).max(MAX_KEY_CHARACTERS), z.int()]);
 /** As long as a time with nanoseconds and an offset. */
 const MAX_TIME_CHARACTERS = 40;
 
-/** What a command needs of the envelope; the rest is for the pattern and the mapping. */
+/** The part of the envelope that every command needs. */
 const envelopeSchema = z.object({
   id: z.string().min(1).max(MAX_KEY_CHARACTERS),
   time: z.iso
@@ -79,23 +79,14 @@ const correlatedSchema = z.object({
   detail: z.object({ metadata: z.object({ correlationId: z.string().min(1).max(256) }) }),
 });
 
-const envelopeProblems = (event: JsonObject): readonly Problem[] =>
-  problemsOf(envelopeSchema.safeParse(event).error?.issues ?? []).map(({ path, rule }) => ({
-    path: `$.${path}`,
-    rule: rule === "required" ? MISSING : rule,
-  }));
-
-const templatesOf = (reaction: Reaction): readonly Template[] =>
-  [...PLACES.map((place) => reaction[place]), ...(reaction.guards ?? [])].filter(
-    (template) => template !== undefined,
-  );
-
 const missingIn = (reaction: Reaction, event: JsonObject): readonly Problem[] => {
-  const mapped = templatesOf(reaction)
-    .flatMap((template) => leavesOf(template))
+  const { key, guards = [] } = reaction;
+  const mapped = [...REQUEST_PARTS.map((part) => reaction[part]), ...guards]
+    .flatMap((template) => (template ? leavesOf(template) : []))
     .flatMap(({ leaf }) => (leaf.kind === "mapped" ? [leaf.path] : []));
-  const paths = [...(reaction.key ? [reaction.key] : []), ...mapped];
-  const missing = paths.filter((path) => valueAt(event, path) === undefined);
+  const missing = [...(key ? [key] : []), ...mapped].filter(
+    (path) => valueAt(event, path) === undefined,
+  );
   return [...new Set(missing.map(({ text }) => text))].map((path) => ({ path, rule: MISSING }));
 };
 
@@ -107,8 +98,8 @@ const keyProblems = ({ key }: Reaction, event: JsonObject): readonly Problem[] =
 };
 
 /**
- * The id of the command that an event makes by a rule: the rule's name behind the value at its key,
- * or behind the event's id where the rule has no key or the event no such value.
+ * The id of the command that an event makes by a rule: the value at the rule's key, or the event's id
+ * where there is none; then the rule's name.
  */
 export const commandIdOf = (
   { name, key }: Reaction,
@@ -119,20 +110,21 @@ export const commandIdOf = (
   return `${named.success ? named.data : eventId}:${name}`;
 };
 
-/** To be called when nothing is missing. */
 const filled = (template: Template, event: JsonObject): JsonValue =>
   fillTemplate(template, (path): JsonValue => (path && valueAt(event, path)) ?? null);
 
 /**
- * The command that an event makes by a rule; whether the event matches the rule is not looked at.
- * Pure, and never throws, whatever is in the event. The same event makes the same command again,
- * under the same id.
+ * The command that an event makes by a rule, if it matches the rule: that is not checked here. Pure,
+ * and never throws. The same event makes the same command again, under the same id.
  * @param event as EventBridge delivers it: `id`, `source`, `account`, `time`, `detail-type`, `detail`
  */
 export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcome => {
   const envelope = envelopeSchema.safeParse(event);
   const problems = [
-    ...envelopeProblems(event),
+    ...problemsOf(envelope.error?.issues ?? []).map(({ path, rule }) => ({
+      path: `$.${path}`,
+      rule: rule === "required" ? MISSING : rule,
+    })),
     ...keyProblems(reaction, event),
     ...missingIn(reaction, event),
   ];
@@ -140,9 +132,9 @@ export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcom
   const { id, time } = envelope.data;
   const { operation, account, guards, deadlineMs } = reaction;
   const correlated = correlatedSchema.safeParse(event);
-  const parts = PLACES.flatMap((place) => {
-    const template = reaction[place];
-    return template ? [[place, filled(template, event)] as const] : [];
+  const parts = REQUEST_PARTS.flatMap((part) => {
+    const template = reaction[part];
+    return template ? [[part, filled(template, event)] as const] : [];
   });
   return {
     kind: "command",

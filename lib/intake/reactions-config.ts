@@ -8,7 +8,7 @@ import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { readPattern } from "./event-patterns/pattern.ts";
 import type { Reaction } from "./reaction.ts";
-import { onlyAccount, type ReactionContext, rulesBetween } from "./reaction-rules.ts";
+import { crossFieldProblems, onlyAccount, type ReactionContext } from "./reaction-rules.ts";
 import { readEventPath, readTemplate, type Template } from "./template.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -75,7 +75,6 @@ const reactionSchema = z.strictObject({
     .describe("How long after the event the command may still run, such as 30m"),
 });
 
-/** What people may write. */
 export const reactionsSchema = z
   .strictObject({
     $schema: z.string().optional().describe("Where an editor finds this schema"),
@@ -83,7 +82,7 @@ export const reactionsSchema = z
   })
   .describe("Events that Skyhook answers with commands");
 
-const template = (part: unknown): Template | undefined =>
+const readPart = (part: unknown): Template | undefined =>
   part === undefined ? undefined : readTemplate(part);
 
 const toReaction = (
@@ -92,7 +91,7 @@ const toReaction = (
 ): readonly Reaction[] => {
   const pattern = readPattern(read.when);
   const operation = COMMANDED.find(({ id }) => id === read.then.operation);
-  // The rules have seen to it that both are there.
+  // The rules make sure that both are there.
   if (pattern.kind === "invalid" || !operation) return [];
   return [
     {
@@ -102,25 +101,22 @@ const toReaction = (
       account: read.account ?? onlyAccount(accounts)?.name,
       key: read.key === undefined ? undefined : readEventPath(read.key).path,
       operation,
-      params: template(read.then.params),
-      query: template(read.then.query),
-      body: template(read.then.body),
+      params: readPart(read.then.params),
+      query: readPart(read.then.query),
+      body: readPart(read.then.body),
       guards: read.guards?.map((guard) => readTemplate(guard)),
       deadlineMs: read.deadline,
     },
   ];
 };
 
-/** To be called with a file that `rulesBetween` has checked against the same accounts. */
+/** Takes a file that `crossFieldProblems` has checked against the same accounts. */
 export const toReactions = (
   file: z.output<typeof reactionsSchema>,
   { accounts }: Pick<ReactionContext, "accounts">,
 ): readonly Reaction[] => file.reactions.flatMap((read) => toReaction(read, accounts));
 
-/**
- * Reads reactions that were packaged: JSON in the shape of the file. Every mistake is told at once,
- * as for the file, but without lines.
- */
+/** Reads packaged reactions: JSON in the shape of the file. Reports every problem, without lines. */
 export const parseReactions = (
   json: unknown,
   context: ReactionContext,
@@ -128,7 +124,7 @@ export const parseReactions = (
   const parsed = reactionsSchema.safeParse(json);
   const problems = [
     ...(parsed.success ? [] : placedProblemsOf(parsed.error.issues)),
-    ...rulesBetween(json, context),
+    ...crossFieldProblems(json, context),
   ];
   return parsed.success && problems.length === 0
     ? { kind: "valid", value: toReactions(parsed.data, context) }

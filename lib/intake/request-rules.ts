@@ -5,51 +5,46 @@ import { requestSchema } from "../engine/command.ts";
 import { guardSchema, nameProblems } from "../engine/request.ts";
 import { covers } from "../provider/access.ts";
 import type { AccountSettings } from "../provider/accounts-config.ts";
-import { PLACES } from "./reaction.ts";
+import { REQUEST_PARTS } from "./reaction.ts";
 import { fillTemplate, leavesOf, type Template } from "./template.ts";
 
-type Place = readonly PropertyKey[];
+type Path = readonly PropertyKey[];
 
-/** What a rule says of the request, as far as it could be read. */
-export interface RequestTemplates {
-  readonly params?: Template | undefined;
-  readonly query?: Template | undefined;
-  readonly body?: Template | undefined;
+/** A rule's parts of the request, as far as they could be read. */
+export interface RequestTemplates
+  extends Readonly<Record<(typeof REQUEST_PARTS)[number], Template | undefined>> {
+  readonly guards: readonly Template[];
 }
 
-const startsWith = (place: Place, start: Place): boolean =>
-  start.every((step, index) => step === place[index]);
+const startsWith = (path: Path, start: Path): boolean =>
+  start.every((step, index) => step === path[index]);
 
-/** Where a template has no constant, so that nothing is known of the value. */
-const openPlaces = (template: Template, place: Place): readonly Place[] =>
-  leavesOf(template, place).flatMap(({ leaf, place: leafPlace }) =>
-    leaf.kind === "constant" ? [] : [leafPlace],
-  );
+/** Paths of the parts without a constant, whose values an event brings. */
+const openPaths = (template: Template, start: Path): readonly Path[] =>
+  leavesOf(template, start).flatMap(({ leaf, path }) => (leaf.kind === "constant" ? [] : [path]));
 
-/** A field that nobody knows is wrong whatever its value will be. */
-const isKnownNow = ({ path, rule }: PlacedProblem, open: readonly Place[]): boolean =>
-  rule === "unknown field" ||
-  !open.some((place) => startsWith(path, place) || startsWith(place, path));
-
-const placeProblems = (
+const partProblems = (
   operation: Mutation,
-  place: (typeof PLACES)[number],
+  part: (typeof REQUEST_PARTS)[number],
   template: Template | undefined,
 ): readonly PlacedProblem[] => {
-  const empty = place === "body" ? undefined : {};
+  const empty = part === "body" ? undefined : {};
   const value = template && fillTemplate(template, () => undefined);
-  if (operation[place] instanceof z.ZodUndefined && template) {
-    return [{ path: [place], rule: "this operation takes no body" }];
+  if (operation[part] instanceof z.ZodUndefined && template) {
+    return [{ path: [part], rule: "this operation takes no body" }];
   }
   // As for a request: encoding checks the form that senders write.
-  const checked = z.safeEncode<z.ZodType>(operation[place], value ?? empty);
-  const open = template ? openPlaces(template, [place]) : [];
-  return checked.success
-    ? []
-    : placedProblemsOf(checked.error.issues, [place]).filter((each) => isKnownNow(each, open));
+  const checked = z.safeEncode<z.ZodType>(operation[part], value ?? empty);
+  const open = template ? openPaths(template, [part]) : [];
+  // An unknown field is wrong whatever its value will be.
+  return placedProblemsOf(checked.error?.issues ?? [], [part]).filter(
+    ({ path, rule }) =>
+      rule === "unknown field" ||
+      !open.some((each) => startsWith(path, each) || startsWith(each, path)),
+  );
 };
 
-/** Looked at when the rest is right, because only then the names are known to be texts. */
+/** Checked when the rest is right, because only then the names are known to be texts. */
 const namesTooLong = (
   operation: Mutation,
   { params, query, body }: RequestTemplates,
@@ -65,25 +60,25 @@ const namesTooLong = (
   return problems.map(({ path, rule }) => ({ path: path.split("."), rule }));
 };
 
-/** The file is packaged and read by many; only an event may carry what must not be seen. */
+/** The file is packaged and read by many; only an event may carry a secret. */
 const secretsIn = (operation: Mutation, templates: RequestTemplates): readonly PlacedProblem[] => {
   const secret = new Set<string>(operation.secrets ?? []);
-  return PLACES.flatMap((place) => {
-    const template = templates[place];
-    return (template ? leavesOf(template, [place]) : [])
+  return REQUEST_PARTS.flatMap((part) => {
+    const template = templates[part];
+    return (template ? leavesOf(template, [part]) : [])
       .filter(({ leaf }) => leaf.kind === "constant" && leaf.value !== null)
-      .filter(({ place: path }) => secret.has(path.slice(0, 2).join(".")))
-      .map(({ place: path }) => ({ path, rule: "a secret: map it from the event" }));
+      .filter(({ path }) => secret.has(path.slice(0, 2).join(".")))
+      .map(({ path }) => ({ path, rule: "a secret: map it from the event" }));
   });
 };
 
-/** What the contract has against a request, whatever an event will put into its mapped parts. */
+/** Violations of the contract, whatever an event will put into the mapped parts. */
 export const requestProblems = (
   operation: Mutation,
   templates: RequestTemplates,
 ): readonly PlacedProblem[] => {
   const problems = [
-    ...PLACES.flatMap((place) => placeProblems(operation, place, templates[place])),
+    ...REQUEST_PARTS.flatMap((part) => partProblems(operation, part, templates[part])),
     ...secretsIn(operation, templates),
   ];
   return problems.length > 0 ? problems : namesTooLong(operation, templates);
@@ -92,16 +87,14 @@ export const requestProblems = (
 const NO_PROJECT =
   "the account allows only some projects, and this reaches beyond them: it has to be listed among the account's operations";
 
-const OTHER_PROJECT = "the account does not allow this project";
-
 const fieldAt = (template: Template | undefined, name: string): Template | undefined =>
   template?.kind === "object" ? template.fields.find(([field]) => field === name)?.[1] : undefined;
 
-/** Projects that a rule names itself, whatever the event. */
+/** Projects that the rule names as constants. */
 const constantProjects = (
   template: Template | undefined,
-  path: readonly PropertyKey[],
-): readonly { readonly project: number; readonly path: readonly PropertyKey[] }[] => {
+  path: Path,
+): readonly { readonly project: number; readonly path: Path }[] => {
   const field = fieldAt(template, "project_id");
   return field?.kind === "constant" && typeof field.value === "number"
     ? [{ project: field.value, path: [...path, "project_id"] }]
@@ -122,12 +115,11 @@ const operationProblems = (
     : [{ path, rule: NO_PROJECT }];
 };
 
-/** What the account allows to nobody: the operation, or a project of the request or of a guard. */
-export const ceilingProblems = (
+/** Reports an operation or a project, of the request or a guard, that the account does not allow. */
+export const accountLimitProblems = (
   account: AccountSettings,
   operation: Mutation,
-  params: Template | undefined,
-  guards: readonly Template[],
+  { params, guards }: RequestTemplates,
 ): readonly PlacedProblem[] => {
   const { projects } = account;
   const named = [
@@ -141,19 +133,19 @@ export const ceilingProblems = (
   const others = named.filter(({ project }) => projects !== "all" && !projects.includes(project));
   return [
     ...operationProblems(account, operation),
-    ...others.map(({ path }) => ({ path, rule: OTHER_PROJECT })),
+    ...others.map(({ path }) => ({ path, rule: "the account does not allow this project" })),
   ];
 };
 
-const PLACE = { project_id: 1, region_id: 1 };
+const LOCATION = { project_id: 1, region_id: 1 };
 const ID = "00000000-0000-4000-8000-000000000000";
 
-/** A right value of each field, so that a mapped one hides nothing of those beside it. */
+/** A valid value of each field, so that a mapped one hides no problem of those beside it. */
 const SAMPLES = new Map<PropertyKey | undefined, unknown>([
-  ["floating_ip", { ...PLACE, floating_ip_id: ID }],
-  ["network", { ...PLACE, network_id: ID }],
-  ["project_id", PLACE.project_id],
-  ["region_id", PLACE.region_id],
+  ["floating_ip", { ...LOCATION, floating_ip_id: ID }],
+  ["network", { ...LOCATION, network_id: ID }],
+  ["project_id", LOCATION.project_id],
+  ["region_id", LOCATION.region_id],
   ["floating_ip_id", ID],
   ["network_id", ID],
   ["key", "key"],
@@ -163,16 +155,12 @@ const SAMPLES = new Map<PropertyKey | undefined, unknown>([
   ["absent", true],
 ]);
 
-/** What is wrong with a guard, whatever an event will put into its mapped parts. */
+/** Problems of a guard, whatever an event will put into its mapped parts. */
 export const guardProblems = (guard: Template): readonly PlacedProblem[] => {
-  // What is no object is for the schema to tell of.
+  // The schema reports a guard that is no object.
   if (guard.kind !== "object") return [];
-  const open = new Set(
-    leavesOf(guard).flatMap(({ leaf, place }) =>
-      leaf.kind === "constant" ? [] : [JSON.stringify(place)],
-    ),
-  );
-  const sample = fillTemplate(guard, (_path, place: Place) => SAMPLES.get(place.at(-1)));
+  const open = new Set(openPaths(guard, []).map((path) => JSON.stringify(path)));
+  const sample = fillTemplate(guard, (_source, path: Path) => SAMPLES.get(path.at(-1)));
   const read = guardSchema.safeParse(sample);
   return placedProblemsOf(read.error?.issues ?? []).filter(
     ({ path, rule }) => rule === "unknown field" || !open.has(JSON.stringify(path)),

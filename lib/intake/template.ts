@@ -1,7 +1,6 @@
 import type { PlacedProblem } from "../contract/problem.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 
-/** Where something is in an event. */
 export interface EventPath {
   /** As it was written, such as `$.detail.items[0]['odd key']`. */
   readonly text: string;
@@ -12,7 +11,7 @@ export interface EventPath {
 export const PATH_RULE =
   "a path such as $.detail.items[0]['odd key'], or a text that begins with $$. for $.";
 
-/** What EventBridge puts around the detail of every event. */
+/** The fields of every EventBridge event. */
 const EVENT_FIELDS: readonly (string | number)[] = [
   "account",
   "detail",
@@ -28,46 +27,26 @@ const EVENT_FIELDS: readonly (string | number)[] = [
 
 export const EVENT_FIELD_RULE = `an event has only $.${EVENT_FIELDS.join(", $.")}`;
 
-const PLAIN = /\.([^\s.[\]'"]+)/y;
-const QUOTED = /\['((?:[^'\\]|\\['\\])*)'\]/y;
-const INDEX = /\[(0|[1-9]\d{0,8})\]/y;
+/** `.name`, `['quoted name']` or `[0]`, where the last match ended. */
+const STEP = /\.([^\s.[\]'"]+)|\['((?:[^'\\]|\\['\\])*)'\]|\[(0|[1-9]\d{0,8})\]/y;
 
-const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | null => {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
-};
-
-/** The step that begins at a place of the text, and its length there. */
-const stepAt = (
-  text: string,
-  at: number,
-): { readonly step: string | number; readonly length: number } | undefined => {
-  const plain = matchAt(PLAIN, text, at);
-  if (plain) return { step: plain[1] ?? "", length: plain[0].length };
-  const quoted = matchAt(QUOTED, text, at);
-  if (quoted) {
-    return { step: (quoted[1] ?? "").replaceAll(/\\(.)/g, "$1"), length: quoted[0].length };
-  }
-  const index = matchAt(INDEX, text, at);
-  return index ? { step: Number(index[1]), length: index[0].length } : undefined;
-};
-
-/** Reads a path that begins with `$.`; answers the rule that it breaks where it is none. */
+/** Reads a path that begins with `$.`, or returns the rule that it breaks. */
 export const readEventPath = (
   text: string,
-): { readonly path: EventPath } | { readonly path?: never; readonly rule: string } => {
+): { readonly path: EventPath } | { readonly path?: undefined; readonly rule: string } => {
   const steps: (string | number)[] = [];
-  for (let at = 1; at < text.length; ) {
-    const found = stepAt(text, at);
+  STEP.lastIndex = 1;
+  while (STEP.lastIndex < text.length) {
+    const found = STEP.exec(text);
     if (!found) return { rule: PATH_RULE };
-    steps.push(found.step);
-    at += found.length;
+    const [, plain, quoted, index] = found;
+    steps.push(plain ?? quoted?.replaceAll(/\\(.)/g, "$1") ?? Number(index));
   }
   const [first = ""] = steps;
   return EVENT_FIELDS.includes(first) ? { path: { text, steps } } : { rule: EVENT_FIELD_RULE };
 };
 
-/** Only what is written in the data: a list has indexes and no names, an object its own fields. */
+/** Reads data only: a list has indexes and no names, an object its own fields. */
 const partOf = (value: JsonValue, step: string | number): JsonValue | undefined => {
   if (value === null || typeof value !== "object") return undefined;
   if (Array.isArray(value)) return typeof step === "number" ? value[step] : undefined;
@@ -85,16 +64,16 @@ export const valueAt = (event: JsonObject, { steps }: EventPath): JsonValue | un
   return value;
 };
 
-/** A value in which parts are still to be taken from an event. */
+/** A value with parts that an event fills. */
 export type Template =
   | { readonly kind: "constant"; readonly value: string | number | boolean | null }
   | { readonly kind: "mapped"; readonly path: EventPath }
-  /** Written like a path, and none. */
+  /** Written like a path, but invalid. */
   | { readonly kind: "broken"; readonly rule: string }
   | { readonly kind: "list"; readonly items: readonly Template[] }
   | { readonly kind: "object"; readonly fields: readonly (readonly [string, Template])[] };
 
-type Place = readonly PropertyKey[];
+type Path = readonly PropertyKey[];
 
 /** What a template becomes when each of its mapped parts is a `T`. */
 export type Filled<T> =
@@ -106,17 +85,11 @@ export type Filled<T> =
 /** Far more than any request of the contract has. */
 const MAX_LEVELS = 32;
 
-const PATH_BEGINS = "$.";
-/** Stands for a text that itself begins like a path. */
-const ESCAPED = "$$.";
-
 const readText = (text: string): Template => {
-  if (text.startsWith(ESCAPED)) return { kind: "constant", value: text.slice(1) };
-  if (!text.startsWith(PATH_BEGINS)) return { kind: "constant", value: text };
-  const { path, ...read } = readEventPath(text);
-  return path
-    ? { kind: "mapped", path }
-    : { kind: "broken", rule: "rule" in read ? read.rule : "" };
+  if (text.startsWith("$$.")) return { kind: "constant", value: text.slice(1) };
+  if (!text.startsWith("$.")) return { kind: "constant", value: text };
+  const read = readEventPath(text);
+  return read.path ? { kind: "mapped", path: read.path } : { kind: "broken", rule: read.rule };
 };
 
 const readObject = (value: object, levels: number): Template =>
@@ -128,8 +101,8 @@ const readObject = (value: object, levels: number): Template =>
       };
 
 /**
- * Reads a value as a config file has it. A text that begins with `$.` is where in the event the
- * value is; numbers that JSON cannot hold exactly become decimal text.
+ * Reads a value of a config file. A text that begins with `$.` is a path into the event, `$$.` stands
+ * for a text that begins with `$.`; numbers that JSON cannot hold exactly become decimal text.
  */
 export const readTemplate = (value: unknown, levels = MAX_LEVELS): Template => {
   switch (typeof value) {
@@ -153,48 +126,48 @@ export const readTemplate = (value: unknown, levels = MAX_LEVELS): Template => {
   }
 };
 
-/** Every part of a template that has no parts itself, with its place. */
+/** Every part of a template that has no parts itself, with its path in the request. */
 export const leavesOf = (
   template: Template,
-  place: Place = [],
-): readonly { readonly leaf: Template; readonly place: Place }[] => {
+  path: Path = [],
+): readonly { readonly leaf: Template; readonly path: Path }[] => {
   switch (template.kind) {
     case "list":
-      return template.items.flatMap((item, index) => leavesOf(item, [...place, index]));
+      return template.items.flatMap((item, index) => leavesOf(item, [...path, index]));
     case "object":
-      return template.fields.flatMap(([name, field]) => leavesOf(field, [...place, name]));
+      return template.fields.flatMap(([name, field]) => leavesOf(field, [...path, name]));
     default:
-      return [{ leaf: template, place }];
+      return [{ leaf: template, path }];
   }
 };
 
-/** What is wrong with a template by itself: paths that cannot be read, values that JSON has not. */
+/** Paths that cannot be read, and values that JSON does not have. */
 export const templateProblems = (
   template: Template | undefined,
-  place: Place,
+  path: Path,
 ): readonly PlacedProblem[] =>
-  (template ? leavesOf(template, place) : []).flatMap(({ leaf, place: path }) =>
+  (template ? leavesOf(template, path) : []).flatMap(({ leaf, path }) =>
     leaf.kind === "broken" ? [{ path, rule: leaf.rule }] : [],
   );
 
-/** The value of a template; parts that are no constants are asked for, by their place in it. */
+/** The value of a template. `fill` gives the parts that are no constants. */
 export const fillTemplate = <T>(
   template: Template,
-  fill: (path: EventPath | undefined, place: Place) => T,
-  place: Place = [],
+  fill: (source: EventPath | undefined, path: Path) => T,
+  path: Path = [],
 ): Filled<T> => {
   switch (template.kind) {
     case "constant":
       return template.value;
     case "mapped":
-      return fill(template.path, place);
+      return fill(template.path, path);
     case "broken":
-      return fill(undefined, place);
+      return fill(undefined, path);
     case "list":
-      return template.items.map((item, index) => fillTemplate(item, fill, [...place, index]));
+      return template.items.map((item, index) => fillTemplate(item, fill, [...path, index]));
     case "object":
       return Object.fromEntries(
-        template.fields.map(([name, field]) => [name, fillTemplate(field, fill, [...place, name])]),
+        template.fields.map(([name, field]) => [name, fillTemplate(field, fill, [...path, name])]),
       );
     default:
       return template satisfies never;

@@ -2,10 +2,10 @@ import { readCall } from "../intake/bus-event.ts";
 import {
   type EventPattern,
   matchesPattern,
+  mismatchedFields,
   readPattern,
-  unfitFields,
 } from "../intake/event-patterns/pattern.ts";
-import { type IntakeDeps, readAsked } from "../intake/ingest.ts";
+import { type IntakeDeps, readEventRequest } from "../intake/ingest.ts";
 import type { Reaction } from "../intake/reaction.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { AccountsConfig, AwsAccount } from "../provider/accounts-config.ts";
@@ -129,7 +129,9 @@ export class PutRefused extends Error {
 
 const unfitOf = (rule: IntakeRule, event: BusEvent, onDefaultBus: boolean): readonly string[] => [
   ...(rule.onDefaultBus === onDefaultBus ? [] : ["bus"]),
-  ...(matchesPattern(rule.pattern, { ...event }) ? [] : unfitFields(rule.pattern, { ...event })),
+  ...(matchesPattern(rule.pattern, { ...event })
+    ? []
+    : mismatchedFields(rule.pattern, { ...event })),
 ];
 
 const outcomeOf = (
@@ -146,7 +148,7 @@ const outcomeOf = (
       : { kind: "no-match", rule: name, unfit: [...unfit] };
   }
   const call = readCall(intakeCall(rule, event));
-  const read = call && readAsked(intake, call)?.read;
+  const read = call && readEventRequest(intake, call)?.read;
   if (!read) return undefined;
   if (read.kind === "valid") {
     return { kind: "command", rule: name, commandId: read.request.commandId };

@@ -109,7 +109,7 @@ const unfitIn = (tree: FieldTree, event: JsonObject): readonly string[] => {
  * Names the fields on which an event does not match, dotted as in `detail.state`. Of the alternatives
  * of `$or`, those of the alternative with the fewest.
  */
-export const unfitFields = (pattern: EventPattern, event: JsonObject): readonly string[] =>
+export const mismatchedFields = (pattern: EventPattern, event: JsonObject): readonly string[] =>
   pattern.alternatives
     .map((tree) => unfitIn(tree, event))
     .reduce((fewest, unfit) => (unfit.length < fewest.length ? unfit : fewest));

@@ -1,4 +1,4 @@
-import { type IntakeDeps, takeIn } from "../../../lib/intake/ingest.ts";
+import { type IntakeDeps, ingest } from "../../../lib/intake/ingest.ts";
 import { parseReactions } from "../../../lib/intake/reactions-config.ts";
 import type { AccountsConfig } from "../../../lib/provider/accounts-config.ts";
 import type { Around } from "../../support/faults.ts";
@@ -71,9 +71,9 @@ export const createIntakeWorld = async (options: IntakeWorldOptions) => {
   return {
     ...current,
     /** Delivers it as the rule of CommandRequested and TaskFollowRequested does. */
-    put: (event: unknown): Promise<void> => takeIn(deps(), event),
+    put: (event: unknown): Promise<void> => ingest(deps(), event),
     /** Delivers it as the rule of a reaction does. */
     putFor: (reaction: string, event: unknown): Promise<void> =>
-      takeIn(deps(), { reaction, event }),
+      ingest(deps(), { reaction, event }),
   };
 };

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { couldMatchField, unfitFields } from "../../../../lib/intake/event-patterns/pattern.ts";
+import {
+  couldMatchField,
+  mismatchedFields,
+} from "../../../../lib/intake/event-patterns/pattern.ts";
 import { patternOf } from "./pattern-of.ts";
 
 test.each([
@@ -49,5 +52,5 @@ test.each([
     ["account"],
   ],
 ])("of %j an event %j does not match on %j", (pattern, event, fields) => {
-  expect(unfitFields(patternOf(pattern), event)).toEqual(fields);
+  expect(mismatchedFields(patternOf(pattern), event)).toEqual(fields);
 });
