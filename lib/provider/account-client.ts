@@ -14,7 +14,7 @@ import {
   readApiKey,
   unlessAborted,
 } from "./client.ts";
-import { ProviderError } from "./provider-error.ts";
+import { callError, ProviderError } from "./provider-error.ts";
 import {
   acceptKey,
   newRateLimit,
@@ -33,27 +33,17 @@ const DEFAULT_PAUSE_MS = 1_000;
 /** With the first key, with the one that another call has read since, and with a newer one. */
 const MAX_SENDS = 3;
 
-/** Writes to the ledger what responses say about the account. Never rejects. */
-export interface AccountStateUpdates {
-  /** @returns whether the ledger has the pause, so that every process keeps it */
-  pauseUntil(until: number): Promise<boolean>;
-  /** @param sentAt when the refused request left, epoch ms */
-  keyRefused(sentAt: number): Promise<void>;
-  keyAccepted(sentAt: number): Promise<void>;
-}
-
-interface UpdateDeps {
+export interface AccountClientPorts {
   readonly ledger: Ledger;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
 }
 
-export const createAccountStateUpdates = (
-  deps: UpdateDeps,
-  account: string,
-): AccountStateUpdates => {
-  const { ledger, clock, log } = deps;
+/** Writes to the ledger what responses say about the account. Never rejects. */
+const createAccountStateUpdates = (ports: AccountClientPorts, account: string) => {
+  const { ledger, clock, log } = ports;
 
   /** An unreachable ledger must not fail a call that has its response. */
   const update = async (next: (rateLimit: RateLimit) => RateLimit): Promise<boolean> => {
@@ -61,7 +51,7 @@ export const createAccountStateUpdates = (
       const { value } = await rateLimits.change(ledger, account, (current) =>
         next(current ?? newRateLimit(account)),
       );
-      if (value.outbox.length > 0) await rateLimits.publishOrLeave(deps, account);
+      if (value.outbox.length > 0) await rateLimits.publishOrLeave(ports, account);
       return true;
     } catch (error) {
       const errorMessage = error instanceof Error ? error.message : String(error);
@@ -72,7 +62,8 @@ export const createAccountStateUpdates = (
   };
 
   return {
-    async pauseUntil(until) {
+    /** @returns whether the ledger has the pause, so that every process keeps it */
+    async pauseUntil(until: number): Promise<boolean> {
       let isReported = false;
       const isUpdated = await update((rateLimit) => {
         const next = pauseRequests(rateLimit, { now: clock.now(), until });
@@ -85,10 +76,11 @@ export const createAccountStateUpdates = (
       }
       return isUpdated;
     },
-    async keyRefused(sentAt) {
+    /** @param sentAt when the refused request left, epoch ms */
+    async keyRefused(sentAt: number): Promise<void> {
       await update((rateLimit) => refuseKey(rateLimit, { now: clock.now(), sentAt }));
     },
-    async keyAccepted(sentAt) {
+    async keyAccepted(sentAt: number): Promise<void> {
       await update((rateLimit) => acceptKey(rateLimit, { now: clock.now(), sentAt }));
     },
   };
@@ -119,6 +111,7 @@ const showsThatKeyIsAccepted = (error: unknown): boolean => {
 interface Attempt {
   readonly key: string;
   readonly signal: AbortSignal;
+  readonly sentAt: number;
   /** This one included. */
   readonly sends: number;
 }
@@ -128,8 +121,6 @@ interface AccountClientOptions {
   readonly provider: Omit<ClientOptions, "apiKey">;
   readonly apiKeys: ApiKeyCache;
   readonly rateLimiter: RateLimiter;
-  readonly updates: AccountStateUpdates;
-  readonly metrics: Metrics;
 }
 
 /**
@@ -140,9 +131,12 @@ interface AccountClientOptions {
  * Beside what every client throws: ProviderError `budget-spent`, `paused` or `key-refused`, throttled
  * and with `retryAfterMs`, or `budget-unavailable`, transient, when nothing was sent.
  */
-export const createAccountClient = (options: AccountClientOptions): Client => {
-  const { account, provider, apiKeys, rateLimiter, updates, metrics } = options;
-  const { clock } = provider;
+export const createAccountClient = (
+  ports: AccountClientPorts,
+  { account, provider, apiKeys, rateLimiter }: AccountClientOptions,
+): Client => {
+  const { clock, metrics } = ports;
+  const updates = createAccountStateUpdates(ports, account);
 
   /** @throws ProviderError when there is no permit in time; nothing was sent */
   const acquirePermit = async (
@@ -152,18 +146,14 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
   ): Promise<void> => {
     const request = { maxWaitMs: MAX_PERMIT_WAIT_MS, signal, hasNewKey };
     const permit = await rateLimiter.acquire(request).catch((cause: unknown) => {
-      const message = `${operation.id}: not sent, the rate limit cannot be read`;
-      const code = "budget-unavailable";
-      throw new ProviderError({ disposition: "transient", code, message, cause });
+      const text = "not sent, the rate limit cannot be read";
+      throw callError(operation, "transient", "budget-unavailable", text, { cause });
     });
     if (permit.kind === "aborted") throw notSent(operation);
     if (permit.kind === "ready") return;
-    throw new ProviderError({
-      disposition: "throttled",
-      code: permit.because,
-      message: `${operation.id}: not sent, ${WAIT_REASONS[permit.because]}`,
-      retryAfterMs: Math.max(1, permit.until - clock.now()),
-    });
+    const text = `not sent, ${WAIT_REASONS[permit.because]}`;
+    const retryAfterMs = Math.max(1, permit.until - clock.now());
+    throw callError(operation, "throttled", permit.because, text, { retryAfterMs });
   };
 
   /** Applies what an error says about the account, other than a refused key. */
@@ -181,9 +171,8 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
   const send = async <O extends Operation>(
     operation: O,
     request: OperationRequest<O>,
-    { key, signal }: Attempt,
+    { key, signal, sentAt }: Attempt,
   ): Promise<Reply<O>> => {
-    const sentAt = clock.now();
     const client = createClient({ ...provider, apiKey: async () => key });
     const reply = await client.call(operation, request, signal).catch(async (error: unknown) => {
       await updateAccount(error, sentAt);
@@ -193,43 +182,43 @@ export const createAccountClient = (options: AccountClientOptions): Client => {
     return reply;
   };
 
-  /** The key to send a refused request again with; none when it cannot be read. */
-  const keyAfter = (refused: string, signal: AbortSignal): Promise<string | undefined> =>
-    unlessAborted(apiKeys.after(refused), signal).catch(() => undefined);
-
-  const sendWith = async <O extends Operation>(
-    operation: O,
-    request: OperationRequest<O>,
-    attempt: Attempt,
-  ): Promise<Reply<O>> => {
-    const { key, signal, sends } = attempt;
-    const sentAt = clock.now();
-    try {
-      return await send(operation, request, attempt);
-    } catch (error) {
-      if (!isCode(error, "key-refused")) throw error;
-      const next = sends < MAX_SENDS ? await keyAfter(key, signal) : undefined;
-      // A refused key means that nothing took effect, also for a mutation.
-      if (next !== undefined) {
-        // The request was sent: without another permit its error stays "refused", not "not sent".
-        await acquirePermit(operation, signal, true).catch(() => {
-          throw error;
-        });
-        return sendWith(operation, request, { key: next, signal, sends: sends + 1 });
-      }
+  /**
+   * The key to send a refused request again with. A refused key means that nothing took effect, also for
+   * a mutation.
+   * @throws the error itself when the request is not sent again
+   */
+  const keyAfter = async (operation: Operation, error: unknown, attempt: Attempt) => {
+    const { key, signal, sentAt, sends } = attempt;
+    if (!isCode(error, "key-refused")) throw error;
+    const isLast = sends >= MAX_SENDS;
+    const after = isLast ? undefined : unlessAborted(apiKeys.after(key), signal);
+    const next = await after?.catch(() => undefined);
+    if (next === undefined) {
       metrics.count("AccountKeyRefused", { account });
       rateLimiter.discard();
       await updates.keyRefused(sentAt);
       throw error;
     }
+    // The request was sent: without another permit its error stays "refused", not "not sent".
+    await acquirePermit(operation, signal, true).catch(() => {
+      throw error;
+    });
+    return next;
   };
 
   return {
     async call(operation, request, signal = new AbortController().signal) {
       // Before the permit, which would expire while a key is read.
-      const key = await readApiKey(operation, apiKeys.current, signal);
+      let key = await readApiKey(operation, apiKeys.current, signal);
       await acquirePermit(operation, signal, false);
-      return sendWith(operation, request, { key, signal, sends: 1 });
+      for (let sends = 1; ; sends += 1) {
+        const attempt = { key, signal, sentAt: clock.now(), sends };
+        try {
+          return await send(operation, request, attempt);
+        } catch (error) {
+          key = await keyAfter(operation, error, attempt);
+        }
+      }
     },
   };
 };

@@ -110,30 +110,26 @@ type LooseFile = z.output<typeof looseSchema>;
 export const looseFileOf = (content: unknown): LooseFile =>
   looseSchema.safeParse(content).data ?? { accounts: [], aws_accounts: [] };
 
-/** @param placeOf the path of the value at an index */
-const duplicates = (
-  values: readonly unknown[],
-  placeOf: (index: number) => Path,
-): readonly PlacedProblem[] =>
-  values.flatMap((value, index) => {
-    const first = values.indexOf(value);
-    // The schema reports values that are not text.
-    return typeof value !== "string" || first === index
-      ? []
-      : [{ path: placeOf(index), rule: `the same as ${placeOf(first).map(String).join(".")}` }];
-  });
-
-interface PlacedSender {
-  readonly sender: unknown;
+interface Placed {
   readonly path: Path;
+  readonly value: unknown;
 }
 
-const sendersOf = (senders: unknown, path: Path): readonly PlacedSender[] =>
+const duplicates = (placed: readonly Placed[]): readonly PlacedProblem[] =>
+  placed.flatMap(({ path, value }) => {
+    const first = placed.find((other) => other.value === value)?.path ?? path;
+    // The schema reports values that are not text.
+    return typeof value !== "string" || first === path
+      ? []
+      : [{ path, rule: `the same as ${first.map(String).join(".")}` }];
+  });
+
+const sendersOf = (senders: unknown, path: Path): readonly Placed[] =>
   (z.array(z.unknown()).safeParse(senders).data ?? []).map((entry, at) => {
     const rights = z.looseObject({}).safeParse(entry).data;
     return rights
-      ? { sender: rights.sender, path: [...path, at, "sender"] }
-      : { sender: entry, path: [...path, at] };
+      ? { value: rights.sender, path: [...path, at, "sender"] }
+      : { value: entry, path: [...path, at] };
   });
 
 /** Each name, sender and AWS account occurs once; only senders that may put events on the bus have rights. */
@@ -141,67 +137,58 @@ const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
   // An id without quotes is reported at its own entry, and not for each of its senders.
   const guests = file.aws_accounts.map(({ id }) => String(id).padStart(12, "0"));
   const mayPut = new Set<unknown>([OWN, ...guests]);
-  const isStranger = (sender: unknown): boolean =>
+  const isStranger = ({ value }: Placed): boolean =>
     file.organization === undefined &&
-    typeof sender === "string" &&
-    /^\d{12}$/.test(sender) &&
-    !mayPut.has(sender);
+    typeof value === "string" &&
+    /^\d{12}$/.test(value) &&
+    !mayPut.has(value);
   const ofSenders = file.accounts.flatMap(({ senders }, index) => {
     const placed = sendersOf(senders, ["accounts", index, "senders"]);
-    const placeOf = (at: number): Path => placed[at]?.path ?? [];
+    const rule = "puts no events: not in aws_accounts, no organization";
     return [
-      ...duplicates(
-        placed.map(({ sender }) => sender),
-        placeOf,
-      ),
-      ...placed.flatMap(({ sender, path }) =>
-        isStranger(sender)
-          ? [{ path, rule: "puts no events: not in aws_accounts, no organization" }]
-          : [],
-      ),
+      ...duplicates(placed),
+      ...placed.filter(isStranger).map(({ path }) => ({ path, rule })),
     ];
   });
-  const names = file.accounts.map(({ name }) => name);
-  const ids = file.aws_accounts.map(({ id }) => id);
   return [
-    ...duplicates(names, (index) => ["accounts", index, "name"]),
+    ...duplicates(
+      file.accounts.map(({ name }, index) => ({ path: ["accounts", index, "name"], value: name })),
+    ),
     ...ofSenders,
-    ...duplicates(ids, (index) => ["aws_accounts", index, "id"]),
+    ...duplicates(
+      file.aws_accounts.map(({ id }, index) => ({
+        path: ["aws_accounts", index, "id"],
+        value: id,
+      })),
+    ),
   ];
 };
 
-/** A key must not go to an address that it was not configured for. */
-const keysOfAddresses = (file: LooseFile): readonly PlacedProblem[] =>
-  file.accounts.flatMap(({ base_url, api_key }, index) =>
-    base_url !== undefined && api_key === undefined
-      ? [{ path: ["accounts", index, "api_key"], rule: "required with base_url" }]
-      : [],
-  );
-
 /** Fields about the API of a provider that the account names. */
-const OF_ADDRESSES = ["task_path", "pool_path", "lists", "settle"];
+const API_FIELDS = ["task_path", "pool_path", "lists", "settle"];
 
-const factsOfNoAddress = (file: LooseFile): readonly PlacedProblem[] =>
-  file.accounts.flatMap((account, index) =>
-    OF_ADDRESSES.flatMap((field) =>
-      account.base_url === undefined && account[field] !== undefined
-        ? [{ path: ["accounts", index, field], rule: "only together with base_url" }]
-        : [],
-    ),
-  );
+/** A key must not go to an address that it was not configured for; API fields need the address. */
+const addressRules = (file: LooseFile): readonly PlacedProblem[] =>
+  file.accounts.flatMap((account, index) => {
+    const [fields, rule] =
+      account.base_url === undefined
+        ? [
+            API_FIELDS.filter((field) => account[field] !== undefined),
+            "only together with base_url",
+          ]
+        : [account.api_key === undefined ? ["api_key"] : [], "required with base_url"];
+    return fields.map((field) => ({ path: ["accounts", index, field], rule }));
+  });
 
 /** The events of an AWS account's commands go to no other AWS account. */
 const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
   file.aws_accounts.flatMap(({ id, bus }, index) => {
     const owner = typeof bus === "string" ? /^arn:[^:]*:events:[^:]*:(\d{12}):/.exec(bus)?.[1] : id;
+    const rule =
+      "bus ARN belongs to a different AWS account; its account id must equal this entry's id";
     return typeof id !== "string" || owner === undefined || owner === id
       ? []
-      : [
-          {
-            path: ["aws_accounts", index, "bus"],
-            rule: "bus ARN belongs to a different AWS account; its account id must equal this entry's id",
-          },
-        ];
+      : [{ path: ["aws_accounts", index, "bus"], rule }];
   });
 
 /** Accounts that cannot be used; the message names every problem and no value. */
@@ -223,7 +210,7 @@ export const commonRules = (file: LooseFile): readonly PlacedProblem[] => [
 /** Cross-field rules of a file for a local run, whose own provider serves accounts without `base_url`. */
 export const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
   const file = looseFileOf(content);
-  return [...commonRules(file), ...keysOfAddresses(file), ...factsOfNoAddress(file)];
+  return [...commonRules(file), ...addressRules(file)];
 };
 
 /**

@@ -1,20 +1,10 @@
 import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Operation } from "../contract/operation.ts";
 import { getTask } from "../contract/tasks.ts";
-import type { EventBus } from "../platform/ports/bus.ts";
-import type { Ledger } from "../platform/ports/ledger.ts";
-import type { Log } from "../platform/ports/log.ts";
-import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { createAccountClient, createAccountStateUpdates } from "./account-client.ts";
+import { type AccountClientPorts, createAccountClient } from "./account-client.ts";
 import type { AccountSettings, AccountsConfig } from "./accounts-config.ts";
-import {
-  type ApiKeyCache,
-  createApiKeyCache,
-  type KeyPorts,
-  type KeySource,
-  keySourceOf,
-} from "./api-key.ts";
+import { createApiKeyCache, type KeyPorts, type KeySource, keySourceOf } from "./api-key.ts";
 import type { Client, ClientOptions, OtherPaths } from "./client.ts";
 import { createRateLimiter, type Readiness } from "./rate-limiter.ts";
 
@@ -49,13 +39,10 @@ export interface Account {
 const READY_WAIT_MS = 1_000;
 
 export interface AccountPorts
-  extends KeyPorts,
-    Pick<ClientOptions, "clock" | "fetch" | "attemptTimeoutMs"> {
-  readonly ledger: Ledger;
-  readonly bus: EventBus;
+  extends AccountClientPorts,
+    KeyPorts,
+    Pick<ClientOptions, "fetch" | "attemptTimeoutMs"> {
   readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /** The provider of a local run, for accounts that name none. */
@@ -67,15 +54,11 @@ export interface OwnProvider {
   readonly settleMs: number;
 }
 
-interface ProviderOfAccount extends Omit<OwnProvider, "apiKey"> {
-  readonly keySource: KeySource;
-}
-
 const providerOf = (
   settings: AccountSettings,
   ports: AccountPorts,
   own: OwnProvider | undefined,
-): ProviderOfAccount => {
+): Omit<OwnProvider, "apiKey"> & { readonly keySource: KeySource } => {
   const keySource = settings.apiKey && keySourceOf(settings.apiKey, ports);
   if (settings.baseUrl === undefined && own) {
     const ownKey: KeySource = { reference: "the run's own provider", read: own.apiKey };
@@ -90,32 +73,13 @@ const providerOf = (
   return { baseUrl, keySource, paths, canList, settleMs };
 };
 
-/** Caches an account's key; a key that cannot be read is logged and counted. */
-const cacheKey = (
-  account: string,
-  source: KeySource,
-  { clock, log, metrics }: AccountPorts,
-): ApiKeyCache =>
-  createApiKeyCache({
-    source,
-    clock,
-    onUnreadable(error) {
-      metrics.count("AccountKeyUnreadable", { account });
-      log.error("no request of the account can leave, its API key cannot be read", {
-        account,
-        reference: source.reference,
-        errorMessage: error instanceof Error ? error.message : String(error),
-      });
-    },
-  });
-
 const openAccount = (
   settings: AccountSettings,
   ports: AccountPorts,
   own: OwnProvider | undefined,
 ): Account => {
   const { name, maxPauseMs } = settings;
-  const { clock, fetch, attemptTimeoutMs, metrics } = ports;
+  const { clock, fetch, attemptTimeoutMs } = ports;
   const { keySource, baseUrl, paths, canList, settleMs } = providerOf(settings, ports, own);
   const rateLimiter = createRateLimiter(ports, settings);
   return {
@@ -129,13 +93,11 @@ const openAccount = (
       // The caller has no time left; the next one may ask at once.
       return { kind: "wait", until: clock.now(), because: "budget-spent" };
     },
-    client: createAccountClient({
+    client: createAccountClient(ports, {
       account: name,
       provider: { baseUrl, paths, clock, fetch, attemptTimeoutMs, maxPauseMs },
-      apiKeys: cacheKey(name, keySource, ports),
+      apiKeys: createApiKeyCache(ports, name, keySource),
       rateLimiter,
-      updates: createAccountStateUpdates(ports, name),
-      metrics,
     }),
   };
 };

@@ -1,5 +1,7 @@
 import { asInJson } from "../contract/json.ts";
 import type { Clock } from "../platform/ports/clock.ts";
+import type { Log } from "../platform/ports/log.ts";
+import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Secrets } from "../platform/ports/secrets.ts";
 import type { AccountSettings } from "./accounts-config.ts";
 
@@ -103,11 +105,10 @@ export interface ApiKeyCache {
   after(refused: string): Promise<string | undefined>;
 }
 
-interface ApiKeyCacheDeps {
-  readonly source: KeySource;
+interface ApiKeyCachePorts {
   readonly clock: Clock;
-  /** Called for each read that gave no key, at most once in five seconds. */
-  readonly onUnreadable: (error: unknown) => void;
+  readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 interface Read {
@@ -118,12 +119,11 @@ interface Read {
 
 const NEVER: Read = { at: Number.NEGATIVE_INFINITY, key: Promise.resolve("") };
 
-export const createApiKeyCache = ({
-  source,
-  clock,
-  onUnreadable,
-}: ApiKeyCacheDeps): ApiKeyCache => {
-  const { reference } = source;
+export const createApiKeyCache = (
+  { clock, log, metrics }: ApiKeyCachePorts,
+  account: string,
+  { reference, read }: KeySource,
+): ApiKeyCache => {
   let cached: Promise<string> | undefined;
   let lastRead = NEVER;
 
@@ -135,11 +135,14 @@ export const createApiKeyCache = ({
     // Rejects unhandled when the read was faster.
     late.catch(() => {});
     try {
-      const key = sendableKey(await Promise.race([source.read(), late]));
+      const key = sendableKey(await Promise.race([read(), late]));
       if (key === undefined) throw new Error(`no header can carry the API key in ${reference}`);
       return key;
     } catch (error) {
-      onUnreadable(error);
+      metrics.count("AccountKeyUnreadable", { account });
+      const errorMessage = error instanceof Error ? error.message : String(error);
+      const text = "no request of the account can leave, its API key cannot be read";
+      log.error(text, { account, reference, errorMessage });
       throw error;
     } finally {
       done.abort();

@@ -4,7 +4,13 @@ import type { Body, Operation, Params, Query, Reply } from "../contract/operatio
 import { problemsOf } from "../contract/problem.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import { sendableKey, withoutKey } from "./api-key.ts";
-import { failureOf, ProviderError, refusalOf, type StoppedBy } from "./provider-error.ts";
+import {
+  callError,
+  failureOf,
+  type ProviderError,
+  refusalOf,
+  type StoppedBy,
+} from "./provider-error.ts";
 
 /** One request of an operation, in the decoded form: 64-bit integers are decimal strings. */
 export interface OperationRequest<O extends Operation> {
@@ -153,13 +159,10 @@ export interface Client {
   ): Promise<Reply<O>>;
 }
 
-const unreadable = (operation: Operation, rule: string, cause?: unknown): ProviderError =>
-  new ProviderError({
-    disposition: operation.kind === "mutation" ? "ambiguous" : "contract",
-    code: "reply-unreadable",
-    message: `${operation.id}: the reply is ${rule}`,
-    cause,
-  });
+const unreadable = (operation: Operation, rule: string, cause?: unknown): ProviderError => {
+  const disposition = operation.kind === "mutation" ? "ambiguous" : "contract";
+  return callError(operation, disposition, "reply-unreadable", `the reply is ${rule}`, { cause });
+};
 
 const readJson = (operation: Operation, { text, isWhole }: ReplyText): unknown => {
   if (operation.successStatus === 204) return undefined;
@@ -180,31 +183,20 @@ const readReply = <O extends Operation>(
   const json = withoutKey(readJson(operation, replyText), replyText.text, apiKey);
   const reply = z.safeParse<O["response"]>(operation.response, json);
   if (reply.success) return reply.data;
-  throw new ProviderError({
-    // Without its task ids the outcome of a mutation cannot be followed.
-    disposition:
-      operation.kind === "mutation" && operation.answers === "tasks" ? "ambiguous" : "contract",
-    code: "reply-unexpected",
-    message: `${operation.id}: the reply breaks the contract`,
-    problems: problemsOf(reply.error.issues),
-  });
+  const problems = problemsOf(reply.error.issues);
+  // Without its task ids the outcome of a mutation cannot be followed.
+  const disposition =
+    operation.kind === "mutation" && operation.answers === "tasks" ? "ambiguous" : "contract";
+  const text = "the reply breaks the contract";
+  throw callError(operation, disposition, "reply-unexpected", text, { problems });
 };
 
 /** The error of a call that its caller stopped before the request left. */
 export const notSent = (operation: Operation, reason = "no time left"): ProviderError =>
-  new ProviderError({
-    disposition: "transient",
-    code: "aborted",
-    message: `${operation.id}: not sent, ${reason}`,
-  });
+  callError(operation, "transient", "aborted", `not sent, ${reason}`);
 
 const keyUnavailable = (operation: Operation, rule: string, cause?: unknown): ProviderError =>
-  new ProviderError({
-    disposition: "transient",
-    code: "key-unavailable",
-    message: `${operation.id}: not sent, ${rule}`,
-    cause,
-  });
+  callError(operation, "transient", "key-unavailable", `not sent, ${rule}`, { cause });
 
 /**
  * Reads the API key for one request.

@@ -70,6 +70,16 @@ export class ProviderError extends Error {
   }
 }
 
+/** The error of a call, with the operation in its message. */
+export const callError = (
+  operation: Operation,
+  disposition: Disposition,
+  code: ProviderErrorCode,
+  text: string,
+  details: Omit<ProviderErrorOptions, "disposition" | "code" | "message"> = {},
+): ProviderError =>
+  new ProviderError({ disposition, code, message: `${operation.id}: ${text}`, ...details });
+
 /** The message without the problems that it ends with, in whole or cut off. */
 const withoutProblems = ({ message, problems }: ProviderError): string => {
   const said = `: ${problems.map(({ path, rule }) => `${path}: ${rule}`).join("; ")}`;
@@ -97,11 +107,12 @@ const MAX_READ_CHARACTERS = 100_000;
 const MAX_QUOTED_CHARACTERS = 500;
 const MAX_PROBLEMS = 100;
 
+const optionalText = z.string().optional().catch(undefined);
 const rulesSchema = z.union([z.string().transform((rule) => [rule]), z.array(z.string())]);
 /** The three families' error bodies at once; every key may be missing. */
 const errorBodySchema = z.looseObject({
-  message: z.string().optional().catch(undefined),
-  error: z.string().optional().catch(undefined),
+  message: optionalText,
+  error: optionalText,
   invalid_fields: z.record(z.string(), rulesSchema).optional().catch(undefined),
 });
 
@@ -139,7 +150,7 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
 
 /** `Retry-After` in both of its forms, seconds or an HTTP date; undefined when it asks for no pause. */
-const retryAfterMs = (
+const requestedPauseMs = (
   response: Response,
   now: number,
   maxPauseMs = MAX_PAUSE_MS,
@@ -198,15 +209,11 @@ export const refusalOf = (
 ): ProviderError => {
   const { disposition, code } = meaningOf(operation, response.status);
   const { message, problems } = readErrorBody(answer.text, keyRedactorOf(answer.apiKey));
-  const asked = retryAfterMs(response, answer.now, answer.maxPauseMs);
-  return new ProviderError({
-    disposition,
-    code,
-    status: response.status,
-    message: `${operation.id}: ${response.status} ${code}${message && `: ${message}`}`,
-    problems,
-    retryAfterMs: asked ?? (code === "locked" ? LOCK_RETRY_MS : undefined),
-  });
+  const asked = requestedPauseMs(response, answer.now, answer.maxPauseMs);
+  const { status } = response;
+  const retryAfterMs = asked ?? (code === "locked" ? LOCK_RETRY_MS : undefined);
+  const text = `${status} ${code}${message && `: ${message}`}`;
+  return callError(operation, disposition, code, text, { status, problems, retryAfterMs });
 };
 
 /** Failures before the first byte of the request leaves: name, connection or certificate. */
@@ -227,11 +234,10 @@ const NEVER_LEFT_CODES = new Set([
 /** A reset or a lost route has one code before and after sending; the system call distinguishes them. */
 const NEVER_LEFT_CALLS = new Set(["connect", "getaddrinfo"]);
 
-const text = z.string().optional().catch(undefined);
 const networkErrorSchema = z.object({
-  message: text,
-  code: text,
-  syscall: text,
+  message: optionalText,
+  code: optionalText,
+  syscall: optionalText,
   /** One error an address, when a name has several. */
   errors: z.array(z.unknown()).optional().catch(undefined),
   cause: z.unknown().optional(),
@@ -268,7 +274,7 @@ export const failureOf = (
   const cause = new Error(message);
   const after = operation.kind === "mutation" ? "ambiguous" : "transient";
   const failure = (disposition: Disposition, code: ProviderErrorCode, text: string) =>
-    new ProviderError({ disposition, code, message: `${operation.id}: ${text}`, cause });
+    callError(operation, disposition, code, text, { cause });
   switch (stoppedBy) {
     case "deadline":
       return failure(after, "timed-out", "no answer in time");
