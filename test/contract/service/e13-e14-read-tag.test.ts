@@ -1,22 +1,19 @@
-import { expect, test } from "vitest";
-import { type openTarget, place, refusedFields, UNKNOWN_ID } from "./target.ts";
+import { describe, expect, test } from "vitest";
+import { openTarget, place, refusedFields, UNKNOWN_ID } from "./target.ts";
 
-type Target = Awaited<ReturnType<typeof openTarget>>;
+const { call, one, elsewhere } = await openTarget();
 
-interface TaggedKind {
-  /** What the service calls it in its messages. */
-  readonly what: string;
-  readonly list: "floating_ips" | "networks";
-  /** Where they are, before project and region. */
-  readonly path: string;
-  readonly idField: string;
-}
+const TAGGED = [
+  {
+    what: "floating IP",
+    list: "floating_ips",
+    path: "/cloud/v1/floatingips",
+    idField: "floating_ip_id",
+  },
+  { what: "network", list: "networks", path: "/cloud/v1/networks", idField: "network_id" },
+] as const;
 
-/** Declares the tests of a tag's lookup, which is alike for everything that has tags. */
-export const testTagLookup = (
-  { call, one, elsewhere }: Pick<Target, "call" | "one" | "elsewhere">,
-  { what, list, path, idField }: TaggedKind,
-): void => {
+describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
   const tagged = one(list, ({ tags }) => tags.length > 0);
   const TAG = `${path}/${place(tagged)}/${tagged.id}/metadata_item`;
   const keys = new Set(tagged.tags.map(({ key }) => key));
@@ -87,4 +84,4 @@ export const testTagLookup = (
 
     expect(refusedFields(refused)).toEqual([idField]);
   });
-};
+});
