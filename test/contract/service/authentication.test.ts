@@ -53,7 +53,7 @@ test.each(UNKNOWN)("a request with %s has no valid token", async (_, authorizati
 test.each([
   ["storage", `${EVENT}s`],
   ["streaming", AI_TASKS],
-])("the %s family answers in its own form who has no valid key", async (_, path) => {
+])("the %s family answers a request without a valid key in its own form", async (_, path) => {
   const answers = [
     await call("GET", path, { headers: { authorization: null } }),
     await call("GET", path, { headers: { authorization: `${SCHEME} 2001_0000` } }),
@@ -75,7 +75,7 @@ test("a change without a valid key changes nothing", async () => {
   expect((await call("GET", POLICY)).body).toEqual(before);
 });
 
-test("without a key nobody learns which paths there are", async () => {
+test("a request without a key learns nothing about paths", async () => {
   const headers = { authorization: null };
 
   const answers = await Promise.all(

@@ -60,7 +60,7 @@ if (suspended[1] !== undefined) {
   });
 }
 
-test("an instance that is ACTIVE cannot be resumed and stays as it is", async () => {
+test("an ACTIVE instance cannot be resumed and stays as it is", async () => {
   const path = pathOf(active);
   const before = (await call("GET", path)).body;
 

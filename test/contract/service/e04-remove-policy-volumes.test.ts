@@ -22,7 +22,7 @@ if (first === undefined) {
     expect(answer).toMatchObject({ status: 200, body: { id: policy.id, volumes: [] } });
   });
 } else {
-  test("a volume that is named leaves the policy, and the others stay", async () => {
+  test("a named volume leaves the policy, and the others stay", async () => {
     const before = await readVolumes();
 
     const answer = await call("PUT", `${REMOVE}?need_volumes=true`, {
@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test("a policy id that is no integer is refused", async () => {
+test("a policy id other than an integer is refused", async () => {
   const path = REMOVE.replace(`/${policy.id}/`, "/first/");
 
   const refused = await call("PUT", path, { body: { volume_ids: [] } });

@@ -29,7 +29,7 @@ const MONITOR = { delay: 10, timeout: 5, max_retries: 2 };
 test.each([
   ["the deprecated path", POOL],
   ["its successor", SUCCESSOR],
-])("%s overwrites what is given and keeps what is left out", async (_, path) => {
+])("%s overwrites given fields and keeps omitted ones", async (_, path) => {
   const before = await read();
   const name = uniqueName("pool");
   const timeout_member_data = before.timeout_member_data === 1000 ? 2000 : 1000;
@@ -83,7 +83,7 @@ test("members equal by address and port keep their id, in the new order, and oth
   ]);
 });
 
-test("null or an empty list takes all members out", async () => {
+test("null or an empty list removes all members", async () => {
   const members = [member(1, { subnet_id: null, backup: true, operating_status: "NO_MONITOR" })];
   const full = await update({ members });
   const emptied = await update({ members: [] });

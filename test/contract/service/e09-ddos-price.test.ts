@@ -57,7 +57,7 @@ test("an unknown region is not found", async () => {
   expect(answer.body.exception_class).toBe("NotFoundError");
 });
 
-test("a region that is no integer is refused", async () => {
+test("a region other than an integer is refused", async () => {
   const refused = await call("GET", "/cloud/v1/pricing/luxembourg/ddos");
 
   expect(refusedFields(refused)).toEqual(["region_id"]);

@@ -67,7 +67,7 @@ test.each([
   expect(await listed(event.name, event.storage_name)).toEqual(before);
 });
 
-test("of two events the one is updated whose name, storage and bucket are given", async () => {
+test("of two events the one with the given name, storage and bucket is updated", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage") };
   await createEvent({ ...event, bytes: 1 });
   await createEvent({ ...event, bucket_name: "media", bytes: 2 });

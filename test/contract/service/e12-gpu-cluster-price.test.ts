@@ -64,7 +64,7 @@ test.each([
   expect(answer.body.exception_class).toBe("NotFoundError");
 });
 
-test("a server id that is no UUID is refused", async () => {
+test("a server id other than a UUID is refused", async () => {
   const refused = await call("GET", pathOf({ ...server, server_id: "my-server" }));
 
   expect(refusedFields(refused)).toEqual(["server_id"]);

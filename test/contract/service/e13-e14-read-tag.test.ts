@@ -29,7 +29,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
   });
 
   test.each([
-    ["nobody gave", "no-such-tag"],
+    ["does not exist", "no-such-tag"],
     ["differs in letter case", key.toUpperCase()],
     ["is only the beginning of one", key.slice(0, -1)],
   ])("a key that %s is not found, and the message says that it is the tag", async (_, wanted) => {
@@ -50,7 +50,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
     ["words with a space", "my tag"],
     ["two lines", "my\ntag"],
     ["an equals sign", "my=tag"],
-  ])("a key of %s may be asked for; this one is not there", async (_, wanted) => {
+  ])("a key of %s is accepted, and not found", async (_, wanted) => {
     expect((await get(wanted)).status).toBe(404);
   });
 
@@ -79,7 +79,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
     expect(answer.body.message).toContain(what);
   });
 
-  test("an id that is no UUID is refused", async () => {
+  test("an id other than a UUID is refused", async () => {
     const refused = await call("GET", `${TAG.replace(tagged.id, "no-uuid")}?key=my-tag`);
 
     expect(refusedFields(refused)).toEqual([idField]);

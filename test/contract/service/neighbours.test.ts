@@ -130,7 +130,7 @@ test("the events are listed by name, without it, and with those that the state b
   expect(JSON.stringify(body)).not.toContain('"name"');
 });
 
-test("a deleted event is gone, the others stay, and deleting it again finds none", async () => {
+test("a deleted event no longer exists, the others stay, and deleting it again is not found", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
   await createEvent({ ...event, bucket_name: "kept" });
   const before = (await call("GET", `${EVENT}s`)).body;

@@ -33,7 +33,7 @@ const OTHER_API_KEY = process.env.SERVICE_OTHER_API_KEY || BUILT_IN_API_KEYS.sec
 /** Nothing has this id. */
 export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000404";
 
-const LOOKS = 150;
+const POLLS = 150;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1000;
 
@@ -133,12 +133,12 @@ const talkTo = (baseUrl: string) => {
 
   /** Looks at a task until it has ended and returns its record. */
   const follow = async (taskId: string): Promise<Answer["body"]> => {
-    for (let look = 0; look < LOOKS; look += 1) {
+    for (let poll = 0; poll < POLLS; poll += 1) {
       const { body } = await call("GET", `/v1/tasks/${taskId}`);
       if (body.state === "FINISHED" || body.state === "ERROR") return body;
-      await pause(Math.min(FIRST_PAUSE_MS * 1.2 ** look, LONGEST_PAUSE_MS));
+      await pause(Math.min(FIRST_PAUSE_MS * 1.2 ** poll, LONGEST_PAUSE_MS));
     }
-    throw new Error(`task ${taskId} has not ended after ${LOOKS} looks`);
+    throw new Error(`task ${taskId} has not ended after ${POLLS} polls`);
   };
 
   /** Sends a request that answers one task and returns the task's record when it has ended. */

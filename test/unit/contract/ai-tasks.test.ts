@@ -8,7 +8,7 @@ const DATE_RULE = "a day such as 2026-01-31 or a time such as 2026-01-31T12:00:0
 const ORDERING_RULE = "one of task_id, status, task_name, started_at";
 const TASK_ID = "aafe70c6-0000-4000-8000-327b65f76711";
 
-describe("the query of the list of AI tasks takes", () => {
+describe("the query of the list of AI tasks accepts", () => {
   test.each<object>([
     {},
     { task_id: TASK_ID },
@@ -106,7 +106,7 @@ describe("the query of the list of AI tasks refuses", () => {
   });
 });
 
-test("the list of AI tasks takes neither path parameters nor a body", () => {
+test("the list of AI tasks has neither path parameters nor a body", () => {
   expect(bothWays(listAiTasks.params, { project_id: 1 })).toEqual(
     refused("project_id: unknown field"),
   );

@@ -9,7 +9,7 @@ import { bothWays, received, refused, taken, written } from "./both-ways.ts";
 const TOPIC_RULE = "1 to 223 characters: dot-separated labels of a-z, 0-9 and inner hyphens";
 const FLAVOR_RULE = "a size such as 250mCPU-512MiB";
 
-describe("the body of a container update takes", () => {
+describe("the body of a container update accepts", () => {
   test.each<object>([
     {},
     { description: "" },
@@ -226,7 +226,7 @@ test("a variable's value has at most 255 characters", () => {
   );
 });
 
-test("reading a container takes its name, no query and no body", () => {
+test("reading a container needs its name, no query and no body", () => {
   const params = { project_id: 1, region_id: 2, container_name: "a/b" };
 
   expect(bothWays(getContainer.params, params)).toEqual(taken(params));

@@ -18,7 +18,7 @@ const subnet = { type: "subnet", network_id: ID, subnet_id: ID };
 const anySubnet = { type: "any_subnet", network_id: ID };
 const reserved = { type: "reserved_fixed_ip", port_id: "any text" };
 
-describe("the body of a price preview takes", () => {
+describe("the body of a price preview accepts", () => {
   test.each<[string, object]>([
     ["names", order],
     ["no name at all", { ...order, names: [] }],

@@ -52,7 +52,7 @@ test("what newer servers send as null is read", () => {
   expect(read(reply)).toEqual(reply);
 });
 
-test("a broken reply is told by the shape that it is closest to", () => {
+test("a broken reply is described by the closest shape", () => {
   expect(read({ count: -1, results: [instance] })).toEqual(["count: at least 0"]);
   expect(read({ count: 1, results: [{ ...instance, id: 5 }] })).toEqual(["results.0.id: a string"]);
   expect(read({ ...instance, id: 5, name: null, volumes: {} })).toEqual([
@@ -64,7 +64,7 @@ test("a broken reply is told by the shape that it is closest to", () => {
   expect(read([])).toEqual([": an object"]);
 });
 
-test("a resume takes no body, and only the question for the DDoS profile", () => {
+test("a resume has no body, and no query but the one for the DDoS profile", () => {
   expect(bothWays(resumeInstance.query, {})).toEqual(taken({}));
   expect(bothWays(resumeInstance.query, { with_ddos: true })).toEqual(taken({ with_ddos: true }));
   expect(bothWays(resumeInstance.query, { with_ports: true })).toEqual(

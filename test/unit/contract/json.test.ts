@@ -27,7 +27,7 @@ const wireValue = fc.letrec((again) => ({
   ),
 })).value;
 
-test("what is written is read back the same, whatever it holds", () => {
+test("any value is read back as it was written", () => {
   fc.assert(
     fc.property(wireValue, (value) => {
       // A float above the safe range has no fraction; the digits it prints are read as they are.
@@ -109,7 +109,7 @@ test.each([
   expect(parseRequestJson(json)).not.toSatisfy(Number.isInteger);
 });
 
-describe("a reply that tells of money", () => {
+describe("a reply with prices", () => {
   test.each([
     ["0.1", 0.1],
     ["0.10", 0.1],
@@ -163,7 +163,7 @@ test.each([
   expect(formatWireJson(value)).toBe(json);
 });
 
-describe("text that is not readable JSON is refused:", () => {
+describe("unreadable JSON is refused:", () => {
   test.each([
     "",
     " ",

@@ -71,7 +71,7 @@ test.each(OPERATIONS)("$id asks for volumes by true or false, or not at all", ({
   );
 });
 
-test("reading a policy takes no body", () => {
+test("reading a policy has no body", () => {
   expect(bothWays(getPolicy.body, {})).toEqual(refused(": this operation takes no body"));
 });
 

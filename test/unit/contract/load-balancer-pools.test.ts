@@ -23,7 +23,7 @@ const session = (change: object = {}) => ({
   session_persistence: { type: "SOURCE_IP", ...change },
 });
 
-describe("the body of a pool update takes", () => {
+describe("the body of a pool update accepts", () => {
   test.each([
     {},
     { timeout_client_data: 0, timeout_member_connect: 0, timeout_member_data: 0 },
@@ -186,7 +186,7 @@ test("ids in the body have one spelling, so that an equal value is seen to be eq
   );
 });
 
-test("a pool's path takes nothing but whole numbers and a UUID", () => {
+test("a pool's path accepts whole numbers and a UUID only", () => {
   const params = { project_id: null, region_id: 2.5, pool_id: "../x", extra: 1 };
 
   expect(bothWays(updatePool.params, params)).toEqual(
@@ -203,7 +203,7 @@ test("an empty task list is an answer to a pool update: nothing had to change", 
   expect(received(updatePool.response, '{"tasks":[]}')).toEqual({ tasks: [] });
 });
 
-test("a pool record says who holds it; null means nobody", () => {
+test("a pool record names the task that locks it; null means none", () => {
   const json = `{"id":"${ID}","name":"pool","task_id":null,"members":[]}`;
 
   expect(received(getPool.response, json)).toEqual({

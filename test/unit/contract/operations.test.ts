@@ -76,7 +76,7 @@ describe.each(OPERATIONS.map((operation) => ({ id: operation.id, operation })))(
       );
     });
 
-    test("has a path that is sent as written: absolute, no query, no doubled slash", () => {
+    test("has a path that can be sent as written: absolute, no query, no doubled slash", () => {
       expect(operation.path).toMatch(/^(\/([a-z0-9_]+|\{[a-z_]+\}))+$/);
     });
 
@@ -107,7 +107,7 @@ describe.each(MUTATIONS.map((operation) => ({ id: operation.id, operation })))(
       }
     });
 
-    test("takes no lane field that a URL could not carry", () => {
+    test("has no lane field that a URL could not carry", () => {
       for (const field of operation.lane.by) {
         const schema = fieldSchema(operation, field);
         const halfAnEmoji = schema instanceof z.ZodType && schema.safeEncode("\ud83d").success;

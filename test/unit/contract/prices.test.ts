@@ -173,7 +173,7 @@ test("a Kubernetes cluster is named by project, region and its name", () => {
   );
 });
 
-test("a GPU server is named by project, region and a UUID, whose case does not matter", () => {
+test("a GPU server is named by project, region and a UUID in any letter case", () => {
   const path = { project_id: 1, region_id: 2, server_id: SERVER_ID };
 
   expect(bothWays(getGpuClusterPrice.params, path)).toEqual(taken(path));
@@ -193,7 +193,7 @@ test("DDoS protection is priced by region alone", () => {
 });
 
 test.each([getK8sClusterPrice, getGpuClusterPrice, getDdosPrice])(
-  "$id takes no query and no body",
+  "$id has no query and no body",
   ({ query, body }) => {
     expect(bothWays(query, { currency: "EUR" })).toEqual(refused("currency: unknown field"));
     expect(bothWays(body, {})).toEqual(refused(": this operation takes no body"));

@@ -6,7 +6,7 @@ import { problemsOf } from "../../../lib/contract/problem.ts";
 const problemsIn = (schema: z.ZodType, value: unknown, prefix: readonly string[] = []) =>
   problemsOf(schema.safeParse(value).error?.issues ?? [], prefix);
 
-test("a request that breaks many rules is told all of them at once, a line each", () => {
+test("all broken rules of a request are reported at once, a line each", () => {
   const body = {
     commands: 5,
     description: "d".repeat(256),
@@ -55,7 +55,7 @@ body.size: unknown field
   );
 });
 
-test("in an object whose fields are compared, a sender learns of wrong types before wrong values", () => {
+test("in an object with cross-field rules, wrong types are reported before wrong values", () => {
   const body = { scale: { min: "1", max: 26 } };
 
   const encoded = z.safeEncode<z.ZodType>(updateContainer.body, body);
@@ -65,7 +65,7 @@ test("in an object whose fields are compared, a sender learns of wrong types bef
   ]);
 });
 
-test("a number that JSON readers would round is told the range of exact ones", () => {
+test("for a number that JSON readers would round the range of exact ones is reported", () => {
   expect(problemsIn(updateContainer.params.shape.project_id, 9007199254740993n)).toEqual([
     { path: "", rule: "a number from -9007199254740991 to 9007199254740991" },
   ]);
@@ -87,7 +87,7 @@ test.each([
   [z.literal("a"), "b", "must be a"],
   [z.guid(), "x", "a UUID"],
   [z.string().refine(() => false, { error: "our own text" }), "x", "our own text"],
-])("%# a rule is told in words: %3$s", (schema, value, rule) => {
+])("%# a rule is reported in words: %3$s", (schema, value, rule) => {
   expect(problemsIn(schema, value)).toEqual([{ path: "", rule }]);
 });
 
@@ -101,7 +101,7 @@ test("unknown fields are named one by one, at their own place", () => {
   ]);
 });
 
-test("a wrong key of a map is told its rule", () => {
+test("the rule of a wrong key of a map is reported", () => {
   const schema = z.record(z.string().min(2), z.string());
 
   expect(problemsIn(schema, { a: "x" })).toEqual([{ path: "a", rule: "at least 2 characters" }]);

@@ -12,7 +12,7 @@ const gateway = (external_gateway_info: unknown) => router({ external_gateway_in
 const route = (destination: unknown, nexthop: unknown = "10.0.0.1", more: object = {}) =>
   router({ routes: [{ destination, nexthop, ...more }] });
 
-describe("the body of a router's creation takes", () => {
+describe("the body of a router's creation accepts", () => {
   test.each([
     router(),
     router({ name: "a.b" }),
@@ -71,7 +71,7 @@ describe("the body of a router's creation refuses", () => {
   });
 });
 
-test("an incomplete route is told both of its fields", () => {
+test("both fields of an empty route are reported", () => {
   expect(bothWays(routerCreateSchema, router({ routes: [{}] }))).toEqual(
     refused("routes.0.destination: required", "routes.0.nexthop: required"),
   );

@@ -99,7 +99,7 @@ describe.each([
     ]);
   });
 
-  test("takes a number that is exact from a sender", () => {
+  test("accepts an exact number from a sender", () => {
     expect(written(storageEventSchema, { name, [field]: 9007199254740991 })).toEqual({
       name,
       [field]: 9007199254740991n,
@@ -161,7 +161,7 @@ test("one answer names the wrong name, the wrong limits and the unknown field of
   ]);
 });
 
-test.each(byId)("%s takes a client id in the query or none", (_, { query }) => {
+test.each(byId)("%s accepts a client id in the query or none", (_, { query }) => {
   expect(bothWays(query, {})).toEqual(taken({}));
   for (const client_id of [0, 9007199254740991]) {
     expect(bothWays(query, { client_id })).toEqual(taken({ client_id }));
@@ -207,7 +207,7 @@ test("the creation of an event answers with the event", () => {
   });
 });
 
-test("the list of events keeps limits exact and takes absent, null and empty groups", () => {
+test("the list of events keeps limits exact and accepts absent, null and empty groups", () => {
   const json =
     '{"reaching_used_space":[{"uuid":"u","storage_name":null,"bytes":9007199254740993}],"reaching_used_traffic":null,"reaching_files_quantity":[]}';
 

@@ -34,7 +34,7 @@ describe.each([
     expect(bothWays(operation.query, query)).toEqual(refused(problem));
   });
 
-  test("names its resource by a UUID, whose case does not matter", () => {
+  test("names its resource by a UUID in any letter case", () => {
     const path = { project_id: 1, region_id: 2, [field]: ID };
 
     expect(bothWays(operation.params, path)).toEqual(taken(path));
@@ -47,7 +47,7 @@ describe.each([
     );
   });
 
-  test("takes no body", () => {
+  test("has no body", () => {
     expect(bothWays(operation.body, {})).toEqual(refused(": this operation takes no body"));
   });
 

@@ -39,7 +39,7 @@ test.each([
   { limit: 1, offset: 0 },
   { limit: 1000, state: ["NEW", "RUNNING"], project_id: [1, 2], region_id: [] },
   { order_by: "asc", task_type: "create_router", from_timestamp: "2026-01-01T00:00:00.000Z" },
-])("the task list takes %j", (query) => {
+])("the task list accepts %j", (query) => {
   expect(bothWays(listTasks.query, query)).toEqual(taken(query));
 });
 

@@ -96,7 +96,7 @@ test("what another client owns is answered like what does not exist, and stays a
   expect(await stored()).toEqual(before);
 });
 
-test("a key that is bound to one project of its client does not reach the other", async () => {
+test("a key of one project of its client does not reach the other", async () => {
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -209,7 +209,7 @@ test("a refused request changes nothing, and its error has the form of its famil
   expect(await stored()).toEqual(before);
 });
 
-test("the key is looked at before the rate, and the rate before the path", async () => {
+test("the key is checked before the rate, and the rate before the path", async () => {
   const { send } = await limited();
   for (let n = 0; n < 2; n += 1) await send("GET", POLICY);
 
@@ -227,7 +227,7 @@ test("without a limit any number of requests passes", async () => {
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test("a clock that is set back does not keep anyone waiting", async () => {
+test("a clock that is set back does not keep a window closed", async () => {
   const limit = createRateLimit(1);
   const HOUR_MS = 3_600_000;
   limit("key", HOUR_MS);

@@ -17,7 +17,7 @@ const startWithPages = async () => {
   return { page };
 };
 
-test("a page has ten tasks unless told otherwise, and leads to the next and back", async () => {
+test("a page has ten tasks by default, and links to the next and the previous one", async () => {
   const { page } = await startWithPages();
 
   const first = await page("");

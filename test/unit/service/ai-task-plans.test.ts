@@ -116,7 +116,7 @@ const listAt = async (at: number, store = createMemoryStore(), state = builtInSt
   return `${body.results[0].status} ${body.results[0].progress}`;
 };
 
-test("a plan goes on over a restart with the same store, and counts from the first start", async () => {
+test("a plan continues after a restart with the same store, counted from the first start", async () => {
   const store = createMemoryStore();
 
   const seen = [

@@ -114,7 +114,7 @@ test("the list shows the documented fields of a task and nothing of the service'
 });
 
 test.each([
-  ["what has not started, then the latest start first, unless told", {}, "fbdaec"],
+  ["tasks not yet started, then the latest start first, by default", {}, "fbdaec"],
   ["the earliest start first, what has not started last", { ordering: "started_at" }, "ceadbf"],
   ["by id", { ordering: "task_id" }, "abcdef"],
   ["by status, as text", { ordering: "status" }, "bcfdea"],
@@ -203,7 +203,7 @@ test.each([
   expect(await find({ search })).toBe(expected);
 });
 
-test("searching looks into what is nested in task_data", async () => {
+test("a search includes values nested in task_data", async () => {
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,

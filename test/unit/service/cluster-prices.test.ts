@@ -149,7 +149,7 @@ test("the list says in what currency and whether prices are shown", async () => 
   expect(server.body).toMatchObject(hidden);
 });
 
-test("a later price list takes over at its start and not a moment earlier", async () => {
+test("a later price list holds from its start and not a moment earlier", async () => {
   const taxFree = { tax_percent: 0, discount_percent: 0 };
   const { send, clock } = await startWithPrices([
     { ...taxFree, starts_at: "2026-03-01T01:00:00+01:00", flavors: { "g1-standard-1-2": 3 } },
@@ -175,7 +175,7 @@ test("a later price list takes over at its start and not a moment earlier", asyn
   expect(hours).toEqual([1, 2, 2, 3, 3]);
 });
 
-test("a region whose first price list has yet to start is not there yet", async () => {
+test("a region does not exist before its first price list starts", async () => {
   const { send } = await startWithPrices([{ starts_at: "2026-01-01T00:00:00.001Z" }]);
 
   const missing = await send("GET", TAXED_CLUSTER);

@@ -102,7 +102,7 @@ test("the price is the list's own, to the last digit, without its tax and discou
   });
 });
 
-test("each region has its price, and a later list takes over at its start", async () => {
+test("each region has its price, and a later list holds from its start", async () => {
   const { send, clock } = await startWithDdos();
   const before = await send("GET", PRICE);
 

@@ -136,7 +136,7 @@ test.each<[string, string, object]>([
   }
 });
 
-test("a reader takes a provider's answer that breaks these limits", () => {
+test("a reader accepts a provider's answer that breaks these limits", () => {
   const long = "x".repeat(256);
   const field = { ...profile.fields[0]!, name: long, description: long, value: 1, field_value: 2 };
   const loose: Profile = {

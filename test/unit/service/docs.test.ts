@@ -35,7 +35,7 @@ test("the OpenAPI document has every endpoint of the service, and no other", asy
   expect(documented.sort()).toEqual(mounted.sort());
 });
 
-test("the document that is kept in the project is the one that is served", async () => {
+test("the document in the project is the served one", async () => {
   const kept = await readFile(
     new URL("../../../lib/contract/openapi.json", import.meta.url),
     "utf8",
@@ -84,7 +84,7 @@ test("the page for people names every operation with its path, and loads nothing
   expect(text).not.toMatch(/<script|src=|@import|https?:\/\//);
 });
 
-test("rules across fields are told in words, in the document and on the page", async () => {
+test("cross-field rules are in words, in the document and on the page", async () => {
   const { send } = await startService();
 
   const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
@@ -120,17 +120,17 @@ test("every whole number of a request has its bounds in the OpenAPI document", a
     readonly requestBody?: unknown;
   }
   const unbounded: string[] = [];
-  const look = (node: unknown, place: string): void => {
+  const check = (node: unknown, place: string): void => {
     if (typeof node !== "object" || node === null) return;
     const isWhole = "type" in node && [node.type].flat().includes("integer");
     // These two name 64 bits.
     const hasFormat = "format" in node && ["int64", "uint64"].includes(String(node.format));
     if (isWhole && !hasFormat && !("minimum" in node && "maximum" in node)) unbounded.push(place);
-    for (const [key, inner] of Object.entries(node)) look(inner, `${place}.${key}`);
+    for (const [key, inner] of Object.entries(node)) check(inner, `${place}.${key}`);
   };
   for (const [path, methods] of Object.entries<Record<string, Described>>(paths)) {
     for (const [method, { parameters, requestBody }] of Object.entries(methods)) {
-      look({ parameters, requestBody }, `${method} ${path}`);
+      check({ parameters, requestBody }, `${method} ${path}`);
     }
   }
   expect(unbounded).toEqual([]);

@@ -121,7 +121,7 @@ test.each<[string, object[], object, number]>([
   expect(answer.total_price_per_hour).toBe(total);
 });
 
-test("an order whose price no JSON number can tell exactly is refused", async () => {
+test("an order is refused if no JSON number holds its price exactly", async () => {
   const order = (size: number) =>
     preview({
       volumes: Array(10).fill({ source: "new-volume", type_name: "ssd_lowlatency", size }),

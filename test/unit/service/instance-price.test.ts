@@ -138,7 +138,7 @@ test("the list says the currency, whether prices are shown, and the price of tra
   expect(answer.per_hour.volumes).toEqual(NO_VOLUMES);
 });
 
-test("a tiny discount is told in plain decimal digits", async () => {
+test("a tiny discount is written in plain decimal digits", async () => {
   const answer = await previewWithPrices({ discount_percent: 0.00001 });
 
   expect(answer.discount_details).toEqual([{ resource: "instance", discount: "0.0000001" }]);

@@ -59,7 +59,7 @@ test("reading an instance answers all 22 documented fields", async () => {
   ]);
 });
 
-test("an instance that is not suspended cannot be resumed", async () => {
+test("only a suspended instance can be resumed", async () => {
   const { send } = await startService();
 
   const refused = await send("POST", `${ACTIVE}/resume`);
@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test("resume takes no body, and an empty object for one", async () => {
+test("resume has no body, and accepts an empty object", async () => {
   const { send } = await startService();
 
   const resumed = await send("POST", `${SUSPENDED}/resume`, { body: {} });
@@ -136,7 +136,7 @@ test.each([[[]], [{ force: true }], [null], ["{}"]])("resume refuses the body %j
   expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
 });
 
-test("the DDoS profile is in the answer to a read only when it is asked for", async () => {
+test("a read answers with the DDoS profile on request only", async () => {
   const { send } = await startService();
 
   const asked = await send("GET", `${SUSPENDED}?with_ddos=true`);
@@ -153,7 +153,7 @@ test("the DDoS profile is in the answer to a read only when it is asked for", as
   expect({ ...asked.body, ddos_profile: null }).toEqual(silent.body);
 });
 
-test("resume shows the DDoS profile when it is asked for, and keeps it either way", async () => {
+test("resume answers with the DDoS profile on request, and keeps it either way", async () => {
   const { send, stored } = await startService();
   const before = (await stored())[SUSPENDED_RECORD].ddos_profile;
   const resumed = await send("POST", `${SUSPENDED}/resume`);

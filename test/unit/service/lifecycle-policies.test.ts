@@ -164,7 +164,7 @@ test("an update and a removal answer with the volumes on request, as they are af
   expect(read.body).toEqual(emptied.body);
 });
 
-test("a question for volumes that is neither true nor false is refused and changes nothing", async () => {
+test("a need_volumes other than true or false is refused and changes nothing", async () => {
   const { send, stored } = await startService();
   const before = await stored();
 

@@ -134,7 +134,7 @@ test.each([
     "instance 00000000-0000-4000-8000-000000000002 does not exist",
   ],
 ])(
-  "the task fails and nothing changes when the update refers to %s that is not there",
+  "the task fails and nothing changes when the update refers to %s that does not exist",
   async (_, body, error) => {
     const { send, runTask } = await startService();
     const before = (await send("GET", POOL)).body;
@@ -231,7 +231,7 @@ test("an update of nothing changes nothing, however the pool came to be as it is
   expect([empty.body, renamed.body]).toEqual([{ tasks: [] }, { tasks: [] }]);
 });
 
-test("members equal by address and port keep their id, others get a new one, the rest goes", async () => {
+test("members equal by address and port keep their id, new ones get one, missing ones are removed", async () => {
   const { send, runTask } = await startService();
 
   const task = await runTask("PATCH", POOL, {

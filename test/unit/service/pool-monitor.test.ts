@@ -54,7 +54,7 @@ test("a monitor is shown with every field that the published record requires", a
   });
 });
 
-test("a monitor that is switched off is offline", async () => {
+test("a disabled monitor is offline", async () => {
   const shown = await monitorOf(await startService(), { ...MONITOR, admin_state_up: false });
 
   expect(shown.operating_status).toBe("OFFLINE");

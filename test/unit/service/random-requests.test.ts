@@ -15,7 +15,7 @@ import { type Answered, checkAnswer, contractOf } from "./answer-rules.ts";
 import { builtInWorld } from "./built-in-world.ts";
 import { startService } from "./harness.ts";
 
-/** The same requests on every run; `FC_SEED` takes others, `FC_TIMES` more, to look for bugs by hand. */
+/** The same requests on every run; `FC_SEED` makes others, `FC_TIMES` more, to search for bugs by hand. */
 const seed = Number(process.env.FC_SEED ?? 20260101);
 const times = Number(process.env.FC_TIMES ?? 1);
 const TASK_DURATION_MS = 10_000;
@@ -37,7 +37,7 @@ const countingStore = () => {
   return { store, commits: () => commits };
 };
 
-/** A service that tells with each answer how often it wrote meanwhile. */
+/** A service that reports with each answer how often it wrote meanwhile. */
 const openService = async () => {
   const { store, commits } = countingStore();
   const { service, clock, faults, send } = await startService({
@@ -95,7 +95,7 @@ const sendAll = async <R extends RandomRequest>(
 const each = operations.map((operation) => [operation.method, operation.path, operation] as const);
 
 test.each(each)(
-  "%s %s takes what fits the document, unless it is not there, in use or breaks a rule across fields",
+  "%s %s accepts what fits the document, unless it does not exist, is in use or breaks a cross-field rule",
   async (_, __, operation) => {
     const statuses = await sendAll(
       operation,

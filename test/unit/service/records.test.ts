@@ -27,7 +27,7 @@ test("a change sees its own writes before anyone else does", async () => {
   expect(records.get("routers", ROUTER)?.name).toBe("renamed");
 });
 
-test("a change whose work throws leaves neither the records nor the store changed", async () => {
+test("a change that throws leaves neither the records nor the store changed", async () => {
   const store = createMemoryStore();
   const records = await openRecords(store, builtInState());
   const before = await store.load();
@@ -69,7 +69,7 @@ test("containers of one name in different places, and events that differ in one 
   expect(records.list("storage_events")).toHaveLength(3);
 });
 
-test("a removed record is gone for readers, for the change itself and after a restart", async () => {
+test("a removed record does not exist for readers, for the change itself and after a restart", async () => {
   const store = createMemoryStore();
   const records = await openRecords(store, builtInState());
   const [event] = records.list("storage_events");

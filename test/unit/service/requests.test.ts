@@ -175,7 +175,7 @@ test("a fault of ours is a bare 500, reported with its details and its request i
   expect((await stored())[CONTAINER_RECORD]).toMatchObject({ timeout: 120 });
 });
 
-test("requests sent at once take their turn: of two updates of one pool one is locked out", async () => {
+test("requests sent at once run one by one: of two updates of one pool one is locked out", async () => {
   const { send } = await startService();
 
   const answers = await Promise.all([
@@ -187,7 +187,7 @@ test("requests sent at once take their turn: of two updates of one pool one is l
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409]);
 });
 
-test("of very many problems the first ones are told, and how many there are besides", async () => {
+test("of very many problems the first ones are reported, and the number of the others", async () => {
   const { send } = await startService();
   const fields = Array.from({ length: 1000 }, (_, n) => [`field${n}`, n]);
 

@@ -10,7 +10,7 @@ const INTERNAL_NETWORK = "b39792c3-3160-4356-912e-ba396c95cdcf";
 /** As the published samples have it. */
 const MAC_ADDRESS = /^[\da-f]{2}(:[\da-f]{2}){5}$/;
 
-test("a router comes into being when its task has finished, with the id that the task names", async () => {
+test("a router exists when its task has finished, with the id that the task names", async () => {
   const { send, runTask } = await startService();
 
   const task = await runTask("POST", ROUTERS, {
@@ -81,7 +81,7 @@ test("a router needs nothing but a name; nulls count as left out", async () => {
   expect(router.body).toMatchObject({ external_gateway_info: null, interfaces: [], routes: [] });
 });
 
-test("a manual gateway takes the network and the translation that it names", async () => {
+test("a manual gateway has the network and the translation that it names", async () => {
   const { send, runTask } = await startService();
 
   const task = await runTask("POST", ROUTERS, {

@@ -28,7 +28,7 @@ const plan = (startsAtMs: number, endsAtMs: number) => ({
   work: { kind: "create-router", router: { name: "edge" } },
 });
 
-test("what is printed is read back as the same state", () => {
+test("a printed state is read back as the same state", () => {
   expect(readSeed(formatSeed(builtInState()))).toEqual(builtInState());
 });
 
@@ -117,7 +117,7 @@ test.each([
     changed((seed) => Object.assign(seed.tasks[0], { state: "NEW", plan: plan(-1, 1) })),
     ["tasks.0.plan.startsAtMs: at least 0"],
   ],
-])("a seed that is no state is refused with every field that is wrong (%#)", (text, problems) => {
+])("an invalid seed is refused with every wrong field (%#)", (text, problems) => {
   expect(problemsOf(text)).toEqual(problems);
 });
 

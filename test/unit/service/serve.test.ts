@@ -42,7 +42,7 @@ test("a body over the limit is answered 413 over the wire, too", async () => {
   expect(response.status).toBe(413);
 });
 
-test("after closing nobody answers, also with a connection still open", async () => {
+test("after closing there is no answer, also on an open connection", async () => {
   const { service } = await startService();
   const served = await serve(service, 0);
   await (await fetch(`${served.url}${SUSPENDED}`, { headers })).text();
@@ -182,7 +182,7 @@ test("a name that the operator allows is answered, and a refusal names it", asyn
 test.each([
   ["an announced length", "Content-Length: 10\r\n\r\n{"],
   ["chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
-])("a sender that goes away amid a body of %s is no fault of the service", async (_, rest) => {
+])("a connection closed amid a body of %s is no fault of the service", async (_, rest) => {
   const { service, faults } = await startService();
   const answered: Promise<Response>[] = [];
   const served = await serve(

@@ -15,7 +15,7 @@ const EXISTING = {
   bucket_name: "my-bucket",
 };
 
-test("a deletion answers 204 without a body, and the event is gone", async () => {
+test("a deletion answers 204 without a body, and the event no longer exists", async () => {
   const { send, stored } = await startService();
   const before = Object.keys(await stored());
 

@@ -47,7 +47,7 @@ describe.each([
     expect(answer.body).toMatchObject({ value: "my-tag-value" });
   });
 
-  test("is found on a resource whose id stands in capital letters in a seed", async () => {
+  test("is found on a resource with an id in capital letters in a seed", async () => {
     const { send } = await startService({
       state: (builtIn) =>
         stateSchema.parse({
@@ -94,7 +94,7 @@ describe.each([
     ["with an empty key", "?key=", ["1 to 255 characters"]],
     ["with a key of 256 characters", `?key=${"k".repeat(256)}`, ["1 to 255 characters"]],
     ["with two keys", "?key=my-tag&key=cost-center", ["a string"]],
-  ])("is not looked for %s, nor whether the resource is there", async (_, query, rules) => {
+  ])("is not read %s, nor is its resource", async (_, query, rules) => {
     const { send } = await startService();
     const unknown = "00000000-0000-4000-8000-000000000000";
 
@@ -130,7 +130,7 @@ describe.each([
     expect(missing.body).toMatchObject({ message: `${what} not found` });
   });
 
-  test("has an id that is a UUID", async () => {
+  test("has a UUID as id", async () => {
     const { send } = await startService();
 
     const refused = await send("GET", pathOf("1234567/76/net1", "my-tag"));

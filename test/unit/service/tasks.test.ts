@@ -10,19 +10,19 @@ const asSecondClient = { headers: { authorization: `apikey ${BUILT_IN_API_KEYS.s
 test("a task is NEW, then RUNNING, then FINISHED, each from its instant on", async () => {
   const { send, clock } = await startService({ taskDurationMs: 10_000 });
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 5 } });
-  const look = async () => (await send("GET", `/v1/tasks/${accepted.body.tasks[0]}`)).body;
+  const read = async () => (await send("GET", `/v1/tasks/${accepted.body.tasks[0]}`)).body;
 
-  const atOnce = await look();
+  const atOnce = await read();
   await clock.advance(1_999);
-  const queued = await look();
+  const queued = await read();
   await clock.advance(1);
-  const started = await look();
+  const started = await read();
   await clock.advance(7_999);
-  const running = await look();
+  const running = await read();
   await clock.advance(1);
-  const finished = await look();
+  const finished = await read();
   await clock.advance(86_400_000);
-  const later = await look();
+  const later = await read();
 
   expect(atOnce).toEqual({
     id: accepted.body.tasks[0],
@@ -57,7 +57,7 @@ test("a task is NEW, then RUNNING, then FINISHED, each from its instant on", asy
   expect(later).toEqual(finished);
 });
 
-test("a task that nobody looked at in between has ended at its own instant, not at the look", async () => {
+test("a task that was not read in between has ended at its own instant, not at the read", async () => {
   const { send, clock } = await startService();
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 5 } });
 
@@ -169,7 +169,7 @@ test("a task that has ended does its work once", async () => {
   expect(await stored()).toEqual(before);
 });
 
-test("what is due earlier ends earlier, even if it was created later", async () => {
+test("a task that is due earlier ends earlier, even if it was created later", async () => {
   const store = createMemoryStore();
   const interfaces = [{ subnet_id: "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d01" }];
   const slow = await startService({ store, taskDurationMs: 10_000 });
@@ -234,8 +234,8 @@ test.each([
     "?sorting=asc&order_by=desc",
     [4, 3, 2, 1, 0],
   ],
-  ["what nobody has acknowledged", "?is_acknowledged=false", [4, 3, 2, 1]],
-  ["what somebody has acknowledged", "?is_acknowledged=true", [0]],
+  ["tasks not acknowledged", "?is_acknowledged=false", [4, 3, 2, 1]],
+  ["acknowledged tasks", "?is_acknowledged=true", [0]],
   ["one state", "?state=RUNNING", [2, 1]],
   ["several states", "?state=NEW&state=RUNNING", [4, 3, 2, 1]],
   ["one project", "?project_id=1186668", [2]],
@@ -255,7 +255,7 @@ test.each([
   ],
   ["what was created at or before", "?to_timestamp=2026-01-01T00:00:01Z", [2, 1, 0]],
   ["several filters at once", "?state=NEW&project_id=1234567&order_by=asc", [3, 4]],
-])("the list of tasks gives %s", async (_, query, expected) => {
+])("the list of tasks has %s", async (_, query, expected) => {
   const { list, clock } = await startWithTasks();
   await clock.advance(0);
 
