@@ -91,19 +91,14 @@ const isListed = (
   wanted: z.output<typeof storageEventSchema>,
   list: Reply<typeof listStorageEvents>,
 ): boolean =>
-  (list[wanted.name] ?? []).some((listed) => {
-    if (!listed) return false;
-    const { bytes, count } = z
-      .looseObject({ bytes: z.unknown(), count: z.unknown() })
-      .partial()
-      .parse(listed);
-    return (
+  (list[wanted.name] ?? []).some(
+    (listed) =>
+      listed !== undefined &&
       (listed.storage_name ?? "") === (wanted.storage_name ?? "") &&
       (listed.bucket_name ?? "") === (wanted.bucket_name ?? "") &&
-      String(bytes ?? "") === String(wanted.bytes ?? "") &&
-      String(count ?? "") === String(wanted.count ?? "")
-    );
-  });
+      String(listed.bytes ?? "") === String(wanted.bytes ?? "") &&
+      String(listed.count ?? "") === String(wanted.count ?? ""),
+  );
 
 /** An event's identity is unique, so a second create cannot make a second one: 409 says it exists. */
 const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
@@ -124,7 +119,6 @@ const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
   return { kind: isListed(wanted, list) ? "done" : "refused" };
 };
 
-type Router = Reply<typeof getRouter>;
 type Task = Reply<typeof listTasks>["results"][number];
 
 const isSameSet = (left: readonly string[], right: readonly string[]): boolean => {
@@ -134,7 +128,10 @@ const isSameSet = (left: readonly string[], right: readonly string[]): boolean =
 };
 
 /** Names are not unique; name, interfaces and routes together are what we asked for. */
-const isWanted = (router: Router, wanted: z.output<typeof routerCreateSchema>): boolean =>
+const isWanted = (
+  router: Reply<typeof getRouter>,
+  wanted: z.output<typeof routerCreateSchema>,
+): boolean =>
   router.name === wanted.name &&
   isSameSet(
     router.interfaces.flatMap(({ ip_assignments }) => ip_assignments.map((ip) => ip.subnet_id)),

@@ -39,6 +39,8 @@ const aboutCommand = (command: Command) => ({
   commandId: command.id,
 });
 
+const subjectOf = ({ operation, params, lane }: Command) => ({ operation, params, lane });
+
 /** What a subscriber has to know of a command beside its request. */
 const conditionsOf = ({ after, dryRun }: Command) => ({
   ...(after && { after }),
@@ -51,9 +53,7 @@ export const commandAccepted = (command: Command): OutboxEvent =>
     detailType: "CommandAccepted",
     time: command.acceptedAt,
     data: {
-      operation: command.operation,
-      params: command.params,
-      lane: command.lane,
+      ...subjectOf(command),
       ...conditionsOf(command),
       deadline: new Date(command.deadline).toISOString(),
     },
@@ -67,9 +67,7 @@ const followedTasks = ({ state }: Command): readonly FollowedTask[] =>
   state.status === "following" ? state.tasks : [];
 
 const endData = (command: Command, endedAt: number) => ({
-  operation: command.operation,
-  params: command.params,
-  lane: command.lane,
+  ...subjectOf(command),
   attempts: command.attemptCount,
   lostReplies: command.lostReplies,
   taskIds: followedTasks(command).map(({ id }) => id),
@@ -187,9 +185,7 @@ export const commandResolved = (
     detailType: "CommandResolved",
     time: resolvedAt,
     data: {
-      operation: command.operation,
-      params: command.params,
-      lane: command.lane,
+      ...subjectOf(command),
       applied,
       ...(note !== undefined && { note }),
     },

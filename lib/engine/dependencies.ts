@@ -6,6 +6,7 @@ import { cancel, expire } from "./command-events.ts";
 import { loseLease, waitForOthers } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { finishCommand, writeCommand } from "./finish.ts";
+import type { CommandRequest } from "./request.ts";
 
 /** Longer chains of commands that wait for each other are rejected. */
 const MAX_CHAIN = 100;
@@ -20,12 +21,6 @@ const nextCheckOfOthersAt = ({ acceptedAt }: Command, now: number): number =>
   now +
   Math.round(Math.min(LAST_CHECK_MS, Math.max(FIRST_CHECK_MS, (now - acceptedAt) * PART_OF_WAIT)));
 
-interface Waiting {
-  readonly sender: string;
-  readonly commandId: string;
-  readonly after: readonly string[];
-}
-
 const read = async (ledger: Ledger, sender: string, id: string): Promise<Command | undefined> =>
   (await commands.read(ledger, commandKey({ sender, id })))?.value;
 
@@ -36,7 +31,7 @@ const read = async (ledger: Ledger, sender: string, id: string): Promise<Command
  */
 export const findLoop = async (
   ledger: Ledger,
-  { sender, commandId, after }: Waiting,
+  { sender, commandId, after }: Pick<CommandRequest, "sender" | "commandId" | "after">,
 ): Promise<string | undefined> => {
   const seen = new Set<string>();
   let next = [...after];

@@ -21,8 +21,6 @@ export interface AttemptContext {
   readonly signal: AbortSignal;
 }
 
-type Tag = z.output<typeof tagSchema>;
-
 /** What the guards of a command say at this moment. */
 type GuardReport =
   | { readonly kind: "holds" }
@@ -35,19 +33,6 @@ type GuardReport =
       readonly tag: SeenTag | null;
     }
   | { readonly kind: "unreadable"; readonly index: number; readonly error: ProviderError };
-
-const readTag = (
-  { client }: Account,
-  { floating_ip, network, key }: Guard,
-  signal: AbortSignal,
-): Promise<Tag> => {
-  const query = { key };
-  if (floating_ip) {
-    return client.call(getFloatingIpTag, { params: floating_ip, query, body: undefined }, signal);
-  }
-  const params = z.parse(getNetworkTag.params, network);
-  return client.call(getNetworkTag, { params, query, body: undefined }, signal);
-};
 
 /** The rule that the guard makes of the tag's value, or undefined when it holds. */
 const brokenRule = (
@@ -62,9 +47,19 @@ const brokenRule = (
 };
 
 /** A resource that is not there has no tags: the provider answers both with 404. */
-const tagOf = async (account: Account, guard: Guard, signal: AbortSignal): Promise<Tag | null> => {
+const tagOf = async (
+  { client }: Account,
+  { floating_ip, network, key }: Guard,
+  signal: AbortSignal,
+): Promise<z.output<typeof tagSchema> | null> => {
+  const query = { key };
   try {
-    return await readTag(account, guard, signal);
+    if (floating_ip) {
+      const read = { params: floating_ip, query, body: undefined };
+      return await client.call(getFloatingIpTag, read, signal);
+    }
+    const params = z.parse(getNetworkTag.params, network);
+    return await client.call(getNetworkTag, { params, query, body: undefined }, signal);
   } catch (error) {
     if (error instanceof ProviderError && error.code === "not-found") return null;
     throw error;
@@ -144,12 +139,11 @@ const afterBroken = (
   { index, rule, tag }: Extract<GuardReport, { kind: "broken" }>,
 ): Command => {
   const now = deps.clock.now();
-  const path = `guards.${index}`;
-  if (!command.uncertain) {
-    return cancel(command, { now, reason: "guard", problems: [{ path, rule }], tag });
-  }
-  // It may have been done already, so no event may say that it was not.
-  return leaveUnknown(command, { now, problem: { path, rule } });
+  const problem = { path: `guards.${index}`, rule };
+  // An earlier send may have taken effect, so no event may say that nothing did.
+  return command.uncertain
+    ? leaveUnknown(command, { now, problem })
+    : cancel(command, { now, reason: "guard", problems: [problem], tag });
 };
 
 /**

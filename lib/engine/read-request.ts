@@ -72,10 +72,12 @@ const looseSchema = z
 type Shape = ReturnType<typeof commandRequestedSchema.safeParse>;
 
 const problemsIn = ({ error }: Shape): readonly Problem[] =>
-  problemsOf(error?.issues ?? []).map(({ path, rule }) => ({
-    path: path.replace(/^data\./, ""),
-    rule,
-  }));
+  error
+    ? problemsOf(error.issues).map(({ path, rule }) => ({
+        path: path.replace(/^data\./, ""),
+        rule,
+      }))
+    : [];
 
 /** Problems of everything around params, query and body; paths are relative to the data. */
 export const shapeProblems = (raw: unknown): readonly Problem[] =>

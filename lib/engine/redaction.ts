@@ -1,5 +1,4 @@
 import { type Mutation, requestFields } from "../contract/operation.ts";
-import type { Problem } from "../contract/problem.ts";
 import type { CommandRequestBody } from "./command.ts";
 
 /** Shorter values are only replaced as whole words: replacing every `1` would blot out the text. */
@@ -109,7 +108,7 @@ const decoded = (text: string): Decoded => {
   );
 };
 
-interface Range {
+interface Span {
   readonly from: number;
   readonly to: number;
 }
@@ -117,15 +116,15 @@ interface Range {
 const isLetterOrDigit = (char: string | undefined): boolean => /[A-Za-z0-9]/.test(char ?? "");
 
 /** Everywhere a value stands in a text; one that is short only where it is a word. */
-const placesOf = (value: string, chars: string): readonly Range[] => {
-  const places: Range[] = [];
-  if (value === "") return places;
+const occurrencesOf = (value: string, chars: string): readonly Span[] => {
+  const spans: Span[] = [];
+  if (value === "") return spans;
   for (let at = chars.indexOf(value); at >= 0; at = chars.indexOf(value, at + 1)) {
     const to = at + value.length;
     const isWord = !isLetterOrDigit(chars[at - 1]) && !isLetterOrDigit(chars[to]);
-    if (value.length >= MIN_LENGTH_INSIDE_WORDS || isWord) places.push({ from: at, to });
+    if (value.length >= MIN_LENGTH_INSIDE_WORDS || isWord) spans.push({ from: at, to });
   }
-  return places;
+  return spans;
 };
 
 /** Where the beginning of a value starts with which a text ends because it was cut off. */
@@ -135,20 +134,6 @@ const startOfCut = (value: string, chars: string): number | undefined => {
     if (chars.endsWith(value.slice(0, length))) return chars.length - length;
   }
   return undefined;
-};
-
-/** Ranges of the original text in order, those that touch joined into one. */
-const joined = (ranges: readonly Range[]): readonly Range[] => {
-  const result: Range[] = [];
-  for (const range of ranges.toSorted((a, b) => a.from - b.from)) {
-    const last = result.at(-1);
-    if (last && range.from <= last.to) {
-      result[result.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
-    } else {
-      result.push(range);
-    }
-  }
-  return result;
 };
 
 /** The end of a text that was cut off in the middle of an escape. */
@@ -163,40 +148,40 @@ interface Secret {
 }
 
 /** Of values as they were sent. One that is short is compared without encoding only. */
-const plainRanges = (value: string, text: string): readonly Range[] => {
+const plainSpans = (value: string, text: string): readonly Span[] => {
   if (value.length < MIN_LENGTH_INSIDE_WORDS) return [];
-  const places = placesOf(value, text);
+  const spans = occurrencesOf(value, text);
   const cut = startOfCut(value, text);
-  return cut === undefined ? places : [...places, { from: cut, to: text.length }];
+  return cut === undefined ? spans : [...spans, { from: cut, to: text.length }];
 };
 
-/** The ranges of a text that hold one of the values, or its beginning where the text was cut off. */
-const rangesOf = (secrets: readonly Secret[], text: string): readonly Range[] => {
+/** Where a text holds one of the values, or its beginning where the text was cut off; in any order. */
+const secretSpans = (secrets: readonly Secret[], text: string): readonly Span[] => {
   const { chars, offsets } = decoded(text);
   const beforeCut = decoded(text.replace(CUT_ESCAPE, ""));
   const charsBeforeCut = beforeCut.chars.replace(CUT_CHARACTER, "");
-  const ranges = secrets.flatMap(({ plain, bare }) => {
-    // A `\` or `%` in front of a value that was not encoded would make an escape of its first letters.
-    const unencoded = plainRanges(plain, text);
-    const places = placesOf(bare, chars).map(({ from, to }) => ({
+  return secrets.flatMap(({ plain, bare }) => {
+    const encoded = occurrencesOf(bare, chars).map(({ from, to }) => ({
       from: offsets[from] ?? 0,
       to: offsets[to] ?? text.length,
     }));
     const cut = startOfCut(bare, charsBeforeCut);
-    if (cut === undefined) return [...unencoded, ...places];
-    return [...unencoded, ...places, { from: beforeCut.offsets[cut] ?? 0, to: text.length }];
+    const last = cut === undefined ? [] : [{ from: beforeCut.offsets[cut] ?? 0, to: text.length }];
+    // A `\` or `%` in front of a value that was not encoded would make an escape of its first letters.
+    return [...plainSpans(plain, text), ...encoded, ...last];
   });
-  return joined(ranges);
 };
 
 const withoutSecrets = (secrets: readonly Secret[], text: string): string => {
+  const spans = secretSpans(secrets, text).toSorted((a, b) => a.from - b.from);
   let shown = "";
-  let end = 0;
-  for (const { from, to } of rangesOf(secrets, text)) {
-    shown += text.slice(end, from) + REDACTED;
-    end = to;
+  let end = -1;
+  for (const { from, to } of spans) {
+    // Secrets that touch are redacted as one.
+    if (from > end) shown += text.slice(Math.max(end, 0), from) + REDACTED;
+    end = Math.max(end, to);
   }
-  return shown + text.slice(end);
+  return shown + text.slice(Math.max(end, 0));
 };
 
 /**
@@ -218,8 +203,3 @@ export const redactorOf = (
   }));
   return (text) => withoutSecrets(found, onOneLine(text.slice(0, MAX_TEXT_CHARACTERS)));
 };
-
-export const redactProblems = (
-  problems: readonly Problem[],
-  redact: (text: string) => string,
-): Problem[] => problems.map(({ path, rule }) => ({ path: redact(path), rule: redact(rule) }));

@@ -16,7 +16,7 @@ import {
   takeBackAttempt,
   waitBeforeSending,
 } from "./command-transitions.ts";
-import { redactorOf, redactProblems } from "./redaction.ts";
+import { redactorOf } from "./redaction.ts";
 
 /** What one attempt came back with. */
 export type AttemptResult =
@@ -55,7 +55,10 @@ const afterReply = (command: Command, reply: unknown, { operation, now }: ReplyC
 
 const refuse = (command: Command, error: ProviderError, { operation, now }: ReplyContext) => {
   const redact = redactorOf(operation, command.request);
-  const problems = redactProblems(problemsOfError(error), redact);
+  const problems = problemsOfError(error).map(({ path, rule }) => ({
+    path: redact(path),
+    rule: redact(rule),
+  }));
   return fail(command, { now, reason: "refused", problems });
 };
 
