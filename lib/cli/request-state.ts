@@ -1,4 +1,7 @@
+import pc from "picocolors";
 import * as z from "zod";
+import { EXIT, type ExitCode } from "./exit-code.ts";
+import { problemLines, visibleText } from "./render.ts";
 
 const taskSchema = z.looseObject({
   id: z.string(),
@@ -97,3 +100,116 @@ export const requestStateSchema = z.discriminatedUnion("kind", [
 export type RequestState = z.output<typeof requestStateSchema>;
 export type RejectionState = z.output<typeof rejectionSchema>;
 export type CommandState = Extract<RequestState, { kind: "command" }>;
+
+/** The exit status that a state of a request stands for; a command that goes on is no failure. */
+export const exitCodeOf = (state: RequestState): ExitCode => {
+  if (state.kind === "rejected") return EXIT.refused;
+  return state.status === "failed" || state.status === "cancelled" ? EXIT.failed : EXIT.ok;
+};
+
+/** How something ended: `failed (refused)`. */
+export const endText = (end: {
+  readonly status: string;
+  readonly reason?: string | undefined;
+}): string => (end.reason === undefined ? end.status : `${end.status} (${end.reason})`);
+
+const seconds = (from: string, to: string): string =>
+  `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
+
+const OUTCOMES = new Map([
+  ["no-op", "nothing to do"],
+  ["dry-run", "a dry run: nothing was sent"],
+]);
+
+const headline = (state: RequestState): string => {
+  if (state.kind === "rejected") {
+    return `${visibleText(state.operation)} ${pc.yellow("rejected")} (${state.reason})`;
+  }
+  const { status, outcome, reason, endedAt, acceptedAt } = state;
+  const paint = status === "failed" ? pc.red : status === "succeeded" ? pc.green : pc.cyan;
+  const why = reason ?? OUTCOMES.get(outcome ?? "");
+  return [
+    `${state.operation} ${visibleText(state.commandId)} ${paint(status)}`,
+    why === undefined ? "" : ` (${why})`,
+    endedAt === undefined ? "" : ` after ${seconds(acceptedAt, endedAt)}`,
+  ].join("");
+};
+
+/** Why a command that goes on has not ended, in words for whoever runs it. */
+const TROUBLE: Readonly<Record<string, string>> = {
+  "key-refused": "the provider refuses the API key",
+  "key-unavailable": "the API key cannot be read where the account says it is",
+  "budget-spent": "the account's rate limit is used up",
+  paused: "the provider has asked for a pause",
+};
+
+const troubleOf = (code: string): string => TROUBLE[code] ?? code;
+
+/** What keeps a command that goes on, or undefined when nothing is known. */
+export const waitsFor = (state: RequestState | undefined): string | undefined =>
+  state?.kind === "command" && state.lastError !== undefined
+    ? troubleOf(state.lastError)
+    : undefined;
+
+const progressLines = (state: CommandState): readonly string[] => {
+  if (state.endedAt !== undefined) return [];
+  const trouble = waitsFor(state);
+  const { status, after = [] } = state;
+  return [
+    ...(status === "waiting" && after.length > 0 ? [`  after ${after.join(", ")}`] : []),
+    ...(trouble === undefined ? [] : [`  last attempt: ${trouble}`]),
+    `  goes on until ${state.deadline} at the latest`,
+  ];
+};
+
+const TASK_ENDS: Readonly<Record<string, string>> = { unknown: "is not known at the provider" };
+
+const tagText = (tag: CommandState["tag"]): string =>
+  tag ? `${tag.key} is ${JSON.stringify(tag.value)}` : "none";
+
+const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
+  if (!wouldSend) return [];
+  const { method, path, body } = wouldSend;
+  return [
+    `  would send ${method} ${path}`,
+    ...(body === undefined ? [] : [`  ${JSON.stringify(body)}`]),
+  ];
+};
+
+const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
+  taskIds.map((id) => {
+    const end = tasks.find((task) => task.id === id)?.end;
+    return end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`;
+  });
+
+/** The effect of a request without a reply looks the same as the effect of another client's request. */
+const lostReplyLines = ({ status, lostReplies = 0, history = [] }: CommandState) => {
+  if (status !== "succeeded" || lostReplies === 0) return [];
+  return history.at(-1)?.disposition === "permanent"
+    ? [
+        "  found done after a request without a reply: this command or another client may have done it",
+      ]
+    : [
+        `  ${lostReplies} request${lostReplies === 1 ? "" : "s"} got no reply: the effect may be an earlier request's or another client's`,
+      ];
+};
+
+/** A request's state in a few lines for people. */
+export const stateText = (state: RequestState): string => {
+  const details =
+    state.kind === "rejected"
+      ? []
+      : [
+          `  lane ${state.lane}, ${state.attempts} request${state.attempts === 1 ? "" : "s"} sent`,
+          ...lostReplyLines(state),
+          ...taskLines(state),
+          ...Object.entries(state.createdResources ?? {}).map(
+            ([kind, ids]) => `  created ${kind}: ${ids.join(" ")}`,
+          ),
+          ...(state.tag === undefined ? [] : [`  tag seen: ${tagText(state.tag)}`]),
+          ...wouldSendLines(state),
+          ...progressLines(state),
+        ];
+  const problems = problemLines(state.problems ?? []);
+  return [headline(state), ...details.map(visibleText), ...problems].join("\n");
+};

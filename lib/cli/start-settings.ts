@@ -1,4 +1,3 @@
-import { SSMClient } from "@aws-sdk/client-ssm";
 import * as z from "zod";
 import { baseUrl } from "../config/values.ts";
 import { AI_TASK_NAMES } from "../contract/ai-tasks.ts";
@@ -8,17 +7,10 @@ import { getTask } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/scheduled-jobs.ts";
-import { createAwsClient } from "../platform/aws/aws-client.ts";
-import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
-import {
-  apiKeySetting,
-  directorySetting,
-  poolPathSetting,
-  portSetting,
-  taskPathSetting,
-  taskSecondsSetting,
-} from "./setting-values.ts";
+import { directorySetting, portSetting, taskSecondsSetting } from "./commands/service.ts";
+import { apiKeySetting, poolPathSetting, taskPathSetting } from "./provider.ts";
+import type { TeamFiles } from "./team-config.ts";
 
 /** Options of `skyhook start` as commander reads them. */
 export interface StartFlags {
@@ -93,12 +85,6 @@ const problemsBetween = (
       ];
 };
 
-/** Files that say who may use which account, and which events become commands. */
-export interface TeamFiles {
-  readonly accountsFile?: string | undefined;
-  readonly reactionsFile?: string | undefined;
-}
-
 export interface StartSettings {
   readonly provider: ProviderChoice;
   readonly directory: string | undefined;
@@ -151,6 +137,18 @@ export const readStartSettings = (
   };
 };
 
+const openSecrets = async () => {
+  const { SSMClient } = await import("@aws-sdk/client-ssm");
+  const { createAwsClient } = await import("../platform/aws/aws-client.ts");
+  const { createSsmSecrets } = await import("../platform/aws/ssm-secrets.ts");
+  return createSsmSecrets({ client: createAwsClient(SSMClient) });
+};
+
+const parameterReader = (name: string): (() => Promise<string>) => {
+  const secrets = openSecrets();
+  return async () => (await secrets).read(name);
+};
+
 const providerOf = (
   settings: z.output<typeof settingsSchema>,
   flags: StartFlags,
@@ -161,14 +159,10 @@ const providerOf = (
     const taskDurationMs = Math.round(settings["--task-seconds"] * 1000);
     return { kind: "embedded", port: settings["--service-port"], taskDurationMs };
   }
-  const readParameter = (name: string) => {
-    const secrets = createSsmSecrets({ client: createAwsClient(SSMClient) });
-    return () => secrets.read(name);
-  };
   return {
     kind: "remote",
     baseUrl: remote,
-    apiKey: parameter === undefined ? async () => key : readParameter(parameter),
+    apiKey: parameter === undefined ? async () => key : parameterReader(parameter),
     paths: {
       [getTask.id]: settings["--task-path"],
       [updatePool.id]: settings["--pool-path"],

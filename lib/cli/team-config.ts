@@ -9,11 +9,15 @@ import type { Log } from "../platform/ports/log.ts";
 import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
 import { readAccountsFile } from "../provider/accounts-file.ts";
+import { readNamed, validConfig } from "./config-files.ts";
 import { ExitError } from "./exit-code.ts";
-import { printNote } from "./output.ts";
-import { readNamed, validConfig } from "./reaction-files.ts";
-import type { TeamFiles } from "./start-settings.ts";
-import { visibleText } from "./visible-text.ts";
+import { printNote, visibleText } from "./render.ts";
+
+/** Files that say who may use which account, and which events become commands. */
+export interface TeamFiles {
+  readonly accountsFile?: string | undefined;
+  readonly reactionsFile?: string | undefined;
+}
 
 /** Who may use which account, and which events become commands. */
 export interface TeamConfig {

@@ -11,8 +11,8 @@ import { listThresholds, planChanges } from "../../jobs/thresholds/threshold.ts"
 import type { Automation } from "../../local/automation.ts";
 import { LOCAL_SENDER } from "../../local/aws-events.ts";
 import { sendRequest } from "../../local/send-request.ts";
-import { printNote } from "../output.ts";
-import { readText } from "../reaction-files.ts";
+import { readText } from "../config-files.ts";
+import { printNote } from "../render.ts";
 import type { StartSettings } from "../start-settings.ts";
 import { parseTeamConfig } from "../team-config.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "./commands.ts";

@@ -8,7 +8,7 @@ import {
   SetQueueAttributesCommand,
 } from "@aws-sdk/client-sqs";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
-import { stageDeadLetterDesk } from "../../../lib/cli/stage-dead-letter-desk.ts";
+import { stageDeadLetters } from "../../../lib/cli/admin/stage-dead-letters.ts";
 import { createSystemClock } from "../../../lib/platform/system-clock.ts";
 import { createSystemRandom } from "../../../lib/platform/system-random.ts";
 import { sendCommand, successOf } from "../../system/scenarios/asking.ts";
@@ -110,7 +110,7 @@ const openDesk = ({ stack }: DeployedStage) => {
   onTestFinished(() => {
     vi.unstubAllEnvs();
   });
-  return stageDeadLetterDesk({
+  return stageDeadLetters({
     stage: stack.name.replace("skyhook-", ""),
     accounts: undefined,
     clock: createSystemClock(),

@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { eventLine } from "../../../lib/cli/event-line.ts";
-import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/cli/price-text.ts";
-import { stateText } from "../../../lib/cli/state-text.ts";
-import { forwardedLine, incomingLine } from "../../../lib/cli/team-event-line.ts";
-import { jsonLine } from "../../../lib/cli/visible-text.ts";
+import {
+  priceChangesText,
+  priceHistoryText,
+  priceListText,
+} from "../../../lib/cli/commands/prices.ts";
+import { eventLine, forwardedLine, incomingLine } from "../../../lib/cli/event-line.ts";
+import { jsonLine } from "../../../lib/cli/render.ts";
+import { stateText } from "../../../lib/cli/request-state.ts";
 import { createInvocationLog } from "../../../lib/platform/lambda/powertools.ts";
 import { serve } from "../../../lib/service/serve.ts";
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { deadLettersText } from "../../../lib/cli/dead-letter-text.ts";
+import { deadLettersText } from "../../../lib/cli/commands/dead-letters.ts";
 import type { DeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
 import { requestOf, updateContainer, updatePolicy } from "../../support/requests.ts";
 import { contextOf, explained, KEY, OTHER_TEAM, sealedBy } from "./sample-dead-letters.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { awsTrouble } from "../../../lib/cli/aws-trouble.ts";
+import { awsTrouble } from "../../../lib/cli/admin/aws.ts";
 
 const errorOf = (fields: object): Error => Object.assign(new Error("what AWS says"), fields);
 const inWords = (fields: object) => awsTrouble(errorOf(fields), "there is no such thing");

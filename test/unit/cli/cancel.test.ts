@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { cancel } from "../../../lib/cli/cancel.ts";
+import { cancel } from "../../../lib/cli/commands/cancel.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
 
 let close = (): void => undefined;

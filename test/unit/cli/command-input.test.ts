@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { flagsOf, requestData } from "../../../lib/cli/command-input.ts";
+import { flagsOf, requestData } from "../../../lib/cli/field-flags.ts";
 import { updateContainer } from "../../../lib/contract/containers.ts";
 import { resumeInstance } from "../../../lib/contract/instances.ts";
 import { removePolicyVolumes, updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { DeadLetterOutcome } from "../../../lib/admin/answers.ts";
-import type { DeadLetterDesk } from "../../../lib/cli/dead-letter-desk.ts";
-import { deadLettersText } from "../../../lib/cli/dead-letter-text.ts";
-import { redrive } from "../../../lib/cli/dead-letters.ts";
+import type { DeadLetterAdmin } from "../../../lib/cli/admin/client.ts";
+import { deadLettersText, redrive } from "../../../lib/cli/commands/dead-letters.ts";
 
 beforeEach(() => {
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -11,8 +10,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A desk at which this becomes of the letters. */
-const deskOf = (...outcomes: readonly DeadLetterOutcome["outcome"][]): DeadLetterDesk => {
+/** An admin client whose every action has these outcomes. */
+const adminOf = (...outcomes: readonly DeadLetterOutcome["outcome"][]): DeadLetterAdmin => {
   const letters = outcomes.map((outcome, at) => ({ messageId: `m${at}`, outcome }));
   return {
     list: async () => ({ deadLetters: [], more: 0 }),
@@ -28,10 +27,10 @@ test.each([
   ["one fails", ["sent-back", "failed"], 1, 1],
   ["one is in both queues", ["sent-back", "in-both"], 1, 1],
 ] as const)("the exit status tells a script that %s", async (_what, outcomes, ofAll, ofNamed) => {
-  const desk = deskOf(...outcomes);
+  const admin = adminOf(...outcomes);
 
-  expect(await redrive(desk, { kind: "all" }, {})).toBe(ofAll);
-  expect(await redrive(desk, { kind: "ids", ids: ["m0", "m1"] }, {})).toBe(ofNamed);
+  expect(await redrive(admin, { kind: "all" }, {})).toBe(ofAll);
+  expect(await redrive(admin, { kind: "ids", ids: ["m0", "m1"] }, {})).toBe(ofNamed);
 });
 
 test("more than are shown are counted, with every reason that there may be", () => {

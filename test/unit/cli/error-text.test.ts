@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { programEnd } from "../../../lib/cli/error-text.ts";
-import { ExitError } from "../../../lib/cli/exit-code.ts";
+import { ExitError, programEnd } from "../../../lib/cli/exit-code.ts";
 import { DataDirectoryError } from "../../../lib/local/data-directory.ts";
 import { SettingsError } from "../../../lib/platform/lambda/settings.ts";
 

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { checkedEndpoint } from "../../../lib/cli/endpoint-option.ts";
-import { createGatewayClient } from "../../../lib/cli/gateway-client.ts";
+import { createGatewayClient } from "../../../lib/cli/admin/gateway.ts";
+import { checkedEndpoint } from "../../../lib/cli/endpoint.ts";
 
 let close = (): void => undefined;
 afterEach(() => {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { keepRun, lastRunEndpoint } from "../../../lib/cli/last-run.ts";
+import { keepRun, lastRunEndpoint } from "../../../lib/cli/endpoint.ts";
 import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
 
 const POLICY = ["--project-id", "1234567", "--region-id", "76", "--policy-id", "1"];

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { terminalLog, wrapText } from "../../../lib/cli/output.ts";
+import { terminalLog, wrapText } from "../../../lib/cli/render.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

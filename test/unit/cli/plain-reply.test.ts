@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plainReply } from "../../../lib/cli/plain-reply.ts";
+import { plainReply } from "../../../lib/cli/reply-text.ts";
 import { parseWireJson } from "../../../lib/contract/json.ts";
 
 describe("a reply that may be shown", () => {

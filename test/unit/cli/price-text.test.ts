@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/cli/price-text.ts";
+import {
+  priceChangesText,
+  priceHistoryText,
+  priceListText,
+} from "../../../lib/cli/commands/prices.ts";
 import type { PriceChangeView, PriceView, ReadingView } from "../../../lib/jobs/prices/memory.ts";
 
 const latest = {

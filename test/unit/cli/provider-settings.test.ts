@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ProviderFlags, readProviderSettings } from "../../../lib/cli/provider-settings.ts";
+import { type ProviderFlags, readProviderSettings } from "../../../lib/cli/provider.ts";
 
 const ENVIRONMENT = {
   SKYHOOK_BASE_URL: "https://api.example.com",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFailure } from "../../../lib/cli/read-failure.ts";
+import { readFailure } from "../../../lib/cli/provider.ts";
 import { ProviderError, type ProviderErrorCode } from "../../../lib/provider/provider-error.ts";
 
 const failure = (

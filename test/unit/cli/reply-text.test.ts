@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Plain } from "../../../lib/cli/plain-reply.ts";
+import type { Plain } from "../../../lib/cli/reply-text.ts";
 import { replyText } from "../../../lib/cli/reply-text.ts";
 
 const linesOf = (reply: Plain): readonly string[] => replyText(reply).split("\n");

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { reportText } from "../../../lib/cli/report-text.ts";
+import { reportText } from "../../../lib/cli/commands/status.ts";
 import type { CommandState } from "../../../lib/cli/request-state.ts";
 
 const commandState = (fields: Partial<CommandState>): CommandState => ({

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { type SendOptions, sendCommand } from "../../../lib/cli/send.ts";
+import { type SendOptions, sendCommand } from "../../../lib/cli/commands/send.ts";
 import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
 import { openGateway } from "../../../lib/local/gateway.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { sendCommand } from "../../../lib/cli/send.ts";
+import { sendCommand } from "../../../lib/cli/commands/send.ts";
 import { COMMANDED } from "../../../lib/contract/operations.ts";
 
 const written: string[] = [];

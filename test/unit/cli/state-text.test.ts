@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { CommandState, RequestState } from "../../../lib/cli/request-state.ts";
-import { exitCodeOf, stateText } from "../../../lib/cli/state-text.ts";
+import { exitCodeOf, stateText } from "../../../lib/cli/request-state.ts";
 
 const commandState = (fields: Partial<CommandState>): RequestState => ({
   kind: "command",

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { forwardedLine, incomingLine } from "../../../lib/cli/team-event-line.ts";
+import { forwardedLine, incomingLine } from "../../../lib/cli/event-line.ts";
 import type { BusEvent } from "../../../lib/local/local-bus.ts";
 
 const event = (fields: Partial<BusEvent>): BusEvent => ({

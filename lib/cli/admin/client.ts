@@ -1,0 +1,114 @@
+import type { Command } from "commander";
+import type {
+  CancelAnswer,
+  DeadLetterList,
+  DeadLetterOutcome,
+  LiftAnswer,
+  ResolveAnswer,
+  Verdict,
+} from "../../admin/answers.ts";
+import type { Selection } from "../../admin/dead-letters.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
+import { checkedEndpoint } from "../endpoint.ts";
+import { EXIT, ExitError } from "../exit-code.ts";
+import { shellWord } from "../render.ts";
+import type { RequestState } from "../request-state.ts";
+import { checkedStage, endpointOption, type Ports, stageOption } from "../verb.ts";
+import { createGatewayClient } from "./gateway.ts";
+
+/**
+ * The commands of a running Skyhook, or of a deployed stage. Each method answers undefined when there is
+ * no such command or account.
+ */
+export interface CommandAdmin {
+  look(commandId: string): Promise<RequestState | undefined>;
+  cancel(commandId: string): Promise<CancelAnswer | undefined>;
+  resolve(commandId: string, verdict: Verdict): Promise<ResolveAnswer | undefined>;
+  /** Lets an account send again that the provider has asked to pause. */
+  liftPause(account: string): Promise<LiftAnswer | undefined>;
+  /** When events and lanes follow a change made here, in words; absent: at once. */
+  readonly followsLater?: string;
+}
+
+/** The dead letters of a running Skyhook, or of a deployed stage. */
+export interface DeadLetterAdmin {
+  list(): Promise<DeadLetterList>;
+  redrive(selection: Selection): Promise<readonly DeadLetterOutcome[]>;
+  remove(ids: readonly string[], isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
+}
+
+/** Which Skyhook a person means. A stage wins over an endpoint: that may stand in the environment. */
+interface AdminFlags {
+  readonly endpoint?: string;
+  readonly stage?: string;
+  readonly json?: boolean;
+}
+
+export interface CommandFlags extends AdminFlags {
+  /** AWS account of the sender; absent: Skyhook's own. */
+  readonly sender?: string;
+}
+
+export interface DeadLetterFlags extends AdminFlags {
+  readonly accounts?: string;
+}
+
+/** Adds the options of `AdminFlags`. */
+export const withAdminOptions = (command: Command): Command =>
+  command.option("--json", "print JSON").addOption(endpointOption()).addOption(stageOption());
+
+/** Adds what every verb about one command takes. */
+export const withCommandOptions = (command: Command): Command =>
+  withAdminOptions(
+    command
+      .argument("<command-id>", "as `skyhook send` printed it, or as given by --id")
+      .option("--sender <aws-account>", "whose command it is (default: Skyhook's own)"),
+  );
+
+/** Loads the AWS SDK only for a stage: loading takes longer than a whole call of a running Skyhook. */
+export const openCommandAdmin = async (
+  { endpoint, stage, sender }: CommandFlags,
+  clock: Clock,
+): Promise<CommandAdmin> => {
+  if (stage === undefined) return createGatewayClient(checkedEndpoint(endpoint), sender);
+  const name = checkedStage(stage);
+  return (await import("./stage-commands.ts")).stageCommands(name, sender, clock);
+};
+
+/** As `openCommandAdmin`. */
+export const openDeadLetterAdmin = async (
+  { endpoint, stage, accounts: file }: DeadLetterFlags,
+  ports: Ports,
+): Promise<DeadLetterAdmin> => {
+  if (stage === undefined) {
+    if (file === undefined) return createGatewayClient(checkedEndpoint(endpoint)).deadLetters;
+    const text = "--accounts: only with --stage; a running Skyhook has its own";
+    throw new ExitError(EXIT.refused, text);
+  }
+  const name = checkedStage(stage);
+  const { readAccounts } = await import("../config-files.ts");
+  const accounts = file === undefined ? undefined : readAccounts(file);
+  const { stageDeadLetters } = await import("./stage-dead-letters.ts");
+  return stageDeadLetters({ stage: name, accounts, ...ports });
+};
+
+export const noSuchCommand = (commandId: string): ExitError =>
+  new ExitError(
+    EXIT.refused,
+    `no command ${commandId} here: never sent, still queued, or rejected`,
+  );
+
+/**
+ * The flags of the next command about the same command.
+ * @param known the endpoint of a command without flags
+ */
+export const sameTargetFlags = (
+  { endpoint, stage, sender }: CommandFlags,
+  known = process.env.SKYHOOK_ENDPOINT,
+): string => {
+  const where =
+    stage === undefined
+      ? endpoint !== undefined && endpoint !== known && ` --endpoint ${shellWord(endpoint)}`
+      : ` --stage ${stage}`;
+  return `${where || ""}${sender === undefined ? "" : ` --sender ${shellWord(sender)}`}`;
+};

@@ -1,0 +1,64 @@
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { Verdict } from "../../admin/answers.ts";
+import { cancelCommand, liftPause, resolveCommand } from "../../admin/operator-actions.ts";
+import { readState } from "../../admin/status.ts";
+import { commandKey } from "../../engine/command.ts";
+import { createAwsClient } from "../../platform/aws/aws-client.ts";
+import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
+import type { Metrics } from "../../platform/ports/metrics.ts";
+import { terminalLog } from "../render.ts";
+import { requestStateSchema } from "../request-state.ts";
+import { awsClock, awsTrouble, stageResource } from "./aws.ts";
+
+/** Metrics are log lines of a function, and no function runs here. */
+const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
+
+/** The AWS account of the table, in which the stage runs. */
+const accountOf = async (client: DynamoDBClient, tableName: string): Promise<string> => {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
+  const [, , , , account = ""] = (Table?.TableArn ?? "").split(":");
+  return account;
+};
+
+/**
+ * The commands of a deployed stage: its ledger, read and written as its functions do. Every method throws
+ * an ExitError when AWS is not reached or refuses.
+ * @param sender AWS account of the commands; absent: the stage's own
+ */
+export const stageCommands = (stage: string, sender: string | undefined, clock: Clock) => {
+  const tableName = stageResource(stage, "ledger");
+  const client = createAwsClient(DynamoDBClient);
+  const ledger = createDynamodbLedger({ client, tableName });
+  const deps = {
+    ledger,
+    clock: awsClock(clock, client),
+    log: terminalLog,
+    metrics: countedNowhere,
+  };
+
+  const withTrouble = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw awsTrouble(error, `there is no table ${tableName} in this AWS account and region`);
+    });
+  const identityOf = async (id: string) => ({
+    sender: sender ?? (await accountOf(client, tableName)),
+    id,
+  });
+  const about = <T>(id: string, work: (key: string) => Promise<T>): Promise<T> =>
+    withTrouble(identityOf(id).then((identity) => work(commandKey(identity))));
+  return {
+    followsLater: "its event follows within a minute",
+    look: (commandId: string) =>
+      withTrouble(
+        identityOf(commandId).then(async (identity) => {
+          const state = await readState(ledger, { ...identity, now: deps.clock.now() });
+          return state && requestStateSchema.parse(state);
+        }),
+      ),
+    cancel: (commandId: string) => about(commandId, (key) => cancelCommand(deps, key)),
+    liftPause: (account: string) => withTrouble(liftPause(deps, account)),
+    resolve: (commandId: string, verdict: Verdict) =>
+      about(commandId, (key) => resolveCommand(deps, key, verdict)),
+  };
+};

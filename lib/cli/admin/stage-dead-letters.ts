@@ -1,0 +1,114 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { SSMClient } from "@aws-sdk/client-ssm";
+import {
+  type DeadLetterDeps,
+  deleteDeadLetters,
+  joinDeadLetters,
+  listDeadLetters,
+  redriveDeadLetters,
+  type Selection,
+} from "../../admin/dead-letters.ts";
+import { createAwsClient } from "../../platform/aws/aws-client.ts";
+import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
+import { createSqsDeadLetters } from "../../platform/aws/sqs-dead-letters.ts";
+import { createSsmSecrets } from "../../platform/aws/ssm-secrets.ts";
+import { RULE_ATTRIBUTE, undeliveredCall } from "../../platform/aws/undelivered-events.ts";
+import type { Random } from "../../platform/ports/random.ts";
+import { createAccess } from "../../provider/access.ts";
+import type { AccountsConfig } from "../../provider/accounts-config.ts";
+import type { Ports } from "../verb.ts";
+import { awsClock, awsTrouble, stageResource } from "./aws.ts";
+
+interface StageOptions extends Ports {
+  readonly stage: string;
+  /** The rights in that stage; undefined: rights are not checked. */
+  readonly accounts: AccountsConfig | undefined;
+}
+
+/** The dead letters of run-commands, of intake, and of the rules that feed the queue of intake. */
+const openQueues = async (stage: string, sqs: SQSClient, random: Random) => {
+  const urlOf = async (thing: string): Promise<string> => {
+    const QueueName = stageResource(stage, thing);
+    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
+    return QueueUrl ?? "";
+  };
+  const [commandQueueUrl, requestQueueUrl, ...deadLetterUrls] = await Promise.all([
+    urlOf("commands.fifo"),
+    urlOf("requests"),
+    urlOf("commands-dead-letter.fifo"),
+    urlOf("requests-dead-letter"),
+    urlOf("intake-dead-letter"),
+  ]);
+  const [ofCommands, ofRequests, ofIntake] = deadLetterUrls;
+  const requests = { client: sqs, random, queue: "requests", queueUrl: requestQueueUrl } as const;
+  const reactionRules = stageResource(stage, "reaction-");
+  const undelivered = {
+    attribute: RULE_ATTRIBUTE,
+    toBody: (body: string, ruleArn: string | undefined) =>
+      undeliveredCall(reactionRules, body, ruleArn),
+  };
+  const deadLetters = joinDeadLetters([
+    createSqsDeadLetters({
+      client: sqs,
+      random,
+      deadLetterUrl: ofCommands,
+      queue: "commands",
+      queueUrl: commandQueueUrl,
+    }),
+    createSqsDeadLetters({ ...requests, deadLetterUrl: ofRequests }),
+    createSqsDeadLetters({ ...requests, deadLetterUrl: ofIntake, undelivered }),
+  ]);
+  return { commandQueueUrl, deadLetters };
+};
+
+/** `https://sqs.REGION.amazonaws.com/ACCOUNT/NAME` */
+const awsAccountOf = (queueUrl: string): string => new URL(queueUrl).pathname.split("/")[1] ?? "";
+
+/** The key of intake's seal; undefined without the right to read it: the seal is then not checked. */
+const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
+  createSsmSecrets({ client: createAwsClient(SSMClient) })
+    .read(`/skyhook/${stage}/fingerprint-key`)
+    .catch(() => undefined);
+
+const openRecovery = async (options: StageOptions): Promise<DeadLetterDeps> => {
+  const { stage, accounts, clock, random } = options;
+  const sqs = createAwsClient(SQSClient);
+  const { commandQueueUrl, deadLetters } = await openQueues(stage, sqs, random);
+  const ownSender = awsAccountOf(commandQueueUrl);
+  const time = awsClock(clock, sqs);
+  const ledger = createDynamodbLedger({
+    client: createAwsClient(DynamoDBClient),
+    tableName: stageResource(stage, "ledger"),
+  });
+  const fingerprintKey = await fingerprintKeyOf(stage);
+  const access = accounts && createAccess(accounts, ownSender);
+  return {
+    deadLetters,
+    context: () => ({
+      ...{ ledger, access, ownSender, fingerprintKey },
+      reactions: undefined,
+      now: time.now(),
+    }),
+  };
+};
+
+/**
+ * The dead letters of a deployed stage, with the AWS credentials of the environment. Its methods
+ * throw an ExitError when AWS is not reached or refuses.
+ */
+export const stageDeadLetters = (options: StageOptions) => {
+  const at = async <T>(work: (recovery: DeadLetterDeps) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await openRecovery(options));
+    } catch (error) {
+      throw awsTrouble(error, `stage ${options.stage} is not in this AWS account and region`);
+    }
+  };
+  return {
+    list: () => at(listDeadLetters),
+    redrive: (selection: Selection) => at((recovery) => redriveDeadLetters(recovery, selection)),
+    remove: (ids: readonly string[], isForced: boolean) =>
+      at((recovery) => deleteDeadLetters(recovery, ids, isForced)),
+  };
+};

@@ -1,0 +1,104 @@
+import type { CancelAnswer } from "../../admin/answers.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
+import {
+  type CommandAdmin,
+  type CommandFlags,
+  noSuchCommand,
+  openCommandAdmin,
+  sameTargetFlags,
+  withCommandOptions,
+} from "../admin/client.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
+import { endText } from "../request-state.ts";
+import { type DeclareVerb, ending } from "../verb.ts";
+
+/** A reply usually comes long before its time-out. */
+const CHECK_MS = 1_000;
+
+export interface CancelFlags extends CommandFlags {
+  /** How long to wait for a request that is on its way. */
+  readonly waitSeconds: string;
+}
+
+const secondsOf = (text: string): number => {
+  const seconds = Number(text);
+  if (/^\d{1,6}$/.test(text)) return seconds;
+  throw new ExitError(EXIT.refused, "--wait-seconds: a whole number of seconds");
+};
+
+/** Asks again until no request is on its way, or the time is over. */
+const cancelWhenPossible = async (
+  admin: CommandAdmin,
+  commandId: string,
+  clock: Clock,
+  waitSeconds: number,
+): Promise<CancelAnswer> => {
+  const endsAt = clock.now() + waitSeconds * 1000;
+  for (;;) {
+    const answer = await admin.cancel(commandId);
+    if (!answer) throw noSuchCommand(commandId);
+    if (answer.kind !== "under-way" || clock.now() >= endsAt) return answer;
+    await clock.sleep(Math.min(CHECK_MS, answer.waitMs, endsAt - clock.now()));
+  }
+};
+
+const sentence = (commandId: string, answer: CancelAnswer, flags: string): string => {
+  switch (answer.kind) {
+    case "stopped":
+      if (answer.unfollowed) {
+        const tasks = visibleText(answer.unfollowed.join(", "));
+        return `${commandId} is cancelled: ${tasks} is not followed any more; what the provider does for it goes on`;
+      }
+      return answer.status === "cancelled"
+        ? `${commandId} is cancelled; nothing of it took effect`
+        : [
+            `${commandId} is stopped and ${endText(answer)}: an earlier request of it may have taken effect`,
+            `  next: look at the provider, then npx skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
+          ].join("\n");
+    case "under-way":
+      return `${commandId} is not stopped: a request of it is on its way; what comes of it is known in ${Math.ceil(answer.waitMs / 1000)} s at the latest, try again then`;
+    case "following":
+      return `${commandId} cannot be stopped: the provider is at work on ${visibleText(answer.taskIds.join(", "))}, which is followed to its end`;
+    case "ended":
+      return `${commandId} has ended already: ${endText(answer)}`;
+    default:
+      return answer satisfies never;
+  }
+};
+
+const exitCodeOf = (answer: CancelAnswer): ExitCode => {
+  if (answer.kind === "under-way") return EXIT.timedOut;
+  if (answer.kind !== "stopped") return EXIT.refused;
+  return answer.status === "cancelled" ? EXIT.ok : EXIT.failed;
+};
+
+/** Ends a command. @throws ExitError for an unknown command */
+export const cancel = async (
+  commandId: string,
+  flags: CancelFlags,
+  clock: Clock,
+): Promise<ExitCode> => {
+  const waitSeconds = secondsOf(flags.waitSeconds);
+  const admin = await openCommandAdmin(flags, clock);
+  const answer = await cancelWhenPossible(admin, commandId, clock, waitSeconds);
+  const exitCode = exitCodeOf(answer);
+  const text = sentence(commandId, answer, sameTargetFlags(flags));
+  if (flags.json) printResult(jsonLine({ commandId, ...answer }));
+  else if (answer.kind === "stopped") printResult(text);
+  else printNote(text);
+  if (answer.kind === "stopped" && admin.followsLater !== undefined) {
+    printNote(`${admin.followsLater}, and its lane goes on then`);
+  }
+  return exitCode;
+};
+
+/** Longer than any request is on its way (see ATTEMPT_LEASE_MS). */
+const DEFAULT_WAIT_SECONDS = "60";
+
+export const declareCancel: DeclareVerb = (command, { clock }) => {
+  const waitText = "wait so long for a request that is on its way";
+  withCommandOptions(command)
+    .option("--wait-seconds <n>", waitText, DEFAULT_WAIT_SECONDS)
+    .action(ending((id: string, flags: CancelFlags) => cancel(id, flags, clock)));
+};

@@ -1,0 +1,34 @@
+import type { LiftAnswer } from "../../admin/answers.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
+import { type CommandFlags, openCommandAdmin, withAdminOptions } from "../admin/client.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { jsonLine, printNote, printResult, visibleText } from "../render.ts";
+import { type DeclareVerb, ending } from "../verb.ts";
+
+const sentence = (account: string, answer: LiftAnswer): string => {
+  const { commands } = answer;
+  const waiting = `${commands} waiting command${commands === 1 ? " goes" : "s go"} on`;
+  return answer.kind === "lifted"
+    ? `${account} may send again, its pause until ${answer.until} is lifted; ${waiting}`
+    : `${account} is not paused; ${waiting}`;
+};
+
+/** Ends the pause that the provider has asked for. @throws ExitError for an unknown account */
+const liftPause = async (account: string, flags: CommandFlags, clock: Clock): Promise<ExitCode> => {
+  const admin = await openCommandAdmin(flags, clock);
+  const answer = await admin.liftPause(account);
+  if (!answer) {
+    const text = `no account ${visibleText(account)} here, or it has sent nothing yet`;
+    throw new ExitError(EXIT.refused, text);
+  }
+  printResult(flags.json ? jsonLine({ account, ...answer }) : sentence(account, answer));
+  if (admin.followsLater !== undefined) printNote("commands and checks go on within a minute");
+  return EXIT.ok;
+};
+
+export const declareLiftPause: DeclareVerb = (command, { clock }) => {
+  command.argument("<account>", "as accounts.yaml names it; `local` where there is no such file");
+  withAdminOptions(command).action(
+    ending((account: string, flags: CommandFlags) => liftPause(account, flags, clock)),
+  );
+};

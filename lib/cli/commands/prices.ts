@@ -1,0 +1,155 @@
+import type { Command } from "commander";
+import { epochMsOf, timestamp } from "../../contract/values.ts";
+import type { PriceTotal } from "../../jobs/prices/change.ts";
+import type { PriceChangeView, PriceView, ReadingView } from "../../jobs/prices/memory.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
+import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
+import { checkedEndpoint } from "../endpoint.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { jsonLine, printResult, type Row, tableText, visibleText } from "../render.ts";
+import { type DeclareVerb, ending, endpointOption } from "../verb.ts";
+
+/** Further changed categories of one price are only counted. */
+const MAX_CATEGORIES = 8;
+
+/** To the second; runs are minutes apart. */
+const timeText = (iso: string): string => iso.replace(/\.\d+Z$/, "Z");
+
+const amountText = (amount: string | null): string => amount ?? "-";
+
+/** An amount before and after; an unchanged one only once. */
+const stepText = (before: string | null, after: string | null): string =>
+  before === after ? amountText(after) : [before, after].map(amountText).join(" → ");
+
+const totalCells = ({ per_hour, per_month, currency }: PriceTotal): Row =>
+  [per_hour, per_month, currency].map(amountText);
+
+const runText = ({ outcome, problem }: PriceView["lastRun"]): string =>
+  problem === null ? outcome : `${outcome}: ${problem}`;
+
+/** What is watched, a line for each name, with the latest price and how the last run ended. */
+export const priceListText = (prices: readonly PriceView[]): string => {
+  if (prices.length === 0) return "no prices yet";
+  const rows = prices.map(({ name, kind, latest, lastRun }) => [
+    name,
+    kind,
+    ...(latest
+      ? [...totalCells(latest.total), latest.status, timeText(latest.lastSeenAt)]
+      : ["-", "-", "-", "-", "-"]),
+    timeText(lastRun.bucket),
+    runText(lastRun),
+  ]);
+  const heads = ["name", "kind", "hour", "month", "currency", "status", "last seen", "run", ""];
+  return tableText(heads, rows);
+};
+
+/** Every stored reading of one name, a line for each, in the order given. */
+export const priceHistoryText = (readings: readonly ReadingView[]): string => {
+  if (readings.length === 0) return "no readings yet";
+  const rows = readings.map(({ number, readAt, lastSeenAt, total, status }) => [
+    String(number),
+    timeText(readAt),
+    timeText(lastSeenAt),
+    ...totalCells(total),
+    status,
+  ]);
+  return tableText(["number", "read", "last seen", "hour", "month", "currency", "status"], rows);
+};
+
+const categoryLines = ({ categories }: PriceChangeView): readonly string[] => {
+  const more = categories.length - MAX_CATEGORIES;
+  return [
+    ...categories
+      .slice(0, MAX_CATEGORIES)
+      .map(({ category, before, after }) =>
+        visibleText(`    ${category}: ${stepText(before, after)}`),
+      ),
+    ...(more > 0 ? [`    and ${more} more`] : []),
+  ];
+};
+
+/** The categories that changed stand below each line. */
+export const priceChangesText = (changes: readonly PriceChangeView[]): string => {
+  if (changes.length === 0) return "no changes";
+  const rows = changes.map(({ readAt, name, percent, before, after }) => [
+    timeText(readAt),
+    name,
+    percent === null ? "-" : `${percent} %`,
+    stepText(before.per_hour, after.per_hour),
+    stepText(before.per_month, after.per_month),
+    stepText(before.currency, after.currency),
+  ]);
+  const heads = ["read", "name", "change", "hour", "month", "currency"];
+  const [headLine = "", ...lines] = tableText(heads, rows).split("\n");
+  const entries = lines.flatMap((line, index) => {
+    const change = changes[index];
+    return change ? [line, ...categoryLines(change)] : [line];
+  });
+  return [headLine, ...entries].join("\n");
+};
+
+interface PriceFlags {
+  readonly endpoint?: string;
+  readonly json?: boolean;
+}
+
+const gatewayOf = ({ endpoint }: PriceFlags): GatewayClient =>
+  createGatewayClient(checkedEndpoint(endpoint));
+
+const print = <T>(views: T, { json }: PriceFlags, text: (views: T) => string): ExitCode => {
+  printResult(json ? jsonLine(views) : text(views));
+  return EXIT.ok;
+};
+
+const UNITS_MS = new Map([
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+]);
+
+/** Reads a day, an instant, or how long ago: `24h`, `7d`. */
+const instantOf = (since: string, clock: Clock): string => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(since) ?? [];
+  const unitMs = UNITS_MS.get(unit);
+  if (unitMs !== undefined) return new Date(clock.now() - Number(count) * unitMs).toISOString();
+  const full = /^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00:00Z` : since;
+  if (timestamp.safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
+  throw new ExitError(
+    EXIT.refused,
+    "--since: how long ago, such as 24h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z",
+  );
+};
+
+export const declarePrices: DeclareVerb = (prices, { clock }) => {
+  const addSub = (usage: string, description: string): Command =>
+    prices
+      .command(usage)
+      .description(description)
+      .option("--json", "print JSON")
+      .addOption(endpointOption());
+
+  addSub("list", "what is watched, each with its latest price").action(
+    ending(async (flags: PriceFlags) =>
+      print(await gatewayOf(flags).prices(), flags, priceListText),
+    ),
+  );
+  addSub("history <name>", "every reading of one price, newest first").action(
+    ending(async (name: string, flags: PriceFlags) => {
+      const history = await gatewayOf(flags).priceHistory(name);
+      if (history) return print(history, flags, priceHistoryText);
+      throw new ExitError(
+        EXIT.refused,
+        `${name}: nothing is or was watched under this name; those that are: npx skyhook prices list`,
+      );
+    }),
+  );
+  addSub("changes", "what has changed, newest first")
+    .requiredOption("--since <time>", "how long ago (24h, 7d), a day, or a time in ISO 8601")
+    .action(
+      ending(async (flags: PriceFlags & { readonly since: string }) => {
+        const gateway = gatewayOf(flags);
+        const changes = await gateway.priceChanges(instantOf(flags.since, clock));
+        return print(changes, flags, priceChangesText);
+      }),
+    );
+};

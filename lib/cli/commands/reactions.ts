@@ -1,0 +1,285 @@
+import type { Command } from "commander";
+import { type Problem, problemsOf } from "../../contract/problem.ts";
+import type { CommandRequestBody } from "../../engine/command.ts";
+import { checkRequest } from "../../engine/read-request.ts";
+import { guardSchema, nameProblems, sizeProblems } from "../../engine/request.ts";
+import { matchesPattern, mismatchedFields } from "../../intake/event-patterns/pattern.ts";
+import { commandOf, type Reaction, type RequestDetail } from "../../intake/reaction.ts";
+import { LOCAL_SENDER } from "../../local/aws-events.ts";
+import { type BusEvent, stampEvent } from "../../local/local-bus.ts";
+import { checkPut } from "../../local/put-request.ts";
+import type { JsonObject } from "../../platform/ports/ledger.ts";
+import { createAccess } from "../../provider/access.ts";
+import type { AccountsConfig } from "../../provider/accounts-config.ts";
+import {
+  type FileFlags,
+  type ReactionFiles,
+  readEvent,
+  readReactionFiles,
+} from "../config-files.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { printNote, printResult, problemLines, visibleText } from "../render.ts";
+import { plainReply } from "../reply-text.ts";
+import { type DeclareVerb, ending, type Ports } from "../verb.ts";
+
+/** Whether the AWS account of the event may run the command; `if-own`: if Skyhook runs in it. */
+type SenderAccess = "allowed" | "if-own" | "refused";
+
+/** What becomes of an event by a rule. */
+type Result =
+  /** With the fields on which it does not match. */
+  | { readonly kind: "no-match"; readonly unfit: readonly string[] }
+  /** Paths into the event. */
+  | { readonly kind: "incomplete"; readonly problems: readonly Problem[] }
+  /** Paths into the command's data. */
+  | {
+      readonly kind: "invalid";
+      /** Absent when it is too large to be looked at. */
+      readonly command?: RequestDetail;
+      readonly problems: readonly Problem[];
+    }
+  | {
+      readonly kind: "command";
+      readonly command: RequestDetail;
+      /** Absent where accounts are not known. */
+      readonly access?: SenderAccess;
+    };
+
+/** Where the rights come from. */
+interface Rights {
+  readonly accounts: AccountsConfig | undefined;
+  /** The AWS account that Skyhook runs in, where that is known. */
+  readonly ownSender: string | undefined;
+}
+
+const guardProblems = (guards: unknown): readonly Problem[] =>
+  Array.isArray(guards)
+    ? guards.flatMap((guard: unknown, index) =>
+        problemsOf(guardSchema.safeParse(guard).error?.issues ?? [], ["guards", index]),
+      )
+    : [];
+
+type Checked =
+  | { readonly request: CommandRequestBody }
+  | { readonly request?: never; readonly problems: readonly Problem[] };
+
+const check = ({ operation }: Reaction, { data }: RequestDetail): Checked => {
+  const checked = checkRequest(operation, data);
+  const problems = [
+    ...(checked.request ? nameProblems(operation, checked.request) : checked.problems),
+    ...guardProblems(data.guards),
+  ];
+  return checked.request && problems.length === 0 ? checked : { problems };
+};
+
+const accessOf = (
+  { account, operation }: Reaction,
+  request: CommandRequestBody,
+  sender: string,
+  { accounts, ownSender }: Rights,
+): SenderAccess | undefined => {
+  if (!accounts || account === undefined) return undefined;
+  const { project_id: project } = request.params;
+  const wish = {
+    sender,
+    account,
+    operation: operation.id,
+    project: typeof project === "number" ? project : undefined,
+  };
+  if (createAccess(accounts, ownSender ?? "").mayRun(wish)) return "allowed";
+  const mayIfOwn = ownSender === undefined && createAccess(accounts, sender).mayRun(wish);
+  return mayIfOwn ? "if-own" : "refused";
+};
+
+/** What an event would lead to by a rule, as far as it can be known without sending anything. */
+const resultOf = (reaction: Reaction, event: JsonObject, rights: Rights): Result => {
+  if (!matchesPattern(reaction.when, event)) {
+    return { kind: "no-match", unfit: mismatchedFields(reaction.when, event) };
+  }
+  const outcome = commandOf(reaction, event);
+  if (outcome.kind === "incomplete") return outcome;
+  const command = outcome.detail;
+  const size = sizeProblems(command);
+  if (size.length > 0) return { kind: "invalid", problems: size };
+  const { request, ...checked } = check(reaction, command);
+  if (!request)
+    return { kind: "invalid", command, problems: "problems" in checked ? checked.problems : [] };
+  const sender = typeof event.account === "string" ? event.account : "";
+  const access = accessOf(reaction, request, sender, rights);
+  return { kind: "command", command, ...(access && { access }) };
+};
+
+const accessText = (access: SenderAccess, sender: string): string => {
+  switch (access) {
+    case "allowed":
+      return `AWS account ${sender} may run it`;
+    case "refused":
+      return `AWS account ${sender} may not run it: look at the senders, operations and projects of the account`;
+    case "if-own":
+      return `AWS account ${sender} may run it if Skyhook runs in it (say so with --own ${sender})`;
+    default:
+      return access satisfies never;
+  }
+};
+
+/** As JSON, which tells a number from a text; without values that a command must not show. */
+const commandLines = (command: object): readonly string[] =>
+  JSON.stringify(plainReply(command), undefined, 2).split("\n").map(visibleText);
+
+const lines = (result: Result, sender: string): readonly string[] => {
+  switch (result.kind) {
+    case "no-match":
+      return [`the event does not match on ${result.unfit.map(visibleText).join(", ")}`];
+    case "incomplete":
+      return [
+        "the event matches",
+        "no command, because the event lacks what it needs:",
+        ...problemLines(result.problems).map(visibleText),
+      ];
+    case "invalid":
+      return [
+        "the event matches",
+        "the command would be rejected:",
+        ...problemLines(result.problems).map(visibleText),
+        ...(result.command ? ["the command:", ...commandLines(result.command)] : []),
+      ];
+    case "command":
+      return [
+        "the event matches",
+        "the command:",
+        ...commandLines(result.command),
+        ...(result.access ? [accessText(result.access, sender)] : []),
+      ];
+    default:
+      return result satisfies never;
+  }
+};
+
+/**
+ * What becomes of an event by a rule, for a person.
+ * @param sender the event's AWS account
+ */
+const resultText = (result: Result, sender: string): string => lines(result, sender).join("\n");
+
+/** Options of `reactions test`. */
+interface TestFlags extends FileFlags {
+  readonly reactions?: string;
+  readonly own?: string;
+  readonly json?: boolean;
+}
+
+const noteMissingAccounts = ({ accounts }: ReactionFiles): void => {
+  if (!accounts) printNote("accounts are not looked at: there is no accounts.yaml here");
+};
+
+/** Lists the rules of a file. @throws ExitError naming every mistake with its line */
+const checkReactions = async (file: string | undefined, flags: FileFlags): Promise<ExitCode> => {
+  const files = readReactionFiles(file, flags);
+  const { reactions } = files;
+  noteMissingAccounts(files);
+  const count = reactions.length === 1 ? "1 rule" : `${reactions.length} rules`;
+  const rows = reactions.map(
+    ({ name, operation, account = "(the only one)" }) =>
+      `  ${name}: ${operation.id}, account ${visibleText(account)}`,
+  );
+  printResult([`${count}, no mistake`, ...rows].join("\n"));
+  return EXIT.ok;
+};
+
+/** Whether something would run; the rest is refused by somebody on the way. */
+const exitCodeOf = (result: Result): ExitCode =>
+  result.kind === "command" && result.access !== "refused" ? EXIT.ok : EXIT.refused;
+
+/** Without values that a command must not show. */
+const toJson = (rule: string, result: Result): string =>
+  JSON.stringify({
+    rule,
+    ...result,
+    ...("command" in result && { command: plainReply(result.command) }),
+  });
+
+const checkedOwn = (own: string | undefined): string | undefined => {
+  if (own === undefined || /^\d{12}$/.test(own)) return own;
+  throw new ExitError(EXIT.refused, "--own: an AWS account id, such as 111122223333");
+};
+
+/** What put-event adds to an event that lacks it, and reactions look at. */
+const STAMPS = ["id", "account", "time"] as const;
+
+/** The event as the bus delivers it after put-event. @throws ExitError for one that put-event refuses */
+const readPutEvent = (
+  given: JsonObject,
+  file: string,
+  account: string,
+  { clock, random }: Ports,
+): { readonly event: BusEvent; readonly filledIn: readonly string[] } => {
+  const put = checkPut(given);
+  if (put.kind === "invalid") {
+    const name = file === "-" ? "standard input" : file;
+    const lines = put.problems.map(({ path, rule }) =>
+      visibleText([name, path, rule].filter((part) => part !== "").join(": ")),
+    );
+    throw new ExitError(EXIT.refused, lines.join("\n"));
+  }
+  const event = stampEvent(put.event, { id: random.uuid(), account, at: clock.now() });
+  return { event, filledIn: STAMPS.filter((name) => put.event[name] === undefined) };
+};
+
+/**
+ * Shows the command that a rule makes of an event, or why there is none.
+ * @param eventFile `-` for standard input
+ * @throws ExitError when a file cannot be read, or there is no such rule
+ */
+const testReaction = async (
+  name: string,
+  eventFile: string,
+  flags: TestFlags,
+  ports: Ports,
+): Promise<ExitCode> => {
+  const ownSender = checkedOwn(flags.own);
+  const files = readReactionFiles(flags.reactions, flags);
+  const reaction = files.reactions.find((each) => each.name === name);
+  if (!reaction) {
+    const names = files.reactions.map((each) => each.name).join(", ") || "none";
+    throw new ExitError(EXIT.refused, `no rule ${visibleText(name)}; there are: ${names}`);
+  }
+  const { event, filledIn } = readPutEvent(
+    readEvent(eventFile),
+    eventFile,
+    ownSender ?? LOCAL_SENDER,
+    ports,
+  );
+  noteMissingAccounts(files);
+  if (filledIn.length > 0) printNote(`filled in, as put-event does: ${filledIn.join(", ")}`);
+  // An event without an account is put by the AWS account that Skyhook runs in.
+  const own = filledIn.includes("account") ? event.account : ownSender;
+  const result = resultOf(reaction, { ...event }, { accounts: files.accounts, ownSender: own });
+  printResult(flags.json ? toJson(name, result) : resultText(result, event.account));
+  return exitCodeOf(result);
+};
+
+export const declareReactions: DeclareVerb = (reactions, ports) => {
+  const addSub = (usage: string, description: string): Command =>
+    reactions
+      .command(usage)
+      .description(description)
+      .option("--accounts <file>", "accounts file (default: accounts.yaml, if it is there)")
+      .option("--event-source <name>", "`source` of Skyhook's own events (default: skyhook)");
+
+  addSub("test <rule> <event>", "show the command that a rule makes of an event")
+    .option("--reactions <file>", "reactions file (default: reactions.yaml)")
+    .option("--own <aws-account>", "the AWS account that Skyhook runs in")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\n<event> is a file with one event, as put-event takes it: source, detail-type and\ndetail; id, account and time are filled in where they are missing. - reads it\nfrom standard input.",
+    )
+    .action(
+      ending((rule: string, event: string, flags: TestFlags) =>
+        testReaction(rule, event, flags, ports),
+      ),
+    );
+  addSub("check [file]", "list every mistake of a reactions file with its line").action(
+    ending(checkReactions),
+  );
+};

@@ -1,0 +1,74 @@
+import { type ResolveAnswer, type Verdict, verdictSchema } from "../../admin/answers.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
+import {
+  type CommandFlags,
+  noSuchCommand,
+  openCommandAdmin,
+  sameTargetFlags,
+  withCommandOptions,
+} from "../admin/client.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
+import { endText } from "../request-state.ts";
+import { type DeclareVerb, ending } from "../verb.ts";
+
+interface ResolveFlags extends CommandFlags {
+  readonly applied?: boolean;
+  readonly notApplied?: boolean;
+  readonly note?: string;
+}
+
+/** @throws ExitError unless exactly one of the two flags is there, and the note is valid */
+const verdictOf = ({ applied = false, notApplied = false, note }: ResolveFlags): Verdict => {
+  if (applied === notApplied) {
+    throw new ExitError(EXIT.refused, "say what you have found: either --applied or --not-applied");
+  }
+  const verdict = verdictSchema.safeParse({ applied, ...(note !== undefined && { note }) });
+  if (verdict.success) return verdict.data;
+  throw new ExitError(EXIT.refused, "--note: 1 to 500 characters of plain text");
+};
+
+const effectText = (applied: boolean): string =>
+  applied ? "it took effect" : "it did not take effect";
+
+const sentence = (commandId: string, answer: ResolveAnswer, flags: string): string => {
+  switch (answer.kind) {
+    case "resolved":
+      return `${commandId} is resolved: ${effectText(answer.applied)}`;
+    case "resolved-otherwise": {
+      const note = answer.note === undefined ? "" : ` (${answer.note})`;
+      return visibleText(
+        `${commandId} was resolved at ${answer.resolvedAt}: ${effectText(answer.applied)}${note}; that stays`,
+      );
+    }
+    case "known":
+      return `${commandId} cannot be resolved: it ended as ${endText(answer)}, and only an unknown-outcome can be`;
+    case "open":
+      return `${commandId} has not ended, it is ${answer.status}; see npx skyhook status ${shellWord(commandId)}${flags}`;
+    default:
+      return answer satisfies never;
+  }
+};
+
+/** Keeps a person's verdict about an unknown outcome. @throws ExitError for an unknown command */
+const resolve = async (commandId: string, flags: ResolveFlags, clock: Clock): Promise<ExitCode> => {
+  const verdict = verdictOf(flags);
+  const admin = await openCommandAdmin(flags, clock);
+  const answer = await admin.resolve(commandId, verdict);
+  if (!answer) throw noSuchCommand(commandId);
+  const isDone = answer.kind === "resolved";
+  const text = sentence(commandId, answer, sameTargetFlags(flags));
+  if (flags.json) printResult(jsonLine({ commandId, ...answer }));
+  else if (isDone) printResult(text);
+  else printNote(text);
+  if (isDone && admin.followsLater !== undefined) printNote(admin.followsLater);
+  return isDone ? EXIT.ok : EXIT.refused;
+};
+
+export const declareResolve: DeclareVerb = (command, { clock }) => {
+  withCommandOptions(command)
+    .option("--applied", "it took effect")
+    .option("--not-applied", "it did not take effect")
+    .option("--note <text>", "in your words, for whoever gets the event; nothing secret")
+    .action(ending((id: string, flags: ResolveFlags) => resolve(id, flags, clock)));
+};

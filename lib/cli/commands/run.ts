@@ -1,0 +1,127 @@
+import { Argument } from "commander";
+import * as z from "zod";
+import { parseJson } from "../../contract/json.ts";
+import { JOB_NAMES, type JobName, type JobRun } from "../../local/job-run.ts";
+import { timeoutMsOf } from "../../platform/deployment.ts";
+import { awsTrouble, stageResource } from "../admin/aws.ts";
+import { createGatewayClient } from "../admin/gateway.ts";
+import { checkedEndpoint } from "../endpoint.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { jobLineOf } from "../job-event-line.ts";
+import { jsonLine, printResult, visibleText } from "../render.ts";
+import {
+  checkedStage,
+  type DeclareVerb,
+  ending,
+  endpointOption,
+  type Ports,
+  stageOption,
+} from "../verb.ts";
+
+/** An error of a function, as Lambda reports it. */
+const failureSchema = z.object({
+  errorType: z.string().optional(),
+  errorMessage: z.string().optional(),
+});
+
+const problemOf = (payload: string, functionError: string): string => {
+  const { errorType, errorMessage } = failureSchema.safeParse(parseJson(payload)).data ?? {};
+  return [errorType, errorMessage].filter(Boolean).join(": ") || functionError;
+};
+
+const isThrottled = (error: unknown): boolean =>
+  error instanceof Error && error.name === "TooManyRequestsException";
+
+/**
+ * Invokes the function of a scheduled job as its schedule does (infra/schedules.cjs), with the AWS
+ * credentials of the environment, and waits for its end.
+ * @throws ExitError when AWS is not reached or refuses, or the function fails
+ */
+const invokeJob = async (stage: string, name: JobName, { clock, random }: Ports): Promise<void> => {
+  const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
+  const { createAwsClient, untilWorkEnds } = await import("../../platform/aws/aws-client.ts");
+  const FunctionName = stageResource(stage, name);
+  const tick = { id: random.uuid(), time: new Date(clock.now()).toISOString() };
+  const client = createAwsClient(LambdaClient, untilWorkEnds(timeoutMsOf(name)));
+  const command = new InvokeCommand({
+    FunctionName,
+    InvocationType: "RequestResponse",
+    Payload: JSON.stringify(tick),
+  });
+  const reply = await client.send(command).catch((error: unknown) => {
+    if (isThrottled(error)) {
+      const text = `${name} was not started: Lambda throttles it; try again later`;
+      throw new ExitError(EXIT.failed, text);
+    }
+    throw awsTrouble(error, `there is no function ${FunctionName} in this AWS account and region`);
+  });
+  if (reply.FunctionError === undefined) return;
+  const problem = problemOf(reply.Payload?.transformToString() ?? "", reply.FunctionError);
+  throw new ExitError(EXIT.failed, `${name} failed: ${visibleText(problem)}`);
+};
+
+interface RunFlags {
+  readonly endpoint?: string;
+  readonly stage?: string;
+  readonly json?: boolean;
+}
+
+const FLAG: Readonly<Record<JobName, string>> = {
+  "sync-thresholds": "--thresholds FILE",
+  "snapshot-prices": "--watchlist FILE",
+  "watch-ai-tasks": "--ai-tasks WHICH",
+};
+
+/** The job did not do its work, although it ran to its end. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "AiTaskListRefused",
+  "ThresholdsRejected",
+  "WatchlistRejected",
+]);
+
+const linesOf = (name: JobName, run: Exclude<JobRun, { kind: "not-configured" }>): string => {
+  const lines = run.events.map(({ detailType, data }) => {
+    const line = jobLineOf(detailType, data, "");
+    if (!line) return `${name}: ${visibleText(detailType)}`;
+    // A price, or a task, is one of several; a file and an account are the job's own.
+    const isOne = detailType === "PriceChanged" || detailType.startsWith("AiTask");
+    return `${name}: ${isOne && line.subject !== "" ? `${visibleText(line.subject)}: ` : ""}${line.text}`;
+  });
+  return lines.join("\n");
+};
+
+const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<ExitCode> => {
+  const run = await createGatewayClient(checkedEndpoint(endpoint)).runJob(name);
+  if (run.kind === "not-configured") {
+    const text = `${name} is not configured; give \`skyhook start\` ${FLAG[name]}`;
+    throw new ExitError(EXIT.refused, text);
+  }
+  if (json) printResult(jsonLine(run));
+  else if (run.events.length > 0) printResult(linesOf(name, run));
+  else if (run.kind === "ended") {
+    const why = visibleText(run.notes.join("; ")) || "nothing to publish";
+    printResult(`${name} ended; ${why}`);
+  }
+  if (run.kind === "failed") {
+    throw new ExitError(EXIT.failed, `${name} failed: ${visibleText(run.problem)}`);
+  }
+  return run.events.some(({ detailType }) => REFUSALS.has(detailType)) ? EXIT.failed : EXIT.ok;
+};
+
+/** Runs the job in the running Skyhook or on a deployed stage, and waits for its end. */
+const runJob = async (name: JobName, flags: RunFlags, ports: Ports): Promise<ExitCode> => {
+  if (flags.stage === undefined) return runLocally(name, flags);
+  await invokeJob(checkedStage(flags.stage), name, ports);
+  const text = `${name} ended; what it found is in its events and its log`;
+  printResult(flags.json ? jsonLine({ kind: "ended" }) : text);
+  return EXIT.ok;
+};
+
+export const declareRun: DeclareVerb = (command, ports) => {
+  command
+    .addArgument(new Argument("<job>").choices(JOB_NAMES))
+    .option("--json", "print JSON")
+    .addOption(endpointOption())
+    .addOption(stageOption())
+    .action(ending((job: JobName, flags: RunFlags) => runJob(job, flags, ports)));
+};

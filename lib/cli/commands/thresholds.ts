@@ -1,0 +1,279 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { STORAGE_EVENT_LIMITS } from "../../contract/storage-events.ts";
+import { type AppliedChange, applyChanges } from "../../jobs/thresholds/apply.ts";
+import {
+  formatByteSize,
+  readThresholdConfig,
+  type ThresholdConfig,
+  writeThresholdConfig,
+} from "../../jobs/thresholds/config.ts";
+import { changeView } from "../../jobs/thresholds/sync-events.ts";
+import {
+  type Change,
+  listThresholds,
+  type Plan,
+  planChanges,
+  type Target,
+} from "../../jobs/thresholds/threshold.ts";
+import { createFileConfigSource } from "../../local/file-watch.ts";
+import { createRateLimitedClient, createRetryingClient } from "../../provider/retrying-client.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { baseUrlOption, connectProvider, type Provider, type ProviderFlags } from "../provider.ts";
+import { fileProblemText, jsonLine, printNote, printResult, visibleText } from "../render.ts";
+import { type DeclareVerb, ending, type Ports } from "../verb.ts";
+
+const NAME_COLUMNS = 24;
+
+const limitText = ({ name }: Target, limit: string | undefined): string => {
+  if (limit === undefined) return "no limit";
+  if (STORAGE_EVENT_LIMITS[name] === "count") return limit;
+  const size = formatByteSize(limit);
+  return size === limit ? `${limit} B` : size;
+};
+
+const targetText = ({ name, storage_name, bucket_name }: Target): string =>
+  [
+    name.padEnd(NAME_COLUMNS),
+    ...(storage_name ? [`storage ${visibleText(storage_name)}`] : []),
+    ...(bucket_name ? [`bucket ${visibleText(bucket_name)}`] : []),
+  ].join("  ");
+
+/** One line of the diff. */
+const changeText = (change: Change): string => {
+  switch (change.action) {
+    case "create": {
+      const { threshold } = change;
+      return pc.green(`+ ${targetText(threshold)}  ${limitText(threshold, threshold.limit)}`);
+    }
+    case "update": {
+      const { threshold, from } = change;
+      const limits = `${limitText(from, from.limit)} → ${limitText(threshold, threshold.limit)}`;
+      return pc.yellow(`~ ${targetText(threshold)}  ${limits}`);
+    }
+    case "delete":
+      return pc.red(`- ${targetText(change.from)}  ${limitText(change.from, change.from.limit)}`);
+    default:
+      return change satisfies never;
+  }
+};
+
+const countOf = (changes: readonly Change[], action: Change["action"]): number =>
+  changes.filter((change) => change.action === action).length;
+
+/** A plan as a diff: what is added, changed and removed, and how much stays. */
+const planText = ({ changes, unchangedCount }: Plan): string =>
+  [
+    ...changes.map(changeText),
+    [
+      `${countOf(changes, "create")} to create`,
+      `${countOf(changes, "update")} to update`,
+      `${countOf(changes, "delete")} to delete`,
+      `${unchangedCount} unchanged`,
+    ].join(", "),
+  ].join("\n");
+
+/** A plan as JSON; limits are decimal texts, as in events. */
+const planJson = (
+  { changes, unchangedCount }: Plan,
+  about: { readonly actualFrom: "list" | "none"; readonly prune: boolean },
+): string =>
+  jsonLine({
+    ...about,
+    counts: {
+      create: countOf(changes, "create"),
+      update: countOf(changes, "update"),
+      delete: countOf(changes, "delete"),
+      unchanged: unchangedCount,
+    },
+    changes: changes.map(changeView),
+  });
+
+const outcomeText = (applied: AppliedChange): string => {
+  switch (applied.outcome) {
+    case "done":
+      return "";
+    case "failed":
+      return `\n    refused: ${visibleText(applied.problem)}`;
+    case "left":
+      return `\n    not done${applied.problem ? `: ${visibleText(applied.problem)}` : ""}`;
+    default:
+      return applied satisfies never;
+  }
+};
+
+/** What became of each change, and how many were made. */
+const appliedText = (applied: readonly AppliedChange[], unchangedCount: number): string => {
+  const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
+  const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
+  return [
+    ...applied.map((each) => changeText(each.change) + outcomeText(each)),
+    [
+      `${doneCount("create")} created`,
+      `${doneCount("update")} updated`,
+      `${doneCount("delete")} deleted`,
+      `${unchangedCount} unchanged`,
+      `${applied.length - done.length} not done`,
+    ].join(", "),
+  ].join("\n");
+};
+
+/** Options that name the provider, and whether its API can list thresholds. */
+interface ThresholdFlags extends ProviderFlags {
+  readonly lists: boolean;
+}
+
+const MAX_MS = 15 * 60_000;
+const REQUESTS_PER_SECOND = 20;
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
+/** @throws ExitError naming every mistake in the file with its line */
+const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
+  const object = await createFileConfigSource(file)
+    .read()
+    .catch((error: unknown) => {
+      throw new ExitError(EXIT.refused, `${file}: it cannot be read (${codeOf(error)})`);
+    });
+  if (!object) throw new ExitError(EXIT.refused, `${file}: there is no such file`);
+  const read = readThresholdConfig(object.text);
+  if (read.kind === "valid") return read.value;
+  throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
+};
+
+const canCompare = (config: ThresholdConfig, { lists }: ThresholdFlags): boolean =>
+  lists && config.clientId === undefined;
+
+/** Compares with the provider's list. Without one, every threshold is sent and none is deleted. */
+const planFor = async (
+  config: ThresholdConfig,
+  provider: Provider,
+  flags: ThresholdFlags,
+): Promise<Plan> => {
+  if (canCompare(config, flags)) {
+    const actual = await provider.read(listThresholds(provider.client));
+    return planChanges(config.thresholds, actual, config.prune);
+  }
+  printNote(
+    "what is there cannot be listed: each threshold is created, or updated if it exists; nothing is deleted",
+  );
+  return planChanges(config.thresholds, [], false);
+};
+
+interface PlanFlags extends ThresholdFlags {
+  readonly json?: boolean;
+  /** Status 2 for changes; main turns the status of every error into 1. */
+  readonly detailedExitcode?: boolean;
+}
+
+const plan = async (file: string, flags: PlanFlags, { clock }: Ports): Promise<ExitCode> => {
+  const config = await readFileConfig(file);
+  const planned = await planFor(config, connectProvider(flags, clock), flags);
+  const actualFrom = canCompare(config, flags) ? "list" : "none";
+  const about = { actualFrom, prune: config.prune } as const;
+  printResult(flags.json ? planJson(planned, about) : planText(planned));
+  return flags.detailedExitcode && planned.changes.length > 0 ? EXIT.changes : EXIT.ok;
+};
+
+/** Asks a person at a terminal; a pipe gets no question. */
+const mayDelete = async (count: number): Promise<boolean> => {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const question = `Delete ${count} and make the other changes? (yes/no) `;
+  // The end of the input and Ctrl-C are a no; without this the question would never be answered.
+  const ended = once(terminal, "close").then(() => "no");
+  const answered = terminal.question(question).catch(() => "no");
+  const answer = await Promise.race([answered, ended]);
+  terminal.close();
+  return answer === "yes";
+};
+
+/** @throws ExitError when the plan deletes thresholds and the operator has not agreed */
+const agreeToDelete = async (planned: Plan, isAgreed: boolean): Promise<void> => {
+  const count = planned.changes.filter(({ action }) => action === "delete").length;
+  if (count === 0 || isAgreed) return;
+  printNote(planText(planned));
+  if (await mayDelete(count)) return;
+  const why = `nothing is changed: ${count} to delete; --yes deletes without asking`;
+  throw new ExitError(EXIT.refused, why);
+};
+
+interface ApplyFlags extends ThresholdFlags {
+  /** Deletes without asking. */
+  readonly yes?: boolean;
+}
+
+const apply = async (
+  file: string,
+  flags: ApplyFlags,
+  { clock, random }: Ports,
+): Promise<ExitCode> => {
+  const config = await readFileConfig(file);
+  const provider = connectProvider(flags, clock);
+  const pace = {
+    clock,
+    random,
+    endsAt: clock.now() + MAX_MS,
+    signal: new AbortController().signal,
+  };
+  const planned = await planFor(config, provider, flags);
+  await agreeToDelete(planned, flags.yes ?? false);
+  const { changes, unchangedCount } = planned;
+  const paced = createRateLimitedClient(provider.client, {
+    clock,
+    requestsPerSecond: REQUESTS_PER_SECOND,
+  });
+  const client = createRetryingClient(paced, pace);
+  const applied = await applyChanges(changes, { ...pace, client, clientId: config.clientId });
+  printResult(appliedText(applied, unchangedCount));
+  return applied.every(({ outcome }) => outcome === "done") ? EXIT.ok : EXIT.failed;
+};
+
+/** @param file must not exist yet; absent: printed */
+const pull = async (
+  file: string | undefined,
+  flags: ThresholdFlags,
+  { clock }: Ports,
+): Promise<ExitCode> => {
+  const provider = connectProvider(flags, clock);
+  const actual = await provider.read(listThresholds(provider.client));
+  const text = writeThresholdConfig(actual, provider.baseUrl);
+  if (file === undefined) {
+    printResult(text.trimEnd());
+    return EXIT.ok;
+  }
+  await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
+    const code = codeOf(error);
+    const why = code === "EEXIST" ? "it exists already" : `it cannot be written (${code})`;
+    throw new ExitError(EXIT.refused, `${file}: ${why}`);
+  });
+  printNote(`written: ${file}`);
+  return EXIT.ok;
+};
+
+export const declareThresholds: DeclareVerb = (thresholds, ports) => {
+  const addSub = (usage: string, description: string): Command =>
+    thresholds
+      .command(usage)
+      .description(description)
+      .optionsGroup("Whose thresholds; the key is read from SKYHOOK_API_KEY:")
+      .addOption(baseUrlOption());
+  const noLists = "its API cannot list storage notification events";
+
+  addSub("plan <file>", "show what the file would change, as a diff; nothing changes")
+    .option("--no-lists", noLists)
+    .option("--json", "print the plan as JSON")
+    .option("--detailed-exitcode", "status 0: no change, 2: changes, 1: any error")
+    .action(ending((file: string, flags: PlanFlags) => plan(file, flags, ports)));
+  addSub("apply <file>", "change what the file wants changed; asks before it deletes")
+    .option("--no-lists", noLists)
+    .option("--yes", "delete without asking")
+    .action(ending((file: string, flags: ApplyFlags) => apply(file, flags, ports)));
+  addSub("pull [file]", "write what the provider has as such a file, or print it").action(
+    ending((file: string | undefined, flags: ThresholdFlags) => pull(file, flags, ports)),
+  );
+};

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import type { ConfigReading } from "../config/config-file.ts";
+import { readReactions } from "../intake/config-files.ts";
+import type { Reaction } from "../intake/reaction.ts";
+import type { ReactionContext } from "../intake/reaction-rules.ts";
+import type { JsonObject } from "../platform/ports/ledger.ts";
+import type { AccountsConfig } from "../provider/accounts-config.ts";
+import { readAccountsFile } from "../provider/accounts-file.ts";
+import { EXIT, ExitError } from "./exit-code.ts";
+import { fileProblemText } from "./render.ts";
+
+/** Options that say which files are read, as commander reads them. */
+export interface FileFlags {
+  readonly accounts?: string;
+  readonly eventSource?: string;
+}
+
+export interface ReactionFiles {
+  readonly reactions: readonly Reaction[];
+  /** Absent when there is no accounts file. */
+  readonly accounts: AccountsConfig | undefined;
+}
+
+const REACTIONS_FILE = "reactions.yaml";
+const ACCOUNTS_FILE = "accounts.yaml";
+const EVENT_SOURCE = "skyhook";
+
+const codeSchema = z.object({ code: z.string() });
+
+/** Undefined when there is no such file. @throws ExitError when it cannot be read */
+export const readText = (file: string): string | undefined => {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    const code = codeSchema.safeParse(error).data?.code;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new ExitError(EXIT.refused, `${file}: it cannot be read (${code})`);
+  }
+};
+
+/** The text of a file that somebody has named. @throws ExitError when there is none, or it cannot be read */
+export const readNamed = (file: string): string => present(file, readText(file));
+
+const present = (file: string, text: string | undefined): string => {
+  if (text !== undefined) return text;
+  throw new ExitError(EXIT.refused, `${file}: there is no such file`);
+};
+
+/** @throws ExitError naming every mistake in the file with its line */
+export const validConfig = <T>(file: string, read: ConfigReading<T>): T => {
+  if (read.kind === "valid") return read.value;
+  throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
+};
+
+/** @throws ExitError when there is no such file, or naming every mistake in it with its line */
+export const readAccounts = (file: string): AccountsConfig =>
+  validConfig(file, readAccountsFile(readNamed(file)));
+
+/** @throws ExitError as `readAccounts` */
+const readReactionsIn = (file: string, context: ReactionContext): readonly Reaction[] =>
+  validConfig(file, readReactions(readNamed(file), context));
+
+/** An accounts file that nobody has named need not be there. */
+const accountsBeside = (given: string | undefined): AccountsConfig | undefined =>
+  given === undefined && readText(ACCOUNTS_FILE) === undefined
+    ? undefined
+    : readAccounts(given ?? ACCOUNTS_FILE);
+
+/**
+ * Reads a reactions file against the accounts file.
+ * @throws ExitError naming every mistake in the first wrong file with its line
+ */
+export const readReactionFiles = (file = REACTIONS_FILE, flags: FileFlags = {}): ReactionFiles => {
+  const accounts = accountsBeside(flags.accounts);
+  const context = { accounts, eventSource: flags.eventSource ?? EVENT_SOURCE };
+  return { reactions: readReactionsIn(file, context), accounts };
+};
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const parseJson = (file: string, text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExitError(EXIT.refused, `${file}: not readable as JSON`);
+  }
+};
+
+/**
+ * Reads an event as a function gets it.
+ * @param file `-` for standard input
+ * @throws ExitError when there is none, or it is no JSON object
+ */
+export const readEvent = (file: string): JsonObject => {
+  const name = file === "-" ? "standard input" : file;
+  const event = parseJson(name, present(name, readText(file)));
+  if (isObject(event)) return event;
+  throw new ExitError(EXIT.refused, `${name}: must be one event, a JSON object`);
+};
