@@ -4,10 +4,10 @@ import { type Field, readField } from "./field-tests.ts";
 import type { Report } from "./operators.ts";
 import { isList, isObject } from "./operators.ts";
 
-/** Fields that have to fit together, by their dotted name. A pattern without `$or` is one of these. */
+/** Fields that have to match together, by their dotted name. A pattern without `$or` is one of these. */
 export type Alternative = ReadonlyMap<string, Field>;
 
-interface Place {
+interface Position {
   readonly names: readonly string[];
   readonly isInsideOr: boolean;
   readonly report: Report;
@@ -48,7 +48,7 @@ const combined = (parts: readonly (readonly Alternative[])[]): readonly Alternat
   );
 };
 
-/** EventBridge would keep the last one only, and silently drop what the others ask for. */
+/** EventBridge would keep the last one only, and silently drop the others' conditions. */
 const reportTwice = (
   part: readonly Alternative[],
   seen: ReadonlySet<string>,
@@ -59,19 +59,20 @@ const reportTwice = (
   }
 };
 
-const below = (place: Place, name: string): Place => ({
-  ...place,
-  report: (path, rule) => place.report([name, ...path], rule),
+const below = (position: Position, name: string): Position => ({
+  ...position,
+  report: (path, rule) => position.report([name, ...path], rule),
 });
 
-const readOr = (value: JsonValue, place: Place): readonly Alternative[] => {
+const readOr = (value: JsonValue, position: Position): readonly Alternative[] => {
   if (!isList(value) || value.length < 2) {
-    place.report([], "a list of at least two objects");
+    position.report([], "a list of at least two objects");
     return [];
   }
   return value.flatMap((choice, index) => {
-    const report: Report = (path, rule) => place.report([index, ...path], rule);
-    if (isObject(choice)) return readObject(choice, { ...place, isInsideOr: true, report }, true);
+    const report: Report = (path, rule) => position.report([index, ...path], rule);
+    if (isObject(choice))
+      return readObject(choice, { ...position, isInsideOr: true, report }, true);
     report([], "an object");
     return [];
   });
@@ -79,14 +80,14 @@ const readOr = (value: JsonValue, place: Place): readonly Alternative[] => {
 
 const readEntry = (
   [name, value]: readonly [string, JsonValue],
-  place: Place,
+  position: Position,
   isOrKnown: boolean,
 ): readonly Alternative[] => {
-  const here = below(place, name);
+  const here = below(position, name);
   if (isOrKnown && name === OR) return readOr(value, here);
-  if (place.isInsideOr && RESERVED.has(name))
+  if (position.isInsideOr && RESERVED.has(name))
     here.report([], `not the name of a field inside ${OR}`);
-  const names = [...place.names, ...name.split(".")];
+  const names = [...position.names, ...name.split(".")];
   if (names.length > MAX_STEPS) {
     here.report([], `at most ${MAX_STEPS} steps to a field`);
     return [];
@@ -99,15 +100,15 @@ const readEntry = (
 
 const readObject = (
   object: JsonObject,
-  place: Place,
+  position: Position,
   isOrKnown: boolean,
 ): readonly Alternative[] => {
   const entries = Object.entries(object);
-  if (entries.length === 0) place.report([], "at least one field");
+  if (entries.length === 0) position.report([], "at least one field");
   const seen = new Set<string>();
   const parts = entries.map((entry) => {
-    const part = readEntry(entry, place, isOrKnown);
-    reportTwice(part, seen, below(place, entry[0]).report);
+    const part = readEntry(entry, position, isOrKnown);
+    reportTwice(part, seen, below(position, entry[0]).report);
     for (const fields of part) for (const name of fields.keys()) seen.add(name);
     return part;
   });
@@ -115,7 +116,7 @@ const readObject = (
 };
 
 /**
- * Reads a pattern into alternatives, of which one has to fit.
+ * Reads a pattern into alternatives, of which one has to match.
  * @param isOrKnown whether `$or` stands for alternatives, and is not the name of a field
  */
 export const readAlternatives = (
@@ -134,6 +135,6 @@ export const readAlternatives = (
     problems.push({ path, rule });
     return undefined;
   };
-  const place = { names: [], isInsideOr: false, report };
-  return { alternatives: readObject(source, place, isOrKnown), problems };
+  const top = { names: [], isInsideOr: false, report };
+  return { alternatives: readObject(source, top, isOrKnown), problems };
 };

@@ -9,6 +9,7 @@ import {
   isInRange,
   isList,
   isObject,
+  type Leaf,
   type LeafTest,
   NUMERIC_RANGE_RULE,
   onText,
@@ -18,67 +19,68 @@ import {
   readNumericTest,
   readWildcard,
   soleField,
+  type TestFor,
   type TextTest,
 } from "./operators.ts";
 
-type ReadExcluded = (text: string, report: Report) => TextTest | undefined;
+type ReadOperand = (operand: JsonValue, report: Report) => LeafTest | undefined;
+type ReadText = (text: string, report: Report) => TextTest | undefined;
 
+const TEXT_RULE = "a text";
 const LIST_RULE = "a text, a number, or a list of texts only or of numbers only";
+const CIDR_RULE = "a block of addresses such as 10.0.0.0/8 or 2001:db8::/32, of more than one";
+const VALUE_RULE = "a text, a number, true, false, null or an object with one operator";
 
-const excludedAffix =
-  (testFor: (wanted: string) => TextTest): ReadExcluded =>
-  (text, report) =>
-    // Every text has it, so nothing would ever match (Ruler refuses it too).
-    text === "" ? report([], "must not be empty") : testFor(text);
+const below =
+  (report: Report, step: PropertyKey): Report =>
+  (path, rule) =>
+    report([step, ...path], rule);
 
-const excludedWildcard: ReadExcluded = (text, report) => {
-  const read = readWildcard(text);
-  return read.kind === "valid" ? read.test : report([], read.rule);
-};
-
-const EXCLUDED: ReadonlyMap<string, ReadExcluded> = new Map<string, ReadExcluded>([
-  ["prefix", excludedAffix(beginsWith)],
-  ["suffix", excludedAffix(endsWith)],
-  ["equals-ignore-case", equalsAnyCase],
-  ["wildcard", excludedWildcard],
-]);
-
-const EXCLUDED_RULE = `one of ${[...EXCLUDED.keys()].join(", ")}`;
-
-/** Whatever is no text passes too: only what is excluded does not. */
-const noneOf =
-  (tests: readonly LeafTest[]): LeafTest =>
-  (leaf) =>
-    !tests.some((test) => test(leaf));
-
-const readExcludedTexts = (
-  operand: JsonValue,
-  readExcluded: ReadExcluded,
+/** Reads an object with exactly one operator and its operand. */
+const readOperator = (
+  object: JsonObject,
+  operators: ReadonlyMap<string, ReadOperand>,
   report: Report,
 ): LeafTest | undefined => {
-  const texts = isList(operand) ? operand : [operand];
-  if (texts.length === 0) return report([], "at least one text");
-  const tests = texts.map((text, index) => {
-    const reportHere: Report = (path, rule) =>
-      report(isList(operand) ? [index, ...path] : path, rule);
-    return typeof text === "string" ? readExcluded(text, reportHere) : reportHere([], "a text");
-  });
-  return noneOf(tests.filter((test) => test !== undefined).map(onText));
+  const sole = soleField(object);
+  if (!sole) return report([], "exactly one operator");
+  const [name, operand] = sole;
+  const readOperand = operators.get(name);
+  return readOperand
+    ? readOperand(operand, below(report, name))
+    : report([name], `one of ${[...operators.keys()].join(", ")}`);
 };
 
-const readExcludedBy = (operand: JsonObject, report: Report): LeafTest | undefined => {
-  const sole = soleField(operand);
-  if (sole === undefined) return report([], "exactly one operator");
-  const readExcluded = EXCLUDED.get(sole.name);
-  if (readExcluded === undefined) return report([sole.name], EXCLUDED_RULE);
-  return readExcludedTexts(sole.value, readExcluded, (path, rule) =>
-    report([sole.name, ...path], rule),
+/** Excludes texts. Any other value passes. */
+const excludedTexts =
+  (readText: ReadText): ReadOperand =>
+  (operand, report) => {
+    const texts = isList(operand) ? operand : [operand];
+    if (texts.length === 0) return report([], "at least one text");
+    const tests = texts.map((text, index) => {
+      const here = isList(operand) ? below(report, index) : report;
+      return typeof text === "string" ? readText(text, here) : here([], TEXT_RULE);
+    });
+    const excluded = tests.filter((test) => test !== undefined).map(onText);
+    return (leaf) => !excluded.some((test) => test(leaf));
+  };
+
+const excludedAffix = (testFor: TestFor): ReadOperand =>
+  excludedTexts((text, report) =>
+    // Every text has it, so nothing would ever match (Ruler refuses it too).
+    text === "" ? report([], "must not be empty") : testFor(text),
   );
-};
+
+const EXCLUDED: ReadonlyMap<string, ReadOperand> = new Map([
+  ["prefix", excludedAffix(beginsWith)],
+  ["suffix", excludedAffix(endsWith)],
+  ["equals-ignore-case", excludedTexts(equalsAnyCase)],
+  ["wildcard", excludedTexts(readWildcard)],
+]);
 
 /** Reads what `anything-but` excludes. A leaf has to be there; the test is for it alone. */
-const readAnythingBut = (operand: JsonValue, report: Report): LeafTest | undefined => {
-  if (isObject(operand)) return readExcludedBy(operand, report);
+const readAnythingBut: ReadOperand = (operand, report) => {
+  if (isObject(operand)) return readOperator(operand, EXCLUDED, report);
   const values = isList(operand) ? operand : [operand];
   const areNumbers = values.every((value) => typeof value === "number");
   const areTexts = values.every((value) => typeof value === "string");
@@ -88,42 +90,28 @@ const readAnythingBut = (operand: JsonValue, report: Report): LeafTest | undefin
   return (leaf) => !excluded.has(leaf);
 };
 
-/** What a pattern asks of one field: that a leaf passes one of the tests, or that there is none. */
+/** The conditions on one field: a leaf passes one of the tests, or there is none. */
 export interface Field {
   readonly tests: readonly LeafTest[];
   readonly mayBeAbsent: boolean;
 }
 
-type ReadOperand = (operand: JsonValue, report: Report) => LeafTest | undefined;
-
-const TEXT_RULE = "a text";
-const CIDR_RULE = "a block of addresses such as 10.0.0.0/8 or 2001:db8::/32, of more than one";
-const VALUE_RULE = "a text, a number, true, false, null or an object with one operator";
-
 const textOperand =
-  (testFor: (wanted: string) => TextTest): ReadOperand =>
-  (operand, report) =>
-    typeof operand === "string" ? onText(testFor(operand)) : report([], TEXT_RULE);
-
-const affixOperand =
-  (testFor: (wanted: string) => TextTest, anyCase: (wanted: string) => TextTest): ReadOperand =>
+  (readText: ReadText): ReadOperand =>
   (operand, report) => {
-    if (typeof operand === "string") return onText(testFor(operand));
-    const inner = isObject(operand) ? soleField(operand) : undefined;
-    if (inner?.name !== "equals-ignore-case") {
-      return report([], 'a text, or { "equals-ignore-case": a text }');
-    }
-    const wanted = inner.value;
-    return typeof wanted === "string"
-      ? onText(anyCase(wanted))
-      : report(["equals-ignore-case"], TEXT_RULE);
+    const test = typeof operand === "string" ? readText(operand, report) : report([], TEXT_RULE);
+    return test && onText(test);
   };
 
-const readWildcardTest: ReadOperand = (operand, report) => {
-  if (typeof operand !== "string") return report([], TEXT_RULE);
-  const read = readWildcard(operand);
-  return read.kind === "valid" ? onText(read.test) : report([], read.rule);
-};
+const affixOperand =
+  (testFor: TestFor, anyCase: TestFor): ReadOperand =>
+  (operand, report) => {
+    if (typeof operand === "string") return onText(testFor(operand));
+    const [name, wanted = null] = (isObject(operand) && soleField(operand)) || [];
+    return name === "equals-ignore-case"
+      ? textOperand(anyCase)(wanted, below(report, name))
+      : report([], 'a text, or { "equals-ignore-case": a text }');
+  };
 
 const readCidrTest: ReadOperand = (operand, report) => {
   const range = typeof operand === "string" ? readIpRange(operand) : undefined;
@@ -134,7 +122,7 @@ const readCidrTest: ReadOperand = (operand, report) => {
   });
 };
 
-/** `exists: false` is a test that no leaf passes; `readField` sees to the rest. */
+/** `exists: false` is a test that no leaf passes; `readField` notes that absence is allowed. */
 const readExistsTest: ReadOperand = (operand, report) => {
   if (typeof operand !== "boolean") return report([], "true or false");
   return operand ? () => true : undefined;
@@ -144,17 +132,15 @@ const OPERATORS: ReadonlyMap<string, ReadOperand> = new Map([
   ["prefix", affixOperand(beginsWith, beginsWithAnyCase)],
   ["suffix", affixOperand(endsWith, endsWithAnyCase)],
   ["equals-ignore-case", textOperand(equalsAnyCase)],
-  ["wildcard", readWildcardTest],
+  ["wildcard", textOperand(readWildcard)],
   ["anything-but", readAnythingBut],
   ["numeric", readNumericTest],
   ["cidr", readCidrTest],
   ["exists", readExistsTest],
 ]);
 
-const OPERATOR_RULE = `one of ${[...OPERATORS.keys()].join(", ")}`;
-
 /** A text that is an address stands for the address, however it is written (Ruler). */
-const equalTo = (wanted: string | number | boolean | null): LeafTest => {
+const equalTo = (wanted: Leaf): LeafTest => {
   const address = typeof wanted === "string" ? readIpAddress(wanted) : undefined;
   if (address === undefined) return (leaf) => leaf === wanted;
   return onText((text) => {
@@ -165,12 +151,7 @@ const equalTo = (wanted: string | number | boolean | null): LeafTest => {
 
 const readTest = (value: JsonValue, report: Report): LeafTest | undefined => {
   if (isList(value)) return report([], VALUE_RULE);
-  if (!isObject(value)) return equalTo(value);
-  const sole = soleField(value);
-  if (sole === undefined) return report([], "exactly one operator");
-  const readOperand = OPERATORS.get(sole.name);
-  if (readOperand === undefined) return report([sole.name], OPERATOR_RULE);
-  return readOperand(sole.value, (path, rule) => report([sole.name, ...path], rule));
+  return isObject(value) ? readOperator(value, OPERATORS, report) : equalTo(value);
 };
 
 const allowsAbsence = (value: JsonValue): boolean =>
@@ -179,9 +160,7 @@ const allowsAbsence = (value: JsonValue): boolean =>
 /** Reads the list of values that a pattern gives for a field. */
 export const readField = (values: readonly JsonValue[], report: Report): Field => {
   if (values.length === 0) report([], "at least one value");
-  const tests = values.map((value, index) =>
-    readTest(value, (path, rule) => report([index, ...path], rule)),
-  );
+  const tests = values.map((value, index) => readTest(value, below(report, index)));
   return {
     tests: tests.filter((test) => test !== undefined),
     mayBeAbsent: values.some(allowsAbsence),

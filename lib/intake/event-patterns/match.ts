@@ -3,15 +3,15 @@ import type { Alternative } from "./alternatives.ts";
 import type { Field } from "./field-tests.ts";
 import { isList, isObject, type Leaf } from "./operators.ts";
 
-/** What stands at one field of an event; lists in lists count as one list. */
-interface Standing {
+/** The values at one field of an event; lists in lists count as one list. */
+interface FieldValues {
   readonly leaves: readonly Leaf[];
   readonly objects: readonly JsonObject[];
   readonly isList: boolean;
 }
 
 /** Without recursion: an event may nest lists as deep as it is long. */
-const standingAt = (value: JsonValue | undefined): Standing => {
+const valuesAt = (value: JsonValue | undefined): FieldValues => {
   const leaves: Leaf[] = [];
   const objects: JsonObject[] = [];
   const open = value === undefined ? [] : [value];
@@ -23,13 +23,10 @@ const standingAt = (value: JsonValue | undefined): Standing => {
   return { leaves, objects, isList: isList(value) };
 };
 
-/** Looks up a field of an object by one step. */
+/** The field of an object at one step. */
 export type Lookup = (object: JsonObject, step: string) => JsonValue | undefined;
 
-/**
- * A name with dots in the event is the same as steps, too. Where one step stands both ways in one
- * object, the plain name is taken.
- */
+/** A name with dots in the event is the same as steps. A plain name in the same object wins. */
 export const createLookup = (): Lookup => {
   const dottedOf = new WeakMap<JsonObject, readonly string[]>();
   return (object, step) => {
@@ -43,14 +40,14 @@ export const createLookup = (): Lookup => {
   };
 };
 
-/** Whether a value is at the end of the steps, in whichever element of the lists on the way. */
+/** Whether a value is at the end of the steps, in any element of the lists on the way. */
 const hasLeafAt = (object: JsonObject, steps: readonly string[], lookup: Lookup): boolean => {
   let objects: readonly JsonObject[] = [object];
   let isThere = false;
   for (const step of steps) {
-    const standings = objects.map((each) => standingAt(lookup(each, step)));
-    objects = standings.flatMap((each) => each.objects);
-    isThere = standings.some(({ leaves }) => leaves.length > 0);
+    const found = objects.map((each) => valuesAt(lookup(each, step)));
+    objects = found.flatMap((each) => each.objects);
+    isThere = found.some(({ leaves }) => leaves.length > 0);
   }
   return isThere;
 };
@@ -65,22 +62,19 @@ interface FieldBelow {
 export interface FieldTree {
   /** How many steps from the top of the event it stands. */
   readonly depth: number;
-  /** What is asked of the values here; a dotted name may have both this and fields below it. */
+  /** The conditions on the values here; a dotted name may have both these and fields below it. */
   readonly own: Field | undefined;
   readonly children: ReadonlyMap<string, FieldTree>;
   /** All fields below, in the order of their dotted names. */
   readonly below: readonly FieldBelow[];
-  /** Whether the absence of one of them is asked for. */
+  /** Whether the pattern asks for the absence of one of them. */
   readonly hasAbsent: boolean;
 }
-
-const NO_CHILDREN: ReadonlyMap<string, FieldTree> = new Map();
 
 const childrenOf = (
   below: readonly FieldBelow[],
   depth: number,
 ): ReadonlyMap<string, FieldTree> => {
-  if (below.length === 0) return NO_CHILDREN;
   const byStep = new Map<string, FieldBelow[]>();
   for (const each of below) {
     const step = each.steps[depth] ?? "";
@@ -98,13 +92,12 @@ const treeOf = (fields: readonly FieldBelow[], depth: number): FieldTree => {
   return { depth, own, children: childrenOf(below, depth), below, hasAbsent };
 };
 
-const byName = ([a]: readonly [string, Field], [b]: readonly [string, Field]): number =>
-  a < b ? -1 : 1;
-
 /** A dot in a name is the same as a step into an object (Ruler's README, JSON keys with dots). */
 export const fieldTreeOf = (alternative: Alternative): FieldTree =>
   treeOf(
-    [...alternative].toSorted(byName).map(([name, field]) => ({ steps: name.split("."), field })),
+    [...alternative]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, field]) => ({ steps: name.split("."), field })),
     0,
   );
 
@@ -153,11 +146,11 @@ const elementFits = (tree: FieldTree, objects: readonly JsonObject[], lookup: Lo
 };
 
 /**
- * Whether what stands at a field of an event fits all that is asked of the field and below it.
- * Looks at each value of the event once for a field without `exists: false`.
+ * Whether the values at a field of an event meet all conditions on the field and below it. Reads each
+ * value of the event once for a field without `exists: false`.
  */
 export const fits = (tree: FieldTree, value: JsonValue | undefined, lookup: Lookup): boolean => {
-  const { leaves, objects, isList } = standingAt(value);
+  const { leaves, objects, isList } = valuesAt(value);
   if (!ownFits(tree, leaves)) return false;
   if (tree.below.length === 0) return true;
   const [only] = objects;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../platform/ports/ledger.ts";
 
-/** A value of an event that conditions look at: whatever is neither an object nor a list. */
+/** A value of an event that is neither an object nor a list. */
 export type Leaf = string | number | boolean | null;
 export type LeafTest = (leaf: Leaf) => boolean;
 
@@ -10,18 +10,13 @@ export const isList = (value: JsonValue | undefined): value is readonly JsonValu
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isList(value);
 
-/** Tells of a problem, with its path from where the reader stands. */
+/** Reports a problem, with its path from the value that is read. */
 export type Report = (path: readonly PropertyKey[], rule: string) => undefined;
 
-interface SoleField {
-  readonly name: string;
-  readonly value: JsonValue;
-}
-
 /** The field of an object that has exactly one. */
-export const soleField = (object: JsonObject): SoleField | undefined => {
+export const soleField = (object: JsonObject): readonly [string, JsonValue] | undefined => {
   const [first, second] = Object.entries(object);
-  return first && second === undefined ? { name: first[0], value: first[1] } : undefined;
+  return second === undefined ? first : undefined;
 };
 
 /** A test that only texts can pass. */
@@ -31,14 +26,15 @@ export const onText =
     typeof leaf === "string" && test(leaf);
 
 export type TextTest = (text: string) => boolean;
+export type TestFor = (wanted: string) => TextTest;
 
 /**
- * Where `wanted` ends in the text if it stands at `from` in any case; -1 if it does not. As in Ruler
+ * Where `wanted` ends if the text begins with it in any case; -1 if it does not. As in Ruler
  * (EqualsIgnoreCaseParser), each character may stand as its own lower or upper case, which may be
  * longer than itself.
  */
-const endOfAnyCase = (text: string, wanted: string, from: number): number => {
-  let at = from;
+const endOfAnyCase = (text: string, wanted: string): number => {
+  let at = 0;
   for (const character of wanted.split("")) {
     const forms = [character.toLowerCase(), character.toUpperCase()];
     const found = forms.find((form) => text.startsWith(form, at));
@@ -60,34 +56,12 @@ const beginOfAnyCase = (text: string, wanted: string): number => {
   return at;
 };
 
-export const beginsWith =
-  (wanted: string): TextTest =>
-  (text) =>
-    text.startsWith(wanted);
-
-export const endsWith =
-  (wanted: string): TextTest =>
-  (text) =>
-    text.endsWith(wanted);
-
-export const beginsWithAnyCase =
-  (wanted: string): TextTest =>
-  (text) =>
-    endOfAnyCase(text, wanted, 0) >= 0;
-
-export const endsWithAnyCase =
-  (wanted: string): TextTest =>
-  (text) =>
-    beginOfAnyCase(text, wanted) >= 0;
-
-export const equalsAnyCase =
-  (wanted: string): TextTest =>
-  (text) =>
-    endOfAnyCase(text, wanted, 0) === text.length;
-
-export type WildcardReading =
-  | { readonly kind: "valid"; readonly test: TextTest }
-  | { readonly kind: "invalid"; readonly rule: string };
+export const beginsWith: TestFor = (wanted) => (text) => text.startsWith(wanted);
+export const endsWith: TestFor = (wanted) => (text) => text.endsWith(wanted);
+export const beginsWithAnyCase: TestFor = (wanted) => (text) => endOfAnyCase(text, wanted) >= 0;
+export const endsWithAnyCase: TestFor = (wanted) => (text) => beginOfAnyCase(text, wanted) >= 0;
+export const equalsAnyCase: TestFor = (wanted) => (text) =>
+  endOfAnyCase(text, wanted) === text.length;
 
 const ESCAPE_RULE = "a backslash stands before * or another backslash only";
 const REPEAT_RULE = "no * next to another";
@@ -124,21 +98,18 @@ const standInOrder = (pieces: readonly string[], text: string, from: number): bo
 };
 
 /** Reads a text in which `*` stands for any characters, also none; `\*` and `\\` for themselves. */
-export const readWildcard = (source: string): WildcardReading => {
+export const readWildcard = (source: string, report: Report): TextTest | undefined => {
   const pieces = piecesOf(source);
-  if (typeof pieces === "string") return { kind: "invalid", rule: pieces };
+  if (typeof pieces === "string") return report([], pieces);
   const first = pieces[0] ?? "";
-  if (pieces.length === 1) return { kind: "valid", test: (text) => text === first };
+  if (pieces.length === 1) return (text) => text === first;
   const last = pieces.at(-1) ?? "";
   const middle = pieces.slice(1, -1);
-  return {
-    kind: "valid",
-    test: (text) =>
-      text.length >= first.length + last.length &&
-      text.startsWith(first) &&
-      text.endsWith(last) &&
-      standInOrder(middle, text.slice(0, text.length - last.length), first.length),
-  };
+  return (text) =>
+    text.length >= first.length + last.length &&
+    text.startsWith(first) &&
+    text.endsWith(last) &&
+    standInOrder(middle, text.slice(0, text.length - last.length), first.length);
 };
 
 /**

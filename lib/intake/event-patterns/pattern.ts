@@ -6,11 +6,6 @@ import { createLookup, type FieldTree, fieldTreeOf, fits } from "./match.ts";
 /** The most that EventBridge takes; its quota is 2048 until an account asks for more. */
 const MAX_CHARACTERS = 4096;
 
-type Path = readonly PropertyKey[];
-type SourceReading =
-  | { readonly kind: "valid"; readonly source: JsonObject }
-  | { readonly kind: "invalid"; readonly problem: PlacedProblem };
-
 const SIZE_RULE = `at most ${MAX_CHARACTERS} characters`;
 
 const isPlain = (value: object): boolean => {
@@ -27,9 +22,11 @@ const isJsonLeaf = (value: unknown): boolean =>
 /** Each takes two characters at least, of which one may be a comma or a bracket. */
 const MAX_VALUES = MAX_CHARACTERS / 2 + 1;
 
-/** Goes no further than a pattern that is short enough could: what was given may be endless. */
+/** Reports what is no JSON, or too long. Goes no further than a pattern may: the value may be endless. */
 const problemOf = (raw: unknown): PlacedProblem | undefined => {
-  const open: { readonly value: unknown; readonly path: Path }[] = [{ value: raw, path: [] }];
+  const open: { readonly value: unknown; readonly path: readonly PropertyKey[] }[] = [
+    { value: raw, path: [] },
+  ];
   for (const { value, path } of open) {
     if (open.length > MAX_VALUES) return { path: [], rule: SIZE_RULE };
     if (typeof value === "object" && value !== null && isPlain(value)) {
@@ -45,16 +42,7 @@ const problemOf = (raw: unknown): PlacedProblem | undefined => {
 const isJsonObject = (raw: unknown): raw is JsonObject =>
   typeof raw === "object" && raw !== null && !Array.isArray(raw);
 
-/** Reads what may be a pattern as JSON of the size that EventBridge takes. */
-const readSource = (raw: unknown): SourceReading => {
-  const problem = problemOf(raw);
-  if (problem) return { kind: "invalid", problem };
-  return isJsonObject(raw)
-    ? { kind: "valid", source: raw }
-    : { kind: "invalid", problem: { path: [], rule: "an object" } };
-};
-
-/** An event pattern that EventBridge takes. Only `source` is for others to look at. */
+/** An event pattern that EventBridge takes. Other modules read `source` only. */
 export interface EventPattern {
   /** The pattern as it was given. */
   readonly source: JsonObject;
@@ -71,16 +59,16 @@ export type PatternReading =
  * come with their path into the pattern, and none quotes a value.
  */
 export const readPattern = (raw: unknown): PatternReading => {
-  const read = readSource(raw);
-  if (read.kind === "invalid") return { kind: "invalid", problems: [read.problem] };
-  const { source } = read;
-  const modern = readAlternatives(source, true);
+  const problem = problemOf(raw);
+  if (problem) return { kind: "invalid", problems: [problem] };
+  if (!isJsonObject(raw)) return { kind: "invalid", problems: [{ path: [], rule: "an object" }] };
+  const modern = readAlternatives(raw, true);
   // A pattern in which `$or` cannot stand for alternatives is one in which it is a field, or wrong.
   const { alternatives, problems } =
-    modern.problems.length > 0 ? readAlternatives(source, false) : modern;
+    modern.problems.length > 0 ? readAlternatives(raw, false) : modern;
   return problems.length > 0
     ? { kind: "invalid", problems: modern.problems }
-    : { kind: "valid", pattern: { source, alternatives: alternatives.map(fieldTreeOf) } };
+    : { kind: "valid", pattern: { source: raw, alternatives: alternatives.map(fieldTreeOf) } };
 };
 
 /** Whether EventBridge would pass the event to a rule with this pattern. */
@@ -92,7 +80,7 @@ export const matchesPattern = (pattern: EventPattern, event: JsonObject): boolea
 const nameOf = ({ steps }: { readonly steps: readonly string[] }): string => steps.join(".");
 
 /** Fields that keep an event from one alternative; of fields that match only apart, all of them. */
-const unfitIn = (tree: FieldTree, event: JsonObject): readonly string[] => {
+const mismatchesIn = (tree: FieldTree, event: JsonObject): readonly string[] => {
   const lookup = createLookup();
   const alone = tree.below.filter(
     (each) => !fits(fieldTreeOf(new Map([[nameOf(each), each.field]])), event, lookup),
@@ -111,8 +99,8 @@ const unfitIn = (tree: FieldTree, event: JsonObject): readonly string[] => {
  */
 export const mismatchedFields = (pattern: EventPattern, event: JsonObject): readonly string[] =>
   pattern.alternatives
-    .map((tree) => unfitIn(tree, event))
-    .reduce((fewest, unfit) => (unfit.length < fewest.length ? unfit : fewest));
+    .map((tree) => mismatchesIn(tree, event))
+    .reduce((fewest, mismatched) => (mismatched.length < fewest.length ? mismatched : fewest));
 
 /**
  * Whether an event with this text at the top-level field could match: so it is also where the
