@@ -16,10 +16,8 @@ interface NewTask {
   readonly work: Work;
 }
 
-/** How a task ended. A failed one has changed nothing but the lock that it held. */
-export type TaskEnd =
-  | { readonly kind: "finished"; readonly createdResources: Record<string, string[]> | null }
-  | { readonly kind: "failed"; readonly error: string };
+/** Ends a task in state ERROR with this text. Its work has changed nothing but the lock that it held. */
+export class TaskFailure extends Error {}
 
 /** What the work of a task gets when the task ends. */
 export interface WorkContext {
@@ -30,7 +28,11 @@ export interface WorkContext {
   readonly newId: () => string;
 }
 
-export type DoWork = (work: Work, context: WorkContext) => TaskEnd;
+/**
+ * Does the work of a task; returns the ids of created resources by kind.
+ * @throws TaskFailure
+ */
+export type DoWork = (work: Work, context: WorkContext) => Record<string, string[]> | null;
 
 const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
@@ -78,26 +80,26 @@ const dueSteps = (records: Records, at: number): readonly Step[] =>
     .filter(({ dueAtMs }) => dueAtMs <= at)
     .sort((a, b) => a.dueAtMs - b.dueAtMs || (a.taskId < b.taskId ? -1 : 1));
 
-const end = (task: TaskRecord, endedAt: string, outcome: TaskEnd): TaskRecord => ({
-  ...task,
-  updated_on: endedAt,
-  finished_on: endedAt,
-  plan: null,
-  ...(outcome.kind === "finished"
-    ? { state: "FINISHED", created_resources: outcome.createdResources }
-    : { state: "ERROR", error: outcome.error }),
-});
+const outcomeOf = (doWork: () => ReturnType<DoWork>) => {
+  try {
+    return { state: "FINISHED", created_resources: doWork() } as const;
+  } catch (error) {
+    if (!(error instanceof TaskFailure)) throw error;
+    return { state: "ERROR", error: error.message } as const;
+  }
+};
 
 const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): void => {
   const task = records.get("tasks", step.taskId);
   if (!task?.plan) return;
+  const { work } = task.plan;
   const now = toTimestamp(step.dueAtMs);
   if (task.state === "NEW") {
     records.put("tasks", { ...task, state: "RUNNING", updated_on: now });
     return;
   }
-  const outcome = doWork(task.plan.work, { records, task, endedAt: now, newId });
-  records.put("tasks", end(task, now, outcome));
+  const outcome = outcomeOf(() => doWork(work, { records, task, endedAt: now, newId }));
+  records.put("tasks", { ...task, updated_on: now, finished_on: now, plan: null, ...outcome });
 };
 
 /**

@@ -6,7 +6,7 @@ import { type Call, route } from "../routing.ts";
 import type { ContainerRecord } from "../state/containers.ts";
 import { namedKey } from "../state/state.ts";
 import type { Work } from "../state/tasks.ts";
-import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
+import { startTask, TaskFailure, type WorkContext } from "../task-engine.ts";
 
 type ContainerUpdate = Body<typeof updateContainer>;
 type ContainerParams = Params<typeof updateContainer>;
@@ -91,15 +91,14 @@ const findObstacle = ({ image }: ContainerUpdate): string | undefined =>
     : undefined;
 
 /** Ends `patch_caas_container`: makes the whole change or, if it cannot be deployed, none. */
-export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): TaskEnd => {
+export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): null => {
   const { records, task } = context;
   const container = records.get("containers", namedKey({ ...task, name: work.container_name }));
-  if (container === undefined) return { kind: "failed", error: "the container is gone" };
+  if (container === undefined) throw new TaskFailure("the container is gone");
 
   const obstacle = findObstacle(work.update);
   const next = obstacle === undefined ? applyUpdate(container, work.update) : container;
   records.put("containers", { ...next, task_id: null });
-  return obstacle === undefined
-    ? { kind: "finished", createdResources: null }
-    : { kind: "failed", error: obstacle };
+  if (obstacle !== undefined) throw new TaskFailure(obstacle);
+  return null;
 };

@@ -11,7 +11,7 @@ import {
   toMonitorRecord,
 } from "../state/load-balancer-pools.ts";
 import type { Work } from "../state/tasks.ts";
-import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
+import { type DoWork, startTask, TaskFailure, type WorkContext } from "../task-engine.ts";
 
 type PoolUpdate = Body<typeof updatePool>;
 type Monitor = PoolRecord["healthmonitor"];
@@ -197,17 +197,17 @@ const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string
 };
 
 /** Ends `patch_lbpool`: makes the whole change or, if a subnet or instance is missing, none. */
-export const finishPoolUpdate = (work: PoolWork, context: WorkContext): TaskEnd => {
+export const finishPoolUpdate = (work: PoolWork, context: WorkContext): ReturnType<DoWork> => {
   const { records, newId } = context;
   const pool = records.get("load_balancer_pools", work.pool_id);
-  if (pool === undefined) return { kind: "failed", error: "the pool is gone" };
+  if (pool === undefined) throw new TaskFailure("the pool is gone");
 
   const missing = findMissing(work.update, context);
   const next = missing === undefined ? applyPoolUpdate(pool, work.update, newId) : pool;
   records.put("load_balancer_pools", { ...next, task_id: null, provisioning_status: "ACTIVE" });
-  if (missing !== undefined) return { kind: "failed", error: `${missing} does not exist` };
+  if (missing !== undefined) throw new TaskFailure(`${missing} does not exist`);
 
   const before = pool.members.map(({ id }) => id);
   const members = next.members.map(({ id }) => id).filter((id) => !before.includes(id));
-  return { kind: "finished", createdResources: members.length > 0 ? { members } : null };
+  return members.length > 0 ? { members } : null;
 };

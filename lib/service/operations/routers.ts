@@ -8,7 +8,7 @@ import type { NetworkRecord, SubnetRecord } from "../state/networks.ts";
 import type { RouterRecord } from "../state/routers.ts";
 import { macAddressOf } from "../state/routers.ts";
 import type { TaskRecord, Work } from "../state/tasks.ts";
-import { startTask, type TaskEnd, type WorkContext } from "../task-engine.ts";
+import { type DoWork, startTask, TaskFailure, type WorkContext } from "../task-engine.ts";
 
 export const getRouterRoute = route(getRouter, (call) =>
   requireOwned(call.records.get("routers", call.params.router_id), call, "router"),
@@ -87,10 +87,7 @@ const reachableNetworks = (records: Draft, task: TaskRecord): readonly NetworkRe
         region_id === task.region_id && (external || project_id === task.project_id),
     );
 
-/** The reason why a router cannot be created, for the error text of its task. */
-class Obstacle extends Error {}
-
-/** @throws Obstacle when the subnet does not exist or has no free address */
+/** @throws TaskFailure when the subnet does not exist or has no free address */
 const attach = (
   subnetId: string,
   networks: readonly NetworkRecord[],
@@ -100,9 +97,9 @@ const attach = (
     ({ external, subnets }) => !external && subnets.some(({ id }) => id === subnetId),
   );
   const subnet = network?.subnets.find(({ id }) => id === subnetId);
-  if (!network || !subnet) throw new Obstacle(`subnet ${subnetId} does not exist`);
+  if (!network || !subnet) throw new TaskFailure(`subnet ${subnetId} does not exist`);
   const ip_address = routerAddress(subnet, records);
-  if (ip_address === undefined) throw new Obstacle(`subnet ${subnetId} has no free address`);
+  if (ip_address === undefined) throw new TaskFailure(`subnet ${subnetId} has no free address`);
   const ip_assignments = [{ ip_address, subnet_id: subnetId }];
   const port_id = newId();
   return {
@@ -113,7 +110,7 @@ const attach = (
   };
 };
 
-/** @throws Obstacle also when a subnet is given twice: a router has one interface in each */
+/** @throws TaskFailure also when a subnet is given twice: a router has one interface in each */
 const attachAll = (
   subnetIds: readonly string[],
   networks: readonly NetworkRecord[],
@@ -121,13 +118,13 @@ const attachAll = (
 ): RouterRecord["interfaces"] => {
   const interfaces = new Map<string, RouterRecord["interfaces"][number]>();
   for (const id of subnetIds) {
-    if (interfaces.has(id)) throw new Obstacle(`subnet ${id} is given twice`);
+    if (interfaces.has(id)) throw new TaskFailure(`subnet ${id} is given twice`);
     interfaces.set(id, attach(id, networks, context));
   }
   return [...interfaces.values()];
 };
 
-/** @throws Obstacle when the external network does not exist or has no free address */
+/** @throws TaskFailure when the external network does not exist or has no free address */
 const connect = (
   { network_id, enable_snat = true }: Gateway,
   networks: readonly NetworkRecord[],
@@ -137,7 +134,7 @@ const connect = (
     ({ id, external }) => external && (network_id === undefined || network_id === id),
   );
   if (network === undefined) {
-    throw new Obstacle(
+    throw new TaskFailure(
       network_id === undefined
         ? "the region has no external network"
         : `external network ${network_id} does not exist`,
@@ -146,7 +143,7 @@ const connect = (
   const external_fixed_ips = network.subnets.slice(0, 1).map((subnet) => {
     const ip_address = freeAddress(subnet, records);
     if (ip_address === undefined) {
-      throw new Obstacle(`external network ${network.id} has no free address`);
+      throw new TaskFailure(`external network ${network.id} has no free address`);
     }
     return { ip_address, subnet_id: subnet.id };
   });
@@ -177,13 +174,11 @@ const toRouter = ({ router }: RouterWork, context: WorkContext): RouterRecord =>
 };
 
 /** Ends `create_router`: creates the whole router or none. */
-export const finishRouterCreation = (work: RouterWork, context: WorkContext): TaskEnd => {
-  try {
-    const router = toRouter(work, context);
-    context.records.put("routers", router);
-    return { kind: "finished", createdResources: { routers: [router.id] } };
-  } catch (error) {
-    if (!(error instanceof Obstacle)) throw error;
-    return { kind: "failed", error: error.message };
-  }
+export const finishRouterCreation = (
+  work: RouterWork,
+  context: WorkContext,
+): ReturnType<DoWork> => {
+  const router = toRouter(work, context);
+  context.records.put("routers", router);
+  return { routers: [router.id] };
 };

@@ -88,6 +88,11 @@ export const instanceRecord = instanceSchema
 export type InstanceRecord = z.output<typeof instanceRecord>;
 
 const NET1 = { network: "net1", subnet_name: "attached", subnet_id: SUBNET_OF_ROUTER } as const;
+const NET2 = {
+  network: "net2",
+  subnet_name: "free-3",
+  subnet_id: "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03",
+} as const;
 
 const ddosProfile = (): NonNullable<InstanceRecord["ddos_profile"]> => {
   const field = {
@@ -117,31 +122,23 @@ const ddosProfile = (): NonNullable<InstanceRecord["ddos_profile"]> => {
 };
 
 const instance = (
-  own: Pick<
-    InstanceRecord,
-    "id" | "name" | "project_id" | "region_id" | "region" | "status" | "vm_state"
-  >,
+  own: Pick<InstanceRecord, "id" | "name" | "project_id" | "status" | "vm_state"> & {
+    readonly region_id: keyof typeof REGION_NAMES;
+  },
   volumeId: string,
-  ip: { network: string; subnet_name: string; subnet_id: string; addr: string },
+  { addr, network, ...subnet }: (typeof NET1 | typeof NET2) & { readonly addr: string },
 ): InstanceRecord => ({
   ...own,
+  region: REGION_NAMES[own.region_id],
   instance_description: "",
   created_at: "2025-11-29T10:56:49Z",
   creator_task_id: "26986bc0-748a-4448-b836-0a2aa465eb06",
   addresses: {
-    [ip.network]: [
-      {
-        addr: ip.addr,
-        type: "fixed",
-        interface_name: null,
-        subnet_name: ip.subnet_name,
-        subnet_id: ip.subnet_id,
-      },
-    ],
+    [network]: [{ addr, type: "fixed", interface_name: null, ...subnet }],
   },
   blackhole_ports: [],
   ddos_profile: ddosProfile(),
-  fixed_ip_assignments: [{ external: false, ip_address: ip.addr, subnet_id: ip.subnet_id }],
+  fixed_ip_assignments: [{ external: false, ip_address: addr, subnet_id: subnet.subnet_id }],
   flavor: {
     flavor_id: "g1-standard-1-2",
     flavor_name: "g1-standard-1-2",
@@ -160,16 +157,16 @@ const instance = (
   volumes: [{ id: volumeId, delete_on_termination: false }],
 });
 
+const SUSPENDED = { status: "SUSPENDED", vm_state: "suspended" } as const;
+
 /** A suspended and an active one in the first project, a suspended one in the second. */
 export const builtInInstances = (): InstanceRecord[] => [
   instance(
     {
       ...PROJECT_A,
+      ...SUSPENDED,
       id: "6c6aa80f-7836-4dc2-a2ae-125e248be476",
       name: "my-instance",
-      region: REGION_NAMES[76],
-      status: "SUSPENDED",
-      vm_state: "suspended",
     },
     "3ed9e2ce-f906-47fb-ba32-c25a3f63df4f",
     { ...NET1, addr: "192.168.40.33" },
@@ -179,7 +176,6 @@ export const builtInInstances = (): InstanceRecord[] => [
       ...PROJECT_A,
       id: "6c6aa80f-7836-4dc2-a2ae-125e248be477",
       name: "my-active-instance",
-      region: REGION_NAMES[76],
       status: "ACTIVE",
       vm_state: "active",
     },
@@ -189,18 +185,11 @@ export const builtInInstances = (): InstanceRecord[] => [
   instance(
     {
       ...PROJECT_B,
+      ...SUSPENDED,
       id: "6c6aa80f-7836-4dc2-a2ae-125e248be478",
       name: "my-other-instance",
-      region: REGION_NAMES[148],
-      status: "SUSPENDED",
-      vm_state: "suspended",
     },
     "3ed9e2ce-f906-47fb-ba32-c25a3f63df51",
-    {
-      network: "net2",
-      subnet_name: "free-3",
-      subnet_id: "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03",
-      addr: "10.1.0.33",
-    },
+    { ...NET2, addr: "10.1.0.33" },
   ),
 ];
