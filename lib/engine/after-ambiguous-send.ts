@@ -206,7 +206,7 @@ const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
     return { kind: "unknown", rule: `${ours.length} routers fit: ${ours.join(", ")}` };
   }
   if (ours.length === 1) return { kind: "adopt", taskIds: ours };
-  return now >= lastSentAt + account.settleMs ? { kind: "send" } : checkAgain;
+  return now >= lastSentAt + account.ambiguityWindowMs ? { kind: "send" } : checkAgain;
 };
 
 const STRATEGIES: Readonly<Record<AfterAmbiguousSend, Strategy>> = {

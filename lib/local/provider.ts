@@ -2,7 +2,10 @@ import { periodMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { DEFAULT_REQUESTS_PER_SECOND, DEFAULT_SETTLE_MS } from "../provider/accounts-config.ts";
+import {
+  DEFAULT_AMBIGUITY_WINDOW_MS,
+  DEFAULT_REQUESTS_PER_SECOND,
+} from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
 import { serve } from "../service/serve.ts";
 import { createService } from "../service/service.ts";
@@ -45,7 +48,7 @@ export interface Provider {
   readonly apiKey: () => Promise<string>;
   readonly paths: OtherPaths;
   readonly canList: boolean;
-  readonly settleMs: number;
+  readonly ambiguityWindowMs: number;
   readonly requestsPerSecond: number;
   readonly jobTimes: JobTimes;
   /** The embedded service's built-in key, while its state has it. It opens this run only, so people may be told. */
@@ -69,13 +72,13 @@ const CONFIG_JOB_TIMES = {
 };
 /** It lives in this process; a request that is stalled dies with its sender. */
 const EMBEDDED_TIMES = {
-  settleMs: 5_000,
+  ambiguityWindowMs: 5_000,
   requestsPerSecond: 1_000,
   jobTimes: { ...CONFIG_JOB_TIMES, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
 };
 /** As in the cloud. */
 const REMOTE_TIMES = {
-  settleMs: DEFAULT_SETTLE_MS,
+  ambiguityWindowMs: DEFAULT_AMBIGUITY_WINDOW_MS,
   requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND,
   jobTimes: {
     ...CONFIG_JOB_TIMES,

@@ -5,7 +5,7 @@ import { TASK_PATH } from "../contract/tasks.ts";
 import { accountsSchema, OWN } from "./accounts-schema.ts";
 
 export const DEFAULT_REQUESTS_PER_SECOND = 20;
-export const DEFAULT_SETTLE_MS = 300_000;
+export const DEFAULT_AMBIGUITY_WINDOW_MS = 300_000;
 const DEFAULT_MAX_PAUSE_MS = 15 * 60 * 1000;
 /** Long enough for every task the provider documents, and the time its own clients wait. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
@@ -33,7 +33,7 @@ export interface AccountSettings {
   readonly taskPath: string;
   readonly poolPath: string;
   readonly canList: boolean;
-  readonly settleMs: number;
+  readonly ambiguityWindowMs: number;
   /** The longest pause that the provider may ask for. */
   readonly maxPauseMs: number;
   /** By operation id, and `default`; of commands that name no deadline. */
@@ -77,7 +77,7 @@ const settingsOf = (account: FileAccount): AccountSettings => {
     taskPath: account.task_path ?? TASK_PATH,
     poolPath: account.pool_path ?? POOL_PATH,
     canList: account.lists ?? true,
-    settleMs: account.settle ?? DEFAULT_SETTLE_MS,
+    ambiguityWindowMs: account.settle ?? DEFAULT_AMBIGUITY_WINDOW_MS,
     maxPauseMs: account.max_pause ?? DEFAULT_MAX_PAUSE_MS,
     deadlinesMs: { default: DEFAULT_DEADLINE_MS, ...deadlines },
   };

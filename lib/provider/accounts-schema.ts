@@ -10,7 +10,7 @@ import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 /** In an accounts file, the AWS account that Skyhook itself runs in. */
 export const OWN = "own";
 
-const MAX_SETTLE_MS = 60 * 60 * 1000;
+const MAX_AMBIGUITY_WINDOW_MS = 60 * 60 * 1000;
 const LONGEST_MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 
 /** Quoted in YAML, or its leading zeros are gone. */
@@ -89,7 +89,7 @@ const accountSchema = z.strictObject({
     .boolean()
     .optional()
     .describe("Whether its API lists tasks and notification events (default: true)"),
-  settle: atMost(MAX_SETTLE_MS, "at most 1h").describe(
+  settle: atMost(MAX_AMBIGUITY_WINDOW_MS, "at most 1h").describe(
     "How long a request without reply may still act (5m)",
   ),
   max_pause: atMost(LONGEST_MAX_PAUSE_MS, "at most 24h").describe(

@@ -30,7 +30,7 @@ export interface Account {
    * A request whose reply was lost acts within this time or never (ms). An assumption about the
    * provider: absence of a created resource proves nothing before.
    */
-  readonly settleMs: number;
+  readonly ambiguityWindowMs: number;
   /** Whether the account's interface can list tasks and notification events. */
   readonly canList: boolean;
 }
@@ -51,7 +51,7 @@ export interface OwnProvider {
   readonly apiKey: () => Promise<string>;
   readonly paths: OtherPaths;
   readonly canList: boolean;
-  readonly settleMs: number;
+  readonly ambiguityWindowMs: number;
 }
 
 const providerOf = (
@@ -68,9 +68,9 @@ const providerOf = (
   if (settings.baseUrl === undefined || !keySource) {
     throw new Error(`account ${settings.name} names no provider, or no key`);
   }
-  const { baseUrl, canList, settleMs, taskPath, poolPath } = settings;
+  const { baseUrl, canList, ambiguityWindowMs, taskPath, poolPath } = settings;
   const paths = { [getTask.id]: taskPath, [updatePool.id]: poolPath };
-  return { baseUrl, keySource, paths, canList, settleMs };
+  return { baseUrl, keySource, paths, canList, ambiguityWindowMs };
 };
 
 const openAccount = (
@@ -80,11 +80,15 @@ const openAccount = (
 ): Account => {
   const { name, maxPauseMs } = settings;
   const { clock, fetch, attemptTimeoutMs } = ports;
-  const { keySource, baseUrl, paths, canList, settleMs } = providerOf(settings, ports, own);
+  const { keySource, baseUrl, paths, canList, ambiguityWindowMs } = providerOf(
+    settings,
+    ports,
+    own,
+  );
   const rateLimiter = createRateLimiter(ports, settings);
   return {
     name,
-    settleMs,
+    ambiguityWindowMs,
     canList,
     pathOf: (operation) => paths[operation.id] ?? operation.path,
     async ready(signal, permits) {

@@ -75,7 +75,7 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   };
   const apiKey = async () => BUILT_IN_API_KEYS.first;
-  const own = { baseUrl: url, apiKey, paths: {}, canList: true, settleMs: 300_000 };
+  const own = { baseUrl: url, apiKey, paths: {}, canList: true, ambiguityWindowMs: 300_000 };
   const account = openAccounts(config, ports, own)("local");
   if (!account) throw new Error("there is no account");
   const source = createTextSource();

@@ -135,7 +135,7 @@ export const createWorld = async (options: WorldOptions) => {
         accounts[name] && {
           name,
           client,
-          settleMs: 300_000,
+          ambiguityWindowMs: 300_000,
           canList: true,
           ready: async () => ({ kind: "ready" }),
           pathOf: ({ path }) => path,

@@ -157,7 +157,7 @@ const syncWith = async (
     at: deps.clock.now(),
   };
   const { endsAt } = budget;
-  const ambiguityWindowMs = account.settleMs;
+  const { ambiguityWindowMs } = account;
   const sync = { deps, facts, key, stored, plan, remembered, ambiguityWindowMs, endsAt };
   if (plan.changes.length > 0) return makeChanges(sync, request, budget);
   await requireNoOtherSync(deps, account.name);

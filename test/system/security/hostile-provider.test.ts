@@ -13,7 +13,7 @@ const startNaming = async (tasks: readonly string[], task: object = {}) => {
     [LISTED]: () => json(200, { count: 0, results: [] }),
     [TASK]: () => json(200, { id: "t", state: "FINISHED", ...task }),
   });
-  const accounts = { local: { settleMs: Number.MAX_SAFE_INTEGER } };
+  const accounts = { local: { ambiguityWindowMs: Number.MAX_SAFE_INTEGER } };
   return { provider, world: await createWorld({ provider: () => provider, accounts }) };
 };
 

@@ -217,7 +217,7 @@ describe("a router whose creation got no reply", () => {
 
   test("is not sent again before the settle time is over, and is after it", async () => {
     const provider = lossy([]);
-    const world = await lose(provider, { settleMs: 100_000 });
+    const world = await lose(provider, { ambiguityWindowMs: 100_000 });
     await world.pass(100_000);
     const before = provider.count(CREATE);
     await world.pass(10_000);

@@ -16,7 +16,7 @@ const OWN: OwnProvider = {
   apiKey: async () => "own-key",
   paths: { [getTask.id]: "/own/tasks/{task_id}" },
   canList: false,
-  settleMs: 5_000,
+  ambiguityWindowMs: 5_000,
 };
 
 const open = (account: object, own?: OwnProvider, read = parseAccounts) => {
@@ -77,10 +77,13 @@ test("facts about a provider come from the run for its own, and from the account
   const named = { base_url: "http://acme.test", api_key: { environment: "ACME_KEY" } };
   const facts = { lists: true, settle: "90s" };
 
-  expect(open({}, OWN).accountOf("acme")).toMatchObject({ canList: false, settleMs: 5_000 });
+  expect(open({}, OWN).accountOf("acme")).toMatchObject({
+    canList: false,
+    ambiguityWindowMs: 5_000,
+  });
   expect(open({ ...named, ...facts }, OWN).accountOf("acme")).toMatchObject({
     canList: true,
-    settleMs: 90_000,
+    ambiguityWindowMs: 90_000,
   });
 });
 

@@ -1,6 +1,6 @@
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import { connectionLost } from "../../../support/provider.ts";
-import { SETTLE_MS } from "../cloud/cloud.ts";
+import { AMBIGUITY_WINDOW_MS } from "../cloud/cloud.ts";
 import type { Tampering } from "../cloud/tampering.ts";
 
 /** A deliberate bug, and the invariant that it breaks. */
@@ -65,12 +65,12 @@ export const BUGS: readonly Bug[] = [
   {
     name: "absence counts at once, without waiting for requests that are still on their way",
     invariant: 2,
-    tamper: () => ({ settleMs: 0 }),
+    tamper: () => ({ ambiguityWindowMs: 0 }),
   },
   {
     name: "absence counts 30 s too early",
     invariant: 0,
-    tamper: () => ({ settleMs: SETTLE_MS - 30_000 }),
+    tamper: () => ({ ambiguityWindowMs: AMBIGUITY_WINDOW_MS - 30_000 }),
   },
   {
     name: "a connection that was lost is taken for one that never was",

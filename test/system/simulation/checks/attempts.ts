@@ -2,7 +2,7 @@ import { createRouter } from "../../../../lib/contract/routers.ts";
 import { type NumberedAttempt, readAttempts } from "../../../../lib/engine/attempt-history.ts";
 import { ATTEMPT_LEASE_MS } from "../../../../lib/platform/deployment.ts";
 import type { Violation } from "../cloud/chronicle.ts";
-import { type Cloud, SETTLE_MS } from "../cloud/cloud.ts";
+import { AMBIGUITY_WINDOW_MS, type Cloud } from "../cloud/cloud.ts";
 import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 
 /** How far clocks may be from each other. */
@@ -37,7 +37,7 @@ const isBeforeSettled = (
 ): boolean =>
   UNKNOWN.has(disposition) &&
   endedAt !== undefined &&
-  next.startedAt < Math.min(endedAt, startedAt + ATTEMPT_LEASE_MS) + SETTLE_MS - SKEW_MS;
+  next.startedAt < Math.min(endedAt, startedAt + ATTEMPT_LEASE_MS) + AMBIGUITY_WINDOW_MS - SKEW_MS;
 
 const untruths = (
   { attemptCount, lostReplies, operation }: Ended,

@@ -34,7 +34,7 @@ import type { Tampering } from "./tampering.ts";
 import { createTriggers } from "./triggers.ts";
 
 /** Short, so that a run does not last for hours; as long as the rate limit's clocks allow. */
-export const SETTLE_MS = 90_000;
+export const AMBIGUITY_WINDOW_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
 /** As in infra/queues.cjs, or so few that some messages become dead letters. */
 const MAX_RECEIVE_COUNTS = [10, 10, 2];
@@ -48,11 +48,11 @@ export interface CloudOptions {
   readonly tampering: Tampering;
 }
 
-const accountsOf = (requestsPerSecond: number, settleMs: number): AccountsConfig => {
+const accountsOf = (requestsPerSecond: number, ambiguityWindowMs: number): AccountsConfig => {
   const shared = {
     api_key: { parameter: "/key" },
     requests_per_second: requestsPerSecond,
-    settle: settleMs,
+    settle: ambiguityWindowMs,
     deadlines: { default: DEADLINE_MS },
   };
   const narrow = { sender: NARROW_SENDER, projects: [B.project_id] };
@@ -104,7 +104,10 @@ export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) 
   const fates = createTaskFates(chance, weather);
   const keys = createApiKeys(timeline);
   const requestsPerSecond = chance.pick("budget", [2, 5, 20]);
-  const accounts = accountsOf(requestsPerSecond, tampering.settleMs ?? SETTLE_MS);
+  const accounts = accountsOf(
+    requestsPerSecond,
+    tampering.ambiguityWindowMs ?? AMBIGUITY_WINDOW_MS,
+  );
   ledger.onWrite((item) => void timeline.standStill(() => sent.note(item)));
   const provider = await openProviderSide({
     timeline,
@@ -133,7 +136,7 @@ export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) 
     reactions: reactionsFor(accounts),
     isSkewed: chance.happens("skewed", 0.3),
     jobAccount: chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
-    settleMs: SETTLE_MS,
+    ambiguityWindowMs: AMBIGUITY_WINDOW_MS,
     lines: chronicle.lines,
     configs,
     tampering,

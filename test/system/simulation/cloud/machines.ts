@@ -54,7 +54,7 @@ export interface Surroundings {
   readonly isSkewed: boolean;
   /** Whose scheduled jobs they are. */
   readonly jobAccount: string;
-  readonly settleMs: number;
+  readonly ambiguityWindowMs: number;
   readonly lines: LogLine[];
   readonly configs: ConfigObjects;
   readonly tampering: Tampering;
@@ -115,7 +115,7 @@ export const startMachine = (
   const fetch = hostileProvider(sandbox, {
     timeline,
     chance,
-    settleMs: around.settleMs,
+    ambiguityWindowMs: around.ambiguityWindowMs,
     leaves: (sent) => around.provider.leaves(sent, sandbox),
     paused: (url, pauseMs) => around.provider.pauses(url, sandbox, pauseMs),
     refused: (request) => around.provider.refusesKey(request, sandbox),

@@ -12,5 +12,5 @@ export interface Tampering {
   readonly source?: (source: ConfigSource) => ConfigSource;
   readonly log?: (log: Log) => Log;
   readonly leaseMs?: number;
-  readonly settleMs?: number;
+  readonly ambiguityWindowMs?: number;
 }

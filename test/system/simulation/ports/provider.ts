@@ -91,7 +91,7 @@ export interface HostileProviderOptions {
   readonly timeline: Timeline;
   readonly chance: Chance;
   /** A request that stalls acts within this time, or never. */
-  readonly settleMs: number;
+  readonly ambiguityWindowMs: number;
   /** Called when an answer asks for a pause. */
   readonly paused: (url: string, pauseMs: number) => void;
   /** Called when an answer refuses the key. */
@@ -103,7 +103,7 @@ export interface HostileProviderOptions {
 /** The provider as a sandbox reaches it over the network. */
 export const hostileProvider = (
   sandbox: Sandbox,
-  { timeline, chance, settleMs, leaves, paused, refused }: HostileProviderOptions,
+  { timeline, chance, ambiguityWindowMs, leaves, paused, refused }: HostileProviderOptions,
 ): Fetch => {
   const travel = async (
     kind: string | undefined,
@@ -112,8 +112,8 @@ export const hostileProvider = (
   ): Promise<Response | undefined> => {
     if (kind === "stalls") {
       // At the last moment as often as at any other: that is where an assumption breaks.
-      const earliest = chance.pick(`earliest ${place}`, [0, Math.round(settleMs * 0.9)]);
-      const delayMs = chance.between(`stall ${place}`, earliest, settleMs - 1);
+      const earliest = chance.pick(`earliest ${place}`, [0, Math.round(ambiguityWindowMs * 0.9)]);
+      const delayMs = chance.between(`stall ${place}`, earliest, ambiguityWindowMs - 1);
       if (chance.happens(`acts ${place}`, 0.7)) {
         timeline.after(delayMs, () => {
           void timeline.standStill(arrive).then(({ lose }) => lose());

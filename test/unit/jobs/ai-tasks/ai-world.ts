@@ -109,7 +109,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
       random: createSeededRandom(invocation),
       log,
     };
-    return { deps, account: { name: ACCOUNT, client, settleMs: 300_000, canList: true } };
+    return { deps, account: { name: ACCOUNT, client, ambiguityWindowMs: 300_000, canList: true } };
   };
 
   /** One run to its end. @returns what it rejected with, or undefined */

@@ -95,7 +95,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
   const accountOf = (deps: JobDeps, fetchThere: Fetch): Account => {
     const apiKey = async () => BUILT_IN_API_KEYS.first;
     const provider = { baseUrl: "http://provider.test", apiKey, paths: {} };
-    const facts = { settleMs: 300_000, canList: true };
+    const facts = { ambiguityWindowMs: 300_000, canList: true };
     const { requestsPerSecond: requests_per_second } = options;
     if (requests_per_second === undefined) {
       // An attempt has no time limit of its own here.

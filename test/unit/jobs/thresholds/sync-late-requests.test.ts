@@ -7,7 +7,7 @@ import { createThresholdWorld, type ThresholdWorldOptions } from "./threshold-wo
  * were sent after them.
  */
 
-const SETTLE_MS = 300_000;
+const AMBIGUITY_WINDOW_MS = 300_000;
 const LEASE_MS = 120_000;
 const EMPTY = "prune: true\nthresholds: []\n";
 const A_500 =
@@ -50,7 +50,7 @@ test.each<readonly [string, Course]>([
 
   await expect(world.sync()).rejects.toThrow("not every change was made");
   await world.atProvider(course.method, EVENT_A);
-  await world.clock.advance(SETTLE_MS);
+  await world.clock.advance(AMBIGUITY_WINDOW_MS);
   await world.sync();
 
   expect(await world.actual()).toEqual(course.left.map((each) => `reaching_used_space - ${each}`));
@@ -90,7 +90,7 @@ test("a change that comes when no earlier request can arrive any more is certain
   const world = await createBlindWorld(A_500);
   await syncInVain(world);
   world.source.write(EMPTY);
-  await world.clock.advance(SETTLE_MS);
+  await world.clock.advance(AMBIGUITY_WINDOW_MS);
 
   await world.sync();
   await world.sync();
@@ -127,7 +127,7 @@ test("what a run that died may have sent is undone when none of it can arrive an
   await world.clock.advance(LEASE_MS);
   await expect(world.sync()).rejects.toThrow("not every change was made");
   await world.atProvider("POST", EVENT_A);
-  await world.clock.advance(SETTLE_MS);
+  await world.clock.advance(AMBIGUITY_WINDOW_MS);
   await world.sync();
 
   expect(await world.actual()).toEqual([]);
@@ -137,7 +137,7 @@ test("a create that arrives while a slow sync goes on is deleted by the next one
   const world = await createBlindWorld(A_500);
   await syncInVain(world);
   world.source.write(A_500.replace("bucket_name: a", "bucket_name: b"));
-  await world.clock.advance(SETTLE_MS - 30_000);
+  await world.clock.advance(AMBIGUITY_WINDOW_MS - 30_000);
   world.meanwhile(async () => {
     while (!world.requests.some(({ method }) => method === "DELETE")) await letOthersRun();
     await letOthersRun();

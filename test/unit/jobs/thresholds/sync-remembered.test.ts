@@ -4,7 +4,7 @@ import { LOSSES } from "../../../support/lost-replies.ts";
 import { createThresholdWorld, event } from "./threshold-world.ts";
 
 const NO_LISTS = { canList: false };
-const SETTLE_MS = 300_000;
+const AMBIGUITY_WINDOW_MS = 300_000;
 const configOf = (...buckets: readonly string[]): string =>
   `prune: true\nthresholds: [${buckets
     .map((name) => `{ name: reaching_used_space, bucket_name: ${name}, bytes: 500 }`)
@@ -110,7 +110,7 @@ test("a threshold that a dead run may have made is deleted when it is wanted no 
   world.faults.strike(...lost);
   await expect(world.sync()).rejects.toThrow("not every change was made");
   world.source.write(configOf("c"));
-  await world.clock.advance(SETTLE_MS);
+  await world.clock.advance(AMBIGUITY_WINDOW_MS);
 
   await world.sync();
 
@@ -186,7 +186,7 @@ test("what a sync sends that stood still while another took over is remembered a
 
   await expect(world.sync()).rejects.toThrow("another sync has taken over");
   const left = await world.actual();
-  await world.clock.advance(SETTLE_MS);
+  await world.clock.advance(AMBIGUITY_WINDOW_MS);
   await world.sync();
 
   expect(left).toEqual(["reaching_used_space - a 500"]);
