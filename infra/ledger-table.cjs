@@ -1,7 +1,7 @@
 const { nameOf } = require("./names.cjs");
 
 /**
- * Keys and index are those of lib/platform/aws/ledger-table.ts, which local runs create their table from; a
+ * Keys and index are those of lib/platform/aws/dynamodb-ledger.ts, which local runs create their table from; a
  * test compares the two.
  */
 module.exports = {

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../../package.json";
-import { createSystemClock } from "../platform/system-clock.ts";
-import { createSystemRandom } from "../platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { EXIT, type ExitCode, programEnd } from "./exit-code.ts";
 import { printNote } from "./render.ts";
 import type { DeclareVerb } from "./verb.ts";

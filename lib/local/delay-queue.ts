@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Clock } from "../platform/ports/clock.ts";
+import type { Waker } from "../platform/ports/queue.ts";
 import type { Random } from "../platform/ports/random.ts";
-import type { Waker } from "../platform/ports/waker.ts";
 import type { DurableMap } from "./durable-store.ts";
 
 export interface DelayQueueOptions {

@@ -1,8 +1,8 @@
 import type { EventBridgeEvent } from "aws-lambda";
 import pLimit from "p-limit";
 import * as z from "zod";
-import { eventBytes, MAX_EVENT_BYTES } from "../platform/aws/event-size.ts";
 import type { BusEntry, EventBus, PublishOutcome } from "../platform/ports/bus.ts";
+import { eventBytes, MAX_EVENT_BYTES } from "../platform/ports/bus.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";

@@ -23,7 +23,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { createClosing } from "../../lib/local/closing.ts";
-import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/platform/aws/ledger-table.ts";
+import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../lib/platform/aws/dynamodb-ledger.ts";
 import { accountsAt } from "../system/scenarios/configs.ts";
 import { type DeployedStack, deployStack } from "./deployed-stack.ts";
 import { removeBucket, removeLedger } from "./kept-resources.ts";

@@ -1,6 +1,5 @@
 import { demoState } from "../../lib/cli/demo/world.ts";
-import { createSystemClock } from "../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../lib/platform/system.ts";
 import { type ServedService, serve } from "../../lib/service/serve.ts";
 import { createService } from "../../lib/service/service.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";

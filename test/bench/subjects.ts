@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import { createSystemClock } from "../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../lib/platform/system.ts";
 import { serve } from "../../lib/service/serve.ts";
 import { createService } from "../../lib/service/service.ts";
 import { builtInState } from "../../lib/service/state/state.ts";

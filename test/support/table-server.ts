@@ -6,7 +6,7 @@ import {
   type DynamoDBClientConfig,
 } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
-import { LEDGER_TABLE } from "../../lib/platform/aws/ledger-table.ts";
+import { LEDGER_TABLE } from "../../lib/platform/aws/dynamodb-ledger.ts";
 
 /** A DynamoDB server in this process: dynalite, the double that the DynamoDB adapter is tested on. */
 export interface TableServer {

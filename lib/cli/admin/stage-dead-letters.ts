@@ -13,7 +13,6 @@ import { createAwsClient } from "../../platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
 import { createSqsDeadLetters } from "../../platform/aws/sqs-dead-letters.ts";
 import { createSsmSecrets } from "../../platform/aws/ssm-secrets.ts";
-import { RULE_ATTRIBUTE, undeliveredCall } from "../../platform/aws/undelivered-events.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import { createAccess } from "../../provider/access.ts";
 import type { AccountsConfig } from "../../provider/accounts-config.ts";
@@ -43,11 +42,6 @@ const openQueues = async (stage: string, sqs: SQSClient, random: Random) => {
   const [ofCommands, ofRequests, ofIntake] = deadLetterUrls;
   const requests = { client: sqs, random, queue: "requests", queueUrl: requestQueueUrl } as const;
   const reactionRules = stageResource(stage, "reaction-");
-  const undelivered = {
-    attribute: RULE_ATTRIBUTE,
-    toBody: (body: string, ruleArn: string | undefined) =>
-      undeliveredCall(reactionRules, body, ruleArn),
-  };
   const deadLetters = joinDeadLetters([
     createSqsDeadLetters({
       client: sqs,
@@ -57,7 +51,7 @@ const openQueues = async (stage: string, sqs: SQSClient, random: Random) => {
       queueUrl: commandQueueUrl,
     }),
     createSqsDeadLetters({ ...requests, deadLetterUrl: ofRequests }),
-    createSqsDeadLetters({ ...requests, deadLetterUrl: ofIntake, undelivered }),
+    createSqsDeadLetters({ ...requests, deadLetterUrl: ofIntake, reactionRules }),
   ]);
   return { commandQueueUrl, deadLetters };
 };

@@ -1,6 +1,7 @@
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
+  type CreateTableCommandInput,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -14,7 +15,39 @@ import {
   type LedgerItem,
   UnreadableItemError,
 } from "../ports/ledger.ts";
-import { DUE_INDEX, DUE_PARTITION, EXPIRY_ATTRIBUTE } from "./ledger-table.ts";
+
+const DUE_INDEX = "due";
+
+/**
+ * The one value of the due index's partition key. All outstanding items share a partition on
+ * purpose: a poller run with nothing to do is one query. A partition takes 1000 writes a second,
+ * far above the rate limit of any API that we follow.
+ */
+const DUE_PARTITION = "due";
+
+/** Holds epoch seconds, as DynamoDB's time to live demands. */
+export const EXPIRY_ATTRIBUTE = "expiresAt";
+
+/** What the ledger needs of its table, all but its name. Time to live is switched on separately. */
+export const LEDGER_TABLE: Omit<CreateTableCommandInput, "TableName"> = {
+  BillingMode: "PAY_PER_REQUEST",
+  AttributeDefinitions: [
+    { AttributeName: "pk", AttributeType: "S" },
+    { AttributeName: "due", AttributeType: "S" },
+    { AttributeName: "dueAt", AttributeType: "N" },
+  ],
+  KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: DUE_INDEX,
+      KeySchema: [
+        { AttributeName: "due", KeyType: "HASH" },
+        { AttributeName: "dueAt", KeyType: "RANGE" },
+      ],
+      Projection: { ProjectionType: "KEYS_ONLY" },
+    },
+  ],
+};
 
 /** Of a partition key. */
 const MAX_KEY_BYTES = 2048;

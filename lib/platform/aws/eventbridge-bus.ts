@@ -4,7 +4,7 @@ import {
   type PutEventsResultEntry,
 } from "@aws-sdk/client-eventbridge";
 import type { BusEntry, EventBus, PublishOutcome } from "../ports/bus.ts";
-import { eventBytes, MAX_EVENT_BYTES } from "./event-size.ts";
+import { eventBytes, MAX_EVENT_BYTES } from "../ports/bus.ts";
 
 const MAX_ENTRIES_PER_REQUEST = 10;
 

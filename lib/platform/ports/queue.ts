@@ -15,3 +15,9 @@ export interface CommandQueue {
   /** Resolves when the message is durable. A rejection means that it may or may not have arrived. */
   send(message: CommandMessage): Promise<void>;
 }
+
+/** Asks for a run of the poller before its next scheduled one. A lost wake costs time, never truth. */
+export interface Waker {
+  /** A poller run starts at or soon after `at` (epoch ms); resolves when the request is durable. */
+  wakeAt(at: number): Promise<void>;
+}

@@ -6,10 +6,10 @@ import {
   ReceiveMessageCommand,
 } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
-import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
 import { createSqsDeadLetters } from "../../../lib/platform/aws/sqs-dead-letters.ts";
+import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-queues.ts";
 import { deployment } from "../../../lib/platform/deployment.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemRandom } from "../../../lib/platform/system.ts";
 import { describeDeadLettersContract } from "../../contract/ports/dead-letters-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 import { refusingWrongMessages } from "../emulator-defects.ts";

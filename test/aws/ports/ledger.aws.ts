@@ -7,8 +7,11 @@ import {
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
-import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/platform/aws/ledger-table.ts";
+import {
+  createDynamodbLedger,
+  EXPIRY_ATTRIBUTE,
+  LEDGER_TABLE,
+} from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import { describeLedgerContract } from "../../contract/ports/ledger-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 import * as z from "zod";
-import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
+import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-queues.ts";
 import { deployment } from "../../../lib/platform/deployment.ts";
 import { describeCommandQueueContract } from "../../contract/ports/queue-contract.ts";
 import { AWS_ACCOUNT, createAwsClients, REGION } from "../aws-clients.ts";

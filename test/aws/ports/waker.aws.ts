@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
-import { createSqsWaker } from "../../../lib/platform/aws/sqs-waker.ts";
+import { createSqsWaker } from "../../../lib/platform/aws/sqs-queues.ts";
 import { deployment } from "../../../lib/platform/deployment.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemClock } from "../../../lib/platform/system.ts";
 import { describeWakerContract } from "../../contract/ports/waker-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 import { refusingWrongMessages } from "../emulator-defects.ts";

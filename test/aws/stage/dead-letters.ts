@@ -9,8 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { stageDeadLetters } from "../../../lib/cli/admin/stage-dead-letters.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 import { sendCommand, successOf } from "../../system/scenarios/asking.ts";
 import { awsEnvironment, REGION } from "../aws-clients.ts";
 import type { DeployedStage } from "../deployed-stage.ts";

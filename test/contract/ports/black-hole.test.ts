@@ -10,9 +10,8 @@ import { createAwsClient, untilWorkEnds } from "../../../lib/platform/aws/aws-cl
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import { createEventbridgeBus } from "../../../lib/platform/aws/eventbridge-bus.ts";
 import { createS3ConfigSource } from "../../../lib/platform/aws/s3-config-source.ts";
-import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
 import { createSqsDeadLetters } from "../../../lib/platform/aws/sqs-dead-letters.ts";
-import { createSqsWaker } from "../../../lib/platform/aws/sqs-waker.ts";
+import { createSqsCommandQueue, createSqsWaker } from "../../../lib/platform/aws/sqs-queues.ts";
 import { createSsmSecrets } from "../../../lib/platform/aws/ssm-secrets.ts";
 import type { HeldDeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
 import { endlessBody, halfABody, noAnswer, openBlackHole } from "../../support/black-hole.ts";

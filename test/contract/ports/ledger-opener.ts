@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { Level } from "level";
 import { openDataDirectory } from "../../../lib/local/data-directory.ts";
 import { openLocalLedger } from "../../../lib/local/local-ledger.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemRandom } from "../../../lib/platform/system.ts";
 import { silentLog } from "../../support/silent-log.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

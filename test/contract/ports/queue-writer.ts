@@ -1,7 +1,6 @@
 import { openLevelStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 
 // To be killed: sends for ever and acknowledges every third message, and prints what is done.
 const [, , directory = "", round = ""] = process.argv;

@@ -5,7 +5,6 @@ import {
   createSqsDeadLetters,
   type SqsDeadLettersOptions,
 } from "../../../lib/platform/aws/sqs-dead-letters.ts";
-import { RULE_ATTRIBUTE, undeliveredCall } from "../../../lib/platform/aws/undelivered-events.ts";
 import type { HeldDeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createStubAws, type SentRequest, type StubReply } from "../../support/stub-aws.ts";
@@ -143,10 +142,7 @@ describe("the dead letters on SQS", () => {
       { ReceiveMessage: { status: 200, body: { Messages } } },
       {
         queue: "requests",
-        undelivered: {
-          attribute: RULE_ATTRIBUTE,
-          toBody: (body, ruleArn) => undeliveredCall("s-reaction-", body, ruleArn),
-        },
+        reactionRules: "s-reaction-",
       },
     );
 

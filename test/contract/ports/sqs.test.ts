@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { describe, expect, test } from "vitest";
-import { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
-import { createSqsWaker } from "../../../lib/platform/aws/sqs-waker.ts";
+import { createSqsCommandQueue, createSqsWaker } from "../../../lib/platform/aws/sqs-queues.ts";
 import { createStubAws, type StubReply } from "../../support/stub-aws.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 
 describe("the system clock", () => {
   test("has a time that goes on while it sleeps", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { undeliveredCall } from "../../../lib/platform/aws/undelivered-events.ts";
+import { undeliveredCall } from "../../../lib/platform/aws/sqs-dead-letters.ts";
 
 const EVENT = { id: "e1", account: "111122223333", "detail-type": "InvoicePaid", detail: {} };
 const REACTIONS = "skyhook-prod-reaction-";

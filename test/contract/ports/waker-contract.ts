@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
-import type { Waker } from "../../../lib/platform/ports/waker.ts";
+import type { Waker } from "../../../lib/platform/ports/queue.ts";
 
 export interface WakerHarness {
   readonly waker: Waker;

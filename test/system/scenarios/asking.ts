@@ -1,6 +1,6 @@
 import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemClock } from "../../../lib/platform/system.ts";
 import { type Client, createClient } from "../../../lib/provider/client.ts";
 import type { Published, Stage } from "./stage.ts";
 

@@ -1,5 +1,4 @@
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 import { createService } from "../../../lib/service/service.ts";
 import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";

@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDataDirectory } from "../../../lib/local/data-directory.ts";
 import { openLevelStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 

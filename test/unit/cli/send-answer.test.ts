@@ -6,8 +6,7 @@ import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
 import { openGateway } from "../../../lib/local/gateway.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 import type { ServedService } from "../../../lib/service/serve.ts";
 import { openQuietly } from "../local/open-quietly.ts";
 

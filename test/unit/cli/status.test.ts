@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { showStatus } from "../../../lib/cli/commands/status.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
+import { createSystemClock } from "../../../lib/platform/system.ts";
 
 const STATE = {
   kind: "command",

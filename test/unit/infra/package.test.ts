@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/platform/aws/ledger-table.ts";
+import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import { deployment } from "../../../lib/platform/deployment.ts";
 import { readEnvironment } from "../../../lib/platform/lambda/settings.ts";
 import { testAcrossAccounts } from "./package/across-accounts.ts";

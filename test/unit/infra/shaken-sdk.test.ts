@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import type { createEventbridgeBus } from "../../../lib/platform/aws/eventbridge-bus.ts";
 import type { createS3ConfigSource } from "../../../lib/platform/aws/s3-config-source.ts";
-import type { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-command-queue.ts";
+import type { createSqsCommandQueue } from "../../../lib/platform/aws/sqs-queues.ts";
 import type { createSsmSecrets } from "../../../lib/platform/aws/ssm-secrets.ts";
 import { createStubAws, inTurn, type StubReply } from "../../support/stub-aws.ts";
 
@@ -34,7 +34,7 @@ const CONTENTS = `
   export { createDynamodbLedger } from "./lib/platform/aws/dynamodb-ledger.ts";
   export { createEventbridgeBus } from "./lib/platform/aws/eventbridge-bus.ts";
   export { createS3ConfigSource } from "./lib/platform/aws/s3-config-source.ts";
-  export { createSqsCommandQueue } from "./lib/platform/aws/sqs-command-queue.ts";
+  export { createSqsCommandQueue } from "./lib/platform/aws/sqs-queues.ts";
   export { createSsmSecrets } from "./lib/platform/aws/ssm-secrets.ts";
   export { DynamoDBClient } from "@aws-sdk/client-dynamodb";
   export { EventBridgeClient } from "@aws-sdk/client-eventbridge";

@@ -3,8 +3,7 @@ import {
   type AutomationOptions,
   openAutomation,
 } from "../../../lib/local/automation.ts";
-import { createSystemClock } from "../../../lib/platform/system-clock.ts";
-import { createSystemRandom } from "../../../lib/platform/system-random.ts";
+import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 import { silentLog } from "../../support/silent-log.ts";
 
 /** A local run in memory on the embedded service, with tasks that end at once. */

@@ -4,8 +4,7 @@ import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/d
 import type { InvocationLog } from "../../../../lib/platform/lambda/invocation.ts";
 import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { Log } from "../../../../lib/platform/ports/log.ts";
-import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
-import type { Waker } from "../../../../lib/platform/ports/waker.ts";
+import type { CommandQueue, Waker } from "../../../../lib/platform/ports/queue.ts";
 import { createAccess } from "../../../../lib/provider/access.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
 import type { AccountsConfig } from "../../../../lib/provider/accounts-config.ts";

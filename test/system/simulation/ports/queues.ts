@@ -1,5 +1,4 @@
-import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
-import type { Waker } from "../../../../lib/platform/ports/waker.ts";
+import type { CommandQueue, Waker } from "../../../../lib/platform/ports/queue.ts";
 import type { Sandbox } from "../cloud/sandbox.ts";
 import type { Chance } from "../engine/chance.ts";
 

@@ -1,5 +1,7 @@
 import { setTimeout as timer } from "node:timers/promises";
+import { v7 } from "uuid";
 import type { Clock } from "./ports/clock.ts";
+import type { Random } from "./ports/random.ts";
 
 /** Node fires a longer timer at once, so a longer sleep is made of several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -16,4 +18,10 @@ export const createSystemClock = (): Clock => ({
       leftMs -= stepMs;
     }
   },
+});
+
+/** Chance for jitter and ids. Not for secrets: `fraction` can be predicted. */
+export const createSystemRandom = (): Random => ({
+  fraction: () => Math.random(),
+  uuid: () => v7(),
 });

@@ -1,6 +1,26 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { Clock } from "../ports/clock.ts";
-import type { Waker } from "../ports/waker.ts";
+import type { CommandQueue, Waker } from "../ports/queue.ts";
+
+export interface SqsCommandQueueOptions {
+  readonly client: SQSClient;
+  /** A FIFO queue, deduplicating by the id that each message carries. */
+  readonly queueUrl: string;
+}
+
+/** The command queue on SQS FIFO. */
+export const createSqsCommandQueue = (options: SqsCommandQueueOptions): CommandQueue => ({
+  async send({ body, groupId, deduplicationId }) {
+    await options.client.send(
+      new SendMessageCommand({
+        QueueUrl: options.queueUrl,
+        MessageBody: body,
+        MessageGroupId: groupId,
+        MessageDeduplicationId: deduplicationId,
+      }),
+    );
+  },
+});
 
 /** SQS delays no message for longer. */
 const LONGEST_DELAY_SECONDS = 900;
