@@ -33,7 +33,7 @@ import { openLocalLedger } from "./local-ledger.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { type JobChoice, type ScheduledJobs, startScheduledJobs } from "./scheduled-jobs.ts";
 import { deduplicationIdOf } from "./send-request.ts";
-import { createDoorbell, type Doorbell, startTriggers } from "./triggers.ts";
+import { createWakeSignal, startTriggers, type WakeSignal } from "./triggers.ts";
 
 export interface AutomationOptions {
   readonly provider: ProviderChoice;
@@ -129,21 +129,21 @@ const openParts = async (options: AutomationOptions, store: DurableStore): Promi
   }),
 });
 
-/** The ports of the queues, which tell the triggers of whatever is sent. */
-const ringing = (
+/** The ports of the queues; each send notifies the triggers. */
+const notifying = (
   { commandQueue, wakeQueue }: Parts,
-  doorbell: Doorbell,
+  wakeSignal: WakeSignal,
 ): Pick<CommandDeps, "queue" | "waker"> => ({
   queue: {
     async send(message) {
       await commandQueue.send(message);
-      doorbell.ring();
+      wakeSignal.notify();
     },
   },
   waker: {
     async wakeAt(at) {
       await wakeQueue.wakeAt(at);
-      doorbell.ring();
+      wakeSignal.notify();
     },
   },
 });
@@ -201,7 +201,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     options.directory,
     () => openAll(options, failing),
   );
-  const doorbell = createDoorbell();
+  const wakeSignal = createWakeSignal();
   const own = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond);
   const { environment, eventSource } = options;
   const ports = { ledger, bus: parts.bus, clock, random, log, environment };
@@ -215,7 +215,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   await breakLease(ledger, aiTasksLease(jobAccount.name));
   const deps: CommandDeps = {
     ledger,
-    ...ringing(parts, doorbell),
+    ...notifying(parts, wakeSignal),
     bus: parts.bus,
     clock,
     random,
@@ -262,7 +262,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       const id = random.uuid();
       const message = { body: JSON.stringify(call), groupId: id, deduplicationId: id };
       await parts.requestQueue.send(message);
-      doorbell.ring();
+      wakeSignal.notify();
     },
   });
   let triggers: ReturnType<typeof startTriggers> | undefined;
@@ -303,7 +303,14 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       parts.defaultBus.start();
       const { intake, runCommands } = createSkyhook(functionPorts, config);
       const { pollTasks } = createSkyhook(backgroundPorts, config);
-      triggers = startTriggers({ ...options, ...parts, doorbell, intake, runCommands, pollTasks });
+      triggers = startTriggers({
+        ...options,
+        ...parts,
+        wakeSignal,
+        intake,
+        runCommands,
+        pollTasks,
+      });
       jobs = startScheduledJobs({
         ports: backgroundPorts,
         config,

@@ -38,7 +38,7 @@ export const nextSequence = (previous: string | undefined, nowMs: number): strin
 };
 
 const createMemoryMap = (): DurableMap => {
-  // Kept as text, so that nobody shares an object with what is stored, just as on disk.
+  // Kept as text, as on disk, so that no caller shares an object with the store.
   const texts = new Map<string, string>();
   return {
     load: async () =>

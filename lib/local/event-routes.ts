@@ -102,7 +102,7 @@ type ForwardHandler = (awsAccount: string, event: BusEvent) => Promise<void>;
 
 /** The ways of events between AWS accounts, as rules and policies make them in the cloud. */
 export interface EventRoutes {
-  /** Begins to lead events. To be called once, behind whoever shows events to a person. */
+  /** Begins to route events. To be called once, after the subscribers that print events. */
   connect(): void;
   /**
    * Puts an event on Skyhook's bus, or on the default one of our own AWS account.

@@ -28,7 +28,7 @@ export type ProviderChoice =
       readonly seed?: State | undefined;
       /** What it starts with where it has no state yet; absent: the built-in state. */
       readonly firstState?: State | undefined;
-      /** One more key for every project; absent: one that nobody else knows. */
+      /** One more key for every project; absent: a random one. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
       /** Names besides those of the loopback address that a request's `Host` may have. */
@@ -51,7 +51,7 @@ export interface Provider {
   readonly ambiguityWindowMs: number;
   readonly requestsPerSecond: number;
   readonly jobTimes: JobTimes;
-  /** The embedded service's built-in key, while its state has it. It opens this run only, so people may be told. */
+  /** The embedded service's built-in key, while its state has it. It opens this run only, so it may be printed. */
   readonly builtInKey?: string | undefined;
   close(): Promise<void>;
 }

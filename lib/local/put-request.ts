@@ -45,7 +45,7 @@ export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
 /** The answer to an event that was put, as JSON. */
 export const putAnswerSchema = z.object({
   id: z.string(),
-  /** AWS account whose event it is, and so the sender of its commands. */
+  /** AWS account of the event, and so the sender of its commands. */
   account: z.string(),
   rules: z.array(ruleOutcomeSchema),
 });

@@ -8,21 +8,21 @@ import type { DelayQueue } from "./delay-queue.ts";
 import type { FifoQueue, ReceivedMessage } from "./fifo-queue.ts";
 import { lambdaContext } from "./lambda-context.ts";
 
-/** Wakes whoever waits for something to do, so that nobody has to look all the time. */
-export interface Doorbell {
-  /** Aborts at the next ring. To be taken before looking, so that no ring is missed. */
+/** Wakes the worker loops when a queue changes, so that they need not poll all the time. */
+export interface WakeSignal {
+  /** Aborts at the next notification. Take it before reading a queue, so that none is missed. */
   next(): AbortSignal;
-  ring(): void;
+  notify(): void;
 }
 
-export const createDoorbell = (): Doorbell => {
-  let bell = new AbortController();
+export const createWakeSignal = (): WakeSignal => {
+  let next = new AbortController();
   return {
-    next: () => bell.signal,
-    ring() {
-      const rung = bell;
-      bell = new AbortController();
-      rung.abort();
+    next: () => next.signal,
+    notify() {
+      const current = next;
+      next = new AbortController();
+      current.abort();
     },
   };
 };
@@ -34,8 +34,8 @@ export const createDoorbell = (): Doorbell => {
 const VISIBLE_AFTER_MS = 5_000;
 /** Groups are worked on side by side by this many invocations. */
 const MAX_INVOCATIONS = 4;
-/** The doorbell tells of what is sent; only what becomes visible again is found by looking. */
-const LOOK_MS = 1_000;
+/** The wake signal covers sent messages; those that become visible again are found by polling. */
+const POLL_MS = 1_000;
 
 export interface TriggerOptions {
   readonly clock: Clock;
@@ -45,8 +45,8 @@ export interface TriggerOptions {
   readonly requestQueue: FifoQueue;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
-  /** Rung by whoever sends to one of the queues. */
-  readonly doorbell: Doorbell;
+  /** Notified by everything that sends to one of the queues. */
+  readonly wakeSignal: WakeSignal;
   readonly intake: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse | undefined>;
   readonly runCommands: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
   readonly pollTasks: (event: SQSEvent | ScheduledEvent, context: Context) => Promise<void>;
@@ -94,8 +94,8 @@ const invokeByMessages = async (options: TriggerOptions, mapping: Mapping): Prom
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const handled = messages.filter(({ messageId }) => !failed.has(messageId));
     for (const { receiptHandle } of handled) await queue.acknowledge(receiptHandle);
-    // What waited behind them in their groups is free now.
-    options.doorbell.ring();
+    // The messages behind them in their groups are free now.
+    options.wakeSignal.notify();
   } catch (error) {
     // The whole batch stays and comes again, as it would in the cloud.
     options.log.warn("batch not handled, it comes again", { errorMessage: String(error) });
@@ -124,7 +124,7 @@ const invokeByWake = async (options: TriggerOptions): Promise<boolean> => {
 
 /** Does for the functions what Lambda's event sources and the scheduler do in the cloud. */
 export const startTriggers = (options: TriggerOptions): Triggers => {
-  const { clock, random, log, wakeQueue, doorbell } = options;
+  const { clock, random, log, wakeQueue, wakeSignal } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
 
@@ -139,13 +139,13 @@ export const startTriggers = (options: TriggerOptions): Triggers => {
   };
   const repeat = async (work: () => Promise<boolean>, pauseMs: () => number): Promise<void> => {
     while (!signal.aborted) {
-      const rung = doorbell.next();
-      if (!(await isBusy(work))) await clock.sleep(pauseMs(), rung);
+      const changed = wakeSignal.next();
+      if (!(await isBusy(work))) await clock.sleep(pauseMs(), changed);
     }
   };
   const untilNextWake = (): number => {
     const nextAt = wakeQueue.nextAt() ?? Number.POSITIVE_INFINITY;
-    return Math.min(LOOK_MS, nextAt - clock.now());
+    return Math.min(POLL_MS, nextAt - clock.now());
   };
   const schedule = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -157,7 +157,7 @@ export const startTriggers = (options: TriggerOptions): Triggers => {
   const readQueue = (mapping: Mapping): Promise<void> =>
     repeat(
       () => invokeByMessages(options, mapping),
-      () => LOOK_MS,
+      () => POLL_MS,
     );
 
   const { intake, runCommands } = mappingsOf(options);
@@ -170,7 +170,7 @@ export const startTriggers = (options: TriggerOptions): Triggers => {
   return {
     async stop() {
       stopping.abort();
-      doorbell.ring();
+      wakeSignal.notify();
       await Promise.all(loops);
     },
   };

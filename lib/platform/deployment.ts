@@ -14,7 +14,7 @@ interface BatchNumbers {
   readonly maximumConcurrency: number;
 }
 
-/** Retries of a call or an event for whose end nothing waits. */
+/** Retries of an asynchronous call or event. */
 interface RetryNumbers {
   readonly retryAttempts: number;
   /** What is older is not retried. Lambda takes 60 s to 6 h. */

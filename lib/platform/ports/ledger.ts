@@ -14,7 +14,7 @@ export interface LedgerItem {
   readonly key: string;
   /** 1 when created; every write carries the version it makes, one more than the one it replaces. */
   readonly version: number;
-  /** When somebody must look at the item again, epoch ms; absent when nothing is outstanding. */
+  /** When the poller takes the item up again, epoch ms; absent when nothing is outstanding. */
   readonly dueAt?: number | undefined;
   /** After this instant (epoch ms) the item may be removed by the store, at any later time. */
   readonly expiresAt?: number | undefined;
@@ -43,7 +43,7 @@ export interface Ledger {
   read(key: string): Promise<LedgerItem | undefined>;
   /**
    * Writes the item if the stored version is exactly `item.version - 1` (0: not stored).
-   * Answers `conflict`, and changes nothing, when somebody else was faster.
+   * Answers `conflict`, and changes nothing, when another writer was faster.
    * A rejection means that the outcome is unknown: the write may have taken effect.
    */
   write(item: LedgerItem): Promise<"written" | "conflict">;

@@ -2,7 +2,7 @@
  * What is counted. A name is never reused for another meaning.
  *
  * `TaskPastDeadline`: a command that its deadline ended while a task of it was followed. The provider
- * was at work on it still, or had come to an end that could not be seen or told.
+ * was still at work on it, or had come to an end that Skyhook could not read or publish.
  */
 export type CountName =
   | "AccountKeyRefused"
@@ -20,8 +20,8 @@ export type CountName =
 /**
  * What is measured, always in one unit.
  *
- * `LedgerLag`: how late the longest due entry was when a run of the poller began to look, 0 when none
- * was. A task that is followed stays due, and is late only once its end is known and not told.
+ * `LedgerLag`: how late the longest due entry was when a run of the poller began, 0 when none
+ * was. A task that is followed stays due, and is late only once its end is known and not published.
  */
 export type Measurement =
   | { readonly name: "CommandDuration"; readonly value: number; readonly unit: "Milliseconds" }
@@ -31,6 +31,6 @@ export type Measurement =
 export interface Metrics {
   /** @param dimensions few values each: every combination is a series of its own */
   count(name: CountName, dimensions?: Readonly<Record<string, string>>): void;
-  /** @param counted each counted once, told together with the value */
+  /** @param counted each counted once, in the same line as the value */
   measure(measurement: Measurement, counted?: readonly CountName[]): void;
 }

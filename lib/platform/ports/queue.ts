@@ -5,7 +5,7 @@
  */
 export interface CommandMessage {
   readonly body: string;
-  /** Messages of one group are handed out in order, the next only when the former is settled. */
+  /** Messages of one group are handed out in order, the next only when the former is handled. */
   readonly groupId: string;
   /** A message whose id was seen in the last 5 minutes is dropped, another payload included. */
   readonly deduplicationId: string;

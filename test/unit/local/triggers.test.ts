@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openDelayQueue } from "../../../lib/local/delay-queue.ts";
 import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createDoorbell, startTriggers } from "../../../lib/local/triggers.ts";
+import { createWakeSignal, startTriggers } from "../../../lib/local/triggers.ts";
 import { createRecordingLog } from "../../support/recording-log.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
@@ -29,7 +29,7 @@ const createRun = async () => {
     maxReceiveCount: 5,
   });
   const wakeQueue = await openDelayQueue({ map: store.map("wake"), clock, random });
-  const doorbell = createDoorbell();
+  const wakeSignal = createWakeSignal();
   const batches: string[][] = [];
   const polls: { readonly at: number; readonly by: string }[] = [];
   let receives = 0;
@@ -42,7 +42,7 @@ const createRun = async () => {
       clock,
       random,
       log,
-      doorbell,
+      wakeSignal,
       wakeQueue,
       requestQueue,
       intake: async (event) => {
@@ -70,14 +70,14 @@ const createRun = async () => {
     log,
     wakeQueue,
     requestQueue,
-    doorbell,
+    wakeSignal,
     batches,
     /** Bodies of events for intake, by batch. */
     requests,
     async put(body: string) {
       const id = random.uuid();
       await requestQueue.send({ body, groupId: id, deduplicationId: id });
-      doorbell.ring();
+      wakeSignal.notify();
     },
     acceptWith(next: typeof accept) {
       accept = next;
@@ -87,7 +87,7 @@ const createRun = async () => {
     receives: () => receives,
     async send(body: string, groupId = "lane") {
       await commandQueue.send({ body, groupId, deduplicationId: random.uuid() });
-      doorbell.ring();
+      wakeSignal.notify();
     },
     answerWith(next: typeof answer) {
       answer = next;
@@ -242,7 +242,7 @@ describe("the local triggers", () => {
     await run.clock.advance(0);
 
     await run.wakeQueue.wakeAt(START + 2_345);
-    run.doorbell.ring();
+    run.wakeSignal.notify();
     await run.clock.advance(60_000);
     await triggers.stop();
 
