@@ -5,8 +5,7 @@ import {
   deleteStorageEvent,
   updateStorageEvent,
 } from "../../contract/storage-events.ts";
-import type { Clock } from "../../platform/ports/clock.ts";
-import type { Random } from "../../platform/ports/random.ts";
+import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { Client } from "../../provider/client.ts";
 import { ProviderError, type ProviderErrorCode } from "../../provider/provider-error.ts";
 import { backoffMs } from "../../provider/retrying-client.ts";
@@ -18,15 +17,10 @@ import {
   targetOf,
 } from "./threshold.ts";
 
-interface SendOptions {
+interface SendOptions extends JobBudget, Pick<JobDeps, "clock" | "random"> {
   /** Retries what may pass later. */
   readonly client: Client;
   readonly clientId: number | bigint | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Epoch ms; nothing is sent again from then on. */
-  readonly endsAt: number;
-  readonly signal: AbortSignal;
 }
 
 /** Each change states a target, so it may be sent again when its outcome is unknown. */
