@@ -141,9 +141,9 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     return outcome;
   };
 
-  /** What was told, each publication by itself. */
+  /** The published events, each publication by itself. */
   const published = () => {
-    if (lies.length > 0) throw new Error(`told before it was durable: ${lies.join(", ")}`);
+    if (lies.length > 0) throw new Error(`published before it was durable: ${lies.join(", ")}`);
     return bus.published();
   };
 
@@ -155,7 +155,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     calls,
     run,
     published,
-    /** Task ids told as ended, each publication by itself. */
+    /** Task ids published as ended, each publication by itself. */
     toldEnds: (): readonly string[] =>
       published()
         .filter(({ detailType }) => detailType === "AiTaskEnded")

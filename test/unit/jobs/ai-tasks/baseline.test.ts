@@ -31,7 +31,7 @@ test("the first run records what is listed and publishes nothing", async () => {
   });
 });
 
-test("what was at work at the first run is told of when it ends", async () => {
+test("what was at work at the first run is published when it ends", async () => {
   const { world } = watchedWorld(builtInAiTasks());
   await world.run();
   await world.clock.advance(180_000);
@@ -63,7 +63,7 @@ test("the first run reads every page, and the pages behind the first are not rea
   expect(provider.takePages()).toEqual([1]);
 });
 
-test("a first run whose list cannot be read to its end rejects, and the next one goes on there", async () => {
+test("a first run whose list cannot be read to its end rejects, and the next one continues there", async () => {
   const { world, provider } = watchedWorld(aiTasksOf(1, 45, "SUCCESS"));
   provider.capPages(10);
   provider.beforeRequest((query) => (query.get("page") === "4" ? json(403, {}) : undefined));
@@ -76,7 +76,7 @@ test("a first run whose list cannot be read to its end rejects, and the next one
 
   expect(error).toMatchObject({ name: "ProviderError", code: "forbidden" });
   expect(cutOff).toEqual({ nextPage: 3, open: [], outbox: [] });
-  // It cannot know how many tasks the first one saw, so it looks behind the end.
+  // It cannot know how many tasks the first one saw, so it reads behind the end.
   expect(provider.takePages()).toEqual([3, 4, 5, 6]);
   expect(await world.watchRecord()).toMatchObject({ fullReadAt: 1_767_225_600_000 });
   expect(world.published()).toEqual([]);
@@ -96,7 +96,7 @@ test("a first run that has no time for the whole list comes further each time", 
   expect(world.published()).toEqual([]);
 });
 
-test("what ends while a first reading goes on over several runs is told of only if it was seen at work", async () => {
+test("what ends while a first reading goes on over several runs is published only if it was seen at work", async () => {
   const before = [...aiTasksOf(1, 20, "SUCCESS"), aiTask(21, "STARTED"), aiTask(22, "STARTED")];
   const { world, provider } = watchedWorld(before);
   provider.capPages(1);
@@ -110,7 +110,7 @@ test("what ends while a first reading goes on over several runs is told of only 
   expect(world.toldEnds()).toEqual([idOf(22)]);
 });
 
-test("a task whose state is a word that nobody knows is at work", async () => {
+test("a task in an unknown state is at work", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "STARTED")]);
   provider.afterReply((body) => JSON.parse(JSON.stringify(body).replace("STARTED", "MELTING")));
 
@@ -121,7 +121,7 @@ test("a task whose state is a word that nobody knows is at work", async () => {
   ]);
 });
 
-test("only tasks of the method that is watched are told of", async () => {
+test("only tasks of the method that is watched are published", async () => {
   const { world, provider } = watchedWorld([]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS", MODERATION)]);
@@ -142,7 +142,7 @@ test("a method that the interface does not know is refused before anything is as
   expect(provider.takePages()).toEqual([]);
 });
 
-test("another filter takes another baseline, and nothing that is listed then is told of", async () => {
+test("another filter takes another baseline, and nothing that is listed then is published", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "SUCCESS")]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS", MODERATION), aiTask(3, "SUCCESS")]);
@@ -154,7 +154,7 @@ test("another filter takes another baseline, and nothing that is listed then is 
   expect(await world.watchRecord()).not.toHaveProperty("taskName");
 });
 
-test("what was followed before another baseline is followed on, and told of after it", async () => {
+test("what was followed before another baseline is followed on, and published after it", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "STARTED"), aiTask(2, "STARTED")]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
@@ -168,7 +168,7 @@ test("what was followed before another baseline is followed on, and told of afte
   expect((await world.watchRecord())?.open.map(({ taskId }) => taskId)).toEqual([idOf(2)]);
 });
 
-test("a task that had ended when it was listed by the new baseline, but was followed, is told of", async () => {
+test("a task that had ended when it was listed by the new baseline, but was followed, is published", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "STARTED")]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS")]);

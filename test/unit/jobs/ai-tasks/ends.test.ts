@@ -4,7 +4,7 @@ import { aiTask, idOf } from "./ai-provider.ts";
 import { startWatching } from "./start-watching.ts";
 
 test.each(["SUCCESS", "FAILURE", "REVOKED"] as const)(
-  "a task that ends as %s is told of once, however often the run is repeated",
+  "a task that ends as %s is published once, however often the run is repeated",
   async (status) => {
     const { world, provider } = await startWatching([aiTask(1, "STARTED")]);
     provider.show([aiTask(1, status)]);
@@ -17,7 +17,7 @@ test.each(["SUCCESS", "FAILURE", "REVOKED"] as const)(
   },
 );
 
-test("a task that started and ended between two runs is told of", async () => {
+test("a task that started and ended between two runs is published", async () => {
   const { world, provider } = await startWatching([]);
   provider.show([aiTask(1, "REVOKED", { started_at: null })]);
 
@@ -27,7 +27,7 @@ test("a task that started and ended between two runs is told of", async () => {
   expect(world.toldEnds()).toEqual([idOf(1)]);
 });
 
-test("a task that is first seen at work is followed, and told of when it ends", async () => {
+test("a task that is first seen at work is followed, and published when it ends", async () => {
   const { world, provider } = await startWatching([]);
   provider.show([aiTask(1, "PENDING", { started_at: null })]);
   await world.run();
@@ -40,7 +40,7 @@ test("a task that is first seen at work is followed, and told of when it ends", 
   expect(world.toldEnds()).toEqual([idOf(1)]);
 });
 
-test("the event says whose task it is, how it ended, and when that was seen", async () => {
+test("the event names account and task, the end, and when it was seen", async () => {
   const { world, provider } = await startWatching([]);
   provider.show([aiTask(1, "FAILURE", { progress: 40, task_data: { url: "https://v.test/a" } })]);
 
@@ -99,11 +99,11 @@ test.each([7, null, "x".repeat(65), "ж".repeat(33)])(
   },
 );
 
-test("progress that the server does not tell is left out", async () => {
+test("progress that the server leaves out is left out", async () => {
   expect(await toldOf({ progress: null })).not.toHaveProperty("progress");
 });
 
-test("a whole number that JSON readers would round is told as text", async () => {
+test("a whole number that JSON readers would round is published as text", async () => {
   const data = await toldOf({ task_data: { frames: [18446744073709551615n], size: 7 } });
 
   expect(data.taskData).toEqual({ frames: ["18446744073709551615"], size: 7 });
@@ -132,7 +132,7 @@ test.each([
   expect("taskData" in data).toBe(isPart);
 });
 
-test("an event that the bus refuses is left to the poller, and the run goes on", async () => {
+test("an event that the bus refuses is left to the poller, and the run continues", async () => {
   const { world, provider } = await startWatching([]);
   world.bus.refuse(({ groupId }) => groupId === `local/${idOf(1)}`);
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS")]);
@@ -152,7 +152,7 @@ test("an event that the bus refuses is left to the poller, and the run goes on",
   expect(world.toldEnds()).toEqual([idOf(2), idOf(1)]);
 });
 
-test("an end is not told again by the run after one that died when it had told", async () => {
+test("an end is not published again by the run after one that died once it had published", async () => {
   const faults = createFaults();
   const { world, provider } = await startWatching([aiTask(1, "STARTED")], faults.around);
   provider.show([aiTask(1, "SUCCESS")]);

@@ -27,7 +27,7 @@ test("once an hour the list is read to its end", async () => {
   expect(world.toldEnds()).toEqual([idOf(0)]);
 });
 
-test("a reading that has no time for the whole list goes on in the next run, below what is new", async () => {
+test("a reading that has no time for the whole list continues in the next run, below what is new", async () => {
   const { world, provider } = await startWithHidden();
   await world.clock.advance(HOUR);
   const pages: (readonly number[])[] = [];
@@ -45,7 +45,7 @@ test("a reading that has no time for the whole list goes on in the next run, bel
   expect(world.toldEnds()).toEqual([idOf(0)]);
 });
 
-test("a page that cannot be read keeps nobody from what is new, and what is followed", async () => {
+test("a page that cannot be read does not keep a run from what is new or followed", async () => {
   const { world, provider } = await startWatching([
     aiTask(1, "STARTED"),
     ...aiTasksOf(2, 40, "SUCCESS"),
@@ -88,7 +88,7 @@ test("a full read that finds nothing new writes where it is, and that it is comp
   expect(writes).toEqual(Array.from({ length: 4 }, () => "ledger.write ai-watch#local"));
 });
 
-test("more new tasks than a run keeps in mind are recorded page by page, and each end is told once", async () => {
+test("more new tasks than a run keeps in mind are recorded page by page, and each end is published once", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 5, "SUCCESS"));
   provider.show(aiTasksOf(1, 2_205, "SUCCESS"));
 
@@ -103,7 +103,7 @@ test("more new tasks than a run keeps in mind are recorded page by page, and eac
   expect(new Set(world.toldEnds()).size).toBe(2_200);
 });
 
-test("a reading of more than a run keeps in mind goes on in the next run when it was cut off", async () => {
+test("a reading of more than a run keeps in mind continues in the next run when it was cut off", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 5, "SUCCESS"));
   provider.show(aiTasksOf(1, 2_205, "SUCCESS"));
 

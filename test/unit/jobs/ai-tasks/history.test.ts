@@ -72,7 +72,7 @@ const course = fc.record({
 const endsToTell = (lives: readonly Life[]): readonly string[] =>
   lives.flatMap(({ end }, n) => (end && end.at > 0 ? [idOf(n)] : []));
 
-test("whatever becomes of the tasks, each end after the baseline is told once, by the next full read at the latest, and no other", async () => {
+test("each end after the baseline is published once, by the next full read at the latest, and no other end", async () => {
   await fc.assert(
     fc.asyncProperty(course, async ({ lives, pageCap, requestsPerSecond, runsAtOnce }) => {
       const { world, provider } = watchedWorld((now) => tasksAt(lives, now - START));

@@ -24,7 +24,7 @@ test("of more than 2,000 tasks at work so many are followed", async () => {
   ]);
 });
 
-test("those left out are followed when there is room, and told of when they end", async () => {
+test("those left out are followed when there is room, and published when they end", async () => {
   const { world, provider } = await startWatching([
     ...aiTasksOf(1, 10, "SUCCESS"),
     ...aiTasksOf(11, 2_060, "STARTED"),
@@ -74,7 +74,7 @@ test("2,000 followed tasks fit into one ledger item, whatever their names", asyn
   provider.afterReply(() => ({ count: 2_000, next: null, results }));
   await world.run();
   provider.afterReply(() => ({ count: 0, next: null, results: [] }));
-  for (let look = 1; look <= 3; look++) await world.run();
+  for (let check = 1; check <= 3; check++) await world.run();
 
   const item = await world.ledger.read("ai-watch#local");
 

@@ -39,7 +39,7 @@ test.each<[string, object]>([
   ["null for its data", { task_data: null }],
   ["no data", { task_data: undefined }],
   ["data that name a prototype", { task_data: JSON.parse('{"__proto__":{"a":1}}') }],
-])("a task with %s is told of as any other", async (_what, own) => {
+])("a task with %s is published as any other", async (_what, own) => {
   const { world, provider } = await startWatching([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
   const odd = shown(9, "SUCCESS", own);
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS")]);
@@ -142,7 +142,7 @@ test("a server that counts more tasks than it shows is read until a page is empt
   expect(pages).toEqual([1, 2]);
 });
 
-test("a task that stands twice on a page is told of once", async () => {
+test("a task that stands twice on a page is published once", async () => {
   const { world, provider } = await startWatching([]);
   const twice = [shown(1, "SUCCESS"), shown(1, "SUCCESS")];
   provider.afterReply(() => ({ count: 2, next: null, results: twice }));

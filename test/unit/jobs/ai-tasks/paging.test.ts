@@ -46,7 +46,7 @@ test("pages are read down to the first on which everything is known", async () =
   expect((await world.watchRecord())?.open).toHaveLength(25);
 });
 
-test("more new tasks than a page holds are told of, each once", async () => {
+test("more new tasks than a page holds are published, each once", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 30, "SUCCESS"));
   provider.capPages(10);
   provider.show(aiTasksOf(1, 65, "SUCCESS"));
@@ -71,7 +71,7 @@ test("a page of nothing but tasks that wait does not hide what was started below
   expect(world.toldEnds()).toEqual([idOf(10)]);
 });
 
-test("what stands below a page of nothing but ends is told of within an hour", async () => {
+test("what stands below a page of nothing but ends is published within an hour", async () => {
   const revoked = [11, 12, 13].map((n) => aiTask(n, "REVOKED", WAITING));
   const { world, provider } = await startWatching([...aiTasksOf(1, 9, "SUCCESS"), ...revoked]);
   provider.capPages(3);
@@ -106,7 +106,7 @@ test("new tasks that come while the pages are read hide nothing", async () => {
   expect([...world.toldEnds()].sort()).toEqual(expected);
 });
 
-test("a task that moves up unseen because another was removed is told of within an hour", async () => {
+test("a task that moves up unseen because another was removed is published within an hour", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 30, "SUCCESS"));
   provider.capPages(10);
   const all = aiTasksOf(1, 55, "SUCCESS");

@@ -16,7 +16,7 @@ const atRandom = (seed: number): Around => {
   };
 };
 
-test("of two runs at once one tells each end once, and follows all that is at work", async () => {
+test("of two runs at once one publishes each end once, and follows all tasks at work", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
       const before = [...aiTasksOf(1, 8, "SUCCESS"), ...aiTasksOf(9, 14, "STARTED")];

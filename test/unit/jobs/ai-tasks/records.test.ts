@@ -20,21 +20,23 @@ const event = (deduplicationId: string): OutboxEvent => ({
 });
 
 const vanished = vanishAiTask(undefined, VANISHING, event("gone"));
-const told = endAiTask(undefined, END, event("end"));
+const published = endAiTask(undefined, END, event("end"));
 const noted = noteAiTaskEnd(undefined, END);
 
 test.each<[string, AiTask]>([
-  ["told", told],
+  ["published", published],
   ["noted", noted],
 ])("an end that was %s is final: the task cannot vanish any more", (_what, ended) => {
   expect(vanishAiTask(ended, VANISHING, event("gone"))).toBe(ended);
 });
 
-test("an end that was told is not told again", () => {
-  expect(endAiTask(told, { ...END, status: "FAILURE", endedAt: 9 }, event("again"))).toBe(told);
+test("an end that was published is not published again", () => {
+  expect(endAiTask(published, { ...END, status: "FAILURE", endedAt: 9 }, event("again"))).toBe(
+    published,
+  );
 });
 
-test("an end that was noted is told of to whoever has seen the task at work", () => {
+test("an end that was noted gets its event from a caller that has seen the task at work", () => {
   expect(endAiTask(noted, END, event("end"))).toEqual({
     ...ID,
     state: { kind: "ended", status: "SUCCESS", endedAt: 5, isTold: true },
@@ -44,7 +46,7 @@ test("an end that was noted is told of to whoever has seen the task at work", ()
 
 test("what is recorded of a task stays when its end is noted", () => {
   expect(noteAiTaskEnd(vanished, END)).toBe(vanished);
-  expect(noteAiTaskEnd(told, END)).toBe(told);
+  expect(noteAiTaskEnd(published, END)).toBe(published);
 });
 
 test("one absence is recorded once, and another one with an event of its own", () => {
@@ -55,6 +57,6 @@ test("one absence is recorded once, and another one with an event of its own", (
   expect(again.outbox).toEqual([event("gone"), event("gone again")]);
 });
 
-test("an end after a vanishing is told behind it", () => {
+test("an end after a vanishing is published behind it", () => {
   expect(endAiTask(vanished, END, event("end")).outbox).toEqual([event("gone"), event("end")]);
 });

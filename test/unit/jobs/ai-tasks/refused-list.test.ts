@@ -42,7 +42,7 @@ test.each([
   },
 );
 
-test("a list that is shown again after a refusal is published, and watching goes on", async () => {
+test("a list that is shown again after a refusal is published, and watching continues", async () => {
   const { world, provider } = await startWatching([aiTask(1, "STARTED")]);
   provider.beforeRequest(() => json(403, {}));
   await world.run();

@@ -69,8 +69,8 @@ test("a pause that the provider asks for holds back everybody's next request", a
 test.each([
   ["fails for good", () => json(403, {})],
   ["cannot be read", () => new Response("<html>")],
-  ["tells of another task", () => json(200, { count: 1, results: [{ ...SHOWN }] })],
-])("a look that %s decides nothing", async (_what, answer) => {
+  ["answers with another task", () => json(200, { count: 1, results: [{ ...SHOWN }] })],
+])("a check that %s decides nothing", async (_what, answer) => {
   const { world, provider } = await startWithOld(2);
   provider.beforeRequest((query) => (query.get("task_id") === idOf(1) ? answer() : undefined));
 

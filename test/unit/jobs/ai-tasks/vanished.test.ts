@@ -13,7 +13,7 @@ const startMissing = async () => {
   return started;
 };
 
-test("a task that is not found is missing, and told of as vanished after five minutes and three looks", async () => {
+test("a task that is not found is missing, and published as vanished after five minutes and three checks", async () => {
   const { world } = await startMissing();
   await world.run();
   await world.clock.advance(5 * MINUTE - 1);
@@ -70,7 +70,7 @@ test("a task that is found again within five minutes was not missing", async () 
   expect(world.published()).toEqual([]);
 });
 
-test("looks that fail do not make a task vanish", async () => {
+test("checks that fail do not make a task vanish", async () => {
   const { world, provider } = await startMissing();
   await world.run();
   provider.beforeRequest((query) => (query.has("task_id") ? json(403, {}) : undefined));
@@ -81,7 +81,7 @@ test("looks that fail do not make a task vanish", async () => {
   expect(world.published()).toEqual([]);
 });
 
-test("a clock that jumps ahead does not make a task vanish at the second look", async () => {
+test("a clock that jumps ahead does not make a task vanish at the second check", async () => {
   const { world } = await startMissing();
   await world.run();
   await world.clock.advance(60 * MINUTE);
@@ -91,9 +91,9 @@ test("a clock that jumps ahead does not make a task vanish at the second look", 
   expect(world.published()).toEqual([]);
 });
 
-test("a task that is missing for long costs no write at each look", async () => {
+test("a task that is missing for long costs no write at each check", async () => {
   const { world } = await startMissing();
-  for (let look = 1; look <= 3; look++) await world.run();
+  for (let check = 1; check <= 3; check++) await world.run();
   const callsBefore = world.calls.length;
 
   await world.run();
@@ -115,7 +115,7 @@ const startVanished = async () => {
   return started;
 };
 
-test("a vanishing is told of once, however often the run is repeated", async () => {
+test("a vanishing is published once, however often the run is repeated", async () => {
   const { world } = await startVanished();
 
   for (let round = 1; round <= 3; round++) {
@@ -140,7 +140,7 @@ test("a task that has vanished and comes back is followed to its end", async () 
   ]);
 });
 
-test("a task that has vanished and comes back ended is told of as ended", async () => {
+test("a task that has vanished and comes back ended is published as ended", async () => {
   const { world, provider } = await startVanished();
   provider.show([aiTask(1, "FAILURE")]);
 
@@ -150,7 +150,7 @@ test("a task that has vanished and comes back ended is told of as ended", async 
   expect(world.toldEnds()).toEqual([idOf(1)]);
 });
 
-test("a task that has vanished and comes back ended for a new baseline is told of after it", async () => {
+test("a task that has vanished and comes back ended for a new baseline is published after it", async () => {
   const { world, provider } = await startVanished();
   provider.capPages(3);
   provider.show([aiTask(1, "FAILURE"), ...aiTasksOf(2, 9, "SUCCESS")]);
@@ -163,7 +163,7 @@ test("a task that has vanished and comes back ended for a new baseline is told o
   expect(world.toldEnds()).toEqual([idOf(1)]);
 });
 
-test("a task that vanishes a second time is told of by another event", async () => {
+test("a task that vanishes a second time is published by another event", async () => {
   const { world, provider } = await startVanished();
   provider.show([OPEN]);
   await world.run();

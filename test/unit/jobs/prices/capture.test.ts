@@ -52,13 +52,13 @@ describe("the first run", () => {
     }
   });
 
-  test("tells once that it has captured, and of no change", async () => {
+  test("publishes once that it has captured, and no change", async () => {
     const world = await createPriceWorld();
 
     await world.run();
 
-    expect(world.told("PriceChanged")).toEqual([]);
-    expect(world.told("PricesCaptured")).toMatchObject([
+    expect(world.published("PriceChanged")).toEqual([]);
+    expect(world.published("PricesCaptured")).toMatchObject([
       {
         metadata: {
           account: ACCOUNT,
@@ -142,8 +142,8 @@ describe("a later run", () => {
       lastRun: { bucket: "2026-01-01T01:00:00.000Z", outcome: "unchanged" },
     });
     expect(await world.reading("k8s", 1)).toBeUndefined();
-    expect(world.told("PriceChanged")).toEqual([]);
-    expect(world.told("PricesCaptured")[1]?.data).toMatchObject({ unchanged: 4, first: 0 });
+    expect(world.published("PriceChanged")).toEqual([]);
+    expect(world.published("PricesCaptured")[1]?.data).toMatchObject({ unchanged: 4, first: 0 });
   });
 
   test("reads an item that is as it was once, and writes it once", async () => {
@@ -166,14 +166,14 @@ describe("a later run", () => {
     ]);
   });
 
-  test("keeps and tells of a price that has changed, and puts the earlier one away", async () => {
+  test("stores and publishes a price that has changed, and keeps the earlier one", async () => {
     const world = await createPriceWorld({ state: dearerFromOne });
     await world.run();
     await world.clock.advance(HOUR_MS);
 
     await world.run();
 
-    expect(world.told("PriceChanged")).toMatchObject([
+    expect(world.published("PriceChanged")).toMatchObject([
       {
         metadata: { account: ACCOUNT, correlationId: "prices/acme/2026-01-01T01:00:00.000Z" },
         data: {
@@ -195,7 +195,7 @@ describe("a later run", () => {
         },
       },
     ]);
-    expect(world.told("PricesCaptured")[1]?.data).toMatchObject({ changed: 1, unchanged: 3 });
+    expect(world.published("PricesCaptured")[1]?.data).toMatchObject({ changed: 1, unchanged: 3 });
     expect(await world.item("ddos")).toMatchObject({
       latest: { number: 2, lastSeenAt: 1767229200000 },
     });

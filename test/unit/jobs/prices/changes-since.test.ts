@@ -51,7 +51,7 @@ test("changes since a time are read from the newest back to the last one before 
   ]);
 });
 
-test("changes since a time are told from the last shown price, however long before the time it was", async () => {
+test("changes since a time start from the last shown price, however long before the time it was", async () => {
   const world = await createPriceWorld({
     state: withLaterPrices(
       { starts_at: "2026-01-01T01:00:00Z", price_status: "hide" },

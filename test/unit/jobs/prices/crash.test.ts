@@ -43,7 +43,7 @@ const stepsOf = (calls: readonly string[]): readonly number[] =>
     return isRead && follows ? [] : [index + 1];
   });
 
-test("a run that nobody repeats loses no change: the next one tells of it", async () => {
+test("a run that is not repeated loses no change: the next one publishes it", async () => {
   const clean = await runCourse();
 
   for (const nth of stepsOf(clean.faults.calls)) {
@@ -83,5 +83,5 @@ test("a reading that was put away too early is put away again with when it was l
   await world.run({ watchlist });
 
   expect(await world.reading("gpu", 1)).toMatchObject({ lastSeenAt: START + 2 * HOUR_MS });
-  expect(world.told("PriceChanged")).toMatchObject([{ data: { number: 2, percent: "0.08" } }]);
+  expect(world.published("PriceChanged")).toMatchObject([{ data: { number: 2, percent: "0.08" } }]);
 });

@@ -36,17 +36,17 @@ const createPricedWorld = async (hold: ReturnType<typeof createHold>) => {
   };
 };
 
-/** Each change once, as whoever drops repeated events sees it. */
+/** Each change once, as a reader that drops repeated events sees it. */
 const stepsTold = (world: PriceWorld): readonly string[] => {
-  const told = new Map(world.told("PriceChanged").map(({ id, data }) => [id, data]));
-  return [...told.values()].map(
+  const published = new Map(world.published("PriceChanged").map(({ id, data }) => [id, data]));
+  return [...published.values()].map(
     ({ number, before, after }) => `${number}: ${before.per_month} to ${after.per_month}`,
   );
 };
 
 const gpuAlone = watchlistOf(GPU);
 
-test("a run that ends after one of a later time tells no change backwards, wherever they meet", async () => {
+test("a run that ends after one of a later time publishes no change backwards, wherever they meet", async () => {
   for (let nth = 1; ; nth++) {
     const hold = createHold(2, nth);
     const { world, set } = await createPricedWorld(hold);
@@ -63,7 +63,7 @@ test("a run that ends after one of a later time tells no change backwards, where
     try {
       expect(stepsTold(world)).toEqual(["2: 10 to 12"]);
       expect((await world.item("gpu"))?.lastRun.bucket).toBe("2026-01-01T02:00:00.000Z");
-      expect(world.told("PricesCaptured")).toHaveLength(3);
+      expect(world.published("PricesCaptured")).toHaveLength(3);
       await expectSound(world);
     } catch (error) {
       throw new Error(`held at call ${nth}`, { cause: error });
@@ -107,13 +107,13 @@ test("an item that a later run has left as failed is left so by an earlier one",
   await world.run({ watchlist: watchlistOf(LOST.replace("nobody", "my-cluster")) });
 
   expect(await world.item("lost")).toEqual(before);
-  expect(world.told("PricesCaptured")[1]?.data).toMatchObject({
+  expect(world.published("PricesCaptured")[1]?.data).toMatchObject({
     bucket: new Date(START).toISOString(),
     failed: 1,
   });
 });
 
-test("a price that two runs saw was last seen when the later look saw it, whoever writes last", async () => {
+test("a price that two runs saw was last seen by the later one, whichever writes last", async () => {
   const gate = createGate();
   const world = await createPriceWorld({ around: gate.around });
   await world.run({ watchlist: gpuAlone });

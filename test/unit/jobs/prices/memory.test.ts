@@ -169,12 +169,12 @@ describe("the changes of prices", () => {
 
     const changes = await priceChanges(world.ledger, ACCOUNT, START);
 
-    const told = world
-      .told("PriceChanged")
+    const published = world
+      .published("PriceChanged")
       // Both say again what `categories` and `percent` say, for patterns of EventBridge.
       .map(({ data: { categoryCount: _, percentNumber: __, ...data } }) => data);
-    expect(changes.toReversed()).toEqual(expect.arrayContaining(told));
-    expect(changes).toHaveLength(told.length);
+    expect(changes.toReversed()).toEqual(expect.arrayContaining(published));
+    expect(changes).toHaveLength(published.length);
   });
 
   test.each([
@@ -198,7 +198,7 @@ describe("the changes of prices", () => {
 
     expect(await priceHistory(world.ledger, ACCOUNT, "a")).toHaveLength(3);
     expect(await priceChanges(world.ledger, ACCOUNT, 0)).toEqual([]);
-    expect(world.told("PriceChanged")).toEqual([]);
+    expect(world.published("PriceChanged")).toEqual([]);
   });
 
   test("are none across another order that was never shown", async () => {

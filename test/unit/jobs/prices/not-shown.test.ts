@@ -10,7 +10,7 @@ import {
 
 const hourOf = (hour: number): string => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
 
-/** One run an hour over a GPU server, whose price of an address and status change as told. */
+/** One run an hour over a GPU server, whose price of an address and status the test sets. */
 const runHours = async (
   hours: readonly { readonly external_ip: number; readonly price_status?: "hide" | "error" }[],
 ): Promise<PriceWorld> => {
@@ -28,7 +28,7 @@ const runHours = async (
 };
 
 const outcomesOf = (world: PriceWorld): readonly string[] =>
-  world.told("PricesCaptured").map(({ data }) => {
+  world.published("PricesCaptured").map(({ data }) => {
     const names = ["first", "changed", "unchanged", "notCompared", "failed"];
     return names.filter((name) => data[name] === 1).join();
   });
@@ -43,7 +43,7 @@ test.each(["hide", "error"] as const)(
     ]);
 
     expect(outcomesOf(world)).toEqual(["first", "notCompared", "changed"]);
-    expect(world.told("PriceChanged")).toMatchObject([
+    expect(world.published("PriceChanged")).toMatchObject([
       {
         data: {
           number: 3,
@@ -68,7 +68,7 @@ test("a price that is shown again as it was is kept, and is no change", async ()
   ]);
 
   expect(outcomesOf(world)).toEqual(["first", "notCompared", "unchanged"]);
-  expect(world.told("PriceChanged")).toEqual([]);
+  expect(world.published("PriceChanged")).toEqual([]);
   expect(await world.item("gpu")).toMatchObject({ latest: { number: 3 } });
 });
 
@@ -96,7 +96,7 @@ test("the first price that is shown is the first, however many were hidden befor
   ]);
 
   expect(outcomesOf(world)).toEqual(["notCompared", "notCompared", "first"]);
-  expect(world.told("PriceChanged")).toEqual([]);
+  expect(world.published("PriceChanged")).toEqual([]);
 });
 
 test("another order while a price is hidden is compared with nothing", async () => {

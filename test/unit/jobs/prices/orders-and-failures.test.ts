@@ -21,8 +21,8 @@ describe("another order under a known name", () => {
 
     await world.run({ watchlist: watchlistOf(orderOf("g1-standard-2-4")) });
 
-    expect(world.told("PriceChanged")).toEqual([]);
-    expect(world.told("PricesCaptured")[1]?.data).toMatchObject({ first: 1, changed: 0 });
+    expect(world.published("PriceChanged")).toEqual([]);
+    expect(world.published("PricesCaptured")[1]?.data).toMatchObject({ first: 1, changed: 0 });
     expect(await world.item("web")).toMatchObject({
       latest: { number: 2, reading: { amounts: { "total.per_month": "28.8" } } },
       lastRun: { outcome: "first" },
@@ -79,7 +79,7 @@ describe("an item that fails", () => {
     await world.run({ watchlist: watchlistOf(DDOS, LOST, K8S) });
 
     const problem = "get-k8s-cluster-price: 404 not-found: cluster not found";
-    expect(world.told("PricesCaptured")[0]?.data).toMatchObject({
+    expect(world.published("PricesCaptured")[0]?.data).toMatchObject({
       items: 3,
       first: 2,
       failed: 1,
@@ -122,13 +122,13 @@ describe("an item that fails", () => {
     await world.run({ watchlist });
 
     expect(
-      world.told("PricesCaptured").map(({ data }) => [data.first, data.failed, data.changed]),
+      world.published("PricesCaptured").map(({ data }) => [data.first, data.failed, data.changed]),
     ).toEqual([
       [1, 0, 0],
       [0, 1, 0],
       [0, 0, 1],
     ]);
-    expect(world.told("PriceChanged")[0]?.data).toMatchObject({ number: 2, percent: "0.04" });
+    expect(world.published("PriceChanged")[0]?.data).toMatchObject({ number: 2, percent: "0.04" });
   });
 });
 
@@ -150,14 +150,14 @@ describe("an item whose record the ledger does not take", () => {
   };
   const watchlist = watchlistOf(DDOS, K8S, GPU);
 
-  test("stops no other, and the run is tried again instead of being told of", async () => {
+  test("stops no other, and the run is tried again instead of being published", async () => {
     const { world } = await createRefusingWorld();
 
     await expect(world.run({ watchlist })).rejects.toThrow("ledger is away");
 
     expect(await world.item("ddos")).toMatchObject({ lastRun: { outcome: "first" } });
     expect(await world.item("gpu")).toMatchObject({ lastRun: { outcome: "first" } });
-    expect(world.told("PricesCaptured")).toEqual([]);
+    expect(world.published("PricesCaptured")).toEqual([]);
   });
 
   test("is all that the same run still has to do when the ledger takes it again", async () => {
@@ -167,6 +167,6 @@ describe("an item whose record the ledger does not take", () => {
 
     await world.run({ watchlist });
 
-    expect(world.told("PricesCaptured")).toMatchObject([{ data: { items: 3, first: 3 } }]);
+    expect(world.published("PricesCaptured")).toMatchObject([{ data: { items: 3, first: 3 } }]);
   });
 });

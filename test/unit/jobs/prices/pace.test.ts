@@ -62,7 +62,7 @@ test("requests keep the account's rate limit, however many items there are", asy
 
   await drive({ watchlist: clusters(8) });
 
-  expect(world.told("PricesCaptured")[0]?.data).toMatchObject({ items: 8, first: 8 });
+  expect(world.published("PricesCaptured")[0]?.data).toMatchObject({ items: 8, first: 8 });
   expect(times).toHaveLength(8);
   const seconds = times.map((time) => Math.floor(time / 1_000));
   expect([0, 1, 2].map((second) => seconds.filter((at) => at === second).length)).toEqual([
@@ -93,13 +93,13 @@ describe("a provider that asks for a pause", () => {
 
     await drive({ watchlist: clusters(3) });
 
-    expect(world.told("PricesCaptured")[0]?.data).toMatchObject({ first: 3, failed: 0 });
+    expect(world.published("PricesCaptured")[0]?.data).toMatchObject({ first: 3, failed: 0 });
     expect(times).toHaveLength(4);
     expect(times[0]).toBe(0);
     expect(times[1]).toBeGreaterThanOrEqual(7_000);
   });
 
-  test("for one item again and again makes that one a failure, and is told of", async () => {
+  test("for one item again and again makes that one a failure, and is published", async () => {
     const { world, drive } = await createTimedWorld({
       between: (service) => async (request) =>
         request.url.endsWith("/busy")
@@ -109,7 +109,7 @@ describe("a provider that asks for a pause", () => {
 
     await drive({ watchlist: clusters(3).replace("my-cluster", "busy") });
 
-    expect(world.told("PricesCaptured")).toMatchObject([
+    expect(world.published("PricesCaptured")).toMatchObject([
       { data: { first: 2, failures: [{ name: "c0" }] } },
     ]);
   });
@@ -134,7 +134,7 @@ describe("a provider that asks for a pause", () => {
     isThrottled = false;
     await world.clock.advance(60_000);
     await drive({ watchlist: clusters(6), scheduledAt: START });
-    expect(world.told("PricesCaptured")).toMatchObject([{ data: { first: 6, failed: 0 } }]);
+    expect(world.published("PricesCaptured")).toMatchObject([{ data: { first: 6, failed: 0 } }]);
   });
 });
 
@@ -167,7 +167,7 @@ test("an item that got no permit until the time was over is left to the next run
 });
 
 describe("a run whose time is over", () => {
-  test("tells nothing, and the same run goes on where it stopped", async () => {
+  test("publishes nothing, and the same run continues where it stopped", async () => {
     const { world, times, drive } = await createTimedWorld({ requestsPerSecond: 1 });
 
     const error = await drive({
@@ -183,10 +183,10 @@ describe("a run whose time is over", () => {
     expect(world.bus.published()).toEqual([]);
     await drive({ watchlist: clusters(6), scheduledAt: START });
     expect(times).toHaveLength(6);
-    expect(world.told("PricesCaptured")).toMatchObject([{ data: { items: 6, first: 6 } }]);
+    expect(world.published("PricesCaptured")).toMatchObject([{ data: { items: 6, first: 6 } }]);
   });
 
-  test("asks nothing when it had none, and looks at no item", async () => {
+  test("asks nothing when it had none, and reads no item", async () => {
     const calls: string[] = [];
     const { times, drive } = await createTimedWorld({
       around: ({ name }, effect) => {
@@ -202,7 +202,7 @@ describe("a run whose time is over", () => {
     expect(calls.filter((name) => name.startsWith("ledger.read price#"))).toEqual([]);
   });
 
-  test("stops at once when it is told to, and records no failure", async () => {
+  test("stops at once when it is aborted, and records no failure", async () => {
     const stop = new AbortController();
     const { world, times, drive } = await createTimedWorld({
       between: (service) => async (request) => {
@@ -232,8 +232,8 @@ test("what may pass later is asked again, and is a failure only when it stays", 
   await world.run({ watchlist: clusters(1) });
   await broken.run({ watchlist: clusters(1) });
 
-  expect(world.told("PricesCaptured")[0]?.data).toMatchObject({ first: 1, failed: 0 });
-  expect(broken.told("PricesCaptured")[0]?.data).toMatchObject({
+  expect(world.published("PricesCaptured")[0]?.data).toMatchObject({ first: 1, failed: 0 });
+  expect(broken.published("PricesCaptured")[0]?.data).toMatchObject({
     first: 0,
     failures: [{ name: "c0", problem: expect.stringMatching(/503 server-error/) }],
   });
@@ -257,7 +257,7 @@ describe("one item that the provider cannot answer for longer than the run", () 
 
     await world.run({ watchlist });
 
-    expect(world.told("PricesCaptured")).toMatchObject([
+    expect(world.published("PricesCaptured")).toMatchObject([
       {
         data: {
           items: 20,
@@ -268,7 +268,7 @@ describe("one item that the provider cannot answer for longer than the run", () 
     ]);
   });
 
-  test("is asked for once in each run, and each run is told of", async () => {
+  test("is asked for once in each run, and each run is published", async () => {
     const { world, watchlist } = await firstAway();
 
     for (let hour = 0; hour < 3; hour++) {
@@ -276,7 +276,9 @@ describe("one item that the provider cannot answer for longer than the run", () 
       await world.clock.advance(3_600_000);
     }
 
-    expect(world.told("PricesCaptured").map(({ data }) => [data.failed, data.unchanged])).toEqual([
+    expect(
+      world.published("PricesCaptured").map(({ data }) => [data.failed, data.unchanged]),
+    ).toEqual([
       [1, 0],
       [1, 19],
       [1, 19],

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { listPrices, priceChanges, priceHistory } from "../../../../lib/jobs/prices/memory.ts";
 import { ACCOUNT, type PriceWorld } from "./price-world.ts";
 
-/** Everything that is remembered and told, without instants: a repeated request takes time. */
+/** Everything that is stored and published, without instants: a repeated request takes time. */
 export const remembered = async (world: PriceWorld) => {
   const events = new Map(
     world.bus.published().map(({ id, detailType, data }) => {
@@ -21,7 +21,7 @@ export const remembered = async (world: PriceWorld) => {
   return { items, events: [...events].toSorted(([a], [b]) => (a < b ? -1 : 1)) };
 };
 
-/** What must be true whatever went wrong: nothing lost, nothing twice, every change told of once. */
+/** Holds whatever went wrong: nothing lost, nothing twice, every change published once. */
 export const expectSound = async (world: PriceWorld): Promise<void> => {
   for (const { name } of await listPrices(world.ledger, ACCOUNT)) {
     const history = (await priceHistory(world.ledger, ACCOUNT, name)) ?? [];
@@ -34,10 +34,10 @@ export const expectSound = async (world: PriceWorld): Promise<void> => {
       });
     }
   }
-  const told = new Map(world.told("PriceChanged").map(({ id, data }) => [id, data]));
+  const published = new Map(world.published("PriceChanged").map(({ id, data }) => [id, data]));
   const changes = await priceChanges(world.ledger, ACCOUNT, 0);
   const facts = (change: { name: string; number: number; percent: string | null }) =>
     `${change.name} ${change.number} ${change.percent}`;
-  expect([...told.values()].map(facts).toSorted()).toEqual(changes.map(facts).toSorted());
+  expect([...published.values()].map(facts).toSorted()).toEqual(changes.map(facts).toSorted());
   expect(await world.ledger.listDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
 };

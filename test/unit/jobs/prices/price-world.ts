@@ -80,7 +80,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
 
   /** What an event says must be in the ledger already. */
   const checkTruth = async ({ detailType, detail }: BusEntry): Promise<void> => {
-    // It tells of the file, and no record holds it.
+    // It is about the file, and no record holds it.
     if (detailType === "WatchlistRejected") return;
     // The recording bus checks the data against the catalogue.
     const data = detail.data as { name: string; number: number; bucket: string };
@@ -209,8 +209,8 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       }
     },
     /** Published events of one type. */
-    told(detailType: "PriceChanged" | "PricesCaptured") {
-      if (lies.length > 0) throw new Error(`told of what is not durable: ${lies}`);
+    published(detailType: "PriceChanged" | "PricesCaptured") {
+      if (lies.length > 0) throw new Error(`published what is not durable: ${lies}`);
       return bus.published().filter((event) => event.detailType === detailType);
     },
     item: async (name: string) =>

@@ -15,7 +15,7 @@ test("an event that the bus does not take fails no run, stays due and is publish
 
   await world.run({ watchlist });
 
-  expect(world.told("PriceChanged")).toEqual([]);
+  expect(world.published("PriceChanged")).toEqual([]);
   const due = await world.ledger.listDue(Number.MAX_SAFE_INTEGER, 10);
   expect(due.map(({ key }) => key).toSorted()).toEqual([
     "price#acme/gpu",
@@ -27,8 +27,8 @@ test("an event that the bus does not take fails no run, stays due and is publish
   );
   world.bus.refuse(() => false);
   await world.publishDue();
-  expect(world.told("PriceChanged")).toMatchObject([{ data: { number: 2 } }]);
-  expect(world.told("PricesCaptured")).toHaveLength(2);
+  expect(world.published("PriceChanged")).toMatchObject([{ data: { number: 2 } }]);
+  expect(world.published("PricesCaptured")).toHaveLength(2);
   expect(await world.ledger.listDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
 });
 
@@ -45,7 +45,7 @@ test("the lines about a run name the account and the run, as its events do", asy
   }
 });
 
-test("changes that could not be told of are told of in order with the next one", async () => {
+test("changes that could not be published are published in order with the next one", async () => {
   const world = await createPriceWorld({ state: hourly });
   await world.run({ watchlist });
   world.bus.refuse(({ detailType }) => detailType === "PriceChanged");
@@ -56,7 +56,7 @@ test("changes that could not be told of are told of in order with the next one",
 
   await world.run({ watchlist });
 
-  expect(world.told("PriceChanged").map(({ data }) => data.number)).toEqual([2, 3]);
+  expect(world.published("PriceChanged").map(({ data }) => data.number)).toEqual([2, 3]);
 });
 
 test("the same run again publishes what is left of its own", async () => {
@@ -67,7 +67,7 @@ test("the same run again publishes what is left of its own", async () => {
 
   await world.run({ watchlist });
 
-  expect(world.told("PricesCaptured")).toHaveLength(1);
+  expect(world.published("PricesCaptured")).toHaveLength(1);
 });
 
 test("a hundred failures and no more stand in the event, all of them in its count", async () => {
@@ -80,7 +80,7 @@ test("a hundred failures and no more stand in the event, all of them in its coun
 
   await world.run({ watchlist: watchlistOf(...lost) });
 
-  const { failed, failures } = world.told("PricesCaptured")[0]!.data;
+  const { failed, failures } = world.published("PricesCaptured")[0]!.data;
   expect(failed).toBe(120);
   expect(failures).toHaveLength(100);
 });
@@ -104,7 +104,7 @@ test("a hundred categories and no more stand in the event of a change, all in it
 
   await world.run({ watchlist: watchlistOf(cluster) });
 
-  const { categories, categoryCount, percent } = world.told("PriceChanged")[0]!.data;
+  const { categories, categoryCount, percent } = world.published("PriceChanged")[0]!.data;
   expect(categoryCount).toBe(183);
   expect(categories).toHaveLength(100);
   expect(categories[0]).toEqual({ category: "total.per_hour", before: "1.22", after: "1.82" });

@@ -67,7 +67,7 @@ describe("the reading of an order of instances", () => {
     });
   });
 
-  test("has null for an amount that the provider does not tell", async () => {
+  test("has null for an amount that the provider leaves out", async () => {
     const reading = await readingOf(
       WEB,
       withPrices({ egress_traffic_baremetal: null, currency_code: null }),

@@ -76,7 +76,7 @@ describe("an amount", () => {
         problem: "the reply has an amount of more than 40 digits",
       },
     });
-    expect(world.told("PricesCaptured")[1]?.data).toMatchObject({ failed: 1 });
+    expect(world.published("PricesCaptured")[1]?.data).toMatchObject({ failed: 1 });
   });
 
   test("may have 40 digits, a point and a sign", async () => {
@@ -152,7 +152,7 @@ describe("the record of an item", () => {
   });
 });
 
-describe("an item with three changes that could not be told", () => {
+describe("an item with three changes that could not be published", () => {
   const prices = [1, 2, 3, 4, 5, 6];
 
   /** A run for each price, with a bus that takes no change. */
@@ -185,10 +185,10 @@ describe("an item with three changes that could not be told", () => {
         problem: "3 changes of this price are still to be published; it is read again after that",
       },
     });
-    expect(world.told("PricesCaptured").at(-1)?.data).toMatchObject({ items: 1, failed: 1 });
+    expect(world.published("PricesCaptured").at(-1)?.data).toMatchObject({ items: 1, failed: 1 });
   });
 
-  test("loses none of them, and tells of the next one from where it stopped", async () => {
+  test("loses none of them, and publishes the next one from where it stopped", async () => {
     const { world } = await afterSilence();
     world.bus.refuse(() => false);
     await world.publishDue();
@@ -196,7 +196,7 @@ describe("an item with three changes that could not be told", () => {
     await world.run({ watchlist: watchlistOf(WEB) });
 
     const standard = world
-      .told("PriceChanged")
+      .published("PriceChanged")
       .map(({ data }) => [data.categories[0].before, data.categories[0].after]);
     expect(standard).toEqual([
       ["1", "2"],

@@ -36,7 +36,7 @@ const runTwoAtOnce = async (nth: number, options: PriceWorldOptions = {}) => {
   return { world, wasHeld };
 };
 
-test("two runs at once remember and tell what one does, wherever they meet", async () => {
+test("two runs at once store and publish what one does, wherever they meet", async () => {
   const alone = await runTwoAtOnce(Number.POSITIVE_INFINITY);
   const expected = await remembered(alone.world);
   expect(alone.wasHeld).toBe(false);
@@ -53,7 +53,7 @@ test("two runs at once remember and tell what one does, wherever they meet", asy
   }
 });
 
-test("two runs at once that are told different prices keep one of them, whole", async () => {
+test("two runs at once that read different prices keep one of them, whole", async () => {
   for (let nth = 1; ; nth++) {
     let asked = 0;
     const { world, wasHeld } = await runTwoAtOnce(nth, {
@@ -70,7 +70,7 @@ test("two runs at once that are told different prices keep one of them, whole", 
       await expectSound(world);
       const [changed, ...more] = new Set(
         world
-          .told("PriceChanged")
+          .published("PriceChanged")
           .filter(({ data }) => data.name === "gpu")
           .map(({ data }) => data.after.per_month),
       );

@@ -15,7 +15,7 @@ import {
 const rejectedSchema = z.looseObject({ problems: z.array(z.unknown()) });
 
 describe("the watchlist of a run", () => {
-  test("that is not there gives a run nothing to do, and the next one looks again", async () => {
+  test("that is missing gives a run nothing to do, and the next one reads again", async () => {
     const world = await createPriceWorld();
 
     await world.run({ watchlist: null });
@@ -25,7 +25,7 @@ describe("the watchlist of a run", () => {
       { level: "info", fields: { account: ACCOUNT, source: "watchlist.yaml" } },
     ]);
     await world.run();
-    expect(world.told("PricesCaptured")).toHaveLength(1);
+    expect(world.published("PricesCaptured")).toHaveLength(1);
   });
 
   test("that is wrong is published with its mistakes, once a run, and prices nothing", async () => {
@@ -52,7 +52,7 @@ describe("the watchlist of a run", () => {
     expect(await world.item("ddos")).toBeUndefined();
 
     await world.run();
-    expect(world.told("PricesCaptured")).toHaveLength(1);
+    expect(world.published("PricesCaptured")).toHaveLength(1);
   });
 
   test("that is empty is captured as such", async () => {
@@ -60,7 +60,7 @@ describe("the watchlist of a run", () => {
 
     await world.run({ watchlist: "items: []" });
 
-    expect(world.told("PricesCaptured")[0]?.data).toMatchObject({ items: 0 });
+    expect(world.published("PricesCaptured")[0]?.data).toMatchObject({ items: 0 });
   });
 
   test("loses an item without its price being forgotten", async () => {

@@ -93,7 +93,7 @@ describe("a watchlist", () => {
     expect(problemsIn(textOf(501))).toEqual(["1: items: at most 500 items"]);
   });
 
-  test("tells of everything that is wrong in it, each with its line", () => {
+  test("reports every mistake in it, each with its line", () => {
     const text = `items:
   - name: twice
     ddos: { region_id: 76 }
@@ -188,7 +188,7 @@ describe("the fingerprint of an order", () => {
     expect([...others].filter((one) => !kinds.has(one))).toHaveLength(1);
   });
 
-  test("tells ids apart that floating point would take for one", () => {
+  test("distinguishes ids that floating point would take for one", () => {
     const near = GOOD.replace("9223372036854775807", "9223372036854775806");
 
     expect(fingerprints(near)[0]).not.toBe(fingerprints(GOOD)[0]);

@@ -88,7 +88,7 @@ thresholds:
       one("name: reaching_files_quantity, count: 9007199254740991.4"),
       /count: a whole number/,
     ],
-    ["a unit of nobody", one("name: reaching_used_space, bytes: 5 GiG"), /bytes: a size such as/],
+    ["an unknown unit", one("name: reaching_used_space, bytes: 5 GiG"), /bytes: a size such as/],
     [
       "a size for a count",
       one("name: reaching_files_quantity, count: 5 GiB"),

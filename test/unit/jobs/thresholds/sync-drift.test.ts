@@ -9,7 +9,7 @@ thresholds:
 `;
 const SCHEDULE = { kind: "schedule" } as const;
 
-test("what somebody changed at the provider is told as drift first, and undone", async () => {
+test("a change at the provider is published as drift first, and undone", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
@@ -68,7 +68,7 @@ test("what a sync left undone is no drift", async () => {
   expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
 });
 
-test("the first look of all is no drift", async () => {
+test("the first sync of all is no drift", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
 
   await world.sync(SCHEDULE);
@@ -104,7 +104,7 @@ test("a new config that turns pruning on finds no drift", async () => {
   expect(await world.actual()).toHaveLength(2);
 });
 
-test("drift that cannot be undone at once is told once", async () => {
+test("drift that cannot be undone at once is published once", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
@@ -149,14 +149,14 @@ test("the event of a sync that was not finished is not ignored when it comes aga
   expect(await world.actual()).toHaveLength(2);
 });
 
-test("drift is told before anything is done about it", async () => {
+test("drift is published before it is undone", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
-  const toldThen: string[] = [];
-  world.meanwhile(async () => toldThen.push(...world.told()));
+  const publishedThen: string[] = [];
+  world.meanwhile(async () => publishedThen.push(...world.told()));
 
   await world.sync(SCHEDULE);
 
-  expect(toldThen).toEqual(["ThresholdsSynced", "ThresholdsDrifted"]);
+  expect(publishedThen).toEqual(["ThresholdsSynced", "ThresholdsDrifted"]);
 });

@@ -54,7 +54,7 @@ test.each(LOSSES)("a deletion whose %s is done, also when it was done already", 
   expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ deleted: 1, left: 0 });
 });
 
-test("a threshold that somebody made after the list was read is updated", async () => {
+test("a threshold that another client made after the list was read is updated", async () => {
   const world = await createThresholdWorld({ config: ONE });
   world.meanwhile(() =>
     world.atProvider("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 }),
@@ -66,7 +66,7 @@ test("a threshold that somebody made after the list was read is updated", async 
   expect(world.methods()).toEqual(["GET", "POST", "PUT"]);
 });
 
-test("a threshold that somebody deleted after the list was read is created", async () => {
+test("a threshold that another client deleted after the list was read is created", async () => {
   const events = [event("reaching_used_space", "photos", { bytes: "1" })];
   const world = await createThresholdWorld({ config: ONE, events });
   world.meanwhile(() =>
@@ -108,7 +108,7 @@ test("a provider that is away leaves the rest, says so, and the next sync finish
   ]);
 });
 
-test("a sync whose time is over tells what it did, and the next one does the rest", async () => {
+test("a sync whose time is over publishes what it did, and the next one does the rest", async () => {
   const world = await createThresholdWorld({ config: MANY, requestsPerSecond: 2 });
 
   await expect(world.sync({}, 5_000)).rejects.toThrow("the next sync goes on");
@@ -163,7 +163,7 @@ test("of two syncs at once one makes the changes, and the other says that it did
   expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
 });
 
-test("while another sync is at work nothing is changed, and after its death the next one goes on", async () => {
+test("while another sync is at work nothing is changed, and after its death the next one continues", async () => {
   const faults = createFaults();
   const world = await createThresholdWorld({ config: MANY, around: faults.around });
   // Listed, leased, begun; the third request to the provider is the second change.
@@ -197,7 +197,7 @@ test("a run that was replaced by another one changes nothing more", async () => 
   expect((await world.actual()).length).toBeLessThanOrEqual(1 + 7 + 7);
 });
 
-test("a run that was replaced by one that has ended says so, and tells nothing", async () => {
+test("a run that was replaced by one that has ended says so, and publishes nothing", async () => {
   const world = await createThresholdWorld({ config: MANY });
   world.meanwhile(async () => {
     await world.clock.advance(120_000);
@@ -310,7 +310,7 @@ test("a provider that answers nothing is not asked for everything", async () => 
   expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ left: 200 });
 });
 
-test("what somebody made in the meantime is told as updated, what we may have made ourselves as created", async () => {
+test("what another client made meanwhile is published as updated, what may be our own as created", async () => {
   const theirs = await createThresholdWorld({ config: ONE });
   theirs.meanwhile(() =>
     theirs.atProvider("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 }),
@@ -326,7 +326,7 @@ test("what somebody made in the meantime is told as updated, what we may have ma
   expect(countsOf(ours)).toMatchObject({ created: 1, updated: 0 });
 });
 
-test("when the lease cannot be renewed nothing more is changed, and what was done is told", async () => {
+test("when the lease cannot be renewed nothing more is changed, and what was done is published", async () => {
   let isAway = false;
   const world = await createThresholdWorld({
     config: MANY,

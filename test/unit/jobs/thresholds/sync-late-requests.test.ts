@@ -56,7 +56,7 @@ test.each<readonly [string, Course]>([
   expect(await world.actual()).toEqual(course.left.map((each) => `reaching_used_space - ${each}`));
 });
 
-test("what may not last is told as left, with the reason", async () => {
+test("a change that may not last is published as left, with the reason", async () => {
   const world = await createBlindWorld(A_500);
   await syncInVain(world);
   world.source.write(EMPTY);

@@ -87,7 +87,7 @@ const stateOf = (actual: Actual) =>
     ...limitOf({ name: of, limit }, String),
   }));
 
-/** An empty name and an absent one are the same to whoever reads. */
+/** An empty name and an absent one are the same to a reader. */
 const lineOf = (each: Actual[number]): string =>
   [each.name, each.storage_name || "-", each.bucket_name || "-", each.limit ?? "-"].join(" ");
 
@@ -138,13 +138,13 @@ test("limits of 64 bits survive YAML, plan, request and event exactly", async ()
         const { bytes, count, ...target } = body as Actual[number] & Record<string, bigint>;
         return [lineOf({ ...target, limit: BigInt((bytes ?? count) as bigint) })];
       });
-      const told = world
+      const published = world
         .toldOf("ThresholdsSynced")
         .flatMap(({ data }) => data.changes)
         .map(({ after, ...target }) => lineOf({ ...target, limit: after.bytes ?? after.count }));
       const lines = wanted.map((each) => lineOf({ ...each })).toSorted();
       expect(sent.toSorted()).toEqual(lines);
-      expect(told.toSorted()).toEqual(lines);
+      expect(published.toSorted()).toEqual(lines);
       expect(await shown(world)).toEqual(lines);
     }),
     RUNS,

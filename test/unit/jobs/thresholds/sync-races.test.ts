@@ -72,28 +72,28 @@ test("a run that holds the text of an older config does not undo what a newer on
   expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
 });
 
-test("what a run has changed is told although another one looks before that is recorded", async () => {
+test("what a run has changed is published although another one reads before that is recorded", async () => {
   let writes = 0;
-  let look: (() => Promise<unknown>) | undefined;
+  let another: (() => Promise<unknown>) | undefined;
   const world = await createThresholdWorld({
     config: X,
     async around(call, effect) {
       if (call.name === "ledger.write thresholds#local") writes += 1;
       // The second write is the record of the end.
-      const happens = writes === 2 ? look : undefined;
-      if (happens) look = undefined;
+      const happens = writes === 2 ? another : undefined;
+      if (happens) another = undefined;
       await happens?.();
       return effect();
     },
   });
-  look = () => world.sync(TICK).catch(() => {});
+  another = () => world.sync(TICK).catch(() => {});
 
   await world.sync(FIRST);
 
   expect(world.toldOf("ThresholdsSynced").map(({ data }) => data.counts.created)).toEqual([1]);
 });
 
-test("one that finds nothing to change says so only if nobody has changed anything meanwhile", async () => {
+test("a sync with nothing to change says so only if nothing was changed meanwhile", async () => {
   const hook = before("fetch GET");
   const world = await createThresholdWorld({ around: hook.around, config: X });
   await world.sync(FIRST);

@@ -13,7 +13,7 @@ const rejectedBy = async (config: string | undefined) => {
   return world.toldOf("ThresholdsRejected")[0]?.data;
 };
 
-test("a missing config changes nothing and is told", async () => {
+test("a missing config changes nothing and is published", async () => {
   const data = await rejectedBy(undefined);
 
   expect(data).toEqual({
@@ -36,7 +36,7 @@ test.each([
   expect(data.reason).toBe("invalid");
 });
 
-test("every mistake is told with its line, and none is quoted", async () => {
+test("every mistake is reported with its line, and none is quoted", async () => {
   const data = await rejectedBy(`prune: perhaps
 thresholds:
   - name: reaching_used_space
@@ -63,14 +63,14 @@ thresholds:
   expect(JSON.stringify(data)).not.toContain("12345");
 });
 
-test("a file that is no YAML is told with the line", async () => {
+test("a file that is no YAML is reported with the line", async () => {
   const data = await rejectedBy("thresholds:\n  - name: reaching_used_space\n   bytes: 5\n");
 
   expect(data.problems[0]).toMatchObject({ line: 3 });
   expect(data.problems[0].rule).toMatch(/^not readable as YAML: /);
 });
 
-test("of a thousand mistakes the first hundred are told, with their number", async () => {
+test("of a thousand mistakes the first hundred are published, with their number", async () => {
   const entry = "  - { name: reaching_used_space, bytes: 1 }\n";
   const data = await rejectedBy(`thresholds:\n${entry.repeat(1001)}`);
 
@@ -87,7 +87,7 @@ test("a rejection that the bus does not take fails the sync, so that it comes ag
   expect(world.counted).toEqual([]);
 });
 
-test("each look that finds the config broken says so, a redelivered event with the same id", async () => {
+test("each sync that finds the config broken says so, a redelivered event with the same id", async () => {
   const world = await createThresholdWorld({ config: "" });
 
   await world.sync({ eventId: "one" });

@@ -11,7 +11,7 @@ thresholds:
     count: 18446744073709551615
 `;
 
-test("what is wanted and not there is created, and told of", async () => {
+test("a wanted threshold that is missing is created, and published", async () => {
   const world = await createThresholdWorld({ config: TWO });
 
   await world.sync();

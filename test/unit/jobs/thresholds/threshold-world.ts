@@ -101,7 +101,7 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     /** Every request that holds one of these texts is answered with 500 from now on. */
     poison: (...texts: readonly string[]): void =>
       void poisoned.push(...texts.map((text) => `"${text}"`)),
-    /** Somebody else's request. */
+    /** A request of another client. */
     atProvider,
     /** Lets something happen after the sync has read and before its first change arrives. */
     meanwhile: (happens: () => Promise<unknown>): void => void meanwhile.push(happens),
