@@ -1,7 +1,13 @@
 import type { Problem } from "../contract/problem.ts";
 import { followTask } from "../contract/tasks.ts";
 import type { NumberedAttempt } from "../engine/attempt-history.ts";
-import { type Command, type FollowedTask, isEnded, type SeenTag } from "../engine/command.ts";
+import {
+  type Command,
+  type FollowedTask,
+  isEnded,
+  type Resolution,
+  type SeenTag,
+} from "../engine/command.ts";
 import { createdBy } from "../engine/command-events.ts";
 import type { Rejected } from "../engine/rejection.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
@@ -40,20 +46,12 @@ type OperatorAction =
   | "check-effect"
   | "send-again";
 
-/** A request that was sent, or is on its way. */
-interface AttemptView {
-  /** From 1. */
-  readonly number: number;
+/** A request that was sent, or is on its way. `disposition` is `lost` when its sender died. */
+type AttemptView = Omit<NumberedAttempt, "startedAt" | "endedAt"> & {
   readonly startedAt: string;
   /** Of one that was lost: when that was noticed. */
   readonly endedAt?: string;
-  /** `answered`, how the client classified it, or `lost` when its sender died. */
-  readonly disposition?: string | undefined;
-  readonly code?: string | undefined;
-  /** HTTP status of a refusal or failure. */
-  readonly status?: number | undefined;
-  readonly message?: string | undefined;
-}
+};
 
 /** A command as people and scripts see it: without its request and its housekeeping. */
 export interface CommandView {
@@ -97,11 +95,7 @@ export interface CommandView {
   /** When an operator has ended it. */
   readonly cancelRequestedAt?: string;
   /** An operator's verdict on an unknown outcome. */
-  readonly resolution?: {
-    readonly applied: boolean;
-    readonly resolvedAt: string;
-    readonly note?: string | undefined;
-  };
+  readonly resolution?: Omit<Resolution, "resolvedAt"> & { readonly resolvedAt: string };
   readonly personCan: readonly OperatorAction[];
 }
 
@@ -205,18 +199,10 @@ export const viewOf = (
   };
 };
 
-/** A request that was rejected. */
-export interface RejectionView {
-  /** Absent: the request had none that could be read. */
-  readonly commandId?: string | undefined;
-  readonly eventId?: string | undefined;
-  readonly operation: string;
-  readonly reason: string;
-  /** The first ones of `problemCount`. */
-  readonly problems: readonly Problem[];
-  readonly problemCount: number;
+/** A rejected request, with the first ones of `problemCount` problems. */
+export type RejectionView = Omit<Rejected, "digest" | "rejectedAt"> & {
   readonly rejectedAt: string;
-}
+};
 
 export const rejectionView = (rejected: Rejected): RejectionView => {
   const { digest: _, rejectedAt, ...shown } = rejected;

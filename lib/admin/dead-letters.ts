@@ -100,18 +100,18 @@ type Outcome = Omit<DeadLetterOutcome, "messageId">;
 const processEach = async (
   { deadLetters, context }: DeadLetterDeps,
   selection: Selection,
-  process: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
+  act: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
 ): Promise<readonly DeadLetterOutcome[]> => {
   const outcomes: DeadLetterOutcome[] = [];
   const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
-  const explainAndProcess = async (letter: HeldDeadLetter): Promise<Outcome> => {
+  const explainAndAct = async (letter: HeldDeadLetter): Promise<Outcome> => {
     const explanation = await explain(letter, context());
-    return { what: explanation.what, ...(await process(letter, explanation)) };
+    return { what: explanation.what, ...(await act(letter, explanation)) };
   };
   const visit = async (letter: HeldDeadLetter) => {
     const { messageId } = letter;
     if (wanted && !wanted.delete(messageId)) return "kept";
-    const done = await explainAndProcess(letter).catch(
+    const done = await explainAndAct(letter).catch(
       (error: unknown): Outcome => ({ outcome: "failed", why: errorName(error) }),
     );
     outcomes.push({ messageId, ...done });
@@ -126,36 +126,17 @@ const NOT_FOUND = { outcome: "not-found", why: "not among those that can be had 
 
 const errorName = (error: unknown): string => (error instanceof Error ? error.name : String(error));
 
-const sendBack = async (
-  deadLetters: DeadLetters,
-  letter: HeldDeadLetter,
-  { redrive }: Explanation,
-): Promise<Outcome> => {
-  const sent = await deadLetters.sendBack(letter);
-  switch (sent.kind) {
-    case "sent-back":
-      return { outcome: "sent-back", why: redrive };
-    case "gone":
-      return NOT_FOUND;
-    case "in-both":
-      return { outcome: "in-both", why: sent.why };
-    default:
-      return sent satisfies never;
-  }
-};
-
 /** Sends dead letters back into their queues. */
 export const redriveDeadLetters = (
   deps: DeadLetterDeps,
   selection: Selection,
 ): Promise<readonly DeadLetterOutcome[]> =>
-  processEach(deps, selection, async (letter, explanation) => {
-    const { advice, standing, mayRunTwice, redrive } = explanation;
+  processEach(deps, selection, async (letter, { advice, standing, mayRunTwice, redrive }) => {
     if (mayRunTwice) return { outcome: "kept", why: redrive };
-    if (selection.kind === "all" && advice !== "redrive") {
-      return { outcome: "kept", why: standing };
-    }
-    return sendBack(deps.deadLetters, letter, explanation);
+    if (selection.kind === "all" && advice !== "redrive") return { outcome: "kept", why: standing };
+    const sent = await deps.deadLetters.sendBack(letter);
+    if (sent.kind === "gone") return NOT_FOUND;
+    return { outcome: sent.kind, why: sent.kind === "sent-back" ? redrive : sent.why };
   });
 
 /** Deletes dead letters; one that would lose a command only when that is forced. */

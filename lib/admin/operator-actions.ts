@@ -96,10 +96,8 @@ const covers = (resolution: Resolution, { applied, note }: Verdict): boolean =>
 const resolveAnswer = (command: Command, verdict: Verdict): ResolveAnswer => {
   if (!isEnded(command)) return { kind: "open", status: command.state.status };
   const { resolution, state } = command;
-  if (!resolution) {
-    const { status, reason } = state;
-    return { kind: "known", status, ...(reason !== undefined && { reason }) };
-  }
+  const { status, reason } = state;
+  if (!resolution) return { kind: "known", status, ...(reason !== undefined && { reason }) };
   return {
     ...resolution,
     kind: covers(resolution, verdict) ? "resolved" : "resolved-otherwise",
@@ -118,11 +116,7 @@ export const resolveCommand = async (
   verdict: Verdict,
 ): Promise<ResolveAnswer | undefined> => {
   if (!(await commands.read(deps.ledger, key))) return undefined;
-  const resolution: Resolution = {
-    applied: verdict.applied,
-    resolvedAt: deps.clock.now(),
-    ...(verdict.note !== undefined && { note: verdict.note }),
-  };
+  const resolution: Resolution = { ...verdict, resolvedAt: deps.clock.now() };
   const { value } = await commands.update(deps.ledger, key, (command) =>
     resolveOutcome(command, resolution, commandResolved(command, resolution)),
   );
@@ -132,7 +126,6 @@ export const resolveCommand = async (
 /** No pause is longer: commands that wait for one are due within it. */
 const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
 const MAX_COMMANDS = 10_000;
-const MAX_AT_ONCE = 8;
 const PREFIX = `${commands.kind}#`;
 
 const PAUSED: ReadonlySet<string> = new Set(["paused", "throttled"]);
@@ -184,7 +177,7 @@ export const liftPause = async (
   await rateLimits.update(ledger, account, endPause);
   const due = await ledger.listDue(now + LONGEST_PAUSE_MS, MAX_COMMANDS);
   const keys = due.filter(({ key }) => key.startsWith(PREFIX));
-  const limit = pLimit(MAX_AT_ONCE);
+  const limit = pLimit(8);
   const released = await Promise.all(
     keys.map(({ key }) => limit(() => release(deps, account, key.slice(PREFIX.length)))),
   );

@@ -7,7 +7,7 @@ import type { Reaction } from "./reaction.ts";
 import { crossFieldProblems, type ReactionContext } from "./reaction-rules.ts";
 import { reactionsSchema, toReactions } from "./reactions-config.ts";
 
-/** Reads a reactions file, YAML or JSON; every mistake in it is told at once, with its line. */
+/** Reads a reactions file, YAML or JSON. Reports every problem with its line. */
 export const readReactions = (
   text: string,
   context: ReactionContext,
@@ -16,9 +16,7 @@ export const readReactions = (
   return read.kind === "valid" ? { kind: "valid", value: toReactions(read.value, context) } : read;
 };
 
-/** A file as it was found. */
 interface FoundFile {
-  /** What people know it by. */
   readonly name: string;
   /** Undefined when there is no such file. */
   readonly text: string | undefined;
@@ -26,7 +24,7 @@ interface FoundFile {
 
 /** One of the two files that describe a stage. */
 interface ConfigFile extends FoundFile {
-  /** The repository's example of such a file. Its `example` stands where the name of a stage goes. */
+  /** The repository's example; its name has `example` in the place of a stage's name. */
   readonly example: FoundFile;
 }
 
@@ -46,38 +44,36 @@ export interface DeploymentInput {
   readonly fingerprintKeyParameter: string;
 }
 
-/** As much of a reaction as the template of a deployment needs. */
-interface DeployedRule {
-  readonly name: string;
-  /** An EventBridge event pattern. */
-  readonly when: Readonly<Record<string, unknown>>;
-  readonly bus: "skyhook" | "default";
-}
+/** The part of the reactions that the template of a deployment needs. `when` is an event pattern. */
+const rulesSchema = z.object({
+  reactions: z.array(
+    z.object({
+      name: z.string(),
+      when: z.record(z.string(), z.unknown()),
+      bus: z.enum(["skyhook", "default"]).default("skyhook"),
+    }),
+  ),
+});
 
 export type DeploymentReading =
   | {
       readonly kind: "valid";
       readonly accounts: AccountsConfig;
       readonly jobAccount: string;
-      readonly rules: readonly DeployedRule[];
+      readonly rules: z.output<typeof rulesSchema>["reactions"];
       /** The two files as JSON, in their own shape. */
       readonly packaged: { readonly accounts: string; readonly reactions: string };
     }
   /** One line each: the file, the line, and the rule. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-const ruleSchema = z.object({
-  name: z.string(),
-  when: z.record(z.string(), z.unknown()),
-  bus: z.literal("default").optional(),
-});
-const rulesSchema = z.object({ reactions: z.array(ruleSchema) });
-
-const problemLine = (file: ConfigFile, { line, path, rule }: ConfigProblem): string =>
-  [line === undefined ? file.name : `${file.name}:${line}`, path, rule].filter(Boolean).join(": ");
-
-const problemLines = (file: ConfigFile, problems: readonly ConfigProblem[]): readonly string[] =>
-  problems.map((problem) => problemLine(file, problem));
+const problemLines = (
+  { name }: ConfigFile,
+  problems: readonly ConfigProblem[],
+): readonly string[] =>
+  problems.map(({ line, path, rule }) =>
+    [line === undefined ? name : `${name}:${line}`, path, rule].filter(Boolean).join(": "),
+  );
 
 /** Integers that a number cannot hold are decimal texts, as everywhere outside of a file. */
 const toJson = (content: unknown): string =>
@@ -85,7 +81,7 @@ const toJson = (content: unknown): string =>
     typeof value === "bigint" ? value.toString() : value,
   );
 
-/** What stage parameters have to be, so that what is made of them can be deployed. */
+/** Rules of the stage parameters, so that the template can be deployed. */
 const PARAMETER_RULES: readonly {
   readonly name: "aiTaskName" | "eventSource" | "fingerprintKeyParameter" | "monitoring" | "stage";
   readonly pattern: RegExp;
@@ -137,7 +133,7 @@ const fileProblems = ({ name, text, example }: ConfigFile, stage: string): reado
 
 const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });
 
-/** Reads what a deployment is made from; every mistake of both files at once. Pure. */
+/** Reads what a deployment is made from. Reports every problem of both files. Pure. */
 export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const { accounts: accountsFile, reactions: reactionsFile, eventSource } = input;
   const unusable = [accountsFile, reactionsFile].flatMap((file) => fileProblems(file, input.stage));
@@ -166,9 +162,7 @@ export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
     kind: "valid",
     accounts: config,
     jobAccount: jobAccount.name,
-    rules: rulesSchema
-      .parse(JSON.parse(reactionsJson))
-      .reactions.map(({ name, when, bus }) => ({ name, when, bus: bus ?? "skyhook" })),
+    rules: rulesSchema.parse(JSON.parse(reactionsJson)).reactions,
     packaged: { accounts: accountsJson, reactions: reactionsJson },
   };
 };

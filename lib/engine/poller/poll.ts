@@ -61,9 +61,7 @@ const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<
  */
 const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> => {
   const { deps, budget, memory, rounds, work } = run;
-  const free = entries.filter(
-    ({ key }) => !(isTaskKey(key) ? rounds.isHeld(key) : work.isHeld(key)),
-  );
+  const free = entries.filter(({ key }) => !(isTaskKey(key) ? rounds : work).isHeld(key));
   const now = deps.clock.now();
   const next = nextReadyAt(free, memory);
   if (next >= budget.endsAt && !rounds.isUnderWay() && !work.isUnderWay()) return false;

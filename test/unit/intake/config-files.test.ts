@@ -45,7 +45,7 @@ test("an account for the jobs that is not in the file is refused", () => {
   });
 });
 
-test("mistakes of both files are told at once, as file, line, place and rule", () => {
+test("problems of both files are reported at once, as file, line, path and rule", () => {
   const reading = readConfigFiles(
     input({ accounts: ACCOUNTS.replace("https", "ftp"), reactions: "reactions:\n  - colour: red" }),
   );
@@ -74,14 +74,14 @@ test.each([
   });
 });
 
-test("a file that is not YAML is told of with its line", () => {
+test("a file that is not YAML is reported with its line", () => {
   expect(readConfigFiles(input({ accounts: "accounts:\n  - [" }))).toMatchObject({
     kind: "invalid",
     problems: [expect.stringMatching(/^a\.yaml:2: not readable as YAML: /)],
   });
 });
 
-test("a missing file is named, and a present one beside it is not looked at", () => {
+test("a missing file is named, and a present one beside it is not read", () => {
   expect(readConfigFiles(input({ accounts: "[", reactions: undefined }))).toEqual({
     kind: "invalid",
     problems: ["r.yaml: no such file; r.example.yaml shows what belongs in it"],

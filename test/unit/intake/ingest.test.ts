@@ -64,7 +64,7 @@ describe("a CommandRequested on the bus", () => {
     expect((await current.command("c1", TEAM))?.causationId).toBe("mine");
   });
 
-  test("whose id is half a character is rejected under the event's id", async () => {
+  test("with half a character as its id is rejected under the event's id", async () => {
     const current = await world();
     const { data } = updatePolicy("c1");
 
@@ -125,7 +125,7 @@ describe("a CommandRequested on the bus", () => {
     expect(after?.id).not.toBe(before?.id);
   });
 
-  test("whose message cannot be sent comes again", async () => {
+  test("comes again when its message cannot be sent", async () => {
     let isAway = true;
     const current = await createIntakeWorld({
       rights: shared(TEAM),
@@ -141,7 +141,7 @@ describe("a CommandRequested on the bus", () => {
     expect(current.told("c1").at(-1)).toBe("CommandSucceeded");
   });
 
-  test("whose rejection cannot be published comes again, and is one rejection", async () => {
+  test("comes again when its rejection cannot be published, and is one rejection", async () => {
     const current = await world();
     const invalid = requested(resumeInstance("c1", { params: {} }));
     current.bus.refuse(() => true);

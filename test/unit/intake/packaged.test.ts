@@ -31,7 +31,7 @@ test("packaged reactions do what those of the file do", () => {
   );
 });
 
-test("packaged reactions keep the rules of the file, and all that is wrong is told", () => {
+test("packaged reactions keep the rules of the file, and every problem is reported", () => {
   const packaged = PACKAGED.replace('"main"', '"mian"')
     .replace("billing", "skyhook")
     .replace('"deadline": "30m"', '"guards": [5]');

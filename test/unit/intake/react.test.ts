@@ -133,7 +133,7 @@ describe("an event becomes a command", () => {
 describe("an event that lacks something becomes no command", () => {
   const missing = (path: string) => ({ path, rule: "not in the event" });
 
-  test("and every path that it lacks is told once", () => {
+  test("and every path that it lacks is reported once", () => {
     const then =
       '{ operation: resume-instance, params: { project_id: $.detail.project, region_id: "$.detail.regions[0]", instance_id: $.detail.instance.id } }';
     const rest =

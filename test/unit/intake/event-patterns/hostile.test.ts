@@ -6,7 +6,7 @@ import { isMatch, problemsOf } from "./pattern-of.ts";
 
 const eventOf = (text: string): JsonObject => JSON.parse(text);
 
-test("lists a hundred thousand deep are looked through", () => {
+test("lists a hundred thousand deep are searched", () => {
   const depth = 100_000;
   const event = eventOf(`{"a":${"[".repeat(depth)}{"b":"x"}${"]".repeat(depth)}}`);
 

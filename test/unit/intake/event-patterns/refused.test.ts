@@ -78,7 +78,7 @@ test.each([
   expect(problemsOf(pattern)).toEqual([problem]);
 });
 
-test("every mistake is told at once", () => {
+test("every problem is reported at once", () => {
   const pattern = { source: "skyhook", detail: { a: [], b: [1, { prefix: 2 }, { like: "x" }] } };
 
   expect(problemsOf(pattern)).toEqual([
