@@ -8,8 +8,7 @@ import { commandAccepted } from "./command-events.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
 import { isFull, lanes, MAX_WAITING } from "./lane.ts";
-import type { CommandRequest, RejectionReason } from "./request.ts";
-import { fingerprintOf } from "./request.ts";
+import { type CommandRequest, fingerprintOf, type RejectionReason } from "./request.ts";
 
 const jsonRecord = z.record(z.string(), z.json());
 

@@ -38,7 +38,7 @@ test("a command runs when the task of the one that it waits for has ended", asyn
   expect(endOf(current, "second").data.durationMs).toBeLessThan(16_000);
 });
 
-test("the poller is asked to come when a waiting command is to be looked at", async () => {
+test("the poller gets a wake signal for the next check of a waiting command", async () => {
   const current = await world();
 
   await current.handle(waitingFor("second", "first"));
@@ -66,7 +66,7 @@ test("a command that waits for two runs after both", async () => {
   expect(ends(current)).toHaveLength(3);
 });
 
-test("a command that waits is in no lane, so it holds nobody up", async () => {
+test("a command that waits is in no lane, so it delays no other", async () => {
   const current = await world();
   await current.handle(waitingFor("waiting", "later"));
 
@@ -97,7 +97,7 @@ test("a command that waits is not rejected for a full lane, and enters when ther
 describe("a command that waits for one that", () => {
   const failing = () => scriptProvider({ "PATCH ": () => json(400, { message: "no" }) });
 
-  test("failed is cancelled, and so is whoever waits for it", async () => {
+  test("failed is cancelled, and so is the command that waits for it", async () => {
     const current = await createWorld({ provider: failing });
 
     await current.send(waitingFor("third", "second"));

@@ -75,7 +75,7 @@ test("the oldest twenty are put away when there would be more than forty", async
   expect(command.attempts).toHaveLength(21);
 });
 
-test("whoever dies between the page and the command's own write leaves nothing double", async () => {
+test("a crash between the page and the command's own write leaves nothing double", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 130 }), async (dies) => {
       const ledger = createMemoryLedger();

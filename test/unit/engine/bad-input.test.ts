@@ -27,7 +27,7 @@ const rejectionOf = async (current: World, detail: unknown) => {
   return told[0]!;
 };
 
-describe("a request that cannot become a command is told of and changes nothing", () => {
+describe("a request that cannot become a command is reported and changes nothing", () => {
   const place = { project_id: 1, region_id: 2 };
   const container = { ...place, container_name: "web" };
   const event = { name: "reaching_used_space" };

@@ -23,7 +23,7 @@ const stopped = { kind: "stopped", status: "cancelled", reason: "requested" };
 const locked = () =>
   scriptProvider({ "PATCH /cloud/v1/caas/": () => json(409, { message: "locked" }) });
 
-describe("a command that a person stops", () => {
+describe("a command that an operator stops", () => {
   test("ends as cancelled while it waits behind another one, which goes on", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updateContainer("first"));
@@ -162,7 +162,7 @@ describe("a command that a person stops", () => {
   });
 });
 
-describe("a command that a person cannot stop", () => {
+describe("a command that an operator cannot stop", () => {
   test("is one whose tasks are followed: they are named, and followed on", async () => {
     const provider = scriptProvider({
       "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
@@ -194,7 +194,7 @@ describe("a command that a person cannot stop", () => {
     expect(await world.ledger.read("command#own/c1")).toEqual(before);
   });
 
-  test("is one that nobody knows", async () => {
+  test("is one that is not in the ledger", async () => {
     const world = await createWorld({ provider: startProvider });
 
     expect(await cancel(world, "c1")).toBeUndefined();
@@ -227,7 +227,7 @@ describe("a request whose sender has died", () => {
     return world;
   };
 
-  test("is waited for a little longer, because the person's clock may be ahead", async () => {
+  test("is waited for a little longer, because the operator's clock may be ahead", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS - 1);
 
@@ -256,7 +256,7 @@ describe("a request whose sender has died", () => {
   });
 });
 
-describe("a person who stops a command", () => {
+describe("an operator who stops a command", () => {
   test("at the moment in which an attempt begins keeps it from sending, or comes too late", async () => {
     for (const isFirst of [true, false]) {
       const gate = createGate();
@@ -277,7 +277,7 @@ describe("a person who stops a command", () => {
     }
   });
 
-  test("loses against an attempt that began after the look, and is told so", async () => {
+  test("loses against an attempt that began after the read, and gets that answer", async () => {
     const gate = createGate();
     const world = await createWorld({ provider: startProvider, around: gate.around });
     await world.send(requests.updatePolicyWith("c1", { after: ["none"] }));
@@ -294,7 +294,7 @@ describe("a person who stops a command", () => {
     expect(world.told("c1").filter((type) => type === "CommandCancelled")).toEqual([]);
   });
 
-  test("twice at once, or again later, is answered the same, and told once", async () => {
+  test("twice at once, or again later, gets the same answer and one event", async () => {
     const world = await createWorld({ provider: locked });
     await world.handle(requests.updateContainer("c1"));
 

@@ -96,7 +96,7 @@ test("the request is there until the end and erased at the end", () => {
   );
 });
 
-test("somebody is due to look at a command until it is settled, and nobody after", () => {
+test("a command is due until it is finalized, and not after", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       for (const { after } of walk(steps)) {
@@ -107,7 +107,7 @@ test("somebody is due to look at a command until it is settled, and nobody after
   );
 });
 
-test("a command is looked at no later than its deadline, unless somebody is sending", () => {
+test("a command is checked no later than its deadline, unless an attempt is running", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       for (const { after } of walk(steps)) {
@@ -127,7 +127,7 @@ test("while an attempt runs, a command is due when its lease ends, even after it
   expect(machine.commands.dueAt(sending)).toBe(84_000);
 });
 
-test("only an ended command with everything published settles, and it always can", () => {
+test("only an ended command with everything published is finalized, and it always can be", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       for (const { after } of walk(steps)) {
@@ -166,7 +166,7 @@ test("the first recorded end of a task stays", () => {
   );
 });
 
-test("while an attempt runs, nobody but its owner changes the command", () => {
+test("while an attempt runs, only its owner changes the command", () => {
   const others = ["waitInLane", "checkLater", "loseLease", "tasksRecorded", "finishFirst"];
   const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
 
@@ -212,7 +212,7 @@ test("how an attempt ended is noted once, and on the newest only", () => {
   ]);
 });
 
-test("a finding is kept once, and makes its command due again until it is told", () => {
+test("a finding is kept once, and makes its command due again until it is published", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       const command = walk(steps).at(-1)?.after ?? commandOf();
@@ -264,7 +264,7 @@ test("a finding keeps a command no longer than its end does", async () => {
   expect((await ledger.read("command#resolved"))?.expiresAt).toBe(5_184_005_000);
 });
 
-test("a settled command is kept for 60 days, longer than any request for it can still be taken", async () => {
+test("a finalized command is kept for 60 days, longer than any request for it can still be accepted", async () => {
   const ledger = createMemoryLedger();
   const ended = STEPS.succeed!(commandOf(), 5_000);
 

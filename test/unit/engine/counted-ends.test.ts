@@ -47,7 +47,7 @@ test("a command that a guard stops is counted as cancelled", async () => {
   expect(world.counted).toEqual(["CommandEnded cancelled"]);
 });
 
-test("a command whose task still runs at its deadline is counted as one to be looked at", async () => {
+test("a command whose task still runs at its deadline is counted for an operator", async () => {
   const world = await worldOf({
     "PATCH ": () => json(200, { tasks: ["t1"] }),
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "RUNNING" }),
@@ -72,7 +72,7 @@ test("a deadline that passes before anything was sent is none of a task", async 
   expect(world.counted).toEqual(["CommandEnded failed", "PollerRan"]);
 });
 
-test("an end that nobody knows the outcome of is counted for a person", async () => {
+test("an end with an unknown outcome is counted for an operator", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: () => scriptProvider({}), around: gate.around });
   const deadline = inFuture(world, ATTEMPT_LEASE_MS / 2);
@@ -100,7 +100,7 @@ test("a rejection is counted when it is out, with no time taken", async () => {
   expect(durations(world)).toEqual([]);
 });
 
-test("an end that could not be told of at once, and comes again, is counted once", async () => {
+test("an end that could not be published at once, and comes again, is counted once", async () => {
   const world = await worldOf({ "PATCH ": policyDone });
   world.bus.refuse(({ detailType }) => detailType === "CommandSucceeded");
   await world.handle(updatePolicyWith("c1", {}));
@@ -133,7 +133,7 @@ test("of two runs that end a command at the same time one counts it", async () =
   expect(durations(world)).toEqual([60_000]);
 });
 
-test("a command that is told of its task's end again is counted once", async () => {
+test("a command that gets its task's end again is counted once", async () => {
   let writes = 0;
   const around: Around = ({ name }, effect) => {
     if (name !== "ledger.write task#local/t1") return effect();

@@ -27,7 +27,7 @@ const TARGET = `GET /v1/tasks/${TASK}`;
 const told = (world: World, id: string) =>
   world.bus.published().filter(({ metadata }) => metadata.commandId === id);
 
-test("the end of a task that somebody else started is told to whoever follows it", async () => {
+test("the end of a task that another client started is reported to its follower", async () => {
   const provider = scriptProvider({ [TARGET]: taskOf({ state: "RUNNING" }) });
   const world = await createWorld({ provider: () => provider, rights });
   await world.handleFrom(TEAM, follow("f1"));
@@ -95,7 +95,7 @@ test("many hidden tasks stay hidden when the list tells of them", async () => {
   expect(world.told().filter((type) => type === "CommandFailed")).toHaveLength(6);
 });
 
-test("two followers of one task and the command that started it are each told of its end", async () => {
+test("two followers of one task and the command that started it each get its end", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(updateContainer("c1"));
   const state = (await world.command("c1"))?.state;
@@ -143,7 +143,7 @@ test("a command may wait for the task that another one follows", async () => {
   expect(told(world, "c1").at(-1)?.detailType).toBe("CommandCancelled");
 });
 
-test("a dry run of following looks at nothing", async () => {
+test("a dry run of following checks no task", async () => {
   const provider = scriptProvider({});
   const world = await createWorld({ provider: () => provider });
 

@@ -77,7 +77,7 @@ test("all guards have to hold, and the first that does not is named", async () =
   ]);
 });
 
-test("a guard is looked at before each request, not once", async () => {
+test("a guard is read before each request, not once", async () => {
   let value = "open";
   let resumes = 0;
   const provider = scriptProvider({
@@ -97,7 +97,7 @@ test("a guard is looked at before each request, not once", async () => {
   expect(world.told()).toEqual(["CommandAccepted", "CommandCancelled"]);
 });
 
-test("a command in its lane is guarded by what the tag is when its turn comes", async () => {
+test("a command in its lane is guarded by the tag as it is when the command holds the lane", async () => {
   let value = "shut";
   const provider = scriptProvider({
     [GUARD_TARGET]: () => json(200, { key: "gate", value, read_only: false }),

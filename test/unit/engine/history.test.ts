@@ -122,7 +122,7 @@ test("an attempt whose sender died is lost", async () => {
   ]);
 });
 
-test("an attempt is on its way while nobody knows how it ends", async () => {
+test("an attempt is under way until its end is recorded", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, around: gate.around });
   const now = startOf(world);
@@ -207,7 +207,7 @@ test("a week of attempts is found whole, and the command's item stays small", as
   expect((await world.command("c1"))?.attempts.length).toBeLessThanOrEqual(40);
 });
 
-test("no attempt is forgotten when whoever puts them away is cut off", async () => {
+test("no attempt is forgotten when their archiving is cut off", async () => {
   let cutOff = 0;
   const around: Around = (call, effect) => {
     const isPage = call.name.startsWith("ledger.write attempts#");

@@ -140,7 +140,7 @@ test("whatever interleaves, a lane has one command in flight, in order, each sen
   );
 });
 
-test("whatever interleaves and whoever dies, no command is in flight beside another one", async () => {
+test("whatever interleaves and crashes, no command is in flight beside another one", async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), WAVES, fc.nat({ max: 150 }), async (scheduler, waves, nth) => {
       const course = await run(scheduler, waves, nth + 1);

@@ -104,7 +104,7 @@ describe("an instance whose resumption was lost and is refused again", () => {
     expect(endOf(world).data).toMatchObject({ reason: "refused", lostReplies: 1 });
   });
 
-  test("is looked at again when it cannot be read, and its outcome is unknown in the end", async () => {
+  test("is checked again when it cannot be read, and its outcome is unknown in the end", async () => {
     const provider = lostOnce(() => json(503, {}));
     const world = await createWorld({ provider: () => provider });
 

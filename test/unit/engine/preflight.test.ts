@@ -122,7 +122,7 @@ describe("a call that was not sent after all", () => {
   });
 });
 
-describe("after a lost reply nobody is told that nothing was done", () => {
+describe("after a lost reply no event says that nothing was done", () => {
   test("when a guard's tag may not be read any more", async () => {
     let tags = 0;
     const provider = scriptProvider({
@@ -152,7 +152,7 @@ describe("after a lost reply nobody is told that nothing was done", () => {
     expect(endOf(world).data).toMatchObject({ reason: "unknown-outcome", lostReplies: 1 });
   });
 
-  test("and a router that is looked for is not held back by a guard", async () => {
+  test("and the search for a router is not stopped by a guard", async () => {
     const provider = scriptProvider({
       [TAG_TARGET]: tag("platform"),
       "POST /cloud/v1/routers/": () => connectionLost(),
@@ -183,7 +183,7 @@ test("a pause that the provider asks a guard for is kept", async () => {
   });
 });
 
-test("a guard that cannot be read makes nobody wait beyond the deadline", async () => {
+test("a guard that cannot be read delays no command beyond the deadline", async () => {
   const provider = scriptProvider({
     [TAG_TARGET]: () => json(429, { message: "slow down" }, { "retry-after": "40" }),
   });
@@ -195,7 +195,7 @@ test("a guard that cannot be read makes nobody wait beyond the deadline", async 
   expect((await world.command("c1"))?.state).toMatchObject({ notBefore: Date.parse(deadline) });
 });
 
-test("a tag that is larger than any of the contract is told of in part", async () => {
+test("a tag that is larger than any of the contract is reported in part", async () => {
   const provider = scriptProvider({ [TAG_TARGET]: tag("x".repeat(500_000)) });
   const world = await createWorld({ provider: () => provider });
 

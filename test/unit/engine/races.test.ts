@@ -144,7 +144,7 @@ test("a resume message that comes twice runs the command once", async () => {
   expect(provider.count("PATCH ")).toBe(2);
 });
 
-test("a message that resumes a command nobody knows is acknowledged", async () => {
+test("a message that resumes an unknown command is acknowledged", async () => {
   const world = await createWorld({ provider: startProvider });
 
   await world.send({ resume: { command: "own/none", lane: "somewhere" } });
@@ -175,7 +175,7 @@ test("a command that finds its lane full after it was accepted enters when there
   expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
 });
 
-test("a message that comes again before the poller looks treats a dead attempt as uncertain", async () => {
+test("a message that comes again before the poller's check treats a dead attempt as uncertain", async () => {
   const provider = running();
   provider.answer("GET /cloud/v1/tasks", () => json(200, { count: 0, results: [] }));
   const gate = createGate();

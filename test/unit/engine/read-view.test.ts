@@ -11,7 +11,7 @@ const START = Date.UTC(2026, 0, 1);
 const iso = (at: number) => new Date(at).toISOString();
 const viewOf = (world: World, id = "c1") => readView(world.ledger, `own/${id}`, world.clock.now());
 
-test("nobody knows a command that was never accepted", async () => {
+test("a command that was never accepted is unknown", async () => {
   const world = await createWorld({ provider: startProvider });
 
   expect(await viewOf(world)).toBeUndefined();
@@ -74,7 +74,7 @@ test("a command that is held back tells until when, and why", async () => {
   });
 });
 
-test("a command whose tasks are followed names them with their ends, and nobody can act", async () => {
+test("a command whose tasks are followed names them with their ends, and no action", async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
@@ -106,7 +106,7 @@ test("a task that outlives its command's deadline can be followed on", async () 
   expect(await viewOf(world)).toMatchObject({ reason: "deadline", personCan: ["follow-task"] });
 });
 
-test("nobody is told to send again what a vanished task may have done", async () => {
+test("no advice to send again what a vanished task may have done", async () => {
   const provider = scriptProvider({
     "POST /cloud/v1/routers/": () => json(200, { tasks: ["gone"] }),
     "GET /v1/tasks/gone": () => json(404, {}),
@@ -130,7 +130,7 @@ test("a refused command can only be sent again, and a done one needs nothing", a
   expect((await viewOf(world, "done"))?.personCan).toEqual([]);
 });
 
-test("a command that a person has stopped says when", async () => {
+test("a command that an operator has stopped says when", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(409, {}) });
   const world = await createWorld({ provider: () => provider });
   await world.handle(requests.updateContainer("c1"));

@@ -28,8 +28,8 @@ const unknown = async () => {
 const resolutions = (world: World) =>
   world.bus.published().filter(({ detailType }) => detailType === "CommandResolved");
 
-describe("a person's verdict about an unknown outcome", () => {
-  test("is kept with its time and told of, and the end stays what it was", async () => {
+describe("an operator's finding about an unknown outcome", () => {
+  test("is kept with its time and published, and the end stays what it was", async () => {
     const { world } = await unknown();
     const before = await world.command("c1");
     const resolvedAt = world.clock.now();
@@ -56,7 +56,7 @@ describe("a person's verdict about an unknown outcome", () => {
     expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed", "CommandResolved"]);
   });
 
-  test("is told of by the poller within a few seconds, and nothing is late by it", async () => {
+  test("is published by the poller within a few seconds, and nothing is late by it", async () => {
     const { world } = await unknown();
 
     await resolve(world, { applied: false });
@@ -68,7 +68,7 @@ describe("a person's verdict about an unknown outcome", () => {
     expect(world.measured.filter(({ name }) => name === "LedgerLag").at(-1)?.value).toBe(0);
   });
 
-  test("said again is the same verdict, and told once under one id", async () => {
+  test("given again is the same finding, published once under one id", async () => {
     const { world } = await unknown();
 
     const answers = await Promise.all([
@@ -99,7 +99,7 @@ describe("a person's verdict about an unknown outcome", () => {
     expect(await world.ledger.read("command#own/c1")).toEqual(before);
   });
 
-  test("leaves the lane to whoever is in it by now", async () => {
+  test("leaves the lane to the command that is in it by now", async () => {
     const { world, provider } = await unknown();
     provider.answer("POST /cloud/v1/routers/", () => json(200, { tasks: ["t1"] }));
     provider.answer("GET /v1/tasks/t1", () => json(200, { id: "t1", state: "RUNNING" }));
@@ -150,7 +150,7 @@ describe("a verdict is refused", () => {
     expect(await resolve(world, { applied: true })).toEqual({ kind: "open", status: "following" });
   });
 
-  test("about a command that nobody knows", async () => {
+  test("about an unknown command", async () => {
     const world = await createWorld({ provider: startProvider });
 
     expect(await resolve(world, { applied: true })).toBeUndefined();

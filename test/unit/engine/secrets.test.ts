@@ -144,7 +144,7 @@ test("a command whose handling fails is logged without its secrets", async () =>
   await expectNoLeak(world);
 });
 
-test("a request that breaks the contract is told of without its values", async () => {
+test("a request that breaks the contract is reported without its values", async () => {
   const world = await createWorld({ provider: () => scriptProvider({}) });
 
   await world.send(updateContainer("c1", { envs: TOKEN, pull_secret: [PULL] }));
@@ -155,7 +155,7 @@ test("a request that breaks the contract is told of without its values", async (
   await expectNoLeak(world);
 });
 
-test("the fingerprint is no hash that somebody without the key could compare", async () => {
+test("the fingerprint is no hash that can be compared without the key", async () => {
   const worldOf = () => createWorld({ provider: () => scriptProvider({}) });
   const [one, other] = [await worldOf(), await worldOf()];
 

@@ -27,7 +27,7 @@ const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
 
 const course = fc.array(fc.constantFrom(...Object.keys(STEPS)), { maxLength: 12 });
 
-test("the first end of a task is its end, and it stays due until it was told", () => {
+test("the first end of a task is its end, and it stays due until it was reported", () => {
   void fc.assert(
     fc.property(course, (names) => {
       let task = open;
@@ -54,7 +54,7 @@ test("a task that was missing and is seen again starts anew", () => {
   expect(seen.state).toEqual({ status: "open" });
 });
 
-test("a task is missing since the first of looks that are not far apart", () => {
+test("a task is missing since the first of checks that are not far apart", () => {
   const first = machine.noteMissing(open, 4_000);
   const second = machine.noteMissing(first, 124_000);
 
@@ -66,12 +66,12 @@ test("finding a task that was not missing changes nothing", () => {
   expect(machine.noteFound(open)).toBe(open);
 });
 
-test("the next look at an open task is only ever put off", () => {
+test("the next check of an open task is only ever postponed", () => {
   expect(machine.postponeCheck(open, 60_000).lookAt).toBe(60_000);
   expect(machine.postponeCheck(open, 2_000)).toBe(open);
 });
 
-test("a task that has ended is not looked at again", () => {
+test("a task that has ended is not checked again", () => {
   const abandoned = machine.abandonTask(open, 4_000);
 
   expect(machine.postponeCheck(abandoned, 60_000)).toBe(abandoned);

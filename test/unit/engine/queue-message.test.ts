@@ -52,7 +52,7 @@ test.each([
   expect(world.log.lines.map(({ level }) => level)).toEqual(["warn"]);
 });
 
-test("a request that names a sender is that of whoever sends it", async () => {
+test("a request that names a sender is that of its real sender", async () => {
   const world = await createWorld({ provider: startProvider, rights: shared(TEAM) });
   const request = updatePolicy("c1");
 
