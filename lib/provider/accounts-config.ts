@@ -191,16 +191,6 @@ const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
       : [{ path: ["aws_accounts", index, "bus"], rule }];
   });
 
-/** Accounts that cannot be used; the message names every problem and no value. */
-class AccountsError extends Error {
-  override readonly name = "AccountsError";
-
-  constructor(problems: readonly PlacedProblem[]) {
-    const lines = problems.map(({ path, rule }) => `${pathText(path)} (${rule})`);
-    super(`wrong accounts: ${lines.join(", ")}`);
-  }
-}
-
 /** Cross-field rules of every accounts file, on its content as it was read. */
 export const commonRules = (file: LooseFile): readonly PlacedProblem[] => [
   ...namesAndSenders(file),
@@ -215,7 +205,7 @@ export const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
 
 /**
  * Reads the accounts that are packaged with a function as JSON.
- * @throws AccountsError naming every problem
+ * @throws Error naming every problem and no value
  */
 export const parseAccounts = (json: unknown): AccountsConfig => {
   const parsed = accountsSchema.safeParse(json);
@@ -223,6 +213,7 @@ export const parseAccounts = (json: unknown): AccountsConfig => {
     ...(parsed.success ? [] : placedProblemsOf(parsed.error.issues)),
     ...crossFieldRules(json),
   ];
-  if (!parsed.success || problems.length > 0) throw new AccountsError(problems);
-  return toAccountsConfig(parsed.data);
+  if (parsed.success && problems.length === 0) return toAccountsConfig(parsed.data);
+  const texts = problems.map(({ path, rule }) => `${pathText(path)} (${rule})`);
+  throw new Error(`wrong accounts: ${texts.join(", ")}`);
 };

@@ -111,21 +111,13 @@ interface ApiKeyCachePorts {
   readonly metrics: Metrics;
 }
 
-interface Read {
-  /** When it began, epoch ms. */
-  readonly at: number;
-  readonly key: Promise<string>;
-}
-
-const NEVER: Read = { at: Number.NEGATIVE_INFINITY, key: Promise.resolve("") };
-
 export const createApiKeyCache = (
   { clock, log, metrics }: ApiKeyCachePorts,
   account: string,
   { reference, read }: KeySource,
 ): ApiKeyCache => {
   let cached: Promise<string> | undefined;
-  let lastRead = NEVER;
+  let lastRead: { readonly startedAt: number; readonly key: Promise<string> } | undefined;
 
   const readInTime = async (): Promise<string> => {
     const done = new AbortController();
@@ -151,7 +143,9 @@ export const createApiKeyCache = (
 
   const readAgain = (): Promise<string> => {
     const now = clock.now();
-    if (now >= lastRead.at + REREAD_MS) lastRead = { at: now, key: readInTime() };
+    if (!lastRead || now >= lastRead.startedAt + REREAD_MS) {
+      lastRead = { startedAt: now, key: readInTime() };
+    }
     return lastRead.key;
   };
 
@@ -159,7 +153,7 @@ export const createApiKeyCache = (
     try {
       const key = await readAgain();
       // The first refusal of it causes a read at once.
-      lastRead = NEVER;
+      lastRead = undefined;
       return key;
     } catch (error) {
       cached = undefined;

@@ -164,20 +164,17 @@ interface Waiter {
   readonly fail: (error: unknown) => void;
 }
 
-interface QueueDeps {
-  readonly clock: Clock;
-  readonly random: Random;
-  /** @returns whether there were enough permits */
-  readonly serve: (request: QueuedRequest) => boolean;
-  /** Asks for permits for the queue. @returns why there are none, and until when */
-  readonly refill: () => Promise<Wait | undefined>;
-}
-
 /**
  * Requests of one process that wait for permits, in the order of their arrival. Those with a new key go
  * first: they have waited before, and no other request gets a permit while the key is refused.
+ * @param serve answers whether there were enough permits
+ * @param refill asks for permits for the queue; answers why there are none, and until when
  */
-const createPermitQueue = ({ clock, random, serve, refill }: QueueDeps) => {
+const createPermitQueue = (
+  { clock, random }: RateLimiterDeps,
+  serve: (request: QueuedRequest) => boolean,
+  refill: () => Promise<Wait | undefined>,
+) => {
   let waiters: readonly Waiter[] = [];
   let isRunning = false;
   /** Aborted when the queue changes, to wake the loop. */
@@ -230,15 +227,10 @@ const createPermitQueue = ({ clock, random, serve, refill }: QueueDeps) => {
 
   return {
     demand(): Demand {
-      const permits = servable().map(({ request }) => request.permits);
-      return {
-        wanted: Math.max(
-          1,
-          permits.reduce((sum, count) => sum + count, 0),
-        ),
-        atLeast: permits[0] ?? 1,
-        hasNewKey: servable()[0]?.request.hasNewKey ?? false,
-      };
+      const requests = servable().map(({ request }) => request);
+      const wanted = requests.reduce((sum, { permits }) => sum + permits, 0);
+      const { permits: atLeast = 1, hasNewKey = false } = requests[0] ?? {};
+      return { wanted: Math.max(1, wanted), atLeast, hasNewKey };
     },
     /** @throws Error when `refill` fails */
     async join(request: QueuedRequest): Promise<Acquisition> {
@@ -275,7 +267,7 @@ export const createRateLimiter = (
   deps: RateLimiterDeps,
   account: RateLimitedAccount,
 ): RateLimiter => {
-  const { clock, random } = deps;
+  const { clock } = deps;
   const granted = createGrantedPermits(deps, account, () => queue.demand());
   const reserved = createPermitPool(clock);
   let pausedUntil = 0;
@@ -294,7 +286,7 @@ export const createRateLimiter = (
     return true;
   };
 
-  const queue = createPermitQueue({ clock, random, serve, refill });
+  const queue = createPermitQueue(deps, serve, refill);
 
   const discard = (): void => {
     granted.discard();
