@@ -39,7 +39,7 @@ export const readText = (file: string): string | undefined => {
   }
 };
 
-/** The text of a file that somebody has named. @throws ExitError when there is none, or it cannot be read */
+/** The text of a named file. @throws ExitError when there is none, or it cannot be read */
 export const readNamed = (file: string): string => present(file, readText(file));
 
 const present = (file: string, text: string | undefined): string => {
@@ -61,7 +61,7 @@ export const readAccounts = (file: string): AccountsConfig =>
 const readReactionsIn = (file: string, context: ReactionContext): readonly Reaction[] =>
   validConfig(file, readReactions(readNamed(file), context));
 
-/** An accounts file that nobody has named need not be there. */
+/** Only an accounts file that was named must be there. */
 const accountsBeside = (given: string | undefined): AccountsConfig | undefined =>
   given === undefined && readText(ACCOUNTS_FILE) === undefined
     ? undefined

@@ -10,7 +10,7 @@ const COLUMNS = 36;
 const line = (event: BusEvent, way: string, text: string): string =>
   [pc.dim(event.time.slice(11, 19).padEnd(12)), way.padEnd(COLUMNS), visibleText(text)].join("  ");
 
-/** An event that somebody else has put on the bus. */
+/** An event of another AWS account on the bus. */
 export const incomingLine = (event: BusEvent): string =>
   line(event, `from ${event.account}`, `${event["detail-type"]} (${event.source})`);
 
@@ -59,7 +59,7 @@ const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0
 /** Ids of our own begin with the time, so those of one minute differ in their ends only. */
 const shortened = (text: string): string => text.replace(UUID, "$1…$2");
 
-/** Its end is what tells one resource from the next. */
+/** The end is kept: resources differ there. */
 const clipped = (text: string): string =>
   text.length > LANE_COLUMNS ? `…${text.slice(1 - LANE_COLUMNS)}` : text;
 

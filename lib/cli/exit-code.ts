@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { DataDirectoryError } from "../local/data-directory.ts";
 import { SettingsError } from "../platform/lambda/settings.ts";
 import { problemLines } from "./render.ts";
 
-/** What the exit status of `skyhook` tells a script. */
+/** The exit status of `skyhook`, for scripts. */
 export const EXIT = {
   /** Done as asked. */
   ok: 0,
@@ -45,12 +44,13 @@ const PORT_TROUBLE: Readonly<Record<string, string>> = {
   EACCES: "may not be used by this user",
 };
 
-export const programEnd = (error: unknown): ProgramEnd => {
+export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
   if (error instanceof ExitError) return { exitCode: error.exitCode, text: error.message };
   if (error instanceof SettingsError) {
     const lines = problemLines(error.problems);
     return { exitCode: EXIT.refused, text: ["wrong settings:", ...lines].join("\n") };
   }
+  const { DataDirectoryError } = await import("../local/data-directory.ts");
   if (error instanceof DataDirectoryError) return { exitCode: EXIT.refused, text: error.message };
   const { code = "", port } = portErrorSchema.safeParse(error).data ?? {};
   const trouble = PORT_TROUBLE[code];

@@ -89,7 +89,7 @@ interface RunPlan {
     AutomationOptions,
     "accounts" | "directory" | "eventSource" | "jobs" | "provider" | "reactions"
   >;
-  /** Whether nobody but the embedded service is asked for anything. */
+  /** Whether every request goes to the embedded service. */
   readonly isEmbedded: boolean;
   /** Absent where there is none. */
   readonly demo: Demo | undefined;
@@ -109,7 +109,7 @@ const planRun = async (
     const run = { ...settings, ...named.config };
     return { run, isEmbedded: false, demo: undefined, teams: named };
   }
-  // Nobody's real provider is asked for anything unless somebody says so.
+  // A real provider is asked for nothing without a flag.
   const aiTasks = jobs.aiTasks ?? "all";
   // The demo's resources exist in the embedded service only; real ones are not touched.
   const demo = flags.demo ? await planDemo(settings) : undefined;
@@ -136,7 +136,7 @@ const printEvents = ({ bus, defaultBus, routes }: Automation, isJson: boolean): 
   routes.subscribeToForwarded(async (id, event) => printLine(forwardedLine(id, event)));
 };
 
-/** Runs until the demo has ended, with `exit`, or until somebody stops it. */
+/** Runs until the demo has ended, with `exit`, or until it is stopped. */
 const run = async (
   plan: RunPlan,
   flags: StartFlags,

@@ -140,10 +140,10 @@ const endWithoutReader = (): void => {
   });
 };
 
-const exitCodeOf = (error: unknown): ExitCode => {
+const exitCodeOf = async (error: unknown): Promise<ExitCode> => {
   // Commander has already said what is wrong, or shown the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.refused;
-  const { exitCode, text } = programEnd(error);
+  const { exitCode, text } = await programEnd(error);
   printNote(text);
   return exitCode;
 };
@@ -155,7 +155,7 @@ const main = async (): Promise<void> => {
   try {
     await (await createProgram(process.argv.slice(2))).parseAsync();
   } catch (error) {
-    const exitCode = exitCodeOf(error);
+    const exitCode = await exitCodeOf(error);
     // Status 2 means changes there, so that no error may end with it.
     const isDetailed = process.argv.includes("--detailed-exitcode");
     process.exitCode = isDetailed && exitCode !== EXIT.ok ? EXIT.failed : exitCode;

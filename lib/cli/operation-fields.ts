@@ -155,7 +155,7 @@ const ownFields = (
     return [field, ...fieldsIn(child, place, `${name}.`)];
   });
 
-/** The field by which the variants of a union are told apart, such as `type`. */
+/** The field that distinguishes the variants of a union, such as `type`. */
 const discriminatorOf = (variants: readonly SchemaNode[]): string | undefined =>
   Object.keys(variants[0]?.properties ?? {}).find((key) =>
     variants.every(
@@ -185,14 +185,14 @@ const amongVariants = (
   }
   if (having.length === variants.length) return { ...field, required };
   const others = having.filter((variant) => !requiring.includes(variant));
-  const told = (word: string, some: readonly SchemaNode[]): readonly string[] =>
+  const presence = (word: string, some: readonly SchemaNode[]): readonly string[] =>
     some.length === 0
       ? []
       : [`${word} with ${discriminator} ${valuesOf(some, discriminator).join(", ")}`];
   const rules = [
     field.rule,
-    ...told("required", requiring),
-    ...told(requiring.length > 0 ? "optional" : "only", others),
+    ...presence("required", requiring),
+    ...presence(requiring.length > 0 ? "optional" : "only", others),
   ];
   return { ...field, required, rule: rules.join("; ") };
 };

@@ -12,8 +12,8 @@ const byNumber = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
 /**
- * A text of somebody else's in one line: what would steer the terminal, or write from right to left, is
- * shown by its number.
+ * A foreign text in one line. Characters that steer the terminal, or write from right to left, are shown
+ * by their numbers.
  */
 export const visibleText = (text: string): string => text.replaceAll(STEERING, byNumber);
 
@@ -23,7 +23,7 @@ export const jsonLine = (value: unknown): string =>
     character.split("").map(byNumber).join(""),
   );
 
-/** A text as one word of a shell, for whoever types what is shown; an id may hold anything. */
+/** A text as one word of a shell: a person may type it, and an id may hold anything. */
 export const shellWord = (text: string): string =>
   visibleText(/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
@@ -109,7 +109,7 @@ const fieldText = (fields: LogFields): string =>
 
 const silent = (): void => {};
 
-/** @param commandId whose the lines are, where that is known */
+/** @param commandId the command of the lines, where it is known */
 const terminalLogOf = (commandId: LogFields[string]): Log => {
   const line =
     (level: string) =>
@@ -122,7 +122,7 @@ const terminalLogOf = (commandId: LogFields[string]): Log => {
     info: silent,
     warn: line("warning"),
     error: line("error"),
-    // What else tells one line from another is for whoever searches thousands of them.
+    // The other fields help to search in thousands of lines.
     with: (fields) => terminalLogOf(fields.commandId ?? commandId),
   };
 };

@@ -72,7 +72,7 @@ const viewSchema = z.looseObject({
   acceptedAt: z.string(),
   endedAt: z.string().optional(),
   deadline: z.string(),
-  // A Skyhook of an earlier version tells nothing of these.
+  // An earlier version of Skyhook sends none of these.
   tasks: z.array(taskSchema).optional(),
   sender: z.string().optional(),
   history: z.array(attemptSchema).optional(),
@@ -135,7 +135,7 @@ const headline = (state: RequestState): string => {
   ].join("");
 };
 
-/** Why a command that goes on has not ended, in words for whoever runs it. */
+/** Why a command has not ended, in words for an operator. */
 const TROUBLE: Readonly<Record<string, string>> = {
   "key-refused": "the provider refuses the API key",
   "key-unavailable": "the API key cannot be read where the account says it is",

@@ -14,7 +14,7 @@ export const stopSignal = (clock: Clock): AbortSignal => {
       stopping.abort();
     } else if (clock.now() - stoppedAt >= SAME_PRESS_MS) {
       for (const each of NAMES) process.off(each, stop);
-      // With nobody listening it does what it does to every process.
+      // Without a listener the signal has its usual effect.
       process.kill(process.pid, name);
     }
   };

@@ -26,7 +26,7 @@ export interface TeamConfig {
   readonly reactions: readonly Reaction[];
 }
 
-/** What the files say; undefined for one that nobody has named. */
+/** The texts of the files; undefined for a file that was not named. */
 export interface TeamTexts {
   readonly accounts: string | undefined;
   readonly reactions: string | undefined;

@@ -6,7 +6,7 @@ import { guardSchema, nameProblems, sizeProblems } from "../../engine/request.ts
 import { matchesPattern, mismatchedFields } from "../../intake/event-patterns/pattern.ts";
 import { commandOf, type Reaction, type RequestDetail } from "../../intake/reaction.ts";
 import { LOCAL_SENDER } from "../../local/aws-events.ts";
-import { type BusEvent, stampEvent } from "../../local/local-bus.ts";
+import type { BusEvent } from "../../local/local-bus.ts";
 import { checkPut } from "../../local/put-request.ts";
 import type { JsonObject } from "../../platform/ports/ledger.ts";
 import { createAccess } from "../../provider/access.ts";
@@ -122,7 +122,7 @@ const accessText = (access: SenderAccess, sender: string): string => {
   }
 };
 
-/** As JSON, which tells a number from a text; without values that a command must not show. */
+/** As JSON, where a number differs from a text; without values that a command must not show. */
 const commandLines = (command: object): readonly string[] =>
   JSON.stringify(plainReply(command), undefined, 2).split("\n").map(visibleText);
 
@@ -186,7 +186,7 @@ const checkReactions = async (file: string | undefined, flags: FileFlags): Promi
   return EXIT.ok;
 };
 
-/** Whether something would run; the rest is refused by somebody on the way. */
+/** Success for a command that would run. */
 const exitCodeOf = (result: Result): ExitCode =>
   result.kind === "command" && result.access !== "refused" ? EXIT.ok : EXIT.refused;
 
@@ -207,12 +207,12 @@ const checkedOwn = (own: string | undefined): string | undefined => {
 const STAMPS = ["id", "account", "time"] as const;
 
 /** The event as the bus delivers it after put-event. @throws ExitError for one that put-event refuses */
-const readPutEvent = (
+const readPutEvent = async (
   given: JsonObject,
   file: string,
   account: string,
   { clock, random }: Ports,
-): { readonly event: BusEvent; readonly filledIn: readonly string[] } => {
+): Promise<{ readonly event: BusEvent; readonly filledIn: readonly string[] }> => {
   const put = checkPut(given);
   if (put.kind === "invalid") {
     const name = file === "-" ? "standard input" : file;
@@ -221,6 +221,8 @@ const readPutEvent = (
     );
     throw new ExitError(EXIT.refused, lines.join("\n"));
   }
+  // The bus has a database.
+  const { stampEvent } = await import("../../local/local-bus.ts");
   const event = stampEvent(put.event, { id: random.uuid(), account, at: clock.now() });
   return { event, filledIn: STAMPS.filter((name) => put.event[name] === undefined) };
 };
@@ -243,7 +245,7 @@ const testReaction = async (
     const names = files.reactions.map((each) => each.name).join(", ") || "none";
     throw new ExitError(EXIT.refused, `no rule ${visibleText(name)}; there are: ${names}`);
   }
-  const { event, filledIn } = readPutEvent(
+  const { event, filledIn } = await readPutEvent(
     readEvent(eventFile),
     eventFile,
     ownSender ?? LOCAL_SENDER,

@@ -20,16 +20,26 @@ const CHECK_MS = 300;
 const ANSWER_MS = 2_000;
 const ANSWER_CHECK_MS = 100;
 
-export interface SendOptions extends Ports {
-  readonly endpoint: string;
-  readonly input: CommandInput;
-  readonly id?: string | undefined;
-  readonly account?: string | undefined;
+interface SendFlags {
+  readonly endpoint?: string;
+  readonly id?: string;
+  readonly account?: string;
   /** A time span from now, such as `30m`, or a time. */
   readonly deadline?: string | undefined;
-  readonly after?: readonly string[] | undefined;
+  readonly after?: readonly string[];
+  readonly guards?: string;
+  readonly dryRun?: boolean;
+  readonly wait?: boolean;
+  readonly waitSeconds: string;
+  readonly json?: boolean;
+}
+
+export interface SendOptions
+  extends Ports,
+    Pick<SendFlags, "account" | "after" | "deadline" | "dryRun" | "id"> {
+  readonly endpoint: string;
+  readonly input: CommandInput;
   readonly guards?: unknown;
-  readonly dryRun?: boolean | undefined;
   /** What to wait for: the command's end, whether it is accepted, or nothing. */
   readonly waitFor: "end" | "answer" | "nothing";
   readonly timeoutSeconds: number;
@@ -213,19 +223,6 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
 
 /** The default deadline of a command. */
 const DEFAULT_WAIT_SECONDS = "7200";
-
-interface SendFlags {
-  readonly endpoint?: string;
-  readonly id?: string;
-  readonly account?: string;
-  readonly deadline?: string;
-  readonly after?: readonly string[];
-  readonly guards?: string;
-  readonly dryRun?: boolean;
-  readonly wait?: boolean;
-  readonly waitSeconds: string;
-  readonly json?: boolean;
-}
 
 const waitSeconds = (text: string): number => {
   const seconds = Number(text);

@@ -23,8 +23,8 @@ describe("an error that ends the program", () => {
     ],
     [new Error("something else"), 1, "something else"],
     ["thrown text", 1, "thrown text"],
-  ])("%s says what a person can do, and has its status", (error, exitCode, text) => {
-    expect(programEnd(error)).toEqual({ exitCode, text });
+  ])("%s says what a person can do, and has its status", async (error, exitCode, text) => {
+    expect(await programEnd(error)).toEqual({ exitCode, text });
   });
 
   it("names the port that is taken", async () => {
@@ -37,7 +37,7 @@ describe("an error that ends the program", () => {
     });
     first.close();
 
-    expect(programEnd(error)).toEqual({
+    expect(await programEnd(error)).toEqual({
       exitCode: 2,
       text: `port ${port} is in use by another program; give another one, or none for a free one`,
     });
