@@ -16,7 +16,7 @@ import {
 } from "./price.ts";
 import { priceChanged } from "./price-events.ts";
 import { askPrice, fingerprintOf } from "./reading.ts";
-import type { WatchlistItem } from "./watchlist.ts";
+import type { PriceOrder, WatchlistItem } from "./watchlist.ts";
 
 /** The newest reading of this order that showed a price. */
 const lastShownOf = (
@@ -118,12 +118,21 @@ const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boole
   (error.disposition === "throttled" &&
     deps.clock.now() + (error.retryAfterMs ?? 0) >= budget.endsAt);
 
-/** The provider's answer as a change of the item's record; undefined when there was no time for it. */
-const askProvider = async (
+/**
+ * The provider's answer as a change of the item's record. The provider is asked only when the record has
+ * room for the event of a change.
+ * @returns undefined when there was no time for an answer
+ */
+const findNote = async (
   capture: ItemCapture,
-  { order }: WatchlistItem,
-  asked: AskedItem,
+  order: PriceOrder,
+  { asked, before }: { readonly asked: AskedItem; readonly before: PriceItem | undefined },
 ): Promise<Note | undefined> => {
+  const unpublished = before?.outbox.length ?? 0;
+  if (unpublished >= MAX_UNPUBLISHED) {
+    const problem = `${unpublished} changes of this price are still to be published; it is read again after that`;
+    return (item) => noteFailure(item, asked, problem);
+  }
   try {
     const reading = await askPrice(capture.client, order);
     const at = capture.deps.clock.now();
@@ -134,18 +143,6 @@ const askProvider = async (
     const problem = problemOf(error);
     return (item) => noteFailure(item, asked, problem);
   }
-};
-
-/** As `askProvider`, which is asked only when the record has room for its answer. */
-const findNote = async (
-  capture: ItemCapture,
-  item: WatchlistItem,
-  { asked, before }: { readonly asked: AskedItem; readonly before: PriceItem | undefined },
-): Promise<Note | undefined> => {
-  const unpublished = before?.outbox.length ?? 0;
-  if (unpublished < MAX_UNPUBLISHED) return askProvider(capture, item, asked);
-  const problem = `${unpublished} changes of this price are still to be published; it is read again after that`;
-  return (stored) => noteFailure(stored, asked, problem);
 };
 
 /**
@@ -197,16 +194,15 @@ const record = async (
  */
 export const captureItem = async (
   capture: ItemCapture,
-  item: WatchlistItem,
+  { name, order }: WatchlistItem,
 ): Promise<PriceItem | undefined> => {
   const { deps, account, bucket } = capture;
-  const key = priceItemKey(account, item.name);
-  const { name, order } = item;
+  const key = priceItemKey(account, name);
   const asked = { account, name, bucket, kind: order.kind, fingerprint: fingerprintOf(order) };
   const before = await priceItems.read(deps.ledger, key);
   let recorded = before?.value;
   if (!recorded || !isRecorded(recorded, bucket)) {
-    const note = await findNote(capture, item, { asked, before: recorded });
+    const note = await findNote(capture, order, { asked, before: recorded });
     if (!note) return undefined;
     recorded = await record(deps, { asked, before }, note);
   }
