@@ -1,57 +1,46 @@
+import { createHash } from "node:crypto";
 import { joinDeadLetters } from "../admin/dead-letters.ts";
-import { breakAttempts } from "../engine/attempt.ts";
+import { parseJson } from "../contract/json.ts";
+import type { Problem } from "../contract/problem.ts";
 import type { CommandDeps } from "../engine/deps.ts";
-import { POLLER_LEASE } from "../engine/poller/poll.ts";
+import { groupIdOf } from "../engine/lane.ts";
+import { messageText, readMessage } from "../engine/queue-message.ts";
+import { shapeProblems } from "../engine/read-request.ts";
 import type { Reaction } from "../intake/reaction.ts";
-import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
-import { thresholdsLease } from "../jobs/thresholds/sync.ts";
-import { breakLease } from "../ledger/lease.ts";
-import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS, deployment } from "../platform/deployment.ts";
+import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { DeadLetters } from "../platform/ports/dead-letters.ts";
-import type { Log } from "../platform/ports/log.ts";
-import type { Random } from "../platform/ports/random.ts";
-import { type Account, DEFAULT_ACCOUNT } from "../provider/accounts.ts";
-import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
+import type { Account } from "../provider/accounts.ts";
+import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { createSkyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
-import { createClosing, quietAfter } from "./closing.ts";
-import { openDataDirectory, withDataError } from "./data-directory.ts";
-import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
-import type { DurableStore } from "./durable-store.ts";
-import { createMemoryStore, openLevelStore } from "./durable-store.ts";
-import type { Buses } from "./event-routes.ts";
+import { quietAfter } from "./closing.ts";
+import { withDataError } from "./data-directory.ts";
 import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
-import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { createFileConfigSource, createSteadySource } from "./file-watch.ts";
 import type { JobName, JobRun } from "./job-run.ts";
-import { countedNowhere, openLocalAccounts } from "./local-accounts.ts";
-import { type LocalBus, openLocalBus } from "./local-bus.ts";
+import type { LocalBus } from "./local-bus.ts";
 import { createLocalDeadLetters } from "./local-dead-letters.ts";
-import { openLocalLedger } from "./local-ledger.ts";
-import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
+import type { Provider } from "./provider.ts";
+import { countedNowhere, openResources, type ResourceOptions } from "./resources.ts";
 import { type JobChoice, type ScheduledJobs, startScheduledJobs } from "./scheduled-jobs.ts";
-import { deduplicationIdOf } from "./send-request.ts";
-import { createWakeSignal, startTriggers, type WakeSignal } from "./triggers.ts";
+import { startTriggers } from "./triggers.ts";
 
-export interface AutomationOptions {
-  readonly provider: ProviderChoice;
+export interface AutomationOptions extends ResourceOptions {
   readonly jobs: JobChoice;
-  /** Who may use which account; absent: our own AWS account the run's provider. */
-  readonly accounts?: AccountsConfig | undefined;
   /** Which events become commands. */
   readonly reactions: readonly Reaction[];
-  /** Where keys are that the accounts name as `environment`. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where everything is kept across runs; absent: in memory. */
-  readonly directory: string | undefined;
-  /** `source` of every event that goes out. */
-  readonly eventSource: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
 }
+
+/** What becomes of a text that is sent as a request. */
+type SendOutcome =
+  | {
+      readonly kind: "sent";
+      readonly commandId: string | undefined;
+      readonly eventId: string | undefined;
+    }
+  | { readonly kind: "refused"; readonly problems: readonly Problem[] };
 
 /**
  * A file that is edited must not lead the jobs elsewhere: they delete thresholds, and the ones of the
@@ -86,6 +75,12 @@ export interface Automation {
   readonly provider: Provider;
   /** Of run-commands and of intake. */
   readonly deadLetters: DeadLetters;
+  /**
+   * Puts a request on the command queue as a sender in the cloud does: in the group of its lane, with
+   * its event's id for deduplication. Its operation and fields are checked by the worker that takes it.
+   * @param body the detail of a `CommandRequested`, as JSON text; anything else is refused
+   */
+  send(body: string): Promise<SendOutcome>;
   /** Whether the message of that event still waits, or is being handled. */
   isQueued(eventId: string): boolean;
   /** Begins to run functions and to deliver events. To be called once. */
@@ -102,51 +97,30 @@ export interface Automation {
   stop(): Promise<void>;
 }
 
-interface Parts extends Buses {
-  /** A standard queue in the cloud. Here each of its messages has a group of its own. */
-  readonly requestQueue: FifoQueue;
-  readonly commandQueue: FifoQueue;
-  readonly wakeQueue: DelayQueue;
-}
+/** Requests that are no command wait in a group of their own, so that they hold nobody up. */
+const REJECTED_GROUP = "rejected";
 
-const openParts = async (options: AutomationOptions, store: DurableStore): Promise<Parts> => ({
-  requestQueue: await openFifoQueue({
-    ...options,
-    map: store.map("requests"),
-    maxReceiveCount: deployment.queues.requests.maxReceiveCount,
-  }),
-  commandQueue: await openFifoQueue({
-    ...options,
-    map: store.map("commands.fifo"),
-    maxReceiveCount: deployment.queues.commands.maxReceiveCount,
-  }),
-  wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
-  bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
-  defaultBus: await openLocalBus({
-    ...options,
-    map: store.map("default-bus"),
-    source: options.eventSource,
-  }),
-});
+/** What SQS takes as a deduplication id. */
+const DEDUPLICATION_ID = /^[!-~]{1,128}$/;
 
-/** The ports of the queues; each send notifies the triggers. */
-const notifying = (
-  { commandQueue, wakeQueue }: Parts,
-  wakeSignal: WakeSignal,
-): Pick<CommandDeps, "queue" | "waker"> => ({
-  queue: {
-    async send(message) {
-      await commandQueue.send(message);
-      wakeSignal.notify();
-    },
-  },
-  waker: {
-    async wakeAt(at) {
-      await wakeQueue.wakeAt(at);
-      wakeSignal.notify();
-    },
-  },
-});
+/** The event's own id where the queue takes it, else a name that stands for it. */
+const deduplicationIdOf = (eventId: string): string =>
+  DEDUPLICATION_ID.test(eventId) ? eventId : createHash("sha256").update(eventId).digest("hex");
+
+const sendRequest = async (deps: CommandDeps, body: string): Promise<SendOutcome> => {
+  const json = parseJson(body);
+  const problems =
+    json === undefined ? [{ path: "", rule: "not readable as JSON" }] : shapeProblems(json);
+  const message = readMessage(body, deps);
+  if (problems.length > 0 || message.kind === "resume") return { kind: "refused", problems };
+  const { commandId, eventId } = message.kind === "request" ? message.request : message.rejection;
+  await deps.queue.send({
+    body: messageText(body),
+    groupId: message.lane === undefined ? REJECTED_GROUP : groupIdOf(message.lane),
+    deduplicationId: deduplicationIdOf(eventId ?? deps.random.uuid()),
+  });
+  return { kind: "sent", commandId, eventId };
+};
 
 /** A clock whose sleeps end when the signal aborts, so that a waiting function ends with its process. */
 const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
@@ -161,62 +135,23 @@ const sourceAt = (path: string | undefined, clock: Clock): ConfigSource =>
     ? { name: "none", read: async () => undefined }
     : createSteadySource(createFileConfigSource(path), clock);
 
-/** Everything that has to be open before a function can run, and how it is closed again. */
-const openAll = async (options: AutomationOptions, failing: AbortController) => {
-  const { clock, random, log, directory } = options;
-  const closing = createClosing();
-  try {
-    const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
-    const store = data
-      ? await openLevelStore({ directory: data.messages, failing })
-      : createMemoryStore();
-    closing.add(() => store.close());
-    const parts = await openParts(options, store);
-    // Under the lock that the opened messages are.
-    const { ledger, close } = await openLocalLedger({ data, failing, clock, log });
-    closing.add(close);
-    const surroundings = { clock, random, log, data, failing };
-    const provider = await openProvider(options.provider, surroundings);
-    closing.add(() => provider.close());
-    // The folder is open in this process only, so whoever held a lease is gone.
-    await breakLease(ledger, POLLER_LEASE);
-    await breakAttempts(ledger, clock.now());
-    return { parts, provider, ledger, closing, fingerprintKey: data?.fingerprintKey };
-  } catch (error) {
-    await closing.close();
-    throw error;
-  }
-};
-
 /**
  * Opens service, ledger, queues and bus on this machine, and composes the functions with them.
- * @throws DataDirectoryError when the data directory cannot be used, for instance by a second run
- * @throws Error with code EADDRINUSE when a port is taken
+ * @throws what `openResources` throws
  */
 export const openAutomation = async (given: AutomationOptions): Promise<Automation> => {
   const failing = new AbortController();
   const options = { ...given, log: quietAfter(given.log, failing.signal) };
-  const { clock, random, log } = options;
-  const { parts, provider, ledger, closing, fingerprintKey } = await withDataError(
-    options.directory,
-    () => openAll(options, failing),
-  );
-  const wakeSignal = createWakeSignal();
-  const own = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond);
-  const { environment, eventSource } = options;
-  const ports = { ledger, bus: parts.bus, clock, random, log, environment };
-  const accounts = openLocalAccounts(options.accounts ?? own, provider, ports);
+  const { clock, random, log, eventSource } = options;
+  const resources = await withDataError(options.directory, () => openResources(options, failing));
+  const { ledger, accounts, jobSettings, jobAccount, provider } = resources;
+  const { bus, defaultBus, requestQueue, commandQueue } = resources;
   const { access, accountOf } = accounts;
-  // As in the cloud, where the packaging takes the first account for the scheduled jobs.
-  const [jobSettings] = accounts.config.accounts;
-  const jobAccount = jobSettings && accountOf(jobSettings.name);
-  if (!jobAccount) throw new Error("there is no account");
-  await breakLease(ledger, thresholdsLease(jobAccount.name));
-  await breakLease(ledger, aiTasksLease(jobAccount.name));
   const deps: CommandDeps = {
     ledger,
-    ...notifying(parts, wakeSignal),
-    bus: parts.bus,
+    queue: resources.queue,
+    waker: resources.waker,
+    bus,
     clock,
     random,
     log,
@@ -224,7 +159,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     access,
     accountOf,
     ownSender: LOCAL_SENDER,
-    fingerprintKey: fingerprintKey ?? random.uuid(),
+    fingerprintKey: resources.fingerprintKey,
     runner: random.uuid(),
     leaseMs: ATTEMPT_LEASE_MS,
   };
@@ -254,15 +189,15 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     aiTaskName: aiTasks === "all" ? undefined : aiTasks,
   };
   const routes = createEventRoutes({
-    buses: parts,
+    buses: resources,
     access,
     eventSource,
     first: { accounts: accounts.config, reactions: options.reactions },
     async send(call) {
       const id = random.uuid();
       const message = { body: JSON.stringify(call), groupId: id, deduplicationId: id };
-      await parts.requestQueue.send(message);
-      wakeSignal.notify();
+      await requestQueue.send(message);
+      resources.wakeSignal.notify();
     },
   });
   let triggers: ReturnType<typeof startTriggers> | undefined;
@@ -270,8 +205,8 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
 
   return {
     deps,
-    bus: parts.bus,
-    defaultBus: parts.defaultBus,
+    bus,
+    defaultBus,
     routes,
     get accounts() {
       return accounts.config;
@@ -280,7 +215,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       return reactions;
     },
     reconfigure(next) {
-      const config = next.accounts ?? own;
+      const config = next.accounts ?? resources.ownConfig;
       const [first] = config.accounts;
       const isMoved = first?.name !== jobSettings.name || first.baseUrl !== jobSettings.baseUrl;
       const hasJobs = Object.values(options.jobs).some((choice) => choice !== undefined);
@@ -292,25 +227,19 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     jobAccount,
     provider,
     deadLetters: joinDeadLetters([
-      createLocalDeadLetters({ clock, queue: parts.commandQueue, name: "commands" }),
-      createLocalDeadLetters({ clock, queue: parts.requestQueue, name: "requests" }),
+      createLocalDeadLetters({ clock, queue: commandQueue, name: "commands" }),
+      createLocalDeadLetters({ clock, queue: requestQueue, name: "requests" }),
     ]),
     failed: failing.signal,
-    isQueued: (eventId) => parts.commandQueue.holds(deduplicationIdOf(eventId)),
+    send: (body) => sendRequest(deps, body),
+    isQueued: (eventId) => commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       routes.connect();
-      parts.bus.start();
-      parts.defaultBus.start();
+      bus.start();
+      defaultBus.start();
       const { intake, runCommands } = createSkyhook(functionPorts, config);
       const { pollTasks } = createSkyhook(backgroundPorts, config);
-      triggers = startTriggers({
-        ...options,
-        ...parts,
-        wakeSignal,
-        intake,
-        runCommands,
-        pollTasks,
-      });
+      triggers = startTriggers({ ...options, ...resources, intake, runCommands, pollTasks });
       jobs = startScheduledJobs({
         ports: backgroundPorts,
         config,
@@ -329,9 +258,9 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       stopping.abort();
       await jobs?.stop();
       await triggers?.stop();
-      await parts.bus.stop();
-      await parts.defaultBus.stop();
-      await closing.close();
+      await bus.stop();
+      await defaultBus.stop();
+      await resources.close();
     },
   };
 };

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import type {
+  Context,
   S3ObjectCreatedNotificationEvent,
   ScheduledEvent,
   SQSEvent,
   SQSRecord,
 } from "aws-lambda";
+import { deployment } from "../platform/deployment.ts";
+import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { Wake } from "./delay-queue.ts";
 import type { ReceivedMessage } from "./fifo-queue.ts";
@@ -120,3 +123,26 @@ export const objectCreatedEvent = (
     reason: "PutObject",
   },
 });
+
+/** The context of one invocation on this machine: the same shape, its time measured by our clock. */
+export const lambdaContext = (
+  functionName: string,
+  timeoutMs: number,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): Context => {
+  const endsAt = clock.now() + timeoutMs;
+  return {
+    callbackWaitsForEmptyEventLoop: false,
+    functionName,
+    functionVersion: "$LATEST",
+    invokedFunctionArn: `arn:aws:lambda:us-east-1:000000000000:function:${functionName}`,
+    memoryLimitInMB: String(deployment.memoryMegabytes),
+    awsRequestId: random.uuid(),
+    logGroupName: `/aws/lambda/${functionName}`,
+    logStreamName: "local",
+    getRemainingTimeInMillis: () => Math.max(0, endsAt - clock.now()),
+    done: () => {},
+    fail: () => {},
+    succeed: () => {},
+  };
+};

@@ -22,7 +22,6 @@ import { LOCAL_SENDER } from "./aws-events.ts";
 import { PutRefused } from "./event-routes.ts";
 import { JOB_NAMES } from "./job-run.ts";
 import { type PutAnswer, readPut } from "./put-request.ts";
-import { sendRequest } from "./send-request.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -205,7 +204,7 @@ const createApp = (automation: Automation): Hono => {
   app.post("/commands", async (context) => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
-    const outcome = await sendRequest(deps, body);
+    const outcome = await automation.send(body);
     if (outcome.kind === "refused") return refuse(context, 400, problemsText(outcome.problems));
     const { commandId, eventId } = outcome;
     return context.json({ commandId, eventId }, 202);

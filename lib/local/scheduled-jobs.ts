@@ -2,11 +2,10 @@ import { timeoutMsOf } from "../platform/deployment.ts";
 import type { InvocationLog } from "../platform/lambda/invocation.ts";
 import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
 import { createSkyhook, type Skyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
-import { objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
+import { lambdaContext, objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
 import { quietAfter } from "./closing.ts";
 import { watchFile } from "./file-watch.ts";
 import type { JobName, JobRun } from "./job-run.ts";
-import { lambdaContext } from "./lambda-context.ts";
 
 /** Which jobs a local run does. */
 export interface JobChoice {

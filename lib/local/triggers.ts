@@ -3,10 +3,15 @@ import { deployment, periodMsOf, timeoutMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { fifoQueueEvent, requestQueueEvent, scheduledEvent, wakeQueueEvent } from "./aws-events.ts";
+import {
+  fifoQueueEvent,
+  lambdaContext,
+  requestQueueEvent,
+  scheduledEvent,
+  wakeQueueEvent,
+} from "./aws-events.ts";
 import type { DelayQueue } from "./delay-queue.ts";
 import type { FifoQueue, ReceivedMessage } from "./fifo-queue.ts";
-import { lambdaContext } from "./lambda-context.ts";
 
 /** Wakes the worker loops when a queue changes, so that they need not poll all the time. */
 export interface WakeSignal {

@@ -6,10 +6,9 @@ import type { PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
 import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
-import { fifoQueueEvent } from "../../lib/local/aws-events.ts";
+import { fifoQueueEvent, lambdaContext } from "../../lib/local/aws-events.ts";
 import { createMemoryStore } from "../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
-import { lambdaContext } from "../../lib/local/lambda-context.ts";
 import {
   ATTEMPT_LEASE_MS,
   ATTEMPT_TIMEOUT_MS,

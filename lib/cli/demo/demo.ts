@@ -10,7 +10,6 @@ import { readThresholdConfig } from "../../jobs/thresholds/config.ts";
 import { listThresholds, planChanges } from "../../jobs/thresholds/threshold.ts";
 import type { Automation } from "../../local/automation.ts";
 import { LOCAL_SENDER } from "../../local/aws-events.ts";
-import { sendRequest } from "../../local/send-request.ts";
 import { readText } from "../config-files.ts";
 import { printNote } from "../render.ts";
 import type { StartSettings } from "../start-settings.ts";
@@ -68,11 +67,10 @@ const sentStep = (
     id,
     expected,
     begin() {
-      const { deps } = automation;
       const data = { operation, params, ...(body !== undefined && { body }) };
       // A new event each run: the queue drops an event that it has seen, and with it the answer.
-      const metadata = { id: deps.random.uuid(), commandId: id };
-      return sendRequest(deps, JSON.stringify({ metadata, data }));
+      const metadata = { id: automation.deps.random.uuid(), commandId: id };
+      return automation.send(JSON.stringify({ metadata, data }));
     },
   });
 

@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import { lambdaContext } from "../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../lib/local/aws-events.ts";
 import {
   ATTEMPT_LEASE_MS,
   ATTEMPT_TIMEOUT_MS,

@@ -6,7 +6,7 @@ import {
   intakeSettingsSchema,
   priceSettingsSchema,
 } from "../../../functions/settings.ts";
-import { lambdaContext } from "../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../lib/local/aws-events.ts";
 import scheduled from "../../support/fixtures/scheduler-event.json" with { type: "json" };
 import fifo from "../../support/fixtures/sqs-fifo-event.json" with { type: "json" };
 import { createSeededRandom } from "../../support/seeded-random.ts";

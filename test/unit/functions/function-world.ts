@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import { lambdaContext } from "../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../lib/local/aws-events.ts";
 import type { Skyhook, SkyhookConfig, SkyhookPorts } from "../../../lib/skyhook.ts";
 import type { Around } from "../../support/faults.ts";
 import { startProvider } from "../../support/provider.ts";

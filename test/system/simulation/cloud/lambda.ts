@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../../lib/local/aws-events.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { Timeline } from "../engine/timeline.ts";
 import { type Machine, type Surroundings, startMachine } from "./machines.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../../lib/local/aws-events.ts";
 import { ATTEMPT_LEASE_MS, deployment, timeoutMsOf } from "../../../../lib/platform/deployment.ts";
 import { withTimeBudget } from "../../../../lib/platform/lambda/invocation.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";

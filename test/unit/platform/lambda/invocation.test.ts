@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 import { describe, expect, it } from "vitest";
-import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../../lib/local/aws-events.ts";
 import { createHandler, once, withTimeBudget } from "../../../../lib/platform/lambda/invocation.ts";
 import { createGate } from "../../../support/gate.ts";
 import { createRecordingLog } from "../../../support/recording-log.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { lambdaContext } from "../../../../lib/local/lambda-context.ts";
+import { lambdaContext } from "../../../../lib/local/aws-events.ts";
 import {
   createEmfMetrics,
   createInvocationLog,

@@ -1,0 +1,248 @@
+import { isDeepStrictEqual } from "node:util";
+import { SSMClient } from "@aws-sdk/client-ssm";
+import { breakAttempts } from "../engine/attempt.ts";
+import type { CommandDeps } from "../engine/deps.ts";
+import { POLLER_LEASE } from "../engine/poller/poll.ts";
+import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
+import { thresholdsLease } from "../jobs/thresholds/sync.ts";
+import { breakLease } from "../ledger/lease.ts";
+import { createAwsClient } from "../platform/aws/aws-client.ts";
+import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
+import { ATTEMPT_TIMEOUT_MS, deployment } from "../platform/deployment.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import type { Log } from "../platform/ports/log.ts";
+import type { Metrics } from "../platform/ports/metrics.ts";
+import type { Random } from "../platform/ports/random.ts";
+import { type Access, createAccess } from "../provider/access.ts";
+import {
+  type Account,
+  type AccountPorts,
+  DEFAULT_ACCOUNT,
+  openAccounts,
+} from "../provider/accounts.ts";
+import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
+import { ownAccount } from "../provider/accounts-config.ts";
+import { LOCAL_SENDER } from "./aws-events.ts";
+import { createClosing } from "./closing.ts";
+import { openDataDirectory } from "./data-directory.ts";
+import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
+import { createMemoryStore, type DurableStore, openLevelStore } from "./durable-store.ts";
+import type { Buses } from "./event-routes.ts";
+import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
+import { openLocalBus } from "./local-bus.ts";
+import { openLocalLedger } from "./local-ledger.ts";
+import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
+import { createWakeSignal, type WakeSignal } from "./triggers.ts";
+
+/** What is counted is also in events and in the log, where the person who runs it sees it. */
+export const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
+
+type Ports = Pick<AccountPorts, "ledger" | "bus" | "clock" | "random" | "log" | "environment">;
+
+/** The accounts of a local run, as the config in effect has them. */
+interface LocalAccounts {
+  readonly config: AccountsConfig;
+  /** Follows the config. */
+  readonly access: Access;
+  accountOf(name: string): Account | undefined;
+  /**
+   * Takes another config. An account stays as it is, with its permits, its pause and its key, while the
+   * settings of its requests do; rights alone change none of them.
+   * @throws Error naming an account that has no provider or no key; the config from before stays
+   */
+  replace(config: AccountsConfig): void;
+}
+
+/** The settings that an open account goes by: all but who may do what with it. */
+const requestSettings = (settings: AccountSettings): Partial<AccountSettings> => {
+  const { senders, operations, projects, deadlinesMs, ...rest } = settings;
+  return rest;
+};
+
+interface OpenAccount {
+  readonly settings: Partial<AccountSettings>;
+  readonly account: Account | undefined;
+}
+
+/** Opens the accounts of a local run; those that name no provider are at the run's own. */
+const openLocalAccounts = (
+  first: AccountsConfig,
+  provider: Provider,
+  ports: Ports,
+): LocalAccounts => {
+  const openNew = (config: AccountsConfig): ((name: string) => Account | undefined) =>
+    openAccounts(
+      config,
+      {
+        ...ports,
+        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+        metrics: countedNowhere,
+        // Made when a key is read: most runs have no AWS at hand.
+        secrets: {
+          read: (reference) =>
+            createSsmSecrets({ client: createAwsClient(SSMClient) }).read(reference),
+        },
+        fetch,
+      },
+      provider,
+    );
+
+  let current: AccountsConfig;
+  let access: Access;
+  let open: ReadonlyMap<string, OpenAccount> = new Map();
+
+  const replace = (config: AccountsConfig): void => {
+    const next = config.accounts.map((each) => {
+      const settings = requestSettings(each);
+      const known = open.get(each.name);
+      return { each, settings, kept: isDeepStrictEqual(known?.settings, settings) && known };
+    });
+    const accounts = next.filter(({ kept }) => !kept).map(({ each }) => each);
+    const accountOf = openNew({ ...config, accounts });
+    open = new Map(
+      next.map(({ each: { name }, settings, kept }) => [
+        name,
+        kept || { settings, account: accountOf(name) },
+      ]),
+    );
+    access = createAccess(config, LOCAL_SENDER);
+    current = config;
+  };
+  replace(first);
+
+  return {
+    get config() {
+      return current;
+    },
+    access: {
+      accountsOf: (sender) => access.accountsOf(sender),
+      mayRun: (wish) => access.mayRun(wish),
+      maySee: (sender, account, project) => access.maySee(sender, account, project),
+      deadlineMs: (account, operation) => access.deadlineMs(account, operation),
+    },
+    accountOf: (name) => open.get(name)?.account,
+    replace,
+  };
+};
+
+/** What a local run opens. */
+export interface ResourceOptions {
+  readonly provider: ProviderChoice;
+  /** Who may use which account; absent: our own AWS account the run's provider. */
+  readonly accounts?: AccountsConfig | undefined;
+  /** Where keys are that the accounts name as `environment`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where everything is kept across runs; absent: in memory. */
+  readonly directory: string | undefined;
+  /** `source` of every event that goes out. */
+  readonly eventSource: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+interface Queues extends Buses {
+  /** A standard queue in the cloud. Here each of its messages has a group of its own. */
+  readonly requestQueue: FifoQueue;
+  readonly commandQueue: FifoQueue;
+  readonly wakeQueue: DelayQueue;
+}
+
+const openQueues = async (options: ResourceOptions, store: DurableStore): Promise<Queues> => ({
+  requestQueue: await openFifoQueue({
+    ...options,
+    map: store.map("requests"),
+    maxReceiveCount: deployment.queues.requests.maxReceiveCount,
+  }),
+  commandQueue: await openFifoQueue({
+    ...options,
+    map: store.map("commands.fifo"),
+    maxReceiveCount: deployment.queues.commands.maxReceiveCount,
+  }),
+  wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
+  bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
+  defaultBus: await openLocalBus({
+    ...options,
+    map: store.map("default-bus"),
+    source: options.eventSource,
+  }),
+});
+
+/** The ports of the queues, which notify the triggers of everything that is sent. */
+const notifying = (
+  { commandQueue, wakeQueue }: Queues,
+  wakeSignal: WakeSignal,
+): Pick<CommandDeps, "queue" | "waker"> => ({
+  queue: {
+    async send(message) {
+      await commandQueue.send(message);
+      wakeSignal.notify();
+    },
+  },
+  waker: {
+    async wakeAt(at) {
+      await wakeQueue.wakeAt(at);
+      wakeSignal.notify();
+    },
+  },
+});
+
+/**
+ * Opens everything that the functions of a run stand on, and how it is closed again: the ledger, queues and
+ * buses of a stage, the provider, and the accounts at it.
+ * @param failing aborted with the error of the first write to the data directory that fails
+ * @throws DataDirectoryError when the data directory cannot be used, for instance by a second run
+ * @throws Error with code EADDRINUSE when a port is taken, or naming an account without provider or key
+ */
+export const openResources = async (options: ResourceOptions, failing: AbortController) => {
+  const { clock, random, log, directory } = options;
+  const closing = createClosing();
+  try {
+    const data = directory === undefined ? undefined : await openDataDirectory(directory, random);
+    const store = data
+      ? await openLevelStore({ directory: data.messages, failing })
+      : createMemoryStore();
+    closing.add(() => store.close());
+    const queues = await openQueues(options, store);
+    // Under the lock that the opened messages are.
+    const { ledger, close } = await openLocalLedger({ data, failing, clock, log });
+    closing.add(close);
+    const surroundings = { clock, random, log, data, failing };
+    const provider = await openProvider(options.provider, surroundings);
+    closing.add(() => provider.close());
+    const ownConfig = ownAccount(DEFAULT_ACCOUNT, provider.requestsPerSecond);
+    const accounts = openLocalAccounts(options.accounts ?? ownConfig, provider, {
+      ...options,
+      ledger,
+      bus: queues.bus,
+    });
+    // As in the cloud, where the packaging takes the first account for the scheduled jobs.
+    const [jobSettings] = accounts.config.accounts;
+    const jobAccount = jobSettings && accounts.accountOf(jobSettings.name);
+    if (!jobAccount) throw new Error("there is no account");
+    // The data directory is open in this process only, so the holder of any lease is gone.
+    await breakLease(ledger, POLLER_LEASE);
+    await breakLease(ledger, thresholdsLease(jobAccount.name));
+    await breakLease(ledger, aiTasksLease(jobAccount.name));
+    await breakAttempts(ledger, clock.now());
+    const wakeSignal = createWakeSignal();
+    return {
+      ...queues,
+      ...notifying(queues, wakeSignal),
+      wakeSignal,
+      ledger,
+      provider,
+      accounts,
+      jobSettings,
+      /** The account of the scheduled jobs, the same for the whole run. */
+      jobAccount,
+      /** Who may use which account where no accounts file says so. */
+      ownConfig,
+      fingerprintKey: data?.fingerprintKey ?? random.uuid(),
+      close: closing.close,
+    };
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+};
