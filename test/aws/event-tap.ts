@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createEventLog, type EventLog } from "../system/scenarios/event-log.ts";
-import { publishedSchema } from "../system/scenarios/stage.ts";
+import { createEventLog, type EventLog, publishedSchema } from "../system/scenarios/stage.ts";
 import type { Tap } from "./tap.ts";
 
 const LOOK_MS = 100;

@@ -13,7 +13,7 @@ import { GetQueueUrlCommand, PurgeQueueCommand } from "@aws-sdk/client-sqs";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { DEMO_EVENT, DEMO_REACTION, DEMO_TEAM } from "../../lib/cli/demo/world.ts";
-import { sendCommand, successOf } from "../system/scenarios/asking.ts";
+import { sendCommand, successOf } from "../system/scenarios/stage.ts";
 import { AWS_ACCOUNT, REGION } from "./aws-clients.ts";
 import { type DeployedStage, openDeployedStage } from "./deployed-stage.ts";
 import { checkStage } from "./smoke/check-stage.ts";

@@ -10,9 +10,9 @@ import { createSystemClock, createSystemRandom } from "../../lib/platform/system
 import { openAccounts } from "../../lib/provider/accounts.ts";
 import { parseAccounts } from "../../lib/provider/accounts-config.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
+import { silentLog } from "../support/logs.ts";
 import { createMemoryLedger } from "../support/memory-ledger.ts";
 import { createRecordingMetrics } from "../support/recording-metrics.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { createTextSource } from "../support/text-source.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { type LocalLedger, openLocalLedger } from "../../lib/local/local-ledger.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
-import { silentLog } from "./silent-log.ts";
+import { silentLog } from "./logs.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 /** The ledger of a local run in the folder; absent: in memory. */

@@ -5,7 +5,7 @@ const MAX_ITEM_BYTES = 400 * 1024;
 
 /** A ledger in memory, at once consistent. It passes the same contract suite as the one on DynamoDB. */
 export const createMemoryLedger = (): Ledger => {
-  // The value is kept as text, so that nobody shares an object with what is stored.
+  // A stored value is text, so that no caller shares an object with the store.
   const stored = new Map<string, Omit<LedgerItem, "value"> & { readonly valueText: string }>();
 
   return {

@@ -29,10 +29,10 @@ import {
   type SkyhookPorts,
 } from "../../lib/skyhook.ts";
 import { type Around, untouched } from "./faults.ts";
+import { createRecordingLog } from "./logs.ts";
 import { createMemoryLedger } from "./memory-ledger.ts";
 import type { Provider } from "./provider.ts";
 import { createRecordingBus } from "./recording-bus.ts";
-import { createRecordingLog } from "./recording-log.ts";
 import { createRecordingMetrics } from "./recording-metrics.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { createTextSource } from "./text-source.ts";
@@ -258,7 +258,7 @@ export const createWorld = async (options: WorldOptions) => {
     },
     /** One run of the poller, of 50 s unless told. */
     poll,
-    /** Lets messages and poller runs alternate until nobody has anything left to do. */
+    /** Alternates messages and poller runs until no work is left. */
     async untilQuiet(maxMs = 3 * 60 * 60 * 1000): Promise<void> {
       const endsAt = clock.now() + maxMs;
       while (clock.now() < endsAt) {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { expect, test } from "vitest";
-import type { EventLog } from "../../system/scenarios/event-log.ts";
+import type { EventLog } from "../../system/scenarios/stage.ts";
 import type { AwsClients } from "../aws-clients.ts";
 import { readTap } from "../event-tap.ts";
 import { createTap, tapBus } from "../tap.ts";

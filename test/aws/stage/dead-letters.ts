@@ -10,7 +10,7 @@ import {
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { stageDeadLetters } from "../../../lib/cli/admin/stage-dead-letters.ts";
 import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
-import { sendCommand, successOf } from "../../system/scenarios/asking.ts";
+import { sendCommand, successOf } from "../../system/scenarios/stage.ts";
 import { awsEnvironment, REGION } from "../aws-clients.ts";
 import type { DeployedStage } from "../deployed-stage.ts";
 import { policySchema } from "./permissions.ts";

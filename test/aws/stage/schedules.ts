@@ -4,7 +4,7 @@ import {
 } from "@aws-sdk/client-lambda";
 import { GetScheduleCommand, UpdateScheduleCommand } from "@aws-sdk/client-scheduler";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sendCommand, successOf } from "../../system/scenarios/asking.ts";
+import { sendCommand, successOf } from "../../system/scenarios/stage.ts";
 import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
 import { writeWatchlist } from "./watchlist.ts";
 

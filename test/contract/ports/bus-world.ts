@@ -4,8 +4,8 @@ import { type LocalBus, openLocalBus } from "../../../lib/local/local-bus.ts";
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
 import type { LogFields } from "../../../lib/platform/ports/log.ts";
 import type { ReopenableStore } from "../../support/durable-stores.ts";
+import { silentLog } from "../../support/logs.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
-import { silentLog } from "../../support/silent-log.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
 export const entry = (name: string): BusEntry => ({

@@ -4,7 +4,7 @@ import { Level } from "level";
 import { openDataDirectory } from "../../../lib/local/data-directory.ts";
 import { openLocalLedger } from "../../../lib/local/local-ledger.ts";
 import { createSystemRandom } from "../../../lib/platform/system.ts";
-import { silentLog } from "../../support/silent-log.ts";
+import { silentLog } from "../../support/logs.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
 // Opens the ledger of a data directory and closes it again; dies by SIGKILL at the start of its n-th step.

@@ -9,8 +9,8 @@ import { openLocalLedger } from "../../../lib/local/local-ledger.ts";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import type { Ledger, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 import { buildProgram } from "../../support/killable-child.ts";
+import { silentLog } from "../../support/logs.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
-import { silentLog } from "../../support/silent-log.ts";
 import { openTableServer } from "../../support/table-server.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

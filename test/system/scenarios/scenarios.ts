@@ -5,8 +5,8 @@ import { getContainer, updateContainer } from "../../../lib/contract/containers.
 import { getPolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import { EVENT_DATA } from "../../../lib/events/catalogue.ts";
 import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
-import { clientOf, commandEnd, sendCommand } from "./asking.ts";
 import type { Stage } from "./stage.ts";
+import { clientOf, commandEnd, sendCommand } from "./stage.ts";
 import { describeTeams } from "./teams.ts";
 import { describeThresholds } from "./thresholds.ts";
 
@@ -47,7 +47,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
       expect(`${status}: ${outcome ?? reason}`).toBe(expected);
     });
 
-    test("tells of a command's way in order", async () => {
+    test("publishes the events of a command in order", async () => {
       await endOf("demo-scale-container");
 
       const told = stage.events.all(
@@ -64,7 +64,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
       );
     });
 
-    test("has changed what the provider has", async () => {
+    test("has changed the resources at the provider", async () => {
       await endOf("demo-disable-container");
 
       const params = { ...PLACE, container_name: "my-container" };
@@ -74,7 +74,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
       ).toMatchObject({ description: "scaled by the demo", is_disabled: true, task_id: null });
     });
 
-    test("runs a command once whose message comes twice", async () => {
+    test("runs a command once if its message arrives twice", async () => {
       const data = { operation: "update-policy", params: POLICY, body: { name: "scenario-once" } };
       await send("scenario-twice", data, "first");
       await send("scenario-twice", data, "second");
@@ -93,7 +93,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
       expect(ofCommand[1]?.detail.data).toMatchObject({ attempts: 1 });
     });
 
-    test("follows a task that somebody else has started to its end", async () => {
+    test("follows a task that another client started to its end", async () => {
       const { tasks } = await clientOf(stage).call(updateContainer, {
         params: CONTAINER,
         query: {},
@@ -107,7 +107,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
       expect((await endOf("scenario-follow"))["detail-type"]).toBe("CommandSucceeded");
     });
 
-    test("sends nothing for a dry run, and tells what it would send", async () => {
+    test("sends nothing for a dry run, and reports the request that it would send", async () => {
       await send("scenario-dry", {
         operation: "update-policy",
         params: POLICY,
@@ -146,7 +146,7 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
     describeTeams(() => stage);
     describeThresholds(() => stage);
 
-    test("has published nothing that the catalogue does not have", () => {
+    test("has published no event that is not in the catalogue", () => {
       const events = stage.events.all(() => true);
       const schemas: Readonly<Record<string, { parse(data: unknown): unknown }>> = EVENT_DATA;
 

@@ -5,14 +5,14 @@ import {
   DEMO_STRANGER,
   DEMO_TEAM,
 } from "../../../lib/cli/demo/world.ts";
-import { commandEnd, isEndOf } from "./asking.ts";
 import type { Stage } from "./stage.ts";
+import { commandEnd, isEndOf } from "./stage.ts";
 
 const POLICY = { project_id: 1234567, region_id: 76, policy_id: 1 };
 
 /** Events on the bus, of our own and of other AWS accounts. */
 export const describeTeams = (stageOf: () => Stage): void => {
-  test("lets another AWS account's event resume an instance, and tells that account", async () => {
+  test("lets another AWS account's event resume an instance, and publishes to that account", async () => {
     const stage = stageOf();
     const { source, "detail-type": detailType, detail } = DEMO_EVENT;
     const eventId = await stage.putFrom(DEMO_TEAM, { source, detailType, detail });
@@ -28,7 +28,7 @@ export const describeTeams = (stageOf: () => Stage): void => {
     expect(atTeam.detail).toEqual(end.detail);
   });
 
-  test("refuses the same event of an AWS account that may not", async () => {
+  test("refuses the same event of an AWS account without access", async () => {
     const stage = stageOf();
     const { source, "detail-type": detailType, detail } = DEMO_EVENT;
     const eventId = await stage.putFrom(DEMO_STRANGER, { source, detailType, detail });
@@ -39,7 +39,7 @@ export const describeTeams = (stageOf: () => Stage): void => {
     expect(end.detail.data).toMatchObject({ reason: "not-allowed" });
   });
 
-  test("takes a command from its own AWS account as an event", async () => {
+  test("accepts a command from its own AWS account as an event", async () => {
     const stage = stageOf();
     await stage.putFrom(stage.ownSender, {
       source: "scenarios",
@@ -53,7 +53,7 @@ export const describeTeams = (stageOf: () => Stage): void => {
     expect((await commandEnd(stage, "scenario-own-event"))["detail-type"]).toBe("CommandSucceeded");
   });
 
-  test("takes a command from another AWS account as an event", async () => {
+  test("accepts a command from another AWS account as an event", async () => {
     const stage = stageOf();
     await stage.putFrom(DEMO_TEAM, {
       source: "billing",

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
-import { clientOf } from "./asking.ts";
 import { thresholdsOf } from "./configs.ts";
 import type { Stage } from "./stage.ts";
+import { clientOf } from "./stage.ts";
 
 /** A config that people write, and what the provider has then. */
 export const describeThresholds = (stageOf: () => Stage): void => {
@@ -47,7 +47,7 @@ export const describeThresholds = (stageOf: () => Stage): void => {
     );
   });
 
-  test("changes nothing by a config that cannot be read, and tells the line", async () => {
+  test("changes nothing by an unreadable config, and reports the line", async () => {
     const stage = stageOf();
     await stage.writeThresholds(`${thresholdsOf("1 GiB")}  - name: nonsense\n`);
 

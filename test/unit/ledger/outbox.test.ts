@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { outboxEvent, outboxKind, outboxSchema } from "../../../lib/ledger/outbox.ts";
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
+import { createRecordingLog } from "../../support/logs.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
-import { createRecordingLog } from "../../support/recording-log.ts";
 
 const kind = outboxKind({
   kind: "test",

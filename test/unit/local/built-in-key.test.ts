@@ -8,7 +8,7 @@ import { createSystemClock, createSystemRandom } from "../../../lib/platform/sys
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import type { State } from "../../../lib/service/state/state.ts";
 import { builtInState } from "../../../lib/service/state/state.ts";
-import { silentLog } from "../../support/silent-log.ts";
+import { silentLog } from "../../support/logs.ts";
 
 let parent: string;
 beforeEach(async () => {

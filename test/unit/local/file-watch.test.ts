@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSteadySource, watchFile } from "../../../lib/local/file-watch.ts";
 import type { ConfigSource } from "../../../lib/platform/ports/config-source.ts";
-import { createRecordingLog } from "../../support/recording-log.ts";
+import { createRecordingLog } from "../../support/logs.ts";
 import { createTextSource } from "../../support/text-source.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

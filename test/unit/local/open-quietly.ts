@@ -4,7 +4,7 @@ import {
   openAutomation,
 } from "../../../lib/local/automation.ts";
 import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
-import { silentLog } from "../../support/silent-log.ts";
+import { silentLog } from "../../support/logs.ts";
 
 /** A local run in memory on the embedded service, with tasks that end at once. */
 export const openQuietly = (options: Partial<AutomationOptions> = {}): Promise<Automation> =>

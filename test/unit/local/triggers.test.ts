@@ -4,7 +4,7 @@ import { openDelayQueue } from "../../../lib/local/delay-queue.ts";
 import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
 import { createWakeSignal, startTriggers } from "../../../lib/local/triggers.ts";
-import { createRecordingLog } from "../../support/recording-log.ts";
+import { createRecordingLog } from "../../support/logs.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

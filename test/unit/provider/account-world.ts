@@ -8,10 +8,10 @@ import { type AccountPorts, openAccounts } from "../../../lib/provider/accounts.
 import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
 import { rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { type Around, untouched } from "../../support/faults.ts";
+import { createRecordingLog } from "../../support/logs.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { type Fetch, json, startProvider } from "../../support/provider.ts";
 import { createRecordingBus } from "../../support/recording-bus.ts";
-import { createRecordingLog } from "../../support/recording-log.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 

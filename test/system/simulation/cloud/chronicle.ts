@@ -1,4 +1,4 @@
-import type { LogLine } from "../../../support/recording-log.ts";
+import type { LogLine } from "../../../support/logs.ts";
 
 /** A request of a mutation that left a machine. */
 interface Departure {

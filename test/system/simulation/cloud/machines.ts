@@ -9,7 +9,7 @@ import { createAccess } from "../../../../lib/provider/access.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
 import type { AccountsConfig } from "../../../../lib/provider/accounts-config.ts";
 import { createSkyhook, type Skyhook } from "../../../../lib/skyhook.ts";
-import type { LogLine } from "../../../support/recording-log.ts";
+import type { LogLine } from "../../../support/logs.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";

@@ -6,10 +6,10 @@ import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import { createClient } from "../../../../lib/provider/client.ts";
 import { createRateLimitedClient } from "../../../../lib/provider/retrying-client.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
+import { createRecordingLog } from "../../../support/logs.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";
 import type { Provider } from "../../../support/provider.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
-import { createRecordingLog } from "../../../support/recording-log.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "../../../support/virtual-clock.ts";
 

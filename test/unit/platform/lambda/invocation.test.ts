@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { lambdaContext } from "../../../../lib/local/aws-events.ts";
 import { createHandler, once, withTimeBudget } from "../../../../lib/platform/lambda/invocation.ts";
 import { createGate } from "../../../support/gate.ts";
-import { createRecordingLog } from "../../../support/recording-log.ts";
+import { createRecordingLog } from "../../../support/logs.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "../../../support/virtual-clock.ts";
 

@@ -4,9 +4,20 @@ import {
   createEmfMetrics,
   createInvocationLog,
 } from "../../../../lib/platform/lambda/powertools.ts";
-import { printedLines } from "../../../support/printed-lines.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";
+
+/** Captures printed lines, each read as JSON. The test restores all mocks. */
+const printedLines = (): (() => readonly unknown[]) => {
+  const lines: string[] = [];
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, "write").mockImplementation((line) => {
+      lines.push(String(line));
+      return true;
+    });
+  }
+  return () => lines.map((line) => JSON.parse(line));
+};
 
 const PORTS = { clock: createVirtualClock(), random: createSeededRandom() };
 

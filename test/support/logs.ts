@@ -5,11 +5,11 @@ type Level = Exclude<keyof Log, "with">;
 export interface LogLine {
   readonly level: Level;
   readonly message: string;
-  /** Those of the work that it belongs to included. */
+  /** With the bound fields of the log. */
   readonly fields: LogFields;
 }
 
-/** Keeps every line, for tests in which the log is the contract. */
+/** Keeps every line, for tests of the log. */
 export const createRecordingLog = (): Log & { readonly lines: readonly LogLine[] } => {
   const lines: LogLine[] = [];
   const logOf = (bound: LogFields): Log => {
@@ -27,4 +27,13 @@ export const createRecordingLog = (): Log & { readonly lines: readonly LogLine[]
     };
   };
   return { lines, ...logOf({}) };
+};
+
+/** Drops every line. */
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLog,
 };
