@@ -2,11 +2,12 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { COMMANDED } from "../contract/operations.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { unlimitedText } from "../contract/values.ts";
 import { type CommandRequestBody, requestSchema } from "./command.ts";
 import { laneIdOf } from "./lane.ts";
 import {
   commandRequestedSchema,
+  idOf,
+  MAX_COMMAND_ID_LENGTH,
   nameProblems,
   type ReadRequest,
   type Rejection,
@@ -49,11 +50,7 @@ export const checkRequest = (
 type Identity = Omit<Rejection, "reason" | "problems">;
 type Refusal = Pick<Rejection, "reason" | "problems">;
 
-/** What becomes part of a ledger key. */
-const MAX_COMMAND_ID_LENGTH = 128;
-
-const optionalId = (maxLength: number) =>
-  unlimitedText.min(1).max(maxLength).optional().catch(undefined);
+const optionalId = (maxLength: number) => idOf(maxLength).optional().catch(undefined);
 
 /** What can be read of a request of any shape, so that even a broken one can be answered. */
 const looseSchema = z

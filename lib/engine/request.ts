@@ -5,6 +5,7 @@ import { type Mutation, requestFields } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
 import { getFloatingIpTag, getNetworkTag } from "../contract/tags.ts";
 import { pathText, unlimitedText } from "../contract/values.ts";
+import type { EVENT_DATA } from "../events/catalogue.ts";
 import type { Access } from "../provider/access.ts";
 import type { CommandRequestBody } from "./command.ts";
 
@@ -20,9 +21,9 @@ const tagValue = z.string().max(255, { error: "at most 255 characters" });
 /** A condition on one tag (E13, E14), which has to hold when the command's request is sent. */
 export const guardSchema = z
   .strictObject({
-    floating_ip: getFloatingIpTag.params.optional().describe("Whose tag"),
-    network: getNetworkTag.params.optional().describe("Whose tag"),
-    key: getNetworkTag.query.shape.key.describe("Of the tag"),
+    floating_ip: getFloatingIpTag.params.optional().describe("The resource with the tag"),
+    network: getNetworkTag.params.optional().describe("The resource with the tag"),
+    key: getNetworkTag.query.shape.key.describe("Key of the tag"),
     equals: tagValue.optional().describe("The tag has this value"),
     not: tagValue.optional().describe("The tag has another value, or there is no such tag"),
     exists: z.literal(true).optional().describe("There is such a tag"),
@@ -37,8 +38,11 @@ export type Guard = z.output<typeof guardSchema>;
 const MAX_AFTER = 20;
 const MAX_GUARDS = 4;
 
-const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
-const commandId = idOf(128);
+/** What becomes part of a ledger key. */
+export const MAX_COMMAND_ID_LENGTH = 128;
+
+export const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
+const commandId = idOf(MAX_COMMAND_ID_LENGTH);
 
 const metadataSchema = z.looseObject({
   id: idOf(256).optional(),
@@ -94,14 +98,7 @@ export interface CommandRequest {
   readonly dryRun: boolean;
 }
 
-export type RejectionReason =
-  | "id-reused"
-  | "invalid"
-  | "lane-full"
-  | "not-allowed"
-  | "too-late"
-  | "too-old"
-  | "unknown-operation";
+export type RejectionReason = z.output<(typeof EVENT_DATA)["CommandRejected"]>["reason"];
 
 /** A request that cannot become a command, with as much of its identity as it shows. */
 export interface Rejection {
