@@ -1,4 +1,5 @@
 import { readReactions } from "../../../../lib/intake/config-files.ts";
+import { deployment } from "../../../../lib/platform/deployment.ts";
 import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
 import { createChance } from "../engine/chance.ts";
@@ -36,8 +37,9 @@ import { createTriggers } from "./triggers.ts";
 /** Short, so that a run does not last for hours; as long as the rate limit's clocks allow. */
 export const AMBIGUITY_WINDOW_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
-/** As in infra/queues.cjs, or so few that some messages become dead letters. */
-const MAX_RECEIVE_COUNTS = [10, 10, 2];
+const { maxReceiveCount } = deployment.queues.commands;
+/** Mostly as in the cloud; sometimes so few that some messages become dead letters. */
+const MAX_RECEIVE_COUNTS = [maxReceiveCount, maxReceiveCount, 2];
 
 export interface CloudOptions {
   readonly seed: number;
