@@ -65,7 +65,7 @@ const walk = async (
   try {
     while (!isDone(kept.length)) {
       const held = await deadLetters.hold();
-      // One whose minute ran out is held anew, and the newest hold counts.
+      // A hold may run out, and the letter be held anew: the newest hold counts.
       const fresh = held.filter(({ messageId }) => !seen.has(messageId));
       kept.push(...held);
       if (fresh.length === 0) return;

@@ -89,11 +89,7 @@ const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Descrip
         ...DELETE,
       };
     case "ignored":
-      return {
-        standing: "no command",
-        redrive: "changes nothing: intake ignores it",
-        ...DELETE,
-      };
+      return { standing: "no command", redrive: "changes nothing: intake ignores it", ...DELETE };
     case "reacting":
       return {
         standing: diagnosis.isIdKnown

@@ -19,7 +19,7 @@ export interface RequestTemplates
 const startsWith = (path: Path, start: Path): boolean =>
   start.every((step, index) => step === path[index]);
 
-/** Paths of the parts without a constant, whose values an event brings. */
+/** Paths of the parts that are no constants: an event brings their values. */
 const openPaths = (template: Template, start: Path): readonly Path[] =>
   leavesOf(template, start).flatMap(({ leaf, path }) => (leaf.kind === "constant" ? [] : [path]));
 

@@ -76,7 +76,7 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
         if (!isFull() && !rounds.has(account)) beginRound(account, ofAccount, isCrowded);
       }
     },
-    /** Ends the asking of every account whose time is over. */
+    /** Ends the asking of every account that has used up its time. */
     endLate(): void {
       const since = deps.clock.now() - (isFull() ? ASKING_WHEN_FULL_MS : ASKING_MS);
       for (const { askedSince, over } of rounds.values()) {

@@ -204,7 +204,7 @@ const checkOpenTasks = async (
 
 /**
  * Checks the due tasks of one account once. A check that finds nothing new writes nothing, unless
- * the ledger is crowded. Never rejects: a task whose check failed stays due.
+ * the ledger is crowded. Never rejects: a failed check leaves its task due.
  */
 export const checkTasks = async (
   deps: CommandDeps,

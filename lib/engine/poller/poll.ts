@@ -103,7 +103,7 @@ const drain = async (
 
 /**
  * How late the longest due entry is, seconds. The due time of a followed task stays where it was, so
- * of tasks only those count whose end the run has found unpublished. A due time of 0 says "at once"
+ * of tasks only those count with an end that the run has found unpublished. A due time of 0 says "at once"
  * and not since when, so it does not count either.
  */
 const lagSeconds = (

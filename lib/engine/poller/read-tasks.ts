@@ -1,11 +1,6 @@
 import pLimit from "p-limit";
 import type * as z from "zod";
-import {
-  type createdResourcesSchema,
-  getTask,
-  listTasks,
-  type taskSchema,
-} from "../../contract/tasks.ts";
+import { getTask, listTasks, type taskSchema } from "../../contract/tasks.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
@@ -28,10 +23,6 @@ export type TaskReport =
       readonly retryAfterMs: number | undefined;
     };
 
-/** More than an event takes is left out: it can be read at the provider. */
-const created = (resources: z.output<typeof createdResourcesSchema> | null | undefined) =>
-  resources && isSmall(resources) ? { createdResources: { ...resources } } : {};
-
 /**
  * What a task record means. FINISHED with an error text is a failure; a state that we do not know
  * means still running: the document names two ends only.
@@ -40,7 +31,9 @@ const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
   const { state, error, created_resources: resources } = task;
   const project = task.project_id ?? undefined;
   if (state === "FINISHED" && !error) {
-    return { kind: "ended", end: { status: "finished", ...created(resources) }, project };
+    // More than an event takes is left out: it can be read at the provider.
+    const created = resources && isSmall(resources) && { createdResources: { ...resources } };
+    return { kind: "ended", end: { status: "finished", ...created }, project };
   }
   if (state === "FINISHED" || state === "ERROR") {
     const message = error || "the task ended in ERROR without a reason";
@@ -77,7 +70,7 @@ const PAGE_SIZE = 1000;
 const MAX_PAGES = 10;
 /** How far the provider's clock may be behind ours without hiding our tasks from the list. */
 const CLOCK_SKEW_MS = 60_000;
-/** A task that somebody else started began before it was recorded here; older ones are read one by one. */
+/** A foreign task began before it was recorded here; one that is older still is read by itself. */
 const BEGAN_BEFORE_MS = 24 * 60 * 60 * 1000;
 const MAX_READS_AT_ONCE = 5;
 

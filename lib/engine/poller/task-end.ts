@@ -17,7 +17,7 @@ import {
   tasks,
 } from "../task.ts";
 
-/** Replaces a text whose secrets are unknown. */
+/** Replaces a text with unknown secrets. */
 const NOT_SHOWN =
   "the task failed; the provider's text may hold somebody's secrets and is not shown";
 
