@@ -1,50 +1,44 @@
 import * as z from "zod";
 import type { Operation } from "../contract/operation.ts";
-import { type OwnRule, ownRulesOf } from "../contract/own-rules.ts";
+import { ownRulesOf } from "../contract/own-rules.ts";
 
 /** JSON Schema of one part of a request, as far as a person needs it, with the contract's rules. */
-interface SchemaNode {
+const nodeSchema = z.looseObject({
   /** Several when null is one of them. */
-  readonly type?: string | readonly string[] | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly format?: string | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly minLength?: number | undefined;
-  readonly items?: SchemaNode | undefined;
-  readonly anyOf?: readonly SchemaNode[] | undefined;
-  readonly oneOf?: readonly SchemaNode[] | undefined;
-  readonly properties?: Readonly<Record<string, SchemaNode>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly propertyNames?: SchemaNode | undefined;
-  readonly additionalProperties?: SchemaNode | false | undefined;
-  readonly ownRules?: readonly OwnRule[] | undefined;
-}
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  format: z.string().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  required: z.array(z.string()).optional(),
+  ownRules: z
+    .array(z.object({ field: z.string().optional(), text: z.string(), isWhole: z.boolean() }))
+    .optional(),
+  get items() {
+    return nodeSchema.optional();
+  },
+  get anyOf() {
+    return z.array(nodeSchema).optional();
+  },
+  get oneOf() {
+    return z.array(nodeSchema).optional();
+  },
+  get properties() {
+    return z.record(z.string(), nodeSchema).optional();
+  },
+  get propertyNames() {
+    return nodeSchema.optional();
+  },
+  get additionalProperties() {
+    return z.union([nodeSchema, z.literal(false)]).optional();
+  },
+});
 
-const nodeSchema: z.ZodType<SchemaNode> = z.lazy(() =>
-  z.looseObject({
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    format: z.string().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    minLength: z.number().optional(),
-    items: nodeSchema.optional(),
-    anyOf: z.array(nodeSchema).optional(),
-    oneOf: z.array(nodeSchema).optional(),
-    properties: z.record(z.string(), nodeSchema).optional(),
-    required: z.array(z.string()).optional(),
-    propertyNames: nodeSchema.optional(),
-    additionalProperties: z.union([nodeSchema, z.literal(false)]).optional(),
-    ownRules: z
-      .array(z.object({ field: z.string().optional(), text: z.string(), isWhole: z.boolean() }))
-      .optional(),
-  }),
-);
+type SchemaNode = z.output<typeof nodeSchema>;
 
-/** The schema of a place with whatever the contract says in words. */
+/** The schema of a place with the contract's own rules. */
 const nodeOf = (schema: z.ZodType): SchemaNode =>
   nodeSchema.parse(
     z.toJSONSchema(schema, {
@@ -164,7 +158,7 @@ const discriminatorOf = (variants: readonly SchemaNode[]): string | undefined =>
     ),
   );
 
-const valuesOf = (variants: readonly SchemaNode[], key: string): readonly unknown[] =>
+const valuesOf = (variants: readonly SchemaNode[], key: string): unknown[] =>
   variants.map(({ properties }) => properties?.[key]?.const);
 
 /** A field of one variant, with what it is in the others. */
