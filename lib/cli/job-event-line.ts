@@ -94,7 +94,9 @@ const capturedText = ({ notCompared, ...data }: DataOf<"PricesCaptured">): strin
 const endedText = ({ status, taskName = "task" }: DataOf<"AiTaskEnded">): string =>
   (status === "SUCCESS" ? pc.green : pc.red)(`${visibleText(taskName)} ended: ${status}`);
 
-/** What an event of a scheduled job, or of an account, says to a person; undefined for every other event. */
+const line = (job: string, subject: string, text: string): JobLine => ({ job, subject, text });
+
+/** An event of a scheduled job, or of an account, in words; undefined for every other event. */
 export const jobLineOf = (
   detailType: string,
   data: unknown,
@@ -103,73 +105,59 @@ export const jobLineOf = (
   switch (detailType) {
     case "ThresholdsSynced": {
       const synced = EVENT_DATA.ThresholdsSynced.parse(data);
-      return { job: "thresholds", subject: basename(synced.source.name), text: syncedText(synced) };
+      return line("thresholds", basename(synced.source.name), syncedText(synced));
     }
     case "ThresholdsDrifted": {
       const { source, counts } = EVENT_DATA.ThresholdsDrifted.parse(data);
-      const text = pc.yellow(
-        `drifted: ${countsText(counts, ["missing", "different", "unwanted"])}`,
-      );
-      return { job: "thresholds", subject: basename(source.name), text };
+      const drift = countsText(counts, ["missing", "different", "unwanted"]);
+      return line("thresholds", basename(source.name), pc.yellow(`drifted: ${drift}`));
     }
     case "ThresholdsRejected": {
       const rejected = EVENT_DATA.ThresholdsRejected.parse(data);
-      const text = rejectedText(rejected);
-      return { job: "thresholds", subject: basename(rejected.source.name), text };
+      return line("thresholds", basename(rejected.source.name), rejectedText(rejected));
     }
     case "WatchlistRejected": {
       const rejected = EVENT_DATA.WatchlistRejected.parse(data);
-      const text = rejectedText(rejected);
-      return { job: "prices", subject: basename(rejected.source.name), text };
+      return line("prices", basename(rejected.source.name), rejectedText(rejected));
     }
     case "PricesCaptured": {
       const captured = EVENT_DATA.PricesCaptured.parse(data);
-      return { job: "prices", subject: `${captured.items} items`, text: capturedText(captured) };
+      return line("prices", `${captured.items} items`, capturedText(captured));
     }
     case "PriceChanged": {
       const changed = EVENT_DATA.PriceChanged.parse(data);
-      return {
-        job: "prices",
-        subject: changed.name,
-        text: pc.yellow(visibleText(priceChangeText(changed))),
-      };
+      return line("prices", changed.name, pc.yellow(visibleText(priceChangeText(changed))));
     }
     case "AiTaskEnded": {
       const ended = EVENT_DATA.AiTaskEnded.parse(data);
-      return { job: "ai-task", subject: ended.taskId, text: endedText(ended) };
+      return line("ai-task", ended.taskId, endedText(ended));
+    }
+    case "AiTaskVanished": {
+      const { taskId } = EVENT_DATA.AiTaskVanished.parse(data);
+      return line("ai-task", taskId, pc.yellow("vanished: nobody knows its end"));
+    }
+    case "AiTaskListRefused": {
+      const { status, since } = EVENT_DATA.AiTaskListRefused.parse(data);
+      const text = `the provider refuses the list of AI tasks (${status}) since ${since}`;
+      return line("account", account, pc.red(text));
+    }
+    case "AiTaskListAccepted": {
+      const text = "the provider shows the list of AI tasks again: they are watched";
+      return line("account", account, pc.green(text));
     }
     case "AccountKeyRefused": {
       const { since } = EVENT_DATA.AccountKeyRefused.parse(data);
-      const text = pc.red(`the provider refuses the API key since ${since}: commands wait`);
-      return { job: "account", subject: account, text };
+      const text = `the provider refuses the API key since ${since}: commands wait`;
+      return line("account", account, pc.red(text));
+    }
+    case "AccountKeyAccepted": {
+      const text = "the provider takes the API key again: commands go on";
+      return line("account", account, pc.green(text));
     }
     case "AccountPaused": {
       const { until } = EVENT_DATA.AccountPaused.parse(data);
-      const text = pc.red(
-        `the provider asks for a pause until ${until}: commands wait; to go on: npx skyhook lift-pause ${shellWord(account)}`,
-      );
-      return { job: "account", subject: account, text };
-    }
-    case "AccountKeyAccepted":
-      return {
-        job: "account",
-        subject: account,
-        text: pc.green("the provider takes the API key again: commands go on"),
-      };
-    case "AiTaskListRefused": {
-      const { status, since } = EVENT_DATA.AiTaskListRefused.parse(data);
-      const text = pc.red(`the provider refuses the list of AI tasks (${status}) since ${since}`);
-      return { job: "account", subject: account, text };
-    }
-    case "AiTaskListAccepted":
-      return {
-        job: "account",
-        subject: account,
-        text: pc.green("the provider shows the list of AI tasks again: they are watched"),
-      };
-    case "AiTaskVanished": {
-      const { taskId } = EVENT_DATA.AiTaskVanished.parse(data);
-      return { job: "ai-task", subject: taskId, text: pc.yellow("vanished: nobody knows its end") };
+      const text = `the provider asks for a pause until ${until}: commands wait; to go on: npx skyhook lift-pause ${shellWord(account)}`;
+      return line("account", account, pc.red(text));
     }
     default:
       return undefined;

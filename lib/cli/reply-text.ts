@@ -1,6 +1,6 @@
 import type { Mutation } from "../contract/operation.ts";
 import { MUTATIONS } from "../contract/operations.ts";
-import { visibleText } from "./render.ts";
+import { tableText, visibleText } from "./render.ts";
 
 /** A reply as JSON can hold it and a person may see it. */
 export type Plain = string | number | boolean | null | Plain[] | { [name: string]: Plain };
@@ -93,17 +93,8 @@ const tableLines = (records: readonly PlainRecord[]): readonly string[] => {
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
   const cellOf = (record: PlainRecord, name: string): string =>
     Object.hasOwn(record, name) ? (inlineText(record[name] ?? null) ?? "") : "";
-  const rows = [
-    names.map(visibleText),
-    ...records.map((record) => names.map((name) => cellOf(record, name))),
-  ];
-  const widths = names.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  const rows = records.map((record) => names.map((name) => cellOf(record, name)));
+  return tableText(names.map(visibleText), rows).split("\n");
 };
 
 const bulleted = (item: Plain): readonly string[] =>
