@@ -15,11 +15,14 @@ import { pollDue } from "./engine/poller/poll.ts";
 import { readMessage } from "./engine/queue-message.ts";
 import { callFields, type QueuedCall, readBatch } from "./intake/bus-event.ts";
 import { type IntakeDeps, ingest } from "./intake/ingest.ts";
+import { aiTasks } from "./jobs/ai-tasks/ai-task.ts";
+import { aiWatches } from "./jobs/ai-tasks/ai-watch.ts";
 import { watchAiTasks } from "./jobs/ai-tasks/watch-ai-tasks.ts";
-import { dueHandlersOfJobs } from "./jobs/due-handlers.ts";
 import { capturePrices, type PriceRun, priceRunFields } from "./jobs/prices/capture.ts";
+import { priceItems, priceRuns } from "./jobs/prices/price.ts";
 import { syncThresholds } from "./jobs/thresholds/sync.ts";
 import type { SyncCause } from "./jobs/thresholds/sync-events.ts";
+import { thresholdSyncs } from "./jobs/thresholds/threshold-sync.ts";
 import { answerBatch, type BatchItem } from "./platform/lambda/batch.ts";
 import { createHandler, type InvocationLog, withTimeBudget } from "./platform/lambda/invocation.ts";
 import type { ConfigSource } from "./platform/ports/config-source.ts";
@@ -142,9 +145,18 @@ export const createRunCommands = (ports: CommandPorts, config: CommandConfig) =>
   );
 };
 
+/** Publishes what a job has left in the outbox of a record, by kind of record; for the poller. */
+export const createDueHandlers = () =>
+  new Map(
+    [thresholdSyncs, priceItems, priceRuns, aiTasks, aiWatches].map(({ kind, publish }) => [
+      kind,
+      publish,
+    ]),
+  );
+
 /** One run of the poller; whether the schedule or a wake called it makes no difference. */
 export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
-  const deps = { ...ports, ...config, dueHandlers: dueHandlersOfJobs };
+  const deps = { ...ports, ...config, dueHandlers: createDueHandlers() };
   return createHandler(ports.log, (_event: ScheduledEvent | SQSEvent, context) =>
     withTimeBudget(context, ports.clock, (budget) => pollDue(deps, budget)),
   );

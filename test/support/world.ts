@@ -5,7 +5,6 @@ import { handleMessage } from "../../lib/engine/message-handler.ts";
 import type { PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
-import { dueHandlersOfJobs } from "../../lib/jobs/due-handlers.ts";
 import { fifoQueueEvent, lambdaContext } from "../../lib/local/aws-events.ts";
 import { createMemoryStore } from "../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
@@ -23,6 +22,7 @@ import { createAccess } from "../../lib/provider/access.ts";
 import { type Account, DEFAULT_ACCOUNT } from "../../lib/provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../../lib/provider/accounts-config.ts";
 import {
+  createDueHandlers,
   createSkyhook,
   type Skyhook,
   type SkyhookConfig,
@@ -111,7 +111,7 @@ export const createWorld = async (options: WorldOptions) => {
     const call: Call = (name, effect) => around({ name, invocation }, effect);
     const client = watchedClient(call, provider, clock);
     const deps: PollerDeps = {
-      dueHandlers: dueHandlersOfJobs,
+      dueHandlers: createDueHandlers(),
       ...watchedPorts(call, { ledger: countedLedger, queue, bus, waker }),
       clock: {
         now: clock.now,
