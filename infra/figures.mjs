@@ -19,7 +19,7 @@ import { build } from "esbuild";
 import { BASE } from "./bundling.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const NOT_ON_THE_WAY = /^lib\/(local|cli|service|intake\/event-patterns|platform\/system\.)/;
+const NOT_ON_THE_WAY = /^lib\/(local|cli|service|admin|intake\/event-patterns|platform\/system\.)/;
 const COMMAND = [
   ...["send", "update-container", "--project-id", "1234567", "--region-id", "76"],
   ...["--container-name", "my-container", "--is-disabled", "false"],
