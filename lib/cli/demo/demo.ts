@@ -46,10 +46,13 @@ const commandStep = (
 ): Step => ({
   ...step,
   async end() {
-    const [rejection] = await readRejections(ledger, sender, commandId);
-    if (rejection) return `rejected: ${rejection.reason}`;
     const command = (await commands.read(ledger, commandKey({ sender, id: commandId })))?.value;
-    if (!command || !isEnded(command) || !command.state.settled) return undefined;
+    if (!command) {
+      const [rejection] = await readRejections(ledger, sender, commandId);
+      return rejection && `rejected: ${rejection.reason}`;
+    }
+    // A later run's event has another time, so its request is rejected; the command of the first stands.
+    if (!isEnded(command) || !command.state.settled) return undefined;
     const { status, outcome, reason } = command.state;
     const end = `${status}: ${outcome ?? reason}`;
     // After a lost reply a success is published as done, even where nothing was to be done: which of

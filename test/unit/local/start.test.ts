@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { MUTATIONS } from "../../../lib/contract/operations.ts";
 import {
@@ -147,4 +150,18 @@ describe("skyhook start --exit --json", () => {
       ["demo-disable-container", "CommandSucceeded"],
     ]);
   });
+});
+
+it("ends every step as expected again, in the folder of an earlier run", async ({
+  onTestFinished,
+}) => {
+  const folder = await mkdtemp(join(tmpdir(), "skyhook-demo-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const start = () => runSkyhook(["start", "--exit", "--data", folder]);
+  await start();
+
+  const { exitCode, stdout, stderr } = await start();
+
+  expect(stdout + stderr).toContain("17 of 17 steps of the demo ended as expected");
+  expect(exitCode).toBe(0);
 });
