@@ -8,6 +8,7 @@ import {
   eventsIn,
   type PublishedEvent,
   runSkyhook,
+  startSkyhook,
 } from "../../support/skyhook-process.ts";
 
 describe("skyhook start --exit --json", () => {
@@ -152,16 +153,34 @@ describe("skyhook start --exit --json", () => {
   });
 });
 
-it("ends every step as expected again, in the folder of an earlier run", async ({
+it("ends every step as expected again, also where a request was rejected in between", async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), "skyhook-demo-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const start = () => runSkyhook(["start", "--exit", "--data", folder]);
   await start();
+  const between = startSkyhook(["start", "--no-demo", "--data", folder]);
+  await between.printed("What can be sent");
+  const endpoint = /listens at:? (\S+)/.exec(between.stderr())?.[1] ?? "none";
+  const command = ["resume-instance", "--id", "demo-scale-container"];
+  const place = ["--project-id", "1186668", "--region-id", "148"];
+  const instance = ["--instance-id", "6c6aa80f-7836-4dc2-a2ae-125e248be478"];
+  const reused = await runSkyhook([
+    "send",
+    ...command,
+    ...place,
+    ...instance,
+    "--wait",
+    "--endpoint",
+    endpoint,
+  ]);
+  between.child.kill("SIGTERM");
+  await between.ended();
 
   const { exitCode, stdout, stderr } = await start();
 
+  expect(reused.stdout + reused.stderr).toContain("belongs to a command with another payload");
   expect(stdout + stderr).toContain("17 of 17 steps of the demo ended as expected");
   expect(exitCode).toBe(0);
 });
