@@ -37,6 +37,11 @@ export const createWakeSignal = (): WakeSignal => {
  * function cannot outlive its invocation here.
  */
 const VISIBLE_AFTER_MS = 5_000;
+const LIMITS_MS = {
+  intake: timeoutMsOf("intake"),
+  "run-commands": timeoutMsOf("run-commands"),
+  "poll-tasks": timeoutMsOf("poll-tasks"),
+};
 /** Groups are worked on side by side by this many invocations. */
 const MAX_INVOCATIONS = 4;
 /** The wake signal covers sent messages; those that become visible again are found by polling. */
@@ -90,7 +95,7 @@ const mappingsOf = (options: TriggerOptions) => {
 const invokeByMessages = async (options: TriggerOptions, mapping: Mapping): Promise<boolean> => {
   const { functionName, queue, toEvent, invoke } = mapping;
   const { batchSize } = deployment.functions[functionName];
-  const limitMs = timeoutMsOf(functionName);
+  const limitMs = LIMITS_MS[functionName];
   const messages = await queue.receive(batchSize, limitMs + VISIBLE_AFTER_MS);
   if (messages.length === 0) return false;
   try {
@@ -113,14 +118,15 @@ const invokePollTasks = async (
   event: SQSEvent | ScheduledEvent,
 ): Promise<void> => {
   try {
-    await options.pollTasks(event, lambdaContext("poll-tasks", timeoutMsOf("poll-tasks"), options));
+    const context = lambdaContext("poll-tasks", LIMITS_MS["poll-tasks"], options);
+    await options.pollTasks(event, context);
   } catch (error) {
     options.log.warn("poll not finished, the next one goes on", { errorMessage: String(error) });
   }
 };
 
 const invokeByWake = async (options: TriggerOptions): Promise<boolean> => {
-  const wakes = options.wakeQueue.takeDue(timeoutMsOf("poll-tasks"));
+  const wakes = options.wakeQueue.takeDue(LIMITS_MS["poll-tasks"]);
   if (wakes.length === 0) return false;
   await invokePollTasks(options, wakeQueueEvent("wake", wakes));
   await options.wakeQueue.acknowledge(wakes);

@@ -102,7 +102,7 @@ const takeRightsFromIntake = async (stage: DeployedStage) => {
 };
 
 /** What `skyhook dead-letters --stage` does, in this process. */
-const openDesk = ({ stack }: DeployedStage) => {
+const openDeadLetters = ({ stack }: DeployedStage) => {
   for (const [name, value] of Object.entries(awsEnvironment(inject("awsEndpoint")))) {
     vi.stubEnv(name, value);
   }
@@ -145,14 +145,14 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
       await expect
         .poll(async () => (await deadLetters()).ApproximateNumberOfMessages, { timeout: LIMIT_MS })
         .toBe("1");
-      const desk = openDesk(stage);
-      expect(await desk.list()).toMatchObject({
+      const client = openDeadLetters(stage);
+      expect(await client.list()).toMatchObject({
         deadLetters: [{ kind: "request", commandId: "unreadable", advice: "mend" }],
         more: 0,
       });
-      expect(await desk.redrive({ kind: "all" })).toMatchObject([{ outcome: "kept" }]);
+      expect(await client.redrive({ kind: "all" })).toMatchObject([{ outcome: "kept" }]);
       await mendRecord();
-      expect(await desk.redrive({ kind: "all" })).toMatchObject([{ outcome: "sent-back" }]);
+      expect(await client.redrive({ kind: "all" })).toMatchObject([{ outcome: "sent-back" }]);
 
       expect((await successOf(stage, "unreadable")).detail.data).toMatchObject({ attempts: 1 });
     });
@@ -176,8 +176,8 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
       const record = { requestContext: { functionArn: "arn" }, requestPayload };
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: JSON.stringify(record) }));
 
-      const desk = openDesk(stage);
-      const { deadLetters } = await desk.list();
+      const client = openDeadLetters(stage);
+      const { deadLetters } = await client.list();
       expect(deadLetters.map(({ commandId, advice }) => [commandId, advice]).toSorted()).toEqual([
         ["failed-before-the-queue", "redrive"],
         ["failed-in-intake", "redrive"],
@@ -185,7 +185,7 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
       await mendRole();
       // Not all: a call of intake that was under way may have succeeded since, so that one is done.
       const ids = deadLetters.map(({ messageId }) => messageId);
-      expect(await desk.redrive({ kind: "ids", ids })).toMatchObject([
+      expect(await client.redrive({ kind: "ids", ids })).toMatchObject([
         { outcome: "sent-back" },
         { outcome: "sent-back" },
       ]);
