@@ -1,4 +1,4 @@
-import { publish } from "../events/publish.ts";
+import { publish } from "../events/event.ts";
 import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
 import { type Command, commandKey, commands, isBeforeItsLane, isEnded } from "./command.ts";

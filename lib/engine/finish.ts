@@ -1,4 +1,4 @@
-import { publish } from "../events/publish.ts";
+import { publish } from "../events/event.ts";
 import type { Stored } from "../ledger/record.ts";
 import type { CountName } from "../platform/ports/metrics.ts";
 import { type Command, commandKey, commands, type EndedState, isEnded } from "./command.ts";

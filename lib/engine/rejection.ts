@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { clipped, eventOf, listedProblems } from "../events/event.ts";
-import { publishNow } from "../events/publish.ts";
+import { clipped, eventOf, listedProblems, publishNow } from "../events/event.ts";
 import { recordKind } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { commandKey, commands } from "./command.ts";

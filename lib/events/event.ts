@@ -1,8 +1,9 @@
 import { v5 as nameBasedUuid } from "uuid";
 import type * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
-import type { BusEntry } from "../platform/ports/bus.ts";
+import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
+import type { Log } from "../platform/ports/log.ts";
 import type { DetailType, EVENT_DATA } from "./catalogue.ts";
 
 /** Namespace of our event ids (RFC 9562, version 5); changing it would give old facts new ids. */
@@ -129,3 +130,40 @@ export const listedConfigProblems = (
       ...(line !== undefined && { line }),
     })),
   );
+
+/**
+ * Publishes events and answers the deduplication ids of those that the bus has taken.
+ * What failed stays with its owner, who publishes the same event again.
+ */
+export const publish = async (
+  { bus, log }: { readonly bus: EventBus; readonly log: Log },
+  events: readonly BusEntry[],
+): Promise<ReadonlySet<string>> => {
+  if (events.length === 0) return new Set();
+  const outcomes = await bus.publish(events);
+  const published = new Set<string>();
+  for (const [index, event] of events.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.kind === "published") published.add(event.deduplicationId);
+    else {
+      log.warn("event not published", {
+        detailType: event.detailType,
+        eventId: event.deduplicationId,
+        errorCode: outcome?.code ?? "no-outcome",
+      });
+    }
+  }
+  return published;
+};
+
+/**
+ * Publishes an event that no record holds.
+ * @throws Error when the bus has not taken it: the caller has to run again
+ */
+export const publishNow = async (
+  deps: { readonly bus: EventBus; readonly log: Log },
+  event: BusEntry,
+): Promise<void> => {
+  const published = await publish(deps, [event]);
+  if (published.size === 0) throw new Error(`${event.detailType} could not be published`);
+};

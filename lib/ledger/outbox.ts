@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { DetailType } from "../events/catalogue.ts";
-import { eventOf, type Fact } from "../events/event.ts";
-import { publish } from "../events/publish.ts";
+import { eventOf, type Fact, publish } from "../events/event.ts";
 import type { EventBus } from "../platform/ports/bus.ts";
 import type { JsonObject, Ledger } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";

@@ -1,6 +1,5 @@
 import { commandedOperation } from "../../contract/operations.ts";
-import { clipped, eventOf, listedProblems } from "../../events/event.ts";
-import { publishNow } from "../../events/publish.ts";
+import { clipped, eventOf, listedProblems, publishNow } from "../../events/event.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { depsFor, keyFields } from "../deps.ts";

@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import { configProblemText } from "../../config/config-file.ts";
-import { isoText } from "../../events/event.ts";
-import { publishNow } from "../../events/publish.ts";
+import { isoText, publishNow } from "../../events/event.ts";
 import type { ConfigSource } from "../../platform/ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { LogFields } from "../../platform/ports/log.ts";

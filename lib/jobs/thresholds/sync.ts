@@ -1,5 +1,5 @@
 import { configProblemText } from "../../config/config-file.ts";
-import { publishNow } from "../../events/publish.ts";
+import { publishNow } from "../../events/event.ts";
 import { type HeldLease, isLeaseHeld, takeLease } from "../../ledger/lease.ts";
 import type { ConfigSource } from "../../platform/ports/config-source.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { publishNow } from "../../events/publish.ts";
+import { publishNow } from "../../events/event.ts";
 import { outboxKind, outboxSchema } from "../../ledger/outbox.ts";
 import type { Stored } from "../../ledger/record.ts";
 import type { JobDeps } from "../../platform/ports/job.ts";
