@@ -87,7 +87,7 @@ describe("a config in S3", () => {
     expect((await source.read())?.text).toHaveLength(1_000_001);
   });
 
-  test("rejects where the bucket is missing, so that nobody takes that for a missing config", async () => {
+  test("rejects when the bucket is missing, instead of reporting a missing config", async () => {
     const bucket = `skyhook-test-${randomUUID()}`;
 
     await expect(createS3ConfigSource({ client, bucket, key }).read()).rejects.toMatchObject({

@@ -40,7 +40,7 @@ test("a SecureString is read decrypted, and not without asking for that", async 
   expect(await secrets.read(reference)).toBe("key-123");
 });
 
-test("a missing parameter is told from what else can go wrong", async () => {
+test("a missing parameter is distinguished from other errors", async () => {
   const { secrets, reference } = await openParameter();
 
   await expect(secrets.read(reference)).rejects.toThrow(

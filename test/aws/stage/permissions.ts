@@ -14,7 +14,7 @@ export const policySchema = z.object({
  * the emulator evaluates them. So a statement is taken away, and has to be missed.
  */
 export const testPermissions = (stageOf: () => DeployedStage): void => {
-  test("the config bucket refuses whoever comes without TLS", () => {
+  test("the config bucket refuses requests without TLS", () => {
     expect(stageOf().bucketRefusal).toMatch(/explicit deny/);
   });
 

@@ -67,7 +67,7 @@ export const testSchedules = (stageOf: () => DeployedStage): void => {
       expect((await successOf(stage, "without-wakes")).detail.data.taskIds).toHaveLength(1);
     });
 
-    test("the end of an AI task is told", async () => {
+    test("the end of an AI task is published", async () => {
       const ended = await stageOf().events.first(
         "the end of an AI task",
         (event) => event["detail-type"] === "AiTaskEnded",

@@ -60,7 +60,7 @@ export const describeDeadLettersContract = (
       expect(await letters.count()).toBe(2);
     });
 
-    test("are handed out once while they are held, and again when they are let go", async () => {
+    test("are handed out once while they are held, and again when they are released", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
       const held = await letters.hold();
@@ -106,7 +106,7 @@ export const describeDeadLettersContract = (
       expect(await harness.received()).toEqual([]);
     });
 
-    test("do not mind being let go when they are gone", async () => {
+    test("can be released without an error when they are gone", async () => {
       await harness.bury("a1", "a");
       const held = await letters.hold();
       await letters.remove(held[0]!);

@@ -74,7 +74,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     expect(await harness.deadLetters.hold()).toMatchObject([{ body: "a1" }]);
   });
 
-  test("that two hold at once are settled once", async () => {
+  test("that two admin clients hold at once are redriven or deleted once", async () => {
     await harness.bury("a1", "a");
     const [letter] = await harness.deadLetters.hold();
 

@@ -74,7 +74,7 @@ describe("the dead letters on SQS", () => {
     ]);
   });
 
-  test("are let go by making them visible at once, and a refusal to do so stops nothing", async () => {
+  test("are released by making them visible at once, and a refusal to do so stops nothing", async () => {
     const { aws, letters } = open({});
 
     await letters.release([letter, { ...letter, hold: "handle-2" }]);

@@ -108,7 +108,7 @@ describe("a secret is found", () => {
   });
 });
 
-test("nobody without the key can tell from a fingerprint what was fingerprinted", () => {
+test("a fingerprint does not reveal its content to a reader without the key", () => {
   const request = { body: { envs: { TOKEN: "guess" } } };
   const text = JSON.stringify(request);
 

@@ -101,7 +101,7 @@ describe.each(TOO_MUCH)("%s", (_, text) => {
   });
 });
 
-describe("a config file of more than can be read is told of:", () => {
+describe("a config file that is too large to read is reported:", () => {
   const READERS = {
     accounts: (text: string) => readAccountsFile(text),
     reactions: (text: string) => readReactions(text, CONTEXT),

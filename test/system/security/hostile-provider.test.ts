@@ -78,7 +78,7 @@ describe("a lost reply", () => {
 
 describe("what a task has created", () => {
   test.each(["constructor", "toString", "hasOwnProperty", "then", "toJSON", "a\r\n\u001b[2J"])(
-    "is told of under the kind %j",
+    "is published under the kind %j",
     async (kind) => {
       const { world } = await startNaming(["t"], { created_resources: { [kind]: ["a"] } });
       await world.send(createRouter("c1"));

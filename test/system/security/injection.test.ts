@@ -84,7 +84,7 @@ describe("a line for a terminal is one line that steers nothing:", () => {
     expect(line).not.toMatch(STEERS);
   });
 
-  test("that of anybody's event, here and on the way to another bus", () => {
+  test("that of any sender's event, here and on the way to another bus", () => {
     const event = busEvent(
       HOSTILE,
       JSON.parse(JSON.stringify({ metadata: { commandId: HOSTILE } })),
@@ -105,7 +105,7 @@ describe("a line for a terminal is one line that steers nothing:", () => {
   });
 });
 
-describe("what several lines tell is as many lines as are ours:", () => {
+describe("a text of several lines has only the line breaks of Skyhook:", () => {
   const problems = [{ path: HOSTILE, rule: HOSTILE }];
   const command = {
     kind: "command" as const,

@@ -18,7 +18,7 @@ const isPolluted = (): boolean => {
 const POLLUTION = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
 
 describe.each(NAMES)("the name %s", (name) => {
-  test("names no resource of the service that nobody has made", async () => {
+  test("names no resource that does not exist in the service", async () => {
     const { send, faults } = await startService();
     const paths = ["caas", "lifecycle_policy", "instances", "routers", "lbpools", "networks"];
 

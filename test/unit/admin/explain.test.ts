@@ -55,7 +55,7 @@ describe("a request that was never accepted", () => {
     });
   });
 
-  test("is explained without its seal by who does not know the key, and says so", async () => {
+  test("is explained without its seal when the admin client has no key, and says so", async () => {
     const context = contextOf({ fingerprintKey: undefined });
 
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
@@ -158,7 +158,7 @@ describe("a request that would be rejected", () => {
     });
   });
 
-  test("because another command has its id tells how that one stands", async () => {
+  test("because another command has its id reports the state of that command", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: goingOn });
 
     const explanation = await explained(

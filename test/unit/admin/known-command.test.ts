@@ -32,7 +32,7 @@ describe("a request whose command is in the ledger", () => {
     });
   });
 
-  test("and has ended is done, and tells how", async () => {
+  test("and has ended is done, and reports its end", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
 
     const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
@@ -47,7 +47,7 @@ describe("a request whose command is in the ledger", () => {
     });
   });
 
-  test("is not compared with it by who does not know the key, and says so", async () => {
+  test("is not compared with it when the admin client has no key, and says so", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
     const context = contextOf({ fingerprintKey: undefined }, ledger);
 

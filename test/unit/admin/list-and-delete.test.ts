@@ -23,7 +23,7 @@ describe("the list of dead letters", () => {
     });
   });
 
-  test("says how many there are that somebody else holds", async () => {
+  test("counts the dead letters that another admin client holds", async () => {
     const { world, deps, deadLetters } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);
@@ -43,7 +43,7 @@ describe("the list of dead letters", () => {
     expect(more).toBe(30);
   });
 
-  test("lets go of everything when the ledger does not answer", async () => {
+  test("releases every dead letter when the ledger does not answer", async () => {
     const { world, deps, deadLetters } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);

@@ -74,7 +74,7 @@ describe("redrive", () => {
     expect(outcomes[0]).not.toHaveProperty("what");
   });
 
-  test("lets go of those that it has kept, and of no other", async () => {
+  test("releases the dead letters that it has kept, and no other", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send("{");
     await world.send(updatePolicy("p1"));
@@ -114,7 +114,7 @@ describe("redrive", () => {
     expect(await newRouters()).toHaveLength(1);
   });
 
-  test("by name of a request that was accepted meanwhile is that command, and tells nothing anew", async () => {
+  test("by name of a request that was accepted meanwhile is that command, and publishes nothing again", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send(createRouter("r1"));
     await buryAll(world);
@@ -210,7 +210,7 @@ describe("redrive", () => {
     ]);
   });
 
-  test("goes on with the others when one fails, and lets go of that one", async () => {
+  test("continues with the others when one fails, and releases that one", async () => {
     const { world, deps, deadLetters } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await world.send(updatePolicy("p2"));

@@ -71,7 +71,7 @@ describe("a command that an operator stops", () => {
     expect(lane?.value).not.toHaveProperty("holder");
   });
 
-  test("leaves no lane behind that a run of it takes in the same moment", async () => {
+  test("leaves no lane behind when a run of the command takes the lane at the same moment", async () => {
     const state: { world?: World } = {};
     const world = await createWorld({
       provider: startProvider,

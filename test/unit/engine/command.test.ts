@@ -198,7 +198,7 @@ test("the first of several uncertain sends is remembered beside the last", () =>
   expect(twice.uncertain).toEqual({ firstSentAt: 2_000, lastSentAt: 12_000 });
 });
 
-test("how an attempt ended is noted once, and on the newest only", () => {
+test("the end of an attempt is recorded once, and on the newest attempt only", () => {
   const first = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
   const lost = machine.loseLease(first, 62_000);
   const second = machine.startAttempt(lost, { by: "me", now: 63_000, leaseUntil: 123_000 });
@@ -212,7 +212,7 @@ test("how an attempt ended is noted once, and on the newest only", () => {
   ]);
 });
 
-test("a finding is kept once, and makes its command due again until it is published", () => {
+test("a resolution is kept once, and makes its command due again until it is published", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       const command = walk(steps).at(-1)?.after ?? commandOf();
@@ -252,7 +252,7 @@ test("whatever a command has become, the ledger gives back what was written", as
   );
 });
 
-test("a finding keeps a command no longer than its end does", async () => {
+test("a resolution keeps a command no longer than its end does", async () => {
   const ledger = createMemoryLedger();
   const ended = machine.finalize(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
   const found = { applied: false, resolvedAt: 900_000 };

@@ -61,7 +61,7 @@ test.each([
       body: { description: "c1", envs: "[redacted]", pull_secret: "[redacted]" },
     },
   ],
-])("tells of %s and sends nothing", async (_what, request, wouldSend) => {
+])("publishes %s and sends nothing", async (_what, request, wouldSend) => {
   const { world, requests: sent } = await dryRun(request);
 
   const { detailType, data } = endOf(world);

@@ -69,7 +69,7 @@ test("a task in a project that is not the follower's looks like one that does no
   expect(JSON.stringify(seen[0])).toContain("task-unknown");
 });
 
-test("a task without a project is shown only to who may see all of them", async () => {
+test("a task without a project is shown only to a sender that may see all projects", async () => {
   const provider = scriptProvider({ [TARGET]: taskOf({ state: "FINISHED", project_id: null }) });
   const world = await createWorld({ provider: () => provider, rights });
 
@@ -81,7 +81,7 @@ test("a task without a project is shown only to who may see all of them", async 
   expect(told(world, "f2").at(-1)?.detailType).toBe("CommandSucceeded");
 });
 
-test("many hidden tasks stay hidden when the list tells of them", async () => {
+test("many hidden tasks stay hidden when the list contains them", async () => {
   const ids = Array.from({ length: 6 }, (_, index) => `task-${index}`);
   const provider = scriptProvider({
     "GET /cloud/v1/tasks": () =>

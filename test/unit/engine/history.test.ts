@@ -134,7 +134,7 @@ test("an attempt is under way until its end is recorded", async () => {
   expect(await historyOf(world)).toEqual([{ number: 1, startedAt: now }]);
 });
 
-describe("a refusal whose meaning cannot be looked up", () => {
+describe("a refusal that cannot be interpreted", () => {
   const refusedAfterLoss = () => {
     let asked = 0;
     return scriptProvider({

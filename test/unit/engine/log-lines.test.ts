@@ -10,7 +10,7 @@ import { linesOf, POLICY_LANE, traced } from "./traced.ts";
 const messages = (world: World, commandId: string) =>
   linesOf(world, commandId).map(({ message }) => message);
 
-test("a command's life is three lines, each of which says whose it is", async () => {
+test("a command's life is three log lines, each with the command's id and sender", async () => {
   const world = await createWorld({ provider: startProvider });
 
   await world.handle(traced("c1"));
@@ -54,7 +54,7 @@ test("a request that is refused is logged with status and disposition, the end w
   expect(JSON.stringify(world.log.lines)).not.toContain("hush");
 });
 
-test("a request without a permit is logged as held back, with how long it waited", async () => {
+test("a request without a permit is logged with how long it waited", async () => {
   const error = new ProviderError({
     disposition: "throttled",
     code: "budget-spent",

@@ -5,7 +5,7 @@ import { requestOf, updateContainer, updatePolicy } from "../../support/requests
 import { createWorld } from "../../support/world.ts";
 import { linesOf, POLICY_LANE, traced } from "./traced.ts";
 
-test("an event that is not published is logged with the command that it tells of", async () => {
+test("an event that is not published is logged with its command", async () => {
   const world = await createWorld({ provider: startProvider });
   world.bus.refuse(({ detailType }) => detailType === "CommandSucceeded");
 

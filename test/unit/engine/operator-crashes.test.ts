@@ -127,7 +127,7 @@ const applies = (kind: FaultKind, call: string, previous: string | undefined): b
 describe.each([
   ["stops a command", runCancel, expectCancelled],
   ["resolves an unknown outcome", runResolve, expectResolved],
-] as const)("a person who %s", (_what, run, expectEnd) => {
+] as const)("an operator who %s", (_what, run, expectEnd) => {
   test("comes to this end when nothing goes wrong", async () => {
     const { world } = await run();
 

@@ -39,7 +39,7 @@ test.each([
   ["no seal", { sealed }],
   ["an empty seal", { sealed, seal: "" }],
   ["a seal that is no hex", { sealed, seal: "seal" }],
-])("with %s it is no request of anybody", async (_what, message) => {
+])("with %s it is not a valid request", async (_what, message) => {
   const world = await createWorld({
     provider: startProvider,
     rights: shared(TEAM, "222222222222"),

@@ -17,7 +17,7 @@ test("a command that was never accepted is unknown", async () => {
   expect(await viewOf(world)).toBeUndefined();
 });
 
-test("a command in its lane tells how many are before it, and who is at work", async () => {
+test("a command in its lane shows how many commands are before it, and which one runs", async () => {
   const world = await createWorld({ provider: startProvider });
   for (const id of ["c1", "c2", "c3"]) await world.handle(requests.updateContainer(id));
 
@@ -44,7 +44,7 @@ test("a command that waits for others names those that have not ended", async ()
   });
 });
 
-test("a command whose request is on its way tells when the reply is given up", async () => {
+test("a command with a request in flight shows when the reply is given up", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, around: gate.around });
   const sending = gate.hold("fetch PATCH");
@@ -56,7 +56,7 @@ test("a command whose request is on its way tells when the reply is given up", a
   expect(view?.waitsFor).toEqual({ for: "reply", until: iso(START + ATTEMPT_LEASE_MS) });
 });
 
-test("a command that is held back tells until when, and why", async () => {
+test("a command that waits shows until when, and why", async () => {
   const until = START + 5_000;
   const ready = async () => ({ kind: "wait", until, because: "budget-spent" }) as const;
   const world = await createWorld({ provider: startProvider, accounts: { local: { ready } } });

@@ -28,7 +28,7 @@ const unknown = async () => {
 const resolutions = (world: World) =>
   world.bus.published().filter(({ detailType }) => detailType === "CommandResolved");
 
-describe("an operator's finding about an unknown outcome", () => {
+describe("an operator's resolution of an unknown outcome", () => {
   test("is kept with its time and published, and the end stays what it was", async () => {
     const { world } = await unknown();
     const before = await world.command("c1");
@@ -68,7 +68,7 @@ describe("an operator's finding about an unknown outcome", () => {
     expect(world.measured.filter(({ name }) => name === "LedgerLag").at(-1)?.value).toBe(0);
   });
 
-  test("given again is the same finding, published once under one id", async () => {
+  test("given again is the same resolution, published once under one id", async () => {
     const { world } = await unknown();
 
     const answers = await Promise.all([
@@ -131,8 +131,8 @@ describe("an operator's finding about an unknown outcome", () => {
   });
 });
 
-describe("a verdict is refused", () => {
-  test("about a command whose end says what became of it", async () => {
+describe("a resolution is refused", () => {
+  test("about a command with a known outcome", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.handle(requests.updateEvent("c1", { bucket_name: "no-such" }));
     const before = await world.ledger.read("command#own/c1");

@@ -37,7 +37,7 @@ test("status says since when the provider does not know a task, and when it is g
   expect((await world.command("f1"))?.state).toMatchObject({ reason: "task-unknown" });
 });
 
-test("a look at an unknown task writes no more than before", async () => {
+test("a check of an unknown task writes no more than before", async () => {
   const calls: string[] = [];
   const world = await createWorld({
     provider: () => scriptProvider({}),

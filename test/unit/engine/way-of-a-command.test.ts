@@ -17,7 +17,7 @@ const policy = (fields: object = {}) =>
     ...fields,
   });
 
-test("a command with tasks is accepted, followed and told of", async () => {
+test("a command with tasks is accepted, followed and published", async () => {
   const world = await createWorld({ provider: startProvider });
 
   await world.send(updateContainer("c1"));
@@ -121,7 +121,7 @@ describe("the provider's answer", () => {
   });
 });
 
-test("a task that fails with a novel for a reason is told of in its first words", async () => {
+test("a task that fails with a very long reason is published with the start of the reason", async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1"] }),
     "GET ": () => json(200, { id: "t1", state: "ERROR", error: "é".repeat(500_000) }),
@@ -151,7 +151,7 @@ test("a key of ours that is refused is no failure of the command", async () => {
   expect(world.bus.published().at(-1)?.data).toMatchObject({ outcome: "done", lostReplies: 0 });
 });
 
-test("a command whose account is gone when its turn comes fails", async () => {
+test("a command fails when its account is gone before the command runs", async () => {
   const accounts: Record<string, object> = { local: {} };
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, accounts, around: gate.around });

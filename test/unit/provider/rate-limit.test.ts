@@ -142,12 +142,12 @@ describe("a refused key", () => {
   });
 });
 
-describe("a probe that was granted and not used in time", () => {
+describe("a half-open probe that was granted and not used in time", () => {
   const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
   const { rateLimit, grant } = ask(refused, 30_000, 1);
   const expiredProbe = grant.kind === "granted" ? grant.probe : undefined;
 
-  test("is granted anew to who has it, and thirty seconds count from then", () => {
+  test("is granted again to the process that has it, and thirty seconds count from then", () => {
     const again = ask(rateLimit, 31_100, 1, { expiredProbe });
 
     expect(again.grant).toMatchObject({ permits: 1, expiresAt: START + 32_000 });
@@ -180,7 +180,7 @@ describe("what a clock wrote that was a day ahead once", () => {
     expect(step.rateLimit).toMatchObject({ windowStartedAt: START + 60_000, granted: 3 });
   });
 
-  test("is no block for the others, who may note one of their own", () => {
+  test("does not pause the other processes, which may record a pause of their own", () => {
     const blocked = pauseRequests(newRateLimit("acme"), {
       ...ahead,
       until: START + DAY_MS + 1_000,

@@ -52,7 +52,7 @@ test("a command that is due after 12,000 open tasks is worked off", async () => 
   expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
 });
 
-test("every one of 12,000 open tasks has its look", async () => {
+test("every one of 12,000 open tasks is checked", async () => {
   const now = world.clock.now();
 
   await world.poll(10_000);

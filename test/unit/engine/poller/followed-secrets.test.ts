@@ -92,7 +92,7 @@ test("nothing of the text is left when the command that started the task ended b
   ]);
 });
 
-test("the text of a task whose request has no secrets is shown to who follows it", async () => {
+test("a follower sees the text of a task when the task's request has no secrets", async () => {
   const { world, provider } = await start();
   await world.handle(createRouter("c1"));
   await world.handleFrom(TEAM, follow("f1"));
@@ -120,7 +120,7 @@ test("nothing is shown of the text of a task that none of our commands started",
   expect(await everything(world)).not.toContain(SECRET);
 });
 
-test("who follows a task that two commands were given reads nothing of its text", async () => {
+test("a follower sees no text of a task that belongs to two commands", async () => {
   const { world, provider } = await start();
   await world.handle(updateContainer("c1", { envs: { TOKEN: SECRET } }));
   await world.handle(createRouter("c2"));

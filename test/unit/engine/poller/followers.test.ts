@@ -12,7 +12,7 @@ const follow = (commandId: string, taskId = "t1") =>
 const names = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-test("one look at a task is enough for all who follow it", async () => {
+test("one check of a task is enough for all its followers", async () => {
   const provider = scriptProvider({ [READ]: () => json(200, { id: "t1", state: "RUNNING" }) });
   const world = await createWorld({ provider: () => provider });
   for (const id of names("f", 50)) await world.handle(follow(id));
@@ -24,7 +24,7 @@ test("one look at a task is enough for all who follow it", async () => {
   expect(provider.requests).toHaveLength(2);
 });
 
-test("the trouble of one who follows a task hides nobody else's end", async () => {
+test("a failure for one follower of a task hides no other follower's end", async () => {
   const provider = scriptProvider({ [READ]: () => json(200, { id: "t1", state: "FINISHED" }) });
   const around: Around = ({ name }, effect) =>
     name === "ledger.write task#local/t1/own/f1" && isBroken
@@ -54,7 +54,7 @@ const longAtWork = (ids: readonly string[], hours: number) => (seen: SeenRequest
   return json(200, { count: results.length, results });
 };
 
-test("the list tells of tasks that began long before they were followed", async () => {
+test("the list includes tasks that began long before they were followed", async () => {
   const ids = names("t", 6);
   const provider = scriptProvider({
     [LIST]: longAtWork(ids, 3),

@@ -27,7 +27,7 @@ const FINISHED = { state: "FINISHED" };
 const RUNNING = { state: "RUNNING" };
 
 describe("a command with tasks", () => {
-  test("succeeds when all of them have finished, and tells what they created", async () => {
+  test("succeeds when all of them have finished, and publishes what they created", async () => {
     const { world } = await follow({
       t1: { ...FINISHED, created_resources: { routers: ["r1"], ports: null } },
       t2: { ...FINISHED, created_resources: { routers: ["r2", 7] } },
@@ -133,7 +133,7 @@ describe("a task", () => {
     expect(world.bus.published().at(-1)?.data.reason).toBe("task-unknown");
   });
 
-  test("that the provider does not know is given up although some looks tell nothing", async () => {
+  test("that the provider does not know is given up although some checks fail", async () => {
     const { world, provider } = await follow({ t1: RUNNING });
     let looks = 0;
     provider.answer("GET /v1/tasks/t1", () => {
@@ -148,7 +148,7 @@ describe("a task", () => {
     expect(failed?.data.durationMs).toBeLessThanOrEqual(500_000);
   });
 
-  test("that nobody could look for in between is not given up", async () => {
+  test("that the poller could not check in between is not given up", async () => {
     const { world, provider } = await follow({ t1: RUNNING });
     provider.answer("GET /v1/tasks/t1", () => json(404, {}));
     await world.pass(60_000);

@@ -60,7 +60,7 @@ test("the task belongs to the first of them, however often the second records it
   expect(other?.version).toBe(1);
 });
 
-test("a conflict on recording the task for the second command is looked into, not believed", async () => {
+test("a conflict on recording the task for the second command is checked, not believed", async () => {
   const { world } = await start();
   const command = await world.command("c2");
   const again = { status: "following" as const, tasks: [{ id: "t2" }], tasksRecorded: false };
@@ -109,7 +109,7 @@ const runWith = async (fault?: { readonly nth: number; readonly kind: FaultKind 
 };
 
 test.each<[FaultKind]>([["killed"], ["fails before"], ["fails after"]])(
-  "both are told of the end when any one write is %s",
+  "both commands get the end when any one write is %s",
   async (kind) => {
     const { faults } = await runWith();
     const writes = faults.calls.flatMap((call, index) =>

@@ -53,7 +53,7 @@ const durationOf = (world: World, commandId: string) =>
         detailType === "CommandSucceeded" && metadata.commandId === commandId,
     )?.data.durationMs;
 
-test("an account that gives no answer delays no look at another's task", async () => {
+test("an account that gives no answer delays no check of another account's task", async () => {
   const { world } = await start(ofOneAccount, noAnswer);
   await world.handle(update("c1", "local"));
 

@@ -36,7 +36,7 @@ test("an end that was published is not published again", () => {
   );
 });
 
-test("an end that was noted gets its event from a caller that has seen the task at work", () => {
+test("a recorded end gets its event from a caller that has seen the task at work", () => {
   expect(endAiTask(noted, END, event("end"))).toEqual({
     ...ID,
     state: { kind: "ended", status: "SUCCESS", endedAt: 5, isTold: true },
@@ -44,7 +44,7 @@ test("an end that was noted gets its event from a caller that has seen the task 
   });
 });
 
-test("what is recorded of a task stays when its end is noted", () => {
+test("recording the end of a task changes no earlier record of the task", () => {
   expect(noteAiTaskEnd(vanished, END)).toBe(vanished);
   expect(noteAiTaskEnd(published, END)).toBe(published);
 });

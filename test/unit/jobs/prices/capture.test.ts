@@ -130,7 +130,7 @@ describe("a run for a time that has had one", () => {
 });
 
 describe("a later run", () => {
-  test("only notes that it has seen a price that is the same", async () => {
+  test("only records when it last saw an unchanged price", async () => {
     const world = await createPriceWorld();
     await world.run();
     await world.clock.advance(HOUR_MS);

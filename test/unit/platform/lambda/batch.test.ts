@@ -117,7 +117,7 @@ describe("a batch of any shape", () => {
     turns: fc.nat({ max: 3 }),
   });
 
-  it("reports exactly what its lanes did not finish, whatever fails and whoever is slow", async () => {
+  it("reports exactly the items that its lanes did not finish, whichever items fail or are slow", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(itemArbitrary, { maxLength: 10 }), async (plan) => {
         const started: number[] = [];

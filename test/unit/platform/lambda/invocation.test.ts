@@ -118,7 +118,7 @@ describe("a start-up", () => {
     expect(source.calls()).toBe(1);
   });
 
-  it("does not run before somebody needs it", () => {
+  it("does not run before a caller needs it", () => {
     const source = inTurn(1);
 
     once(source.read);

@@ -86,7 +86,7 @@ describe("the settings of the functions", () => {
     expect(error.problems).toEqual([{ path: "NAME", rule: "at least 3" }]);
   });
 
-  it("looks at the rules between settings also when a setting by itself is wrong", () => {
+  it("checks the cross-field rules even when one setting by itself is wrong", () => {
     const schema = z.object({ A: wholeNumber(0, 9).optional(), B: z.string().optional() });
     const between = () => [{ path: "B", rule: "required with A" }];
 
