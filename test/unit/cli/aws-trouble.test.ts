@@ -11,7 +11,7 @@ test.each([
     "that of a key that is gone",
     { name: "InvalidClientTokenId", $metadata: { httpStatusCode: 403 } },
   ],
-])("a refusal is told as one: %s", (_which, fields) => {
+])("a refusal is reported as a refusal: %s", (_which, fields) => {
   expect(inWords(fields)).toMatchObject({ exitCode: 2, message: "AWS refuses: what AWS says" });
 });
 
@@ -33,7 +33,7 @@ test("an AWS that does not answer is reported with where to look, and not in the
   });
 });
 
-test("what nobody foresaw stays as it is", () => {
+test("an unexpected error stays as it is", () => {
   const error = errorOf({ name: "InternalServerError", $metadata: { httpStatusCode: 500 } });
 
   expect(awsTrouble(error, "there is no such thing")).toBe(error);

@@ -164,7 +164,7 @@ describe("skyhook resolve", () => {
     await until(id, "unknown-outcome");
   };
 
-  it.concurrent("keeps what a person found, which the event and the status tell", async () => {
+  it.concurrent("keeps the operator's resolution and shows it in the event and the status", async () => {
     await sendRouter("router", 2);
     const before = await report("router");
 

@@ -106,7 +106,7 @@ test("a cancellation gives up when its time is over, and says how long to wait",
   ]);
 });
 
-test("nobody waits for a whole second when the reply is known sooner", async () => {
+test("a cancellation ends within the second when the reply is known sooner", async () => {
   const { endpoint } = await answering({ kind: "under-way", waitMs: 300 }, STOPPED);
   const clock = sleepingClock();
   printed();

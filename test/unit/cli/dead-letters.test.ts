@@ -121,7 +121,7 @@ describe("skyhook dead-letters", () => {
     expect(stdout).not.toContain(CANARY);
   });
 
-  it("says which ids are of none, and that the same again would be", async () => {
+  it("names the ids that match no dead letter, and ends with status 2", async () => {
     const ended = await run("redrive", "nothing");
 
     expect(ended).toMatchObject({
@@ -137,7 +137,7 @@ describe("skyhook dead-letters", () => {
     });
   });
 
-  it("wants to be told which to send back", async () => {
+  it("requires ids or --all for a redrive", async () => {
     expect(await run("redrive")).toMatchObject({
       exitCode: 2,
       stderr: "redrive: give ids, or --all\n",
@@ -148,7 +148,7 @@ describe("skyhook dead-letters", () => {
 describe("skyhook dead-letters of a stage", () => {
   const aws = { AWS_REGION: "eu-central-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
 
-  it("that cannot be reached are told so", async () => {
+  it("report a stage that they cannot reach", async () => {
     const AWS_ENDPOINT_URL = "http://127.0.0.1:9";
 
     const ended = await runSkyhook(["dead-letters", "--stage", "prod"], {
@@ -170,7 +170,7 @@ describe("skyhook dead-letters of a stage", () => {
     expect(ended.stderr).toBe("no AWS region: set AWS_REGION to the one of the stage\n");
   });
 
-  it("whose name can be none are refused", async () => {
+  it("with an invalid name are refused", async () => {
     const ended = await runSkyhook(["redrive", "--all", "--stage", "../x"], aws);
 
     expect(ended).toMatchObject({

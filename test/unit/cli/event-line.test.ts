@@ -143,7 +143,7 @@ describe("the line of an event", () => {
       "rejected (invalid) body.scale: required; no body",
     ],
     ["SomethingNew", {}, "SomethingNew"],
-  ])("tells of %s %j in words", (detailType, data, words) => {
+  ])("describes %s %j in words", (detailType, data, words) => {
     expect(saidOf(detailType, data)).toBe(words);
   });
 

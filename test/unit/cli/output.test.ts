@@ -43,7 +43,7 @@ test("a command's id stays with the lines of a part of its work, and with no oth
   ]);
 });
 
-test("a text of somebody else's neither begins a line nor steers the terminal", () => {
+test("text from outside neither begins a line nor steers the terminal", () => {
   const lines = printed();
 
   terminalLog.with({ commandId: "c\n1" }).warn("late", {

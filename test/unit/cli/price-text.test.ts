@@ -65,7 +65,7 @@ describe("the list of prices as text", () => {
 });
 
 describe("the history of a price as text", () => {
-  it("is a line for each reading, with - for what the provider did not tell", () => {
+  it("is a line for each reading, with - for a value that the provider left out", () => {
     const readings: readonly ReadingView[] = [
       { ...latest, amounts: {} },
       {
@@ -99,7 +99,7 @@ describe("changes of prices as text", () => {
     ]);
   });
 
-  it("have no percentage where there is none, and tell of another currency", () => {
+  it("have no percentage where there is none, and show another currency", () => {
     const dollars = { ...change, percent: null, after: { ...change.after, currency: "USD" } };
 
     expect(priceChangesText([dollars]).split("\n")[1]).toBe(

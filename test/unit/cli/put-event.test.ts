@@ -157,7 +157,7 @@ describe("skyhook put-event", () => {
     expect(ended.stderr).toContain("pause: matches, command ");
   });
 
-  it("tells what the bus does not take", async () => {
+  it("reports an event that the bus does not accept", async () => {
     const stranger = await put(EVENT, ["--from", "444455556666"]);
     const bare = await put({ detail: {} });
     const nothing = await runSkyhook(["put-event", join(folder, "none.json")], {

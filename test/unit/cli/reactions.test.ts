@@ -238,7 +238,7 @@ describe("skyhook reactions test", () => {
     ],
     ["no AWS account", { ...PAID, account: undefined }, ["--own", "333333333333"], "allowed", 0],
     ["neither", { ...PAID, account: undefined }, [], "allowed", 0],
-  ])("tells the rights of %s", async (_who, event, flags, access, exitCode) => {
+  ])("shows the rights of %s", async (_who, event, flags, access, exitCode) => {
     const ended = await react("resume-paid-instance", event, "--json", ...flags);
 
     expect(ended.exitCode).toBe(exitCode);
@@ -389,7 +389,7 @@ ${path}:7: reactions.0.then.params.instance: unknown field
     );
   });
 
-  it("tells the mistakes of the accounts file", async () => {
+  it("reports the mistakes in the accounts file", async () => {
     const path = at("accounts-wrong.yaml");
     await writeFile(path, "accounts:\n  - name: main\n    sender: [own]\n");
 

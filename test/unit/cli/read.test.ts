@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe("skyhook read", () => {
-  it.concurrent("prints what the provider answers, with what the service said to export", async () => {
+  it.concurrent("prints the provider's answer, with the variables that the service said to export", async () => {
     const ended = await read(["get-network-tag", ...TAG, "--key", "cost-center"]);
 
     expect(ended).toEqual({

@@ -14,7 +14,7 @@ describe("a reply as text", () => {
     ]);
   });
 
-  it("tells null, an empty text, and an empty list or object apart", () => {
+  it("distinguishes null, an empty text, and an empty list or object", () => {
     expect(linesOf({ task_id: null, description: "", tags: [], envs: {} })).toEqual([
       "task_id: -",
       'description: ""',

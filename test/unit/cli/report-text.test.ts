@@ -88,7 +88,7 @@ describe("the report of a command", () => {
     expect(linesOf({ waitsFor: waiting })).toEqual([line]);
   });
 
-  it("tells what people did", () => {
+  it("shows what operators did", () => {
     const resolution = {
       applied: false,
       resolvedAt: "2026-02-01T09:00:00.000Z",

@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe("a deployed stage", () => {
-  it.concurrent("tells where a command of its own AWS account stands", async () => {
+  it.concurrent("shows the status of a command of its own AWS account", async () => {
     await put("waits", { state: { status: "waiting" } });
 
     const ended = await skyhook("status", "waits", "--stage", "test");
@@ -65,7 +65,7 @@ describe("a deployed stage", () => {
     expect(ended.stdout).toMatch(/\n {2}next: npx skyhook cancel waits --stage test\n$/);
   });
 
-  it.concurrent("tells of another AWS account's command, as JSON too", async () => {
+  it.concurrent("shows another AWS account's command, as JSON too", async () => {
     await put("theirs", { sender: "111122223333", state: { status: "waiting" } });
 
     const ended = await skyhook(
@@ -98,7 +98,7 @@ describe("a deployed stage", () => {
     expect(item?.dueAt).toBeLessThan(Date.now() + 6_000);
   });
 
-  it.concurrent("keeps a person's finding, and leaves its event to its poller", async () => {
+  it.concurrent("keeps the operator's resolution, and leaves its event to its poller", async () => {
     const { request: _, ...ended } = commandOf({ sender: OWN, id: "unknown" });
     await commands.write(ledger, `${OWN}/unknown`, undefined, { ...ended, state: unknownEnd });
 

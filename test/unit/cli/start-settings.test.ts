@@ -81,7 +81,7 @@ describe("the settings of a local run", () => {
     expect(provider.kind === "remote" && (await provider.apiKey())).toBe("1_hush");
   });
 
-  it("ask a real provider for AI tasks only when told to", () => {
+  it("ask a real provider for AI tasks only when a setting enables it", () => {
     const environment = { SKYHOOK_API_KEY: "1_hush" };
 
     expect(read(REMOTE, environment).jobs.aiTasks).toBeUndefined();

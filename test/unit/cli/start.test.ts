@@ -130,7 +130,7 @@ describe("skyhook start", () => {
     expect([service.exitCode, data.exitCode]).toEqual([2, 2]);
   });
 
-  it.concurrent("ends quietly when nobody reads what it prints any more", async () => {
+  it.concurrent("ends quietly when the reader of its output has closed the pipe", async () => {
     const program = startSkyhook(["start", "--json", "--task-seconds", "0.2"]);
     await program.printed("listens at");
 

@@ -29,7 +29,7 @@ const rejected: RequestState = {
 const textOf = (state: RequestState): string => stripVTControlCharacters(stateText(state));
 
 describe("the status of a request in words", () => {
-  it("tells how a command ended, and how long it took", () => {
+  it("says how a command ended, and how long it took", () => {
     expect(textOf(ended({ outcome: "done", taskIds: ["t1"] }))).toBe(
       [
         "update-container c1 succeeded after 2.5 s",
@@ -71,7 +71,7 @@ describe("the status of a request in words", () => {
     expect(textOf(ended({ outcome: "no-op" }))).toContain("succeeded (nothing to do) after 2.5 s");
   });
 
-  it("tells why a command failed", () => {
+  it("says why a command failed", () => {
     const problems = [{ path: "tasks.t1", rule: "no such image" }];
 
     expect(textOf(ended({ status: "failed", reason: "task-failed", problems, attempts: 2 }))).toBe(
@@ -83,7 +83,7 @@ describe("the status of a request in words", () => {
     );
   });
 
-  it("tells of a command that goes on what keeps it, in words, and until when", () => {
+  it("says what an unfinished command waits for, and until when", () => {
     expect(textOf(commandState({ status: "running", lastError: "key-refused", attempts: 3 }))).toBe(
       [
         "update-container c1 running",
@@ -94,7 +94,7 @@ describe("the status of a request in words", () => {
     );
   });
 
-  it("tells every reason of a rejection", () => {
+  it("lists every reason of a rejection", () => {
     expect(textOf(rejected)).toBe(
       "update-container rejected (invalid)\n  body.timeout: at most 180",
     );
@@ -108,7 +108,7 @@ describe("the exit status of a request's state", () => {
     ["cancelled", ended({ status: "cancelled" }), 1],
     ["running", commandState({ status: "running" }), 0],
     ["rejected", rejected, 2],
-  ])("of a %s one is told to scripts", (_status, state, exitCode) => {
+  ])("of a %s request is what scripts read", (_status, state, exitCode) => {
     expect(exitCodeOf(state)).toBe(exitCode);
   });
 });

@@ -46,7 +46,7 @@ describe("the signal to stop", () => {
     expect(kills).toEqual([]);
   });
 
-  it("gives way at a second one, so that the process ends as if nobody listened", async () => {
+  it("gives way at a second signal, so that the process ends as if it had no handler", async () => {
     const clock = createVirtualClock();
     stopSignal(clock);
 

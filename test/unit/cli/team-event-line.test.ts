@@ -16,7 +16,7 @@ const event = (fields: Partial<BusEvent>): BusEvent => ({
   ...fields,
 });
 
-test("an event of somebody else names its AWS account, type and source", () => {
+test("an event of another AWS account names its account, type and source", () => {
   expect(stripVTControlCharacters(incomingLine(event({})))).toBe(
     "12:34:56      from 111122223333                     InvoicePaid (billing)",
   );

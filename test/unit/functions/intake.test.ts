@@ -117,7 +117,7 @@ describe("intake, called with one event, as Lambda's own queue holds it from bef
     expect(world.counted).toEqual(["EventIgnored not-an-event"]);
   });
 
-  it("fails, so that the event comes again, when a rejection cannot be told", async () => {
+  it("fails, so that the event comes again, when a rejection cannot be published", async () => {
     const { world, handler } = await createIntake(failing("ledger.read"));
 
     const handling = handler({ ...EVENT, account: "999999999999" }, world.contextOf(30_000));

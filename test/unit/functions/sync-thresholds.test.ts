@@ -17,7 +17,7 @@ const open = async (config: string) => {
 };
 
 describe("sync-thresholds", () => {
-  it("makes the thresholds as the config wants them when S3 tells of it", async () => {
+  it("makes the thresholds as the config wants them when S3 notifies it", async () => {
     const { world, handler } = await open(CONFIG);
 
     await handler(WRITTEN, world.contextOf(300_000));
@@ -38,7 +38,7 @@ describe("sync-thresholds", () => {
     expect(world.bus.published()).toHaveLength(1);
   });
 
-  it("looks for drift when the schedule calls, and reads the config anew", async () => {
+  it("checks for drift when the schedule calls, and reads the config anew", async () => {
     const { world, source, handler } = await open(CONFIG);
     await handler(WRITTEN, world.contextOf(300_000));
     source.write(CONFIG.replace("1 GiB", "2 GiB"));

@@ -17,7 +17,7 @@ const open = async (aiTaskName?: string, around?: Around) => {
 };
 
 describe("watch-ai-tasks", () => {
-  it("tells of no task at first, and of each that ends from then on", async () => {
+  it("publishes no task at first, and each that ends from then on", async () => {
     const { world, handler, ends } = await open();
 
     await handler(TICK, world.contextOf(300_000));
@@ -61,7 +61,7 @@ describe("watch-ai-tasks", () => {
     ]);
   });
 
-  it("tells of tasks of the chosen name only", async () => {
+  it("publishes tasks of the chosen name only", async () => {
     const { world, handler, ends } = await open("transcription");
     await handler(TICK, world.contextOf(300_000));
     await world.clock.advance(5 * MINUTE_MS);

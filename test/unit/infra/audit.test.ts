@@ -35,7 +35,7 @@ test.each([
   ["high", true],
   ["moderate", false],
   ["low", false],
-])("a %s weakness of what ships is told with its place; a failure: %s", (severity, isFailure) => {
+])("a %s weakness of what ships is shown with its place; a failure: %s", (severity, isFailure) => {
   const vulnerabilities = { ...weak("zod", severity), ...weak("commander", "low") };
 
   const findings = findingsOf({ vulnerabilities }, new Set(["zod"]));
@@ -49,7 +49,7 @@ test.each([
   });
 });
 
-test("nothing known is nothing told, and no answer of the registry is no finding", () => {
+test("no vulnerability gives no line, and no answer of the registry gives no result", () => {
   expect(findingsOf({ vulnerabilities: {} }, new Set())).toEqual({ lines: [], isFailure: false });
   expect(findingsOf({ statusCode: 405 }, new Set())).toBeUndefined();
 });

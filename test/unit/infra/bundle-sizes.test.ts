@@ -43,7 +43,7 @@ test("a bundle within its budget is not complained about", () => {
   expect(overBudget(METAFILE, { intake: 5_200 })).toEqual([]);
 });
 
-test("of a bundle over its budget it is said by how much, and what the five biggest parts of it are", () => {
+test("a bundle over its budget is reported with the excess and its five biggest parts", () => {
   expect(overBudget(METAFILE, { intake: 5_000 })).toEqual([
     "intake: 5 kB, 200 bytes over its budget of 5 kB; the most of it is zod 2 kB, @smithy/core 1 kB, b 1 kB, lib/contract 1 kB, functions/intake 0 kB",
   ]);

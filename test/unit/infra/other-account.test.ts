@@ -51,7 +51,7 @@ describe("the template of another AWS account", () => {
     ]);
   });
 
-  test("lets Skyhook's AWS account put events on that bus, and nobody else do anything", () => {
+  test("lets Skyhook's AWS account put events on that bus, and denies everything else", () => {
     expect(properties("OnlySkyhookMayPut")).toEqual({
       EventBusName: { Ref: "SkyhookEvents" },
       // CloudFormation refuses an id that another stack has, such as one for another stage of Skyhook.

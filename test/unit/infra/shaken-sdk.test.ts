@@ -86,7 +86,7 @@ const configOver = (statusCode: number, headers: Record<string, string>, body: s
   return aws.createS3ConfigSource({ client, bucket: "configs", key: "thresholds.yaml" });
 };
 
-test("a write in a bundle whose condition fails is a conflict", async () => {
+test("a write in a bundle is a conflict if its condition fails", async () => {
   const { ledger } = ledgerOver(
     refusal("com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"),
   );
@@ -117,7 +117,7 @@ test("an error in a bundle that no adapter names has its name and message still"
   });
 });
 
-test("a bundle tells why a parameter cannot be read", async () => {
+test("a bundle reports why a parameter cannot be read", async () => {
   const stub = createStubAws(() => refusal("ParameterNotFound"));
   const secrets = aws.createSsmSecrets({ client: new aws.SSMClient(stub.clientConfig) });
 
@@ -126,7 +126,7 @@ test("a bundle tells why a parameter cannot be read", async () => {
   );
 });
 
-test("a bundle tells why an event was not published", async () => {
+test("a bundle reports why an event was not published", async () => {
   const stub = createStubAws(() => refusal("ResourceNotFoundException"));
   const client = new aws.EventBridgeClient(stub.clientConfig);
   const bus = aws.createEventbridgeBus({ client, busName: "events", source: "skyhook" });
@@ -145,7 +145,7 @@ test("a bundle tells why an event was not published", async () => {
   ]);
 });
 
-test("a bundle sends a message with its group, and tells by its old name when there is no queue", async () => {
+test("a bundle sends a message with its group, and reports a missing queue by its old name", async () => {
   const reply = {
     ...refusal("com.amazonaws.sqs#QueueDoesNotExist"),
     headers: { "x-amzn-query-error": "AWS.SimpleQueueService.NonExistentQueue;Sender" },
@@ -172,7 +172,7 @@ test("a bundle reads a config with its version", async () => {
   expect(await source.read()).toEqual({ text: "thresholds: []\n", version: "v1" });
 });
 
-test("a bundle tells a config that is not there from one that it may not read", async () => {
+test("a bundle distinguishes a missing config from one that it may not read", async () => {
   const xml = { "content-type": "application/xml" };
   const missing = configOver(404, xml, "<Error><Code>NoSuchKey</Code></Error>");
   const denied = configOver(403, xml, "<Error><Code>AccessDenied</Code></Error>");

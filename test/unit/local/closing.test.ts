@@ -14,7 +14,7 @@ test("everything is closed once, the last opened first", async () => {
   expect(closed).toEqual(["table", "store"]);
 });
 
-test("what cannot be closed keeps nothing else open, and its error is told", async () => {
+test("a resource that fails to close keeps no other open, and its error is thrown", async () => {
   const closed: string[] = [];
   const closing = createClosing();
   closing.add(async () => void closed.push("store"));
@@ -25,7 +25,7 @@ test("what cannot be closed keeps nothing else open, and its error is told", asy
   expect(closed).toEqual(["store"]);
 });
 
-test("of several that cannot be closed each is told", async () => {
+test("the error names each of several resources that fail to close", async () => {
   const closing = createClosing();
   closing.add(broken("store"));
   closing.add(broken("table"));

@@ -84,7 +84,7 @@ describe("a data directory", () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o755);
   });
 
-  it("whose modes cannot be changed is refused", async () => {
+  it("is refused if its modes cannot be changed", async () => {
     await open();
     const refusal = Object.assign(new Error("not permitted"), { code: "EPERM", syscall: "chmod" });
 
@@ -115,7 +115,7 @@ describe("a data directory", () => {
     await expect(open()).rejects.toThrow(`data directory ${directory}: ${why}`);
   });
 
-  it("whose mark is damaged is refused without a word of the key in it", async () => {
+  it("is refused if its mark is damaged, without a word of the key in it", async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "skyhook.json"), "hush");
 
@@ -138,8 +138,8 @@ describe("a data directory", () => {
   });
 });
 
-describe("what LevelDB says of a data directory", () => {
-  it("is told as a second run", async () => {
+describe("an error of LevelDB in a data directory", () => {
+  it("is reported as a second run", async () => {
     const { messages } = await open();
     const first = await openLevelStore({ directory: messages, failing: new AbortController() });
 
@@ -152,7 +152,7 @@ describe("what LevelDB says of a data directory", () => {
     await first.close();
   });
 
-  it("is told as damage", async () => {
+  it("is reported as damage", async () => {
     const { messages } = await open();
     await (await openLevelStore({ directory: messages, failing: new AbortController() })).close();
     await writeFile(join(messages, "CURRENT"), "junk");
@@ -166,7 +166,7 @@ describe("what LevelDB says of a data directory", () => {
     );
   });
 
-  it("is told as damage, too, when what the service stored is no state", async () => {
+  it("is reported as damage, too, when the stored service state is invalid", async () => {
     const failure = new StoredStateError([{ path: "routers.0.id", rule: "required" }]);
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
@@ -188,7 +188,7 @@ describe("what LevelDB says of a data directory", () => {
     ["a folder of another user", notOpen("IO error: /data/messages/LOCK: Permission denied")],
     ["a read-only disk", notOpen("IO error: /data/messages/LOCK: Read-only file system")],
     ["a file of another user", failedWrite("IO error: /data/messages/5.log: Permission denied")],
-  ])("is told as a folder that cannot be written to: %s", async (_what, failure) => {
+  ])("is reported as a folder that cannot be written to: %s", async (_what, failure) => {
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
       new RegExp(`^data directory ${directory}: cannot be written to$`),
     );
@@ -200,13 +200,13 @@ describe("what LevelDB says of a data directory", () => {
     ["a quota", failedWrite("IO error: /data/messages/5.log: Disk quota exceeded")],
     ["a limit of files", failedWrite("IO error: /data/messages/5.log: File too large")],
     ["a full disk outside of LevelDB", Object.assign(new Error("no"), { code: "ENOSPC" })],
-  ])("is told as a disk that is full: %s", async (_what, failure) => {
+  ])("is reported as a full disk: %s", async (_what, failure) => {
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
       `data directory ${directory}: has no space left; make room and start again`,
     );
   });
 
-  it("is told as damage when the disk fails otherwise", async () => {
+  it("is reported as damage when the disk fails otherwise", async () => {
     const failure = failedWrite("IO error: /data/messages/5.log: Input/output error");
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(

@@ -40,7 +40,7 @@ describe("the dead letters of a local run", () => {
     ["delete", '{"all":true}'],
     ["delete", '{"ids":["m1"]}'],
     ["delete", '{"ids":[""],"force":true}'],
-  ])("are not touched by what does not say which to %s: %s", async (path, body) => {
+  ])("are not touched by a request that does not say which to %s: %s", async (path, body) => {
     const answer = await post(path, body);
 
     expect(answer.status).toBe(400);
@@ -51,7 +51,7 @@ describe("the dead letters of a local run", () => {
     expect((await post(path, '{"all":true}', "text/plain")).status).toBe(415);
   });
 
-  it("are told one by one not to be there", async () => {
+  it("are reported one by one as not found", async () => {
     const answer = await post("delete", '{"ids":["m1"],"force":false}');
 
     expect(answer.status).toBe(202);

@@ -28,7 +28,7 @@ const watch = (
 
 const versionOf = async (source: ConfigSource) => (await source.read())?.version;
 
-test("tells of the version that is there, once", async () => {
+test("reports the version that is there, once", async () => {
   const source = createTextSource("one");
   const { clock, told } = watch(source);
 
@@ -37,7 +37,7 @@ test("tells of the version that is there, once", async () => {
   expect(told).toEqual([await versionOf(source)]);
 });
 
-test("tells of each new version within a second", async () => {
+test("reports each new version within a second", async () => {
   const source = createTextSource("one");
   const { clock, told } = watch(source);
   await clock.advance(1_000);
@@ -49,7 +49,7 @@ test("tells of each new version within a second", async () => {
   expect(told[1]).toBe(await versionOf(source));
 });
 
-test("does not tell of a file that is being written or moved: it has to stand still", async () => {
+test("does not report a file that is being written or moved until it stays unchanged", async () => {
   const source = createTextSource("one");
   const { clock, told } = watch(source);
   await clock.advance(1_000);
@@ -64,7 +64,7 @@ test("does not tell of a file that is being written or moved: it has to stand st
   expect(told).toHaveLength(1);
 });
 
-test("tells when the file is gone, and when it is back", async () => {
+test("reports when the file is gone, and when it is back", async () => {
   const source = createTextSource("one");
   const { clock, told } = watch(source);
   await clock.advance(1_000);
@@ -77,7 +77,7 @@ test("tells when the file is gone, and when it is back", async () => {
   expect(told).toEqual([await versionOf(source), undefined, await versionOf(source)]);
 });
 
-test("tells again of a version that could not be handled, after a while", async () => {
+test("reports a version again after a while if its handler failed", async () => {
   const source = createTextSource("one");
   let failures = 1;
   const { clock, log, told } = watch(source, async () => {

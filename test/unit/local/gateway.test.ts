@@ -55,7 +55,7 @@ const outcomeOf = async (commandId: string, eventId: string) => {
 };
 
 describe("the gateway of a local run", () => {
-  it("takes a command, and tells what became of it", async () => {
+  it("accepts a command, and reports its status", async () => {
     automation.start();
 
     const answer = await send(updatePolicy("p1"));
@@ -159,7 +159,7 @@ describe("the gateway of a local run", () => {
     expect(stored?.value).toMatchObject({ outbox: [], state: { settled: true } });
   });
 
-  it("answers what a person did also when its event cannot be told yet", async () => {
+  it("answers an operator's cancellation even if its event cannot be published yet", async () => {
     const { deps } = automation;
     const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
     const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };

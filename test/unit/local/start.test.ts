@@ -89,13 +89,13 @@ describe("skyhook start --exit --json", () => {
   });
 
   it.each(["demo-scale-container", "demo-balance-pool", "demo-create-router"])(
-    "tells that the task of %s finished before the command's success",
+    "publishes the end of the task of %s before the command's success",
     (commandId) => {
       expect(of(commandId)).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
     },
   );
 
-  it("tells of a failing task and of its command", () => {
+  it("publishes a failing task and the failure of its command", () => {
     expect(of("demo-unreachable-registry")).toEqual([
       "CommandAccepted",
       "TaskFailed",

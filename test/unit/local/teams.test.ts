@@ -89,7 +89,7 @@ const changed = (account: string, status: string) => ({
 });
 
 describe("teams in other AWS accounts", () => {
-  it("get the end of what their event led to on their own bus, and nobody else does", async () => {
+  it("get the end of their command on their own bus, and no other team gets it", async () => {
     const ended = onBusOf(TEAM, "CommandSucceeded");
     const seenByOther: BusEvent[] = [];
     automation.routes.subscribeAs(OTHER_TEAM, async (event) => void seenByOther.push(event));
@@ -168,7 +168,7 @@ describe("our own AWS account", () => {
 });
 
 describe("GET /commands/ID", () => {
-  it("shows a command of another AWS account to whoever names that", async () => {
+  it("shows a command of another AWS account if the request names that account", async () => {
     const ended = onBusOf(TEAM, "CommandSucceeded");
     automation.start();
     const { id } = await automation.routes.put(changed(TEAM, "active"));

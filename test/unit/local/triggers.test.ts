@@ -124,7 +124,7 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["first"]]);
   });
 
-  it("look at an idle queue a few times a second and not more", async () => {
+  it("poll an idle queue a few times a second and not more", async () => {
     const run = await createRun();
     const triggers = run.start();
 

@@ -99,7 +99,7 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
     });
   });
 
-  test("a reaction is a rule with its pattern as written, which tells intake its name", () => {
+  test("a reaction is a rule with its pattern as written, which passes its name to intake", () => {
     expect(resource("Reactionresumepaidinstance124c1c3a").Properties).toEqual({
       Name: "skyhook-dev-reaction-resume-paid-instance",
       Description: "The reaction resume-paid-instance",

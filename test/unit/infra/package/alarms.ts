@@ -311,7 +311,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       });
     });
 
-    test("tell nobody where the stage names no topic", () => {
+    test("notify no topic where the stage names none", () => {
       for (const alarm of alarms()) {
         expect(alarm).not.toHaveProperty("AlarmActions");
         expect(alarm).not.toHaveProperty("OKActions");

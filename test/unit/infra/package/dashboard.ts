@@ -52,7 +52,7 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test("tells how commands ended and how long they took", () => {
+    test("shows how commands ended and how long they took", () => {
       const ended = ["skyhook", "CommandEnded", "service", "skyhook-dev", "outcome"];
       const took = ["skyhook", "CommandDuration", "service", "skyhook-dev"];
 

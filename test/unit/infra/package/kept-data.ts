@@ -64,7 +64,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
       }
     });
 
-    test("is refused to whoever asks a bucket without encryption, and to nobody else", () => {
+    test("is refused to requests without TLS only: every bucket", () => {
       const policies = ofType("AWS::S3::BucketPolicy").map(([, { Properties }]) =>
         policySchema.parse(Properties),
       );

@@ -81,7 +81,7 @@ export const testMetricNames = ({ resource, ofType }: TemplateReader): void => {
       .filter(({ metrics }) => metrics);
   };
 
-  describe("metrics that are looked at", () => {
+  describe("metrics that are read", () => {
     test("by alarms are written, with these dimensions", () => {
       const looked = ofType("AWS::CloudWatch::Alarm").flatMap(([, { Properties }]) =>
         alarmSchema

@@ -170,7 +170,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("has alarms that tell the topic of their begin, and of their end where that says something", () => {
+    test("has alarms that notify the topic of their begin, and of their end where that matters", () => {
       const topic = ["arn:aws:sns:eu-central-1:444455556666:on-call"];
       const endless = ofType("AWS::CloudWatch::Alarm").filter(
         ([, { Properties }]) => !("OKActions" in Properties),

@@ -98,13 +98,13 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       );
     });
 
-    test.each(["true", "No"])("are told of with a kill switch that is %s", async (running) => {
+    test.each(["true", "No"])("are reported with a kill switch that is %s", async (running) => {
       const { stderr } = await packaged().refusalOf({ params: { running } });
 
       expect(stderr).toBe('running: "yes" or "no", in quotes\n');
     });
 
-    test("are told of when the jobs' account is in none", async () => {
+    test("are reported when the jobs' account is in none", async () => {
       const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
 
       expect(stderr).toBe("jobAccount: infra/accounts.example.yaml has no such account\n");

@@ -114,7 +114,7 @@ export const testTriggers = (
   describe("the mapping of a queue to its function", () => {
     const { functions } = deployment;
 
-    test("gives run-commands every message, a batch at once as they come, and is told each failed one", () => {
+    test("gives run-commands each batch at once, and receives each failed message's id", () => {
       expect(resource("RunDashcommandsEventSourceMappingSQSCommandQueue").Properties).toEqual({
         EventSourceArn: arn("CommandQueue"),
         FunctionName: arn("RunDashcommandsLambdaFunction"),
@@ -125,7 +125,7 @@ export const testTriggers = (
       });
     });
 
-    test("gives intake a batch of events at once, ten batches side by side, and is told each failed one", () => {
+    test("gives intake ten batches of events side by side, and receives each failed message's id", () => {
       expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toEqual({
         EventSourceArn: arn("RequestQueue"),
         FunctionName: arn("IntakeLambdaFunction"),
@@ -148,7 +148,7 @@ export const testTriggers = (
   });
 
   describe("configs", () => {
-    test("are in a bucket of versions that nobody else reads, and that stays", () => {
+    test("are in a private bucket with versions that stays", () => {
       expect(resource("ConfigBucket")).toEqual({
         Type: "AWS::S3::Bucket",
         DeletionPolicy: "Retain",
@@ -210,7 +210,7 @@ export const testTriggers = (
           DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
         },
       ]);
-      // Without a bus: S3 tells the default one.
+      // Without a bus: S3 notifies the default one.
       expect(Properties).not.toHaveProperty("EventBusName");
     });
   });
