@@ -44,7 +44,7 @@ describe.each([
     ["update-container", "ambiguous"],
     ["resume-instance", "ambiguous"],
     ["get-task", "contract"],
-  ] as const)("%s is %s, and the connection is closed", async (id, disposition) => {
+  ] as const)("%s is %s, and the rest is left unread", async (id, disposition) => {
     const { baseUrl, poured } = await servePourer(200, headers);
     const { calls } = openClient({ baseUrl, fetch });
 

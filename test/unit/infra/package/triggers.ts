@@ -148,7 +148,7 @@ export const testTriggers = (
   });
 
   describe("configs", () => {
-    test("are in a private bucket with versions that stays", () => {
+    test("are in a private bucket with versions, which outlives its stack", () => {
       expect(resource("ConfigBucket")).toEqual({
         Type: "AWS::S3::Bucket",
         DeletionPolicy: "Retain",
