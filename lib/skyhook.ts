@@ -101,7 +101,7 @@ export const createIntake = (ports: IntakePorts, config: IntakeConfig) =>
   createHandler(
     ports.log,
     async (call: unknown): Promise<SQSBatchResponse | undefined> => {
-      const deps = { ...ports, ...config };
+      const deps = { ...config, ...ports };
       const batch = readBatch(call);
       if (batch) {
         // All of them begin at once, so there is no time to run short of.
@@ -135,7 +135,7 @@ const commandItem = (
 
 /** Runs commands from the FIFO queue; answers which messages must come again. */
 export const createRunCommands = (ports: CommandPorts, config: CommandConfig) => {
-  const deps = { ...ports, ...config };
+  const deps = { ...config, ...ports };
   return createHandler(ports.log, (event: SQSEvent, context) =>
     withTimeBudget(context, ports.clock, (budget) => {
       const time = { signal: budget.signal, has: () => budget.has(config.attemptTimeoutMs) };
@@ -156,7 +156,7 @@ export const createDueHandlers = () =>
 
 /** One run of the poller; whether the schedule or a wake called it makes no difference. */
 export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
-  const deps = { ...ports, ...config, dueHandlers: createDueHandlers() };
+  const deps = { ...config, ...ports, dueHandlers: createDueHandlers() };
   return createHandler(ports.log, (_event: ScheduledEvent | SQSEvent, context) =>
     withTimeBudget(context, ports.clock, (budget) => pollDue(deps, budget)),
   );

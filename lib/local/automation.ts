@@ -177,8 +177,9 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   const backgroundPorts = { ...functionPorts, clock: backgroundClock };
   const { aiTasks } = options.jobs;
   let { reactions } = options;
+  const { ownSender, fingerprintKey, runner, leaseMs } = deps;
   const config: SkyhookConfig = {
-    ...deps,
+    ...{ access, ownSender, fingerprintKey, runner, leaseMs },
     eventSource,
     get reactions() {
       return reactions;

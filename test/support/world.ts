@@ -16,6 +16,7 @@ import {
   timeoutMsOf,
   visibilityMsOf,
 } from "../../lib/platform/deployment.ts";
+import type { Clock } from "../../lib/platform/ports/clock.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
 import { createAccess } from "../../lib/provider/access.ts";
 
@@ -63,6 +64,12 @@ const ownAccounts = (names: readonly string[]): AccountsConfig => ({
   awsAccounts: [],
   organization: undefined,
 });
+
+/** A config may be an object with more in it, even a clock: what a function reaches is its ports. */
+const misplaced = (): never => {
+  throw new Error("a function took its clock from the config");
+};
+const notOfPorts: Clock = { now: misplaced, sleep: misplaced };
 
 /** Everything that the automation stands on, in memory and on virtual time. */
 export const createWorld = async (options: WorldOptions) => {
@@ -165,7 +172,7 @@ export const createWorld = async (options: WorldOptions) => {
           aiTaskName: undefined,
           ...own,
         };
-        return createSkyhook(parts, parts);
+        return createSkyhook(parts, Object.assign({}, parts, { clock: notOfPorts }));
       },
     };
   };
