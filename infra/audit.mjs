@@ -11,7 +11,7 @@ import { FUNCTIONS } from "./bundling.mjs";
 
 const FAILING = ["high", "critical"];
 
-/** The packages whose code is in the bundles of the functions. */
+/** The packages with code in the bundles of the functions. */
 export const bundledPackages = ({ outputs }) =>
   new Set(
     Object.values(outputs)

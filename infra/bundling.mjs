@@ -47,8 +47,8 @@ const REGISTRATION = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
 /**
  * Shakes off a bundle what the AWS clients in it never use. A client describes all its operations
- * and errors in one file that esbuild has to keep nearly whole: it cannot know that an array whose
- * objects have computed keys does nothing when it is made, and every error is registered.
+ * and errors in one file that esbuild has to keep nearly whole: it cannot know that an array of
+ * objects with computed keys does nothing when it is made, and every error is registered.
  *
  * An error that is not registered is thrown as the client's base class, with the same message and
  * status, under the name that AWS sent: the SDK does so with every error that it does not know. So
@@ -56,7 +56,7 @@ const REGISTRATION = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
  * old interface (`AWS.SimpleQueueService.NonExistentQueue`), which the SDK translates for those it knows
  * (`QueueDoesNotExist`); to keep its errors costs 10 kB a bundle. And one error would be sent again because of
  * its class, `ReplicatedWriteConflictException` of DynamoDB's global tables; the ledger is none.
- * @param adapters the folder whose files name errors of the SDK
+ * @param adapters the folder of the files that name errors of the SDK
  */
 const shakeSdk = (adapters) => ({
   name: "shake-sdk",
