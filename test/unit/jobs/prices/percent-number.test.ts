@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { changeOf } from "../../../../lib/jobs/prices/change.ts";
 import type { PriceReading } from "../../../../lib/jobs/prices/price.ts";
 import { priceChanged } from "../../../../lib/jobs/prices/price-events.ts";
+import type { JsonObject } from "../../../../lib/platform/ports/ledger.ts";
 import { isMatch } from "../../intake/event-patterns/pattern-of.ts";
 
 const READ_AT = Date.UTC(2026, 0, 1);
@@ -55,4 +57,27 @@ test("a numeric pattern of EventBridge matches percentNumber", () => {
   expect(isMatch(pattern, { detail: { data: dataOf("100", "112.5") } })).toBe(true);
   expect(isMatch(pattern, { detail: { data: dataOf("100", "101") } })).toBe(false);
   expect(isMatch(pattern, { detail: { data: dataOf("0.000000000000000001", "1") } })).toBe(true);
+});
+
+/** The first pattern of the page, which is the one of the price alert. */
+const alertPattern = (): JsonObject => {
+  const [, text = ""] =
+    /```json pattern\n(.*?)```/s.exec(readFileSync("docs/recipes.md", "utf8")) ?? [];
+  return JSON.parse(text);
+};
+
+test.each([
+  ["100", "105", true],
+  ["100", "104.99", false],
+  ["100", "90", false],
+  ["0", "5", false],
+])("the recipe's alert on a change from %s to %s: %s", (from, to, isAlert) => {
+  const event = {
+    source: "skyhook",
+    "detail-type": "PriceChanged",
+    detail: { data: dataOf(from, to) },
+  };
+
+  expect(isMatch(alertPattern(), event)).toBe(isAlert);
+  expect(isMatch(alertPattern(), { ...event, "replay-name": "again" })).toBe(false);
 });
