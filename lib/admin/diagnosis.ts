@@ -66,7 +66,12 @@ const unchecked = (command: Command | undefined): RequestContext["access"] => ({
 
 const ID_REUSED = {
   reason: "id-reused",
-  problems: [{ path: "metadata.commandId", rule: "belongs to a command with another payload" }],
+  problems: [
+    {
+      path: "metadata.commandId",
+      rule: "already used by a command with another payload; send under a new id",
+    },
+  ],
 } as const;
 
 const diagnoseKnown = (

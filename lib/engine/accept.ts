@@ -84,17 +84,21 @@ export const refusalOfNew = async (
 ): Promise<Refused | undefined> => {
   const { askedAt, deadline } = request;
   if (askedAt !== undefined && askedAt < now - MAX_REQUEST_AGE_MS) {
-    return rejected("too-old", "metadata.time", "at most 30 days ago: a replay runs nothing again");
+    return rejected(
+      "too-old",
+      "metadata.time",
+      "must be at most 30 days ago; to run an older request, send it again with a new time",
+    );
   }
   if (askedAt !== undefined && askedAt > now + MAX_REQUEST_AGE_MS) {
-    const rule = "at most 30 days ahead: later, a replay could not be told from a new request";
+    const rule = "must be at most 30 days ahead";
     return rejected("invalid", "metadata.time", rule);
   }
   if (deadline !== undefined && deadline <= now) {
-    return rejected("too-late", "deadline", "has passed");
+    return rejected("too-late", "deadline", "must be in the future");
   }
   if (deadline !== undefined && deadline > now + MAX_DEADLINE_MS) {
-    return rejected("invalid", "deadline", "at most 7 days ahead");
+    return rejected("invalid", "deadline", "must be at most 7 days ahead");
   }
   const loop = await findLoop(ledger, request);
   if (loop) return rejected("invalid", "after", loop);
@@ -102,7 +106,11 @@ export const refusalOfNew = async (
   if (request.after.length > 0) return undefined;
   const lane = await lanes.read(ledger, request.lane);
   return isFull(lane?.value)
-    ? rejected("lane-full", "", `${MAX_WAITING} commands wait for this resource already`)
+    ? rejected(
+        "lane-full",
+        "",
+        `${MAX_WAITING} commands already wait for this resource; send again later`,
+      )
     : undefined;
 };
 
@@ -119,7 +127,11 @@ export const acceptRequest = async (
   if (known) {
     return known.value.fingerprint === requestFingerprint(request, deps.fingerprintKey)
       ? { kind: "accepted", stored: known }
-      : rejected("id-reused", "metadata.commandId", "belongs to a command with another payload");
+      : rejected(
+          "id-reused",
+          "metadata.commandId",
+          "already used by a command with another payload; send under a new id",
+        );
   }
   const now = deps.clock.now();
   const refusal = await refusalOfNew(deps.ledger, request, now);

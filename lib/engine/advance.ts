@@ -39,7 +39,7 @@ const publishOutbox = async (
   if (stored.value.outbox.length === 0) return stored;
   const published = await publish(deps, stored.value.outbox);
   const next = markPublished(stored.value, published);
-  if (next.outbox.length > 0) throw new Error("an event could not be published");
+  if (next.outbox.length > 0) throw new Error("the bus did not take every event of the command");
   return (
     (await commands.write(deps.ledger, commandKey(next), stored, next)) ??
     commands.update(deps.ledger, commandKey(next), (current) => markPublished(current, published))
@@ -188,7 +188,7 @@ export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> 
   if ((lanes.dueAt(found) ?? Number.POSITIVE_INFINITY) > deps.clock.now()) return;
   const command = (await commands.read(deps.ledger, holder))?.value;
   if (!command) {
-    deps.log.error("lane held by a command that is not in the ledger: handed over", {
+    deps.log.error("the holder of the lane is not in the ledger; the lane is handed over", {
       ...keyFields(holder),
       lane,
     });
@@ -199,7 +199,7 @@ export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> 
   const isAtWork = status === "running" || status === "following";
   if (!isAtWork) await sendBack(deps, command);
   await lanes.change(deps.ledger, lane, (current) => {
-    if (!current) throw new Error("a lane that was read is gone");
+    if (!current) throw new Error("the lane was deleted after it was read");
     return isAtWork
       ? confirmHolder(current, holder)
       : renewGrant(current, holder, deps.clock.now());

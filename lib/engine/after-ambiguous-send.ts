@@ -110,7 +110,7 @@ const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
   if (!account.canList || request.query.client_id !== undefined) {
     return {
       kind: "unknown",
-      rule: "the event exists, and whether this command made it cannot be seen",
+      rule: "the event exists; Skyhook cannot list it to find out whether this command created it",
     };
   }
   const wanted = z.parse(storageEventSchema, z.encode<z.ZodType>(storageEventSchema, request.body));
@@ -190,7 +190,7 @@ const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
   if (!account.canList) {
     return {
       kind: "unknown",
-      rule: "whether the router was created cannot be looked up: the account's interface lists no tasks",
+      rule: "the account's API lists no tasks, so Skyhook cannot find out whether the router was created",
     };
   }
   const ours: string[] = [];
@@ -203,7 +203,10 @@ const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
   const checkAgain = { kind: "wait", until: now + CHECK_AGAIN_MS } as const;
   if (pending > 0) return checkAgain;
   if (ours.length > 1) {
-    return { kind: "unknown", rule: `${ours.length} routers fit: ${ours.join(", ")}` };
+    return {
+      kind: "unknown",
+      rule: `the routers of ${ours.length} tasks fit the request: ${ours.join(", ")}`,
+    };
   }
   if (ours.length === 1) return { kind: "adopt", taskIds: ours };
   return now >= lastSentAt + account.ambiguityWindowMs ? { kind: "send" } : checkAgain;

@@ -54,7 +54,7 @@ const send = async (context: AttemptContext): Promise<SendResult> => {
     const error = new ProviderError({
       disposition: "ambiguous",
       code: "reply-unexpected",
-      message: `${operation.id}: the reply names tasks that cannot be followed`,
+      message: `${operation.id}: the reply names more than 50 tasks, or an invalid task id`,
     });
     return { kind: "error", error };
   } catch (error) {
@@ -188,7 +188,7 @@ export const attemptCommand = async (
   const command = wasSending ? loseAttempt(found, deps.clock.now()) : found;
   const account = deps.accountOf(command.account);
   if (!account || !command.request) {
-    const problem = { path: "account", rule: "no such account any more" };
+    const problem = { path: "account", rule: "not in the accounts file any more" };
     return writeCommand(deps, stored, giveUp(command, { now: deps.clock.now(), problem }));
   }
   const operation = commandedOperation(command.operation);

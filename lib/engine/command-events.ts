@@ -200,7 +200,7 @@ const lostRequest = ({ attempts, attemptCount }: Command): string => {
   if (!attempt) return "a request got no clear reply";
   const number = attemptCount - attempts.length + index + 1;
   // The sender of a lost one died: there is no code.
-  const cause = attempt.code ?? "its sender was interrupted";
+  const cause = attempt.code ?? "the function that sent it died";
   return `request ${number} got no clear reply (${cause})`;
 };
 
@@ -249,12 +249,14 @@ const lastTrouble = ({ state, attempts, attemptCount }: Command): string => {
     case "waiting":
       return state.lookAt === undefined
         ? "passed while the command waited in its lane"
-        : "passed while the command waited for others";
+        : "passed while the command waited for the commands in after";
     default: {
       const because = state.status === "running" ? state.because : undefined;
       if (because !== undefined) return `passed while the command could not be sent: ${because}`;
       const code = attempts.at(-1)?.code;
-      return code ? `passed after ${attemptCount} attempts, the last: ${code}` : "passed";
+      return code
+        ? `passed after ${attemptCount} attempts; the last one failed with ${code}`
+        : "passed before the first attempt";
     }
   }
 };

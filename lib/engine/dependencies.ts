@@ -36,10 +36,10 @@ export const findLoop = async (
   const seen = new Set<string>();
   let next = [...after];
   while (next.length > 0) {
-    if (next.includes(commandId)) return "these commands wait for this one";
+    if (next.includes(commandId)) return "forms a cycle: these commands already wait for this one";
     const found = await Promise.all(next.map((id) => read(ledger, sender, id)));
     for (const id of next) seen.add(id);
-    if (seen.size > MAX_CHAIN) return `leads to more than ${MAX_CHAIN} other commands`;
+    if (seen.size > MAX_CHAIN) return `forms a chain of more than ${MAX_CHAIN} commands`;
     const named = found.flatMap((command) =>
       command && isBeforeItsLane(command) ? (command.after ?? []) : [],
     );
@@ -58,8 +58,8 @@ type Standing =
 const hindranceOf = (other: Command, waiting: Command): string | undefined => {
   if (!isEnded(other)) return undefined;
   const { status, reason, outcome } = other.state;
-  if (status !== "succeeded") return `${other.id} was not successful: ${status} (${reason})`;
-  return outcome === "dry-run" && !waiting.dryRun ? `${other.id} was a dry run` : undefined;
+  if (status !== "succeeded") return `command ${other.id} did not succeed: ${status} (${reason})`;
+  return outcome === "dry-run" && !waiting.dryRun ? `command ${other.id} was a dry run` : undefined;
 };
 
 /** Reads the commands that a command waits for, if it does. */
@@ -126,7 +126,7 @@ export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>):
     standing.kind === "wait"
       ? standing.unknown.map((id) => ({
           path: `after.${(command.after ?? []).indexOf(id)}`,
-          rule: `no command ${id} was known by the deadline`,
+          rule: `command ${id} was not accepted before the deadline`,
         }))
       : standing.kind === "hopeless"
         ? standing.problems

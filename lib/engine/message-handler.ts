@@ -30,7 +30,7 @@ const logged = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise<
   try {
     return await work();
   } catch (error) {
-    log.error("message not handled, it comes again", errorFields(error));
+    log.error("message not handled; the queue delivers it again", errorFields(error));
     throw error;
   }
 };

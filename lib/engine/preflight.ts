@@ -42,8 +42,8 @@ const brokenRule = (
   if (equals !== undefined)
     return value === equals ? undefined : `must be ${JSON.stringify(equals)}`;
   if (not !== undefined) return value === not ? `must not be ${JSON.stringify(not)}` : undefined;
-  if (absent) return value === undefined ? undefined : "must not be there";
-  return value === undefined ? "must be there" : undefined;
+  if (absent) return value === undefined ? undefined : "must not exist";
+  return value === undefined ? "must exist" : undefined;
 };
 
 /** A resource that is not there has no tags: the provider answers both with 404. */

@@ -85,10 +85,18 @@ const invalid = (problems: readonly Problem[]): Refusal => ({ reason: "invalid",
 /** The same words for every refusal: a sender without rights learns nothing. */
 const NOT_ALLOWED: Refusal = {
   reason: "not-allowed",
-  problems: [{ path: "", rule: "not allowed to this sender" }],
+  problems: [
+    {
+      path: "",
+      rule: "the sender has no right to this request; rights are granted under `senders` in the accounts file",
+    },
+  ],
 };
 
-const ACCOUNT_MISSING = { path: "account", rule: "required: this sender may use several" };
+const ACCOUNT_MISSING = {
+  path: "account",
+  rule: "required: the sender may use more than one account",
+};
 
 const projectIn = (params: unknown): number | undefined =>
   z.object({ project_id: z.int() }).safeParse(params).data?.project_id;
@@ -123,7 +131,10 @@ const traversalProblems = (
     ? []
     : Object.entries(params)
         .filter(([, value]) => typeof value === "string" && /[/\\\p{Cc}]/u.test(value))
-        .map(([name]) => ({ path: `params.${name}`, rule: "no slashes or control characters" }));
+        .map(([name]) => ({
+          path: `params.${name}`,
+          rule: "must not contain slashes, backslashes or control characters",
+        }));
 
 /** A follower's lane is its own: others may follow the same task. */
 const laneOf = ({ operation, request }: Parts, account: string, key: readonly string[]): string =>

@@ -162,7 +162,8 @@ const recordedAt = async (
     rejectedAt: clock.now(),
   };
   const known = await recordRejection(ledger, sender, rejection);
-  if (!known) log.warn("rejection not recorded, its sender has too many in this hour", { sender });
+  if (!known)
+    log.warn("rejection not recorded: its sender has reached the limit of this hour", { sender });
   return (known ?? rejection).rejectedAt;
 };
 

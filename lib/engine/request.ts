@@ -25,9 +25,9 @@ export const guardSchema = z
     network: getNetworkTag.params.optional().describe("The resource with the tag"),
     key: getNetworkTag.query.shape.key.describe("Key of the tag"),
     equals: tagValue.optional().describe("The tag has this value"),
-    not: tagValue.optional().describe("The tag has another value, or there is no such tag"),
-    exists: z.literal(true).optional().describe("There is such a tag"),
-    absent: z.literal(true).optional().describe("There is no such tag"),
+    not: tagValue.optional().describe("The tag has another value, or does not exist"),
+    exists: z.literal(true).optional().describe("The tag exists"),
+    absent: z.literal(true).optional().describe("The tag does not exist"),
   })
   .refine(exactlyOne(RESOURCES), { error: error(RESOURCES) })
   .refine(exactlyOne(TESTS), { error: error(TESTS) });
@@ -125,10 +125,10 @@ const MAX_NAME_CHARACTERS = 600;
 /** Why a request, whatever is in it, is more than we can keep. */
 export const sizeProblems = (raw: unknown): readonly Problem[] => {
   if (isDeeperThan(raw, MAX_LEVELS)) {
-    return [{ path: "", rule: `nested deeper than ${MAX_LEVELS} levels` }];
+    return [{ path: "", rule: `must not be nested deeper than ${MAX_LEVELS} levels` }];
   }
   return Buffer.byteLength(JSON.stringify(raw) ?? "") > MAX_BYTES
-    ? [{ path: "", rule: `larger than ${MAX_BYTES} bytes` }]
+    ? [{ path: "", rule: `must be at most ${MAX_BYTES} bytes of JSON` }]
     : [];
 };
 
@@ -143,7 +143,7 @@ export const nameProblems = (
   operation: Mutation,
   request: CommandRequestBody,
 ): readonly Problem[] => {
-  const rule = `at most ${MAX_NAME_CHARACTERS} characters as part of a URL`;
+  const rule = `at most ${MAX_NAME_CHARACTERS} characters when URL-encoded`;
   const names = requestFields(request, operation.lane.by);
   return operation.lane.by
     .filter((_, index) => isTooLong(names[index]))

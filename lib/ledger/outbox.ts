@@ -63,7 +63,8 @@ export const outboxKind = <S extends OutboxSchema>(rules: Omit<RecordRules<S>, "
       ...current,
       outbox: current.outbox.filter(({ deduplicationId }) => !published.has(deduplicationId)),
     }));
-    if (value.outbox.length > 0) throw new Error(`not all events of ${kind.kind}#${key} are out`);
+    if (value.outbox.length > 0)
+      throw new Error(`the bus did not take every event of ${kind.kind}#${key}`);
   };
 
   return {

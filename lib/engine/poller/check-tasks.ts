@@ -170,7 +170,10 @@ const checkOpenTasks = async (
 ): Promise<void> => {
   const openTasks = open.map(({ task }) => task);
   const account = deps.accountOf(name);
-  if (!account) deps.log.warn("tasks of an account that does not exist", { account: name });
+  if (!account)
+    deps.log.warn("tasks not checked: their account is not in the accounts file", {
+      account: name,
+    });
   // Without an account nothing can be seen, and the tasks rest until their deadline.
   const { reports, isListed } = account
     ? await readTasks(account, openTasks, deps.random, startAsking())

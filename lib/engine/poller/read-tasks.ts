@@ -36,7 +36,7 @@ const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
     return { kind: "ended", end: { status: "finished", ...created }, project };
   }
   if (state === "FINISHED" || state === "ERROR") {
-    const message = error || "the task ended in ERROR without a reason";
+    const message = error || "the task ended in state ERROR without an error text";
     return { kind: "ended", end: { status: "failed", message }, project };
   }
   return { kind: "open", project };

@@ -18,7 +18,7 @@ import {
 
 /** Replaces a text with unknown secrets. */
 const NOT_SHOWN =
-  "the task failed; the provider's text may hold somebody's secrets and is not shown";
+  "the task failed; the provider's text is hidden, because it may hold another client's secrets";
 
 /** The same deps with a log whose lines name the task and the command that waits for it. */
 export const depsOfTask = (deps: CommandDeps, { command, account, id, operation }: Task) => ({

@@ -103,13 +103,13 @@ describe("a request that would be rejected", () => {
       case: "it is too old",
       body: { ...old, data: policy.data },
       reason: "too-old",
-      rule: "at most 30 days ago: a replay runs nothing again",
+      rule: "must be at most 30 days ago; to run an older request, send it again with a new time",
     },
     {
       case: "its deadline has passed",
       body: { ...policy, data: { ...policy.data, deadline: "2026-01-31T11:00:00Z" } },
       reason: "too-late",
-      rule: "has passed",
+      rule: "must be in the future",
     },
     {
       case: "a field has a wrong value",

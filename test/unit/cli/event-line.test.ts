@@ -105,15 +105,15 @@ describe("the line of an event", () => {
       "CommandCancelled",
       {
         reason: "guard",
-        problems: [{ path: "guards.1", rule: "tag paid must be there" }],
+        problems: [{ path: "guards.1", rule: "tag paid must exist" }],
         tag: null,
       },
-      "cancelled (guard) guards.1: tag paid must be there, but there is none",
+      "cancelled (guard) guards.1: tag paid must exist, but there is none",
     ],
     [
       "CommandCancelled",
-      { reason: "dependency", problems: [{ path: "after.0", rule: "c0 was a dry run" }] },
-      "cancelled (dependency) after.0: c0 was a dry run",
+      { reason: "dependency", problems: [{ path: "after.0", rule: "command c0 was a dry run" }] },
+      "cancelled (dependency) after.0: command c0 was a dry run",
     ],
     ["TaskFinished", { taskId: TASK, durationMs: 40 }, "task 01a1fc44…574a finished 0.0 s"],
     [

@@ -32,13 +32,13 @@ test("a command's id stays with the lines of a part of its work, and with no oth
   const lines = printed();
   const log = terminalLog.with({ commandId: "c1" }).with({ taskId: "t1" });
 
-  log.error("message not handled, it comes again");
-  log.with({ commandId: "c2" }).error("message not handled, it comes again");
+  log.error("message not handled; the queue delivers it again");
+  log.with({ commandId: "c2" }).error("message not handled; the queue delivers it again");
   terminalLog.error("invocation failed");
 
   expect(lines).toEqual([
-    "error: message not handled, it comes again commandId=c1\n",
-    "error: message not handled, it comes again commandId=c2\n",
+    "error: message not handled; the queue delivers it again commandId=c1\n",
+    "error: message not handled; the queue delivers it again commandId=c2\n",
     "error: invocation failed\n",
   ]);
 });

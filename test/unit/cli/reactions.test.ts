@@ -204,7 +204,7 @@ describe("skyhook reactions test", () => {
     [
       "a name that is too long for a lane",
       { container: "c".repeat(601) },
-      "params.container_name: at most 600 characters as part of a URL",
+      "params.container_name: at most 600 characters when URL-encoded",
     ],
   ])("shows %s", async (_what, fields, problem) => {
     const ended = await react("set-variables", changedWith(fields));
@@ -288,7 +288,7 @@ describe("skyhook reactions test", () => {
 
     expect(ended.exitCode).toBe(2);
     expect(ended.stdout).toBe("");
-    expect(ended.stderr).toContain("standard input: nested deeper than 32 levels\n");
+    expect(ended.stderr).toContain("standard input: must not be nested deeper than 32 levels\n");
   });
 
   it.each([

@@ -98,7 +98,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 2,
       out: "",
-      err: "update-policy rejected (id-reused)\n  metadata.commandId: belongs to a command with another payload\n",
+      err: "update-policy rejected (id-reused)\n  metadata.commandId: already used by a command with another payload; send under a new id\n",
     });
   });
 

@@ -172,11 +172,11 @@ describe("skyhook send", () => {
 
     expect([first.exitCode, again.exitCode, other.exitCode]).toEqual([0, 0, 2]);
     expect(other.stdout).toBe(
-      "update-policy rejected (id-reused)\n  metadata.commandId: belongs to a command with another payload\n",
+      "update-policy rejected (id-reused)\n  metadata.commandId: already used by a command with another payload; send under a new id\n",
     );
     expect(status.stdout).toMatch(/^update-policy twice succeeded/);
     expect(status.stdout).toMatch(
-      /\n {2}another request under this id was rejected at \S+ \(id-reused\), event [0-9a-f-]{36}\n {4}metadata.commandId: belongs to a command with another payload\n/,
+      /\n {2}another request under this id was rejected at \S+ \(id-reused\), event [0-9a-f-]{36}\n {4}metadata.commandId: already used by a command with another payload; send under a new id\n/,
     );
     expect(status.exitCode).toBe(0);
     expect(eventsOf("twice").map((event) => event["detail-type"])).toEqual([

@@ -108,24 +108,24 @@ describe("a command that waits for one that", () => {
     expect(endOf(current, "second").data).toMatchObject({
       reason: "dependency",
       after: ["first"],
-      problems: [{ path: "after.0", rule: "first was not successful: failed (refused)" }],
+      problems: [{ path: "after.0", rule: "command first did not succeed: failed (refused)" }],
     });
     expect(endOf(current, "third").data.problems).toEqual([
-      { path: "after.0", rule: "second was not successful: cancelled (dependency)" },
+      { path: "after.0", rule: "command second did not succeed: cancelled (dependency)" },
     ]);
     expect(current.told("third").at(-1)).toBe("CommandCancelled");
   });
 
   test("failed is cancelled at once, though others that it waits for go on", async () => {
     const current = await createWorld({ provider: failing });
-    await current.handle(waitingFor("other", "nobody"));
+    await current.handle(waitingFor("other", "never-sent"));
     await current.handle(waitingFor("second", "other", "first"));
 
     await current.handle(requests.updateContainer("first"));
     await current.pass(30_000);
 
     expect(endOf(current, "second").data.problems).toEqual([
-      { path: "after.1", rule: "first was not successful: failed (refused)" },
+      { path: "after.1", rule: "command first did not succeed: failed (refused)" },
     ]);
   });
 
@@ -151,7 +151,7 @@ describe("a command that waits for one that", () => {
   test("is not known by the deadline is cancelled then", async () => {
     const current = await world();
     const deadline = inFuture(current, 5 * MINUTE_MS);
-    await current.handle(requests.updatePolicyWith("second", { after: ["nobody"], deadline }));
+    await current.handle(requests.updatePolicyWith("second", { after: ["never-sent"], deadline }));
 
     await current.pass(4 * MINUTE_MS);
     const before = await current.command("second");
@@ -160,7 +160,9 @@ describe("a command that waits for one that", () => {
     expect(before?.state.status).toBe("waiting");
     expect(endOf(current, "second").data).toMatchObject({
       reason: "dependency",
-      problems: [{ path: "after.0", rule: "no command nobody was known by the deadline" }],
+      problems: [
+        { path: "after.0", rule: "command never-sent was not accepted before the deadline" },
+      ],
     });
   });
 
@@ -174,7 +176,9 @@ describe("a command that waits for one that", () => {
 
     expect(endOf(current, "second").data).toMatchObject({
       reason: "deadline",
-      problems: [{ path: "deadline", rule: "passed while the command waited for others" }],
+      problems: [
+        { path: "deadline", rule: "passed while the command waited for the commands in after" },
+      ],
     });
   });
 
@@ -186,7 +190,7 @@ describe("a command that waits for one that", () => {
     await current.handle(requests.updatePolicyWith("third", { after: ["first"], dryRun: true }));
 
     expect(endOf(current, "second").data.problems).toEqual([
-      { path: "after.0", rule: "first was a dry run" },
+      { path: "after.0", rule: "command first was a dry run" },
     ]);
     expect(endOf(current, "third").data.outcome).toBe("dry-run");
   });
@@ -213,7 +217,9 @@ describe("commands that wait for each other", () => {
 
     const { detailType, data } = endOf(current, "c");
     expect([detailType, data.reason]).toEqual(["CommandRejected", "invalid"]);
-    expect(data.problems).toEqual([{ path: "after", rule: "these commands wait for this one" }]);
+    expect(data.problems).toEqual([
+      { path: "after", rule: "forms a cycle: these commands already wait for this one" },
+    ]);
   });
 
   test("are none where one of them has entered its lane already", async () => {
@@ -221,7 +227,7 @@ describe("commands that wait for each other", () => {
     await current.handle(waitingFor("a", "b"));
     await current.handle(requests.updateContainer("b"));
     await current.pass(15_000);
-    // Its `after` is what it waited for once; it has succeeded, and waits for nobody.
+    // The command of its `after` has succeeded, so it waits for no other.
     const entered = (await current.ledger.read("command#own/a"))!;
     const state = { status: "running", notBefore: 9e15, lookAt: 9e15 };
     await current.ledger.write({
@@ -253,7 +259,7 @@ describe("commands that wait for each other", () => {
 
   test("may be a hundred in a row, and no more", async () => {
     const current = await world();
-    await current.handle(waitingFor("c0", "nobody"));
+    await current.handle(waitingFor("c0", "never-sent"));
     for (let at = 1; at <= 99; at += 1) await current.handle(waitingFor(`c${at}`, `c${at - 1}`));
 
     await current.handle(waitingFor("c100", "c99"));
@@ -261,7 +267,7 @@ describe("commands that wait for each other", () => {
     expect(current.told("c99")).toEqual(["CommandAccepted"]);
     expect(endOf(current, "c100").data).toMatchObject({
       reason: "invalid",
-      problems: [{ path: "after", rule: "leads to more than 100 other commands" }],
+      problems: [{ path: "after", rule: "forms a chain of more than 100 commands" }],
     });
   });
 });

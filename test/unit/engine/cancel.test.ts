@@ -108,7 +108,9 @@ describe("a command that an operator stops", () => {
       detailType: "CommandCancelled",
       data: {
         reason: "dependency",
-        problems: [{ path: "after.0", rule: "first was not successful: cancelled (requested)" }],
+        problems: [
+          { path: "after.0", rule: "command first did not succeed: cancelled (requested)" },
+        ],
       },
     });
   });

@@ -38,8 +38,8 @@ describe.each([
     ["has another value", { key: "cost-center", equals: "games" }, 'must be "games"'],
     ["is not there", { key: "owner", equals: "games" }, 'must be "games"'],
     ["has the value", { key: "cost-center", not: "platform" }, 'must not be "platform"'],
-    ["does not exist", { key: "owner", exists: true }, "must be there"],
-    ["is there after all", { key: "cost-center", absent: true }, "must not be there"],
+    ["does not exist", { key: "owner", exists: true }, "must exist"],
+    ["is there after all", { key: "cost-center", absent: true }, "must not exist"],
   ])("cancels the command when it %s, and shows the tag", async (_when, condition, rule) => {
     const world = await createWorld({ provider: startProvider });
 
@@ -72,9 +72,7 @@ test("all guards have to hold, and the first that does not is named", async () =
 
   await world.handle(guarded(holds, { floating_ip: FLOATING_IP, key: "owner", exists: true }));
 
-  expect(endOf(world).data.problems).toEqual([
-    { path: "guards.1", rule: "tag owner must be there" },
-  ]);
+  expect(endOf(world).data.problems).toEqual([{ path: "guards.1", rule: "tag owner must exist" }]);
 });
 
 test("a guard is read before each request, not once", async () => {

@@ -86,7 +86,7 @@ test("a resumed command that cannot be handled is logged with its correlation id
 
   expect(world.log.lines.at(-1)).toMatchObject({
     level: "error",
-    message: "message not handled, it comes again",
+    message: "message not handled; the queue delivers it again",
     fields: { correlationId: "trace-c1", commandId: "c1", lane: POLICY_LANE, errorMessage: "away" },
   });
 });

@@ -233,7 +233,7 @@ test("a provider that cannot be reached fails the command at the deadline, with 
   await world.untilQuiet();
 
   expect(endOf(world).data).toMatchObject({ reason: "deadline", lostReplies: 0 });
-  expect(endOf(world).data.problems[0].rule).toMatch(/the last: connection-failed$/);
+  expect(endOf(world).data.problems[0].rule).toMatch(/the last one failed with connection-failed$/);
 });
 
 test("a locked resource is asked again every 10 seconds until the deadline", async () => {

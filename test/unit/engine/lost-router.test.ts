@@ -176,7 +176,7 @@ describe("a router whose creation got no reply", () => {
       problems: [
         {
           path: "",
-          rule: "request 1 got no clear reply (connection-lost); 2 routers fit: t1, t2",
+          rule: "request 1 got no clear reply (connection-lost); the routers of 2 tasks fit the request: t1, t2",
         },
       ],
     });
@@ -193,7 +193,7 @@ describe("a router whose creation got no reply", () => {
       reason: "unknown-outcome",
       problems: [
         {
-          rule: "request 1 got no clear reply (connection-lost); whether the router was created cannot be looked up: the account's interface lists no tasks",
+          rule: "request 1 got no clear reply (connection-lost); the account's API lists no tasks, so Skyhook cannot find out whether the router was created",
         },
       ],
     });

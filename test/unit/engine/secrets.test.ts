@@ -136,10 +136,10 @@ test("a command whose handling fails is logged without its secrets", async () =>
   );
 
   expect(world.log.lines.map(({ message }) => message)).toEqual([
-    "message not handled, it comes again",
+    "message not handled; the queue delivers it again",
     "request rejected",
     "event not published",
-    "message not handled, it comes again",
+    "message not handled; the queue delivers it again",
   ]);
   await expectNoLeak(world);
 });

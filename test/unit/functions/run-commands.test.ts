@@ -74,7 +74,7 @@ describe("run-commands", () => {
     expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([
       {
         level: "error",
-        message: "message not handled, it comes again",
+        message: "message not handled; the queue delivers it again",
         fields: {
           messageId: "m2",
           correlationId: "broken",
@@ -101,8 +101,8 @@ describe("run-commands", () => {
     );
 
     expect(world.log.lines.map(({ message }) => message)).toEqual([
-      "message not handled, it comes again",
-      "message not handled, it comes again",
+      "message not handled; the queue delivers it again",
+      "message not handled; the queue delivers it again",
       "invocation failed",
     ]);
   });

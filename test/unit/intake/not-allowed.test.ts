@@ -25,7 +25,12 @@ describe("what is not allowed", () => {
       eventOf(STRANGER, "CommandRequested", resumeInstance("c1", { account: "nobody" })),
     );
 
-    const problems = [{ path: "", rule: "not allowed to this sender" }];
+    const problems = [
+      {
+        path: "",
+        rule: "the sender has no right to this request; rights are granted under `senders` in the accounts file",
+      },
+    ];
     for (const { data, current } of [known, named, unknown]) {
       expect(data).toMatchObject({ reason: "not-allowed", problems });
       expect(current.counted).toEqual(["CommandNotAllowed", "CommandEnded rejected"]);
@@ -75,7 +80,10 @@ describe("what is not allowed", () => {
 
     const [rejected, ...others] = current.bus.published();
     expect(rejected?.data.problems).toEqual([
-      { path: "params.container_name", rule: "no slashes or control characters" },
+      {
+        path: "params.container_name",
+        rule: "must not contain slashes, backslashes or control characters",
+      },
     ]);
     expect(others).toEqual([]);
   });
@@ -92,7 +100,7 @@ describe("what is not allowed", () => {
 
     expect(current.bus.published()[0]?.data).toMatchObject({
       reason: "invalid",
-      problems: [{ path: "account", rule: "required: this sender may use several" }],
+      problems: [{ path: "account", rule: "required: the sender may use more than one account" }],
     });
     expect((await current.command("c2", TEAM))?.account).toBe("two");
   });

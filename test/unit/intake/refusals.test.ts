@@ -120,12 +120,12 @@ describe("of a rule's request is refused", () => {
       oneRule(
         `{ operation: update-container, params: { project_id: 1, region_id: 1, container_name: ${"a".repeat(601)} }, body: {} }`,
       ),
-      ["5 reactions.0.then.params.container_name: at most 600 characters as part of a URL"],
+      ["5 reactions.0.then.params.container_name: at most 600 characters when URL-encoded"],
     ],
     [
       "more than a command can hold",
       oneRule(`{ ${CONTAINER}, body: { commands: ${"a".repeat(253_000)} } }`),
-      ["5 reactions.0.then: larger than 256000 bytes"],
+      ["5 reactions.0.then: must be at most 256000 bytes of JSON"],
     ],
     [
       "what is nested too deeply",

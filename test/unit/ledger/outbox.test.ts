@@ -69,7 +69,7 @@ test("events that the bus did not take are an error, stay due, and are the only 
   const { publish, refuse, taken, dueAt } = await open([1_000, 2_000]);
   refuse(2_000);
 
-  await expect(publish()).rejects.toThrow("not all events of test#k are out");
+  await expect(publish()).rejects.toThrow("the bus did not take every event of test#k");
   const due = await dueAt();
   refuse();
   await publish();
@@ -97,7 +97,7 @@ test("an event that is added while others are published stays", async () => {
     read,
   });
 
-  await expect(publish()).rejects.toThrow("not all events");
+  await expect(publish()).rejects.toThrow("did not take every event");
 
   expect(taken).toEqual([1_000]);
   expect(await dueAt()).toBe(14_000);
@@ -131,6 +131,6 @@ test("publishOrLeave does not fail on events that cannot be published, and they 
   expect(log.lines).toContainEqual({
     level: "warn",
     message: "events not published, they stay due",
-    fields: { key: "test#k", errorMessage: "not all events of test#k are out" },
+    fields: { key: "test#k", errorMessage: "the bus did not take every event of test#k" },
   });
 });

@@ -180,7 +180,7 @@ it("ends every step as expected again, also where a request was rejected in betw
 
   const { exitCode, stdout, stderr } = await start();
 
-  expect(reused.stdout + reused.stderr).toContain("belongs to a command with another payload");
+  expect(reused.stdout + reused.stderr).toContain("already used by a command with another payload");
   expect(stdout + stderr).toContain("17 of 17 steps of the demo ended as expected");
   expect(exitCode).toBe(0);
 });

@@ -9,7 +9,7 @@ const TASK = "7f2f2c4e-1a60-4f3e-9a0d-2f9f2b6f1a01";
 const TARGET = `GET /v1/tasks/${TASK}`;
 const SECRET = "canary-secret-value";
 const NOT_SHOWN =
-  "the task failed; the provider's text may hold somebody's secrets and is not shown";
+  "the task failed; the provider's text is hidden, because it may hold another client's secrets";
 
 const follow = (commandId: string) =>
   requestOf(commandId, { operation: "follow-task", params: { task_id: TASK } });

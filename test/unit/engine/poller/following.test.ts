@@ -57,7 +57,7 @@ describe("a command with tasks", () => {
     expect(world.told("c1").at(-1)).toBe("CommandFailed");
     expect(world.bus.published().at(-1)?.data).toMatchObject({
       reason: "task-failed",
-      problems: [{ path: "tasks.t3", rule: "the task ended in ERROR without a reason" }],
+      problems: [{ path: "tasks.t3", rule: "the task ended in state ERROR without an error text" }],
     });
   });
 
