@@ -1,6 +1,6 @@
 /**
- * Keeps the files that are made from schemas equal to them: `write` makes them, `check` fails when
- * one is stale, or when an independent validator finds that openapi.json is no OpenAPI 3.1.
+ * Generates files from schemas and commands of lib: `write` writes them, `check` fails when one is
+ * stale, or when an independent validator finds that openapi.json is no OpenAPI 3.1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const OPENAPI = "lib/contract/openapi.json";
 
-/** What is made: the file, and the expression that makes it. */
+/** Each generated file, and the expression for its text or its JSON. */
 const GENERATED = [
   {
     file: OPENAPI,
@@ -51,6 +51,11 @@ const GENERATED = [
     },
     make: "editorSchemaOf(accountsSchema)",
   },
+  {
+    file: "docs/reference/cli.md",
+    imports: { cliReference: "lib/cli/reference.ts" },
+    make: "cliReference()",
+  },
 ];
 
 /** Evaluates an expression over exports of lib/, which Node 20 cannot import as they are. */
@@ -83,7 +88,7 @@ const check = async (file, text) => {
     if (!valid) fail(`${file} is not valid OpenAPI: ${JSON.stringify(errors, undefined, 2)}`);
   }
   if (readFileSync(join(ROOT, file), "utf8") !== text) {
-    fail(`${file} is not what its schemas say; run: npm run generate`);
+    fail(`${file} is stale; run: npm run generate`);
   }
 };
 
@@ -95,6 +100,7 @@ const ACTIONS = new Map([
 const action = ACTIONS.get(process.argv[2] ?? "");
 if (!action) throw new Error(`usage: node infra/generated.mjs ${[...ACTIONS.keys()].join(" | ")}`);
 for (const generated of GENERATED) {
-  const text = `${JSON.stringify(await evaluate(generated), undefined, 2)}\n`;
+  const made = await evaluate(generated);
+  const text = typeof made === "string" ? made : `${JSON.stringify(made, undefined, 2)}\n`;
   await action(generated.file, text);
 }

@@ -2,13 +2,15 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import * as z from "zod";
+import type { Environment } from "./environment.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** The file of `fileOf`, for docs/reference/cli.md. */
+export const LAST_RUN_FILE = "$XDG_STATE_HOME/skyhook/last-run.json";
 
 const lastRunSchema = z.object({ endpoint: z.url(), pid: z.int().positive() });
 
-/** One file for each user, where the XDG base directory specification puts state. */
+/** The user's file for the last run, in the folder for state of the XDG base directory specification. */
 const fileOf = ({ XDG_STATE_HOME: state }: Environment): string =>
   join(state || join(homedir(), ".local", "state"), "skyhook", "last-run.json");
 
@@ -21,15 +23,15 @@ const readRun = (file: string) => {
 };
 
 /**
- * Keeps the address of this run, so that other commands of the same user find it without a flag.
- * @returns what removes the address again, unless a later run has replaced it
+ * Keeps the address of this run, so that other commands of the same user find it without an option.
+ * @returns a function that removes the address, unless a later run has replaced it
  * @throws Error of the file system when the file cannot be written
  */
 export const keepRun = (endpoint: string, environment: Environment): (() => void) => {
   const file = fileOf(environment);
   const own = { endpoint, pid: process.pid };
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Written beside and renamed: a reader sees a whole file, and a new file has the mode asked for.
+  // A new file gets the mode, and the rename lets readers see only whole files.
   const written = `${file}.${process.pid}`;
   rmSync(written, { force: true });
   writeFileSync(written, `${JSON.stringify(own)}\n`, { mode: 0o600 });
@@ -40,7 +42,7 @@ export const keepRun = (endpoint: string, environment: Environment): (() => void
   };
 };
 
-/** Whether the process runs, as a process of this user. */
+/** Whether the process runs and belongs to this user. */
 const isOurs = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
@@ -50,8 +52,8 @@ const isOurs = (pid: number): boolean => {
 };
 
 /**
- * The address of the last run of this user. Nothing is sent to the address of a run that is gone: by
- * now another user's program may listen there.
+ * The address of the last run of this user. A run that has ended is an error: another user's program may
+ * listen at its address by now.
  * @throws ExitError when there was no run, or it has ended
  */
 export const lastRunEndpoint = (environment: Environment): string => {
@@ -60,25 +62,25 @@ export const lastRunEndpoint = (environment: Environment): string => {
   throw new ExitError(
     EXIT.unreachable,
     run
-      ? `the last run, at ${run.endpoint}, has ended; run \`npx skyhook start\` again, or give an address by --endpoint`
-      : "no running Skyhook is known; run `npx skyhook start`, or give an address by --endpoint or SKYHOOK_ENDPOINT",
+      ? `the last run, at ${run.endpoint}, has ended; run \`npx skyhook start\` again, or set --endpoint`
+      : "no running Skyhook is known; run `npx skyhook start`, or set --endpoint or SKYHOOK_ENDPOINT",
   );
 };
 
 /**
- * The address as a URL; `127.0.0.1:4747` stands for `http://127.0.0.1:4747`.
+ * The address as a URL; `127.0.0.1:4747` means `http://127.0.0.1:4747`.
  * @param endpoint absent or empty: the last run of this user
- * @throws ExitError when it is no address, or there is no run
+ * @throws ExitError for an invalid address, or when there is no run
  */
 export const checkedEndpoint = (
   endpoint: string | undefined,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Environment = process.env,
 ): string => {
   if (!endpoint) return lastRunEndpoint(environment);
   const url = /^[\w.-]+:\d{1,5}$/.test(endpoint) ? `http://${endpoint}` : endpoint;
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
   throw new ExitError(
     EXIT.refused,
-    "--endpoint or SKYHOOK_ENDPOINT: give the address that `skyhook start` prints, such as http://127.0.0.1:4747",
+    "--endpoint or SKYHOOK_ENDPOINT: not an http address; use the one that `skyhook start` prints, such as http://127.0.0.1:4747",
   );
 };

@@ -2,25 +2,73 @@ import * as z from "zod";
 import { SettingsError } from "../platform/lambda/settings.ts";
 import { problemLines } from "./render.ts";
 
-/** The exit status of `skyhook`, for scripts. */
+/** The exit status of `skyhook`, for scripts. `EXIT_STATUSES` has their meanings. */
 export const EXIT = {
-  /** Done as asked. */
   ok: 0,
-  /** The command ended as failed or cancelled, or the demo not as expected. */
   failed: 1,
-  /** Wrong usage, wrong settings, or a request that was rejected: the same again fails again. */
   refused: 2,
-  /** Of `thresholds plan --detailed-exitcode`: something would change. Every error is 1 there. */
+  /** `thresholds plan --detailed-exitcode` found changes. Every error of that call is 1. */
   changes: 2,
-  /** Nothing answers at the given address: no running Skyhook, no provider. */
   unreachable: 3,
-  /** Waiting took longer than `--wait-seconds`; the command goes on. */
   timedOut: 4,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends the program with a message for people and a status for scripts. */
+interface ExitStatus {
+  readonly status: ExitCode;
+  /** One line for `skyhook --help`. */
+  readonly meaning: string;
+  /** Cases of single commands, for docs/reference/cli.md. */
+  readonly cases: readonly string[];
+}
+
+/** The meaning of each exit status, for the help and docs/reference/cli.md. */
+export const EXIT_STATUSES: readonly ExitStatus[] = [
+  {
+    status: EXIT.ok,
+    meaning: "success",
+    cases: [
+      "`send` without `--wait`: the request is in the queue; Skyhook has accepted it or not answered yet",
+    ],
+  },
+  {
+    status: EXIT.failed,
+    meaning: "the command, the job or the demo failed",
+    cases: [
+      "`send --wait`, `status`: the command ended as failed or cancelled",
+      "`cancel`: the command is stopped, but an earlier request of it may have taken effect",
+      "`run`: the job failed, or its file is invalid",
+      "`start --exit`: a step of the demo did not end as expected",
+      "`thresholds apply`: a threshold was not changed",
+      "`read`, `thresholds`: the provider reported an error that may pass",
+      "`redrive`, `dead-letters delete`: a dead letter could not be sent back or deleted",
+      "`--detailed-exitcode`: any error",
+    ],
+  },
+  {
+    status: EXIT.refused,
+    meaning: "wrong usage, wrong settings or a rejected request; a retry fails too",
+    cases: [
+      "`run`: the job is not configured",
+      "`cancel`, `resolve`: the command's state does not allow it",
+      "`redrive ID`, `dead-letters delete ID`: a dead letter was kept, or does not exist",
+      "`thresholds plan --detailed-exitcode`: the plan has changes",
+    ],
+  },
+  {
+    status: EXIT.unreachable,
+    meaning: "no Skyhook, provider or AWS API answers at the address",
+    cases: [],
+  },
+  {
+    status: EXIT.timedOut,
+    meaning: "the time of --wait-seconds is over; the command continues",
+    cases: ["`cancel`: a request of the command is still in flight"],
+  },
+];
+
+/** Ends the program with a message for the user and an exit status for scripts. */
 export class ExitError extends Error {
   readonly exitCode: ExitCode;
 
@@ -31,7 +79,7 @@ export class ExitError extends Error {
   }
 }
 
-/** The text of an error for a person, and its status for a script. */
+/** The text of an error for the user, and the exit status for scripts. */
 interface ProgramEnd {
   readonly exitCode: ExitCode;
   readonly text: string;
@@ -41,9 +89,10 @@ const portErrorSchema = z.looseObject({ code: z.string(), port: z.number() });
 
 const PORT_TROUBLE: Readonly<Record<string, string>> = {
   EADDRINUSE: "is in use by another program",
-  EACCES: "may not be used by this user",
+  EACCES: "is not permitted for this user",
 };
 
+/** Turns any error into the text and the exit status that end the program. */
 export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
   if (error instanceof ExitError) return { exitCode: error.exitCode, text: error.message };
   if (error instanceof SettingsError) {
@@ -55,7 +104,7 @@ export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
   const { code = "", port } = portErrorSchema.safeParse(error).data ?? {};
   const trouble = PORT_TROUBLE[code];
   if (trouble !== undefined) {
-    const text = `port ${port} ${trouble}; give another one, or none for a free one`;
+    const text = `port ${port} ${trouble}; choose another port, or omit the option to get a free one`;
     return { exitCode: EXIT.refused, text };
   }
   return { exitCode: EXIT.failed, text: error instanceof Error ? error.message : String(error) };

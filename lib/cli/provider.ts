@@ -11,6 +11,7 @@ import {
   type ProviderErrorCode,
   problemsOfError,
 } from "../provider/provider-error.ts";
+import type { Environment } from "./environment.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { problemLines, visibleText } from "./render.ts";
 
@@ -51,7 +52,7 @@ const settingsSchema = z.object({
  */
 export const readProviderSettings = (
   flags: ProviderFlags,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): ProviderSettings => {
   const settings = readSettings(settingsSchema, {
     [BASE_URL]: flags.baseUrl || environment.SKYHOOK_BASE_URL || undefined,

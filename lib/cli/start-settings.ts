@@ -9,6 +9,7 @@ import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/scheduled-jobs.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
 import { directorySetting, portSetting, taskSecondsSetting } from "./commands/service.ts";
+import type { Environment } from "./environment.ts";
 import { apiKeySetting, poolPathSetting, taskPathSetting } from "./provider.ts";
 import type { TeamFiles } from "./team-config.ts";
 
@@ -99,10 +100,7 @@ export interface StartSettings {
  * Reads what a local run needs from flags and environment.
  * @throws SettingsError naming every bad setting, never its value
  */
-export const readStartSettings = (
-  flags: StartFlags,
-  environment: Readonly<Record<string, string | undefined>>,
-): StartSettings => {
+export const readStartSettings = (flags: StartFlags, environment: Environment): StartSettings => {
   const given = {
     "--data": flags.data,
     "--port": flags.port,

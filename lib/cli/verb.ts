@@ -8,29 +8,46 @@ export interface Ports {
   readonly random: Random;
 }
 
-/** Declares the arguments, options and action of a verb, or its own verbs. */
+/** Declares the arguments, options and action of a verb, or its subcommands. */
 export type DeclareVerb = (command: Command, ports: Ports) => void;
 
-/** An action of which the result is the exit status of the program. */
+/** Makes the result of an action the exit status of the program. */
 export const ending =
   <A extends unknown[]>(action: (...args: A) => Promise<ExitCode> | ExitCode) =>
   async (...args: A): Promise<void> => {
     process.exitCode = await action(...args);
   };
 
-/** Where a running Skyhook listens. */
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+/** Adds lines for a shell to the help of a command, and to docs/reference/cli.md. */
+export const addExamples = (command: Command, lines: readonly string[]): Command => {
+  EXAMPLES.set(command, lines);
+  return command.addHelpText(
+    "after",
+    `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+  );
+};
+
+/** The lines of `addExamples`; empty where there are none. */
+export const examplesOf = (command: Command): readonly string[] => EXAMPLES.get(command) ?? [];
+
+/** The option for the address of a running Skyhook. */
 export const endpointOption = (): Option =>
-  new Option(
-    "--endpoint <url>",
-    "address of the running Skyhook (default: that of the last `skyhook start`)",
-  ).env("SKYHOOK_ENDPOINT");
+  new Option("--endpoint <url>", "address of the running Skyhook (default: the last run)").env(
+    "SKYHOOK_ENDPOINT",
+  );
 
-/** A deployed stage, reached with the AWS credentials and the region of the environment. */
+/** The option for a deployed stage, reached with the AWS credentials and the region of the environment. */
 export const stageOption = (): Option =>
-  new Option("--stage <name>", "a stage that is deployed on AWS, instead of a running Skyhook");
+  new Option("--stage <name>", "stage deployed on AWS, instead of a running Skyhook");
 
-/** As serverless.yml takes them. @throws ExitError for any other name */
+/** Text for the description of a verb with `--stage`. @param actions IAM actions in words */
+export const stageRights = (actions: string): string =>
+  `With --stage it uses the AWS credentials and the region of the environment, and needs ${actions}.`;
+
+/** Checks a stage's name by the rule of serverless.yml. @throws ExitError for any other name */
 export const checkedStage = (stage: string): string => {
   if (/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(stage)) return stage;
-  throw new ExitError(EXIT.refused, "--stage: the name of a deployed stage, such as prod");
+  throw new ExitError(EXIT.refused, "--stage: must be the name of a deployed stage, such as prod");
 };

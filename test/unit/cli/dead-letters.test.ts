@@ -175,7 +175,7 @@ describe("skyhook dead-letters of a stage", () => {
 
     expect(ended).toMatchObject({
       exitCode: 2,
-      stderr: "--stage: the name of a deployed stage, such as prod\n",
+      stderr: "--stage: must be the name of a deployed stage, such as prod\n",
     });
   });
 });

@@ -39,7 +39,7 @@ describe("an error that ends the program", () => {
 
     expect(await programEnd(error)).toEqual({
       exitCode: 2,
-      text: `port ${port} is in use by another program; give another one, or none for a free one`,
+      text: `port ${port} is in use by another program; choose another port, or omit the option to get a free one`,
     });
   });
 });

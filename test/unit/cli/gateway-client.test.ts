@@ -95,7 +95,7 @@ describe("the address of a running Skyhook", () => {
         expect.objectContaining({
           exitCode: 2,
           message:
-            "--endpoint or SKYHOOK_ENDPOINT: give the address that `skyhook start` prints, such as http://127.0.0.1:4747",
+            "--endpoint or SKYHOOK_ENDPOINT: not an http address; use the one that `skyhook start` prints, such as http://127.0.0.1:4747",
         }),
       );
     },

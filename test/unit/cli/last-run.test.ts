@@ -68,11 +68,11 @@ test("a run that has ended cleanly is forgotten, and one that was killed is know
   expect(afterEnd).toMatchObject({
     exitCode: 3,
     stderr:
-      "no running Skyhook is known; run `npx skyhook start`, or give an address by --endpoint or SKYHOOK_ENDPOINT\n",
+      "no running Skyhook is known; run `npx skyhook start`, or set --endpoint or SKYHOOK_ENDPOINT\n",
   });
   expect(afterKill).toMatchObject({
     exitCode: 3,
-    stderr: `the last run, at ${killed.url}, has ended; run \`npx skyhook start\` again, or give an address by --endpoint\n`,
+    stderr: `the last run, at ${killed.url}, has ended; run \`npx skyhook start\` again, or set --endpoint\n`,
   });
 });
 

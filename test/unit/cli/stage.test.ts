@@ -178,7 +178,7 @@ describe("a stage that is not reached", () => {
     [
       "cannot be called so",
       { name: "a/b", settings: {} },
-      "--stage: the name of a deployed stage, such as prod\n",
+      "--stage: must be the name of a deployed stage, such as prod\n",
       2,
     ],
     [

@@ -124,7 +124,7 @@ describe("skyhook start", () => {
     await rm(directory, { recursive: true });
 
     expect(service.stderr).toBe(
-      `port ${port} is in use by another program; give another one, or none for a free one\n`,
+      `port ${port} is in use by another program; choose another port, or omit the option to get a free one\n`,
     );
     expect(data.stderr).toBe(`data directory ${directory}: in use by another run\n`);
     expect([service.exitCode, data.exitCode]).toEqual([2, 2]);

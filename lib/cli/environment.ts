@@ -1,0 +1,17 @@
+/** Every environment variable that `skyhook` reads, for the code, the help and docs/reference/cli.md. */
+export const ENVIRONMENT = {
+  SKYHOOK_ENDPOINT: "Address of the running Skyhook, for every command with `--endpoint`.",
+  SKYHOOK_API_KEY:
+    "API key of the provider, for `start --base-url`, `read` and `thresholds`. No option has it, so that no process list shows it.",
+  SKYHOOK_BASE_URL:
+    "Address of the provider's API, for `read` and `thresholds`. `start` reads only `--base-url`.",
+  XDG_STATE_HOME:
+    "Folder of `skyhook/last-run.json`, which holds the address of the last `skyhook start`. Default: `~/.local/state`.",
+  AWS_PROFILE: "Credentials for `--stage` and `--api-key-parameter`, as in every AWS SDK.",
+  AWS_REGION: "Region of the stage.",
+  AWS_ENDPOINT_URL: "Address of an AWS emulator, instead of AWS.",
+  NO_COLOR: "If set, the output has no colours.",
+} as const;
+
+/** The environment of the process; a variable without an entry in `ENVIRONMENT` cannot be read. */
+export type Environment = Readonly<Partial<Record<keyof typeof ENVIRONMENT, string | undefined>>>;

@@ -1,0 +1,135 @@
+import { Command } from "commander";
+import { version } from "../../package.json";
+import { createSystemClock, createSystemRandom } from "../platform/system.ts";
+import { EXIT_STATUSES } from "./exit-code.ts";
+import { addExamples, type DeclareVerb } from "./verb.ts";
+
+interface Verb {
+  /** Name and arguments, as the help lists them. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly load: () => Promise<DeclareVerb>;
+}
+
+/**
+ * In the order of the help. A call loads the module of its verb only, and that module loads slow packages
+ * (the database, the server, the AWS SDK) only in its action: `send` must not wait for them.
+ */
+const VERBS: readonly Verb[] = [
+  {
+    usage: "start [options]",
+    summary: "Run Skyhook and a local provider service, with a demo",
+    load: async () => (await import("./commands/start.ts")).declareStart,
+  },
+  {
+    usage: "service [options]",
+    summary: "Run the local provider service alone",
+    load: async () => (await import("./commands/service.ts")).declareService,
+  },
+  {
+    usage: "send",
+    summary: "Send a command to a running Skyhook",
+    load: async () => (await import("./commands/send.ts")).declareSend,
+  },
+  {
+    usage: "read",
+    summary: "Read a resource from the provider's API",
+    load: async () => (await import("./commands/read.ts")).declareRead,
+  },
+  {
+    usage: "prices",
+    summary: "Show the prices that a running Skyhook has recorded",
+    load: async () => (await import("./commands/prices.ts")).declarePrices,
+  },
+  {
+    usage: "reactions",
+    summary: "Check a reactions file, or test a rule with an event",
+    load: async () => (await import("./commands/reactions.ts")).declareReactions,
+  },
+  {
+    usage: "dead-letters",
+    summary: "Explain dead letters, or delete them",
+    load: async () => (await import("./commands/dead-letters.ts")).declareDeadLetters,
+  },
+  {
+    usage: "redrive [options] [id...]",
+    summary: "Send dead letters back to their queues",
+    load: async () => (await import("./commands/dead-letters.ts")).declareRedrive,
+  },
+  {
+    usage: "thresholds",
+    summary: "Plan, apply or export a thresholds file",
+    load: async () => (await import("./commands/thresholds.ts")).declareThresholds,
+  },
+  {
+    usage: "run [options] <job>",
+    summary: "Run a scheduled job now and wait for its end",
+    load: async () => (await import("./commands/run.ts")).declareRun,
+  },
+  {
+    usage: "put-event [options] <file>",
+    summary: "Put an event on the bus of a running Skyhook",
+    load: async () => (await import("./commands/put-event.ts")).declarePutEvent,
+  },
+  {
+    usage: "status [options] <command-id>",
+    summary: "Show a command's state, attempts and next steps",
+    load: async () => (await import("./commands/status.ts")).declareStatus,
+  },
+  {
+    usage: "cancel [options] <command-id>",
+    summary: "Cancel a command",
+    load: async () => (await import("./commands/cancel.ts")).declareCancel,
+  },
+  {
+    usage: "resolve [options] <command-id>",
+    summary: "Record the outcome of an unknown-outcome command",
+    load: async () => (await import("./commands/resolve.ts")).declareResolve,
+  },
+  {
+    usage: "lift-pause [options] <account>",
+    summary: "End the pause of an account early",
+    load: async () => (await import("./commands/lift-pause.ts")).declareLiftPause,
+  },
+  {
+    usage: "operations [options] [operation]",
+    summary: "List operations, or the fields of one",
+    load: async () => (await import("./commands/operations.ts")).declareOperations,
+  },
+];
+
+const EXIT_TEXT = [
+  "\nExit status:",
+  ...EXIT_STATUSES.map(({ status, meaning }) => `  ${status}  ${meaning}`),
+].join("\n");
+
+/**
+ * The program with every verb in its help.
+ * @param isUsed the verbs that also get their arguments, options and actions
+ */
+export const createProgram = async (isUsed: (name: string) => boolean): Promise<Command> => {
+  const program = new Command("skyhook")
+    .description("Sends commands to a cloud provider's API and follows them to their end.")
+    .version(version, "--version", "print the version")
+    .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 80, 100) })
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "Print the help of a command")
+    .exitOverride();
+  addExamples(program, [
+    "npx skyhook start                          # Skyhook on this machine, with a demo",
+    "npx skyhook operations                     # operations to send and to read",
+    "npx skyhook operations update-container    # fields of an operation, with limits",
+    "npx skyhook send resume-instance --help    # options of a command",
+    "npx skyhook read get-instance --help       # options of a read",
+  ]).addHelpText("after", EXIT_TEXT);
+  const ports = { clock: createSystemClock(), random: createSystemRandom() };
+  for (const { usage, summary, load } of VERBS) {
+    const [name = ""] = usage.split(" ");
+    const command = program
+      .command(isUsed(name) ? name : usage)
+      .summary(summary)
+      .description(`${summary}.`);
+    if (isUsed(name)) (await load())(command, ports);
+  }
+  return program;
+};
