@@ -13,7 +13,7 @@ import { checkedEndpoint } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { shellWord } from "../render.ts";
 import type { RequestState } from "../request-state.ts";
-import { checkedStage, endpointOption, type Ports, stageOption } from "../verb.ts";
+import { checkedStage, endpointOption, type Ports, stageOption, stageRights } from "../verb.ts";
 import { createGatewayClient } from "./gateway.ts";
 
 /**
@@ -61,11 +61,16 @@ export const withAdminOptions = (command: Command): Command =>
 export const withCommandOptions = (command: Command): Command =>
   withAdminOptions(
     command
-      .argument("<command-id>", "as `skyhook send` printed it, or as given by --id")
-      .option("--sender <aws-account>", "whose command it is (default: Skyhook's own)"),
+      .argument("<command-id>", "id that `skyhook send` printed, or that --id gave it")
+      .option("--sender <aws-account>", "sender of the command (default: Skyhook's AWS account)"),
   );
 
-/** Loads the AWS SDK only for a stage: loading takes longer than a whole call of a running Skyhook. */
+/** Text for the description of a verb that changes a command of a stage. */
+export const STAGE_WRITE_RIGHTS = stageRights(
+  "dynamodb:GetItem and dynamodb:PutItem on the table skyhook-STAGE-ledger, and dynamodb:DescribeTable unless --sender is given",
+);
+
+/** Loads the AWS SDK only for a stage, because that takes longer than a whole call of a running Skyhook. */
 export const openCommandAdmin = async (
   { endpoint, stage, sender }: CommandFlags,
   clock: Clock,

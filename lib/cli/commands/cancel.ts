@@ -5,13 +5,14 @@ import {
   type CommandFlags,
   noSuchCommand,
   openCommandAdmin,
+  STAGE_WRITE_RIGHTS,
   sameTargetFlags,
   withCommandOptions,
 } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
 import { endText } from "../request-state.ts";
-import { type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
 /** A reply usually comes long before its time-out. */
 const CHECK_MS = 1_000;
@@ -96,9 +97,19 @@ export const cancel = async (
 /** Longer than any request is on its way (see ATTEMPT_LEASE_MS). */
 const DEFAULT_WAIT_SECONDS = "60";
 
+const DESCRIPTION = `Ends a command that has had no effect. It ends as cancelled, and so do the commands that wait for it by --after.
+
+If a request of the command got no reply, the command ends as failed with reason unknown-outcome, and nothing more is sent. While a request is in flight, cancel waits for its result.
+
+A command that has started tasks cannot be cancelled: Skyhook follows the tasks to their end. A follow-task can always be cancelled. Its task continues at the provider, and no event reports the task's end.
+
+With --stage, cancel writes to the ledger. The poller publishes the event and releases the lane within a minute; no metric counts that end. ${STAGE_WRITE_RIGHTS}`;
+
 export const declareCancel: DeclareVerb = (command, { clock }) => {
-  const waitText = "wait so long for a request that is on its way";
-  withCommandOptions(command)
-    .option("--wait-seconds <n>", waitText, DEFAULT_WAIT_SECONDS)
+  addExamples(withCommandOptions(command.description(DESCRIPTION)), [
+    "npx skyhook cancel scale-1",
+    "npx skyhook cancel scale-1 --stage prod",
+  ])
+    .option("--wait-seconds <n>", "longest wait for a request in flight", DEFAULT_WAIT_SECONDS)
     .action(ending((id: string, flags: CancelFlags) => cancel(id, flags, clock)));
 };

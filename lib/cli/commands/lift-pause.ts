@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/ports/clock.ts";
 import { type CommandFlags, openCommandAdmin, withAdminOptions } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, visibleText } from "../render.ts";
-import { type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
 
 const sentence = (account: string, answer: LiftAnswer): string => {
   const { commands } = answer;
@@ -26,9 +26,16 @@ const liftPause = async (account: string, flags: CommandFlags, clock: Clock): Pr
   return EXIT.ok;
 };
 
+const DESCRIPTION = `Ends the pause that the provider requested for an account. Commands that wait for its end are sent at once; with --stage, within a minute.
+
+${stageRights("dynamodb:GetItem, PutItem and DescribeTable on the table skyhook-STAGE-ledger, and dynamodb:Query on its index due")}`;
+
 export const declareLiftPause: DeclareVerb = (command, { clock }) => {
-  command.argument("<account>", "as accounts.yaml names it; `local` where there is no such file");
-  withAdminOptions(command).action(
-    ending((account: string, flags: CommandFlags) => liftPause(account, flags, clock)),
-  );
+  command
+    .description(DESCRIPTION)
+    .argument("<account>", "name in accounts.yaml; `local` for a run without that file");
+  addExamples(withAdminOptions(command), [
+    "npx skyhook lift-pause local",
+    "npx skyhook lift-pause main --stage prod",
+  ]).action(ending((account: string, flags: CommandFlags) => liftPause(account, flags, clock)));
 };

@@ -4,13 +4,14 @@ import {
   type CommandFlags,
   noSuchCommand,
   openCommandAdmin,
+  STAGE_WRITE_RIGHTS,
   sameTargetFlags,
   withCommandOptions,
 } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
 import { endText } from "../request-state.ts";
-import { type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
 interface ResolveFlags extends CommandFlags {
   readonly applied?: boolean;
@@ -65,10 +66,19 @@ const resolve = async (commandId: string, flags: ResolveFlags, clock: Clock): Pr
   return isDone ? EXIT.ok : EXIT.refused;
 };
 
+const DESCRIPTION = `Records, once, whether the request of a command that ended as unknown-outcome took effect. Look at the provider first, for example by \`skyhook read\`.
+
+The end of the command stays unknown-outcome. Skyhook publishes the record and the note as CommandResolved. With --stage the event follows within a minute.
+
+${STAGE_WRITE_RIGHTS}`;
+
 export const declareResolve: DeclareVerb = (command, { clock }) => {
-  withCommandOptions(command)
-    .option("--applied", "it took effect")
-    .option("--not-applied", "it did not take effect")
-    .option("--note <text>", "in your words, for whoever gets the event; nothing secret")
+  addExamples(withCommandOptions(command.description(DESCRIPTION)), [
+    'npx skyhook resolve router-1 --applied --note "router-7 exists"',
+    "npx skyhook resolve router-1 --not-applied --stage prod",
+  ])
+    .option("--applied", "the request took effect")
+    .option("--not-applied", "the request did not take effect")
+    .option("--note <text>", "reason, published in the event; at most 500 characters, no secret")
     .action(ending((id: string, flags: ResolveFlags) => resolve(id, flags, clock)));
 };

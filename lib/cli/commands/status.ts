@@ -21,7 +21,7 @@ import {
   type RequestState,
   stateText,
 } from "../request-state.ts";
-import { type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
 
 /** More attempts than these are for `--json`. */
 const MAX_ATTEMPTS_SHOWN = 20;
@@ -203,8 +203,18 @@ export const showStatus = async (
   return exitCodeOf(state);
 };
 
+const DESCRIPTION = `Shows a command's state, every request that it sent, what it waits for, and the next steps for an operator.
+
+Secrets of the request are never shown. --json prints every request; otherwise the newest ${MAX_ATTEMPTS_SHOWN} are listed. Skyhook keeps them for 60 days after the deadline. While the provider answers 404 for a task, status shows since when, and when Skyhook gives the task up.
+
+A rejected request never became a command. status shows its problems for 30 days, by the id of its command or of its event. Skyhook keeps the newest five rejections of an id, and at most 100 of a sender in an hour.
+
+${stageRights("dynamodb:GetItem on the table skyhook-STAGE-ledger, and dynamodb:DescribeTable unless --sender is given")}`;
+
 export const declareStatus: DeclareVerb = (command, { clock }) => {
-  withCommandOptions(command).action(
-    ending((id: string, flags: CommandFlags) => showStatus(id, flags, clock)),
-  );
+  addExamples(withCommandOptions(command.description(DESCRIPTION)), [
+    "npx skyhook status scale-1",
+    "npx skyhook status scale-1 --json",
+    "npx skyhook status scale-1 --stage prod --sender 111122223333",
+  ]).action(ending((id: string, flags: CommandFlags) => showStatus(id, flags, clock)));
 };
