@@ -8,12 +8,21 @@ const { queues } = require("./queues.cjs");
 const MINUTES_5 = 300;
 const HOUR = 3_600;
 
-/** What all alarms have. The alarm comes when the value is 1 or more. */
-const alarmOn = ({ name, description, runbook, ...more }) => ({
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
+const RUNBOOKS = "${file(infra/configured.cjs):docsUrl}/operate/runbooks";
+
+/**
+ * Properties of every alarm. It fires at a value of 1 or more, unless `more` says otherwise.
+ *
+ * The name is `KIND`, `KIND-ACCOUNT` or `KIND-NUMBER`; alarms of a function are named `FUNCTION-errors` and
+ * have the kind `function-errors`. The runbook is the page with the kind's name in docs/operate/runbooks.
+ * @param options.description what happened and what it means for the operator, in whole sentences
+ */
+const alarmOn = ({ name, kind = name, description, ...more }) => ({
   Type: "AWS::CloudWatch::Alarm",
   Properties: {
     AlarmName: nameOf(name),
-    AlarmDescription: `${description}. README: "${runbook}"`,
+    AlarmDescription: `${description} Runbook: ${RUNBOOKS}/${kind}.md`,
     EvaluationPeriods: 1,
     Threshold: 1,
     ComparisonOperator: "GreaterThanOrEqualToThreshold",
@@ -26,10 +35,9 @@ const dimensionsOf = ([Name, Value, ...more]) =>
   Name === undefined ? [] : [{ Name, Value }, ...dimensionsOf(more)];
 
 /**
- * An alarm on one metric, unless it says otherwise on its sum over five minutes.
- * @param metric as a graph has it: namespace, name, dimensions
- * @param its `description`: what it means for the operator on call, without a full stop; `runbook`: a
- * heading of README.md; and properties of CloudFormation that differ
+ * An alarm on one metric, by default on its sum over five minutes.
+ * @param metric namespace, name and dimensions, as in a graph of the dashboard
+ * @param its `name`, `kind` and `description` (see `alarmOn`), and CloudFormation properties to override
  */
 const alarm = ({ metric: [Namespace, MetricName, ...dimensions], ...its }) =>
   alarmOn({
@@ -41,7 +49,7 @@ const alarm = ({ metric: [Namespace, MetricName, ...dimensions], ...its }) =>
     ...its,
   });
 
-/** As many metrics as CloudWatch takes in one alarm. */
+/** Maximum number of metrics in one CloudWatch alarm. */
 const MAX_METRICS = 10;
 
 /** An alarm on the sum of at most ten metrics over five minutes. */
@@ -62,13 +70,12 @@ const sumAlarm = ({ metrics, ...its }) =>
     ],
   });
 
-/** Of the one function that everything else waits for. */
+/** Alarms of poll-tasks, which every command and every task depends on. */
 const POLLER_ALARMS = {
   PollerSilent: alarm({
     name: "poller-silent",
     description:
-      "poll-tasks has not come to the end of a run for 5 minutes: no task is followed, no command is retried, no completion is published",
-    runbook: "The poller is silent",
+      "No run of poll-tasks has finished for 5 minutes. Until one does, no task is followed, no command is retried and no completion is published.",
     metric: ours("PollerRan"),
     ComparisonOperator: "LessThanThreshold",
     // Suppressed while the stage is stopped; fires again after a restart if the poller stays silent.
@@ -77,20 +84,19 @@ const POLLER_ALARMS = {
   DueEntriesLeft: alarm({
     name: "due-entries-left",
     description:
-      "poll-tasks has failed at something due in each of the last three times 5 minutes: a completion is not published, or a command not sent on",
-    runbook: "The poller leaves work behind",
+      "poll-tasks failed to process a due entry of the ledger in each of the last three periods of 5 minutes. A completion is not published or a command is not retried; the entry stays due.",
     metric: ours("DueEntryLeft"),
-    // A run makes up for one failure within seconds, the next run for a bad minute of an AWS service.
+    // A run retries a failed entry within seconds, and the next run recovers from a bad minute of an AWS
+    // service. Only a failure that lasts needs an operator.
     EvaluationPeriods: 3,
   }),
   LedgerLags: alarm({
     name: "ledger-lags",
     description:
-      "What was due in the ledger 5 minutes ago has not been worked off: completions and commands are late",
-    runbook: "The poller leaves work behind",
+      "An entry of the ledger has been due for more than 5 minutes. Completions and commands are late.",
     metric: ours("LedgerLag"),
     Statistic: "Maximum",
-    // Two of three: the first run after a stop finds everything late, and that once.
+    // Two of three: the first run after a stop finds every entry late, but only that run.
     EvaluationPeriods: 3,
     DatapointsToAlarm: 2,
     Threshold: MINUTES_5,
@@ -99,64 +105,64 @@ const POLLER_ALARMS = {
 };
 
 /**
- * Causes that stop the requests of an account until an operator acts. Both are tried again and again,
- * a refused key once in 30 s: five minutes without a failure are no proof.
+ * Failures that stop all requests of an account until an operator acts. Skyhook retries both, a refused key
+ * once in 30 s.
  */
-const TROUBLES = [
+const KEY_FAILURES = [
   {
     id: "KeyRefused",
-    slug: "key-refused",
+    kind: "key-refused",
     metric: "AccountKeyRefused",
     what: ({ name, apiKey }) =>
-      `The provider refuses the key of the account ${name} (${apiKey.parameter})`,
+      `The provider refuses the API key of the account ${name} (${apiKey.parameter}).`,
   },
   {
     id: "KeyUnreadable",
-    slug: "key-unreadable",
+    kind: "key-unreadable",
     metric: "AccountKeyUnreadable",
     what: ({ name, apiKey }) =>
-      `The key of the account ${name} cannot be read from ${apiKey.parameter}, or no header can carry it`,
+      `The API key of the account ${name} cannot be read from ${apiKey.parameter}, or is not valid in an HTTP header.`,
   },
 ];
 
-const accountAlarm = ({ slug, metric, what }, account) =>
+const accountAlarm = ({ kind, metric, what }, account) =>
   alarm({
-    name: `${slug}-${account.name}`,
-    description: `${what(account)}: commands wait until their deadlines, scheduled jobs stop`,
-    runbook: "The API key is refused",
+    name: `${kind}-${account.name}`,
+    kind,
+    description: `${what(account)} Commands of the account wait until their deadlines, and its scheduled jobs stop.`,
     metric: ours(metric, "account", account.name),
-    // Two of three: a key that is being rotated is refused once.
+    // Two of three: a rotated key is refused once.
     EvaluationPeriods: 3,
     DatapointsToAlarm: 2,
   });
 
-/** @param accounts those at the provider, as the accounts file lists them */
+/** Two alarms for each account of the accounts file. */
 const accountAlarms = (accounts) =>
   Object.fromEntries(
     accounts.flatMap((account) =>
-      TROUBLES.map((trouble) => [
-        logicalIdOf(trouble.id, account.name),
-        accountAlarm(trouble, account),
+      KEY_FAILURES.map((failure) => [
+        logicalIdOf(failure.id, account.name),
+        accountAlarm(failure, account),
       ]),
     ),
   );
 
-/** Of config files that stay wrong until an operator mends them. */
+/** Alarms of config files, which stay invalid until an operator corrects them. */
 const CONFIG_ALARMS = {
   ThresholdsRejected: alarm({
     name: "thresholds-rejected",
-    description: "thresholds.yaml is missing or invalid: no threshold is changed until it is right",
-    runbook: "The thresholds file is rejected",
+    description:
+      "thresholds.yaml is missing or invalid. No threshold changes until the file is valid.",
     metric: ours("ThresholdsRejected"),
-    // One run an hour counts it: with a shorter period the alarm would end and come again each hour.
+    // An invalid file is counted once an hour. With a shorter period the alarm would end and fire again
+    // each hour.
     Period: HOUR,
     EvaluationPeriods: 2,
     DatapointsToAlarm: 1,
   }),
   WatchlistRejected: alarm({
     name: "watchlist-rejected",
-    description: "watchlist.yaml is invalid: no price is captured until it is right",
-    runbook: "The watchlist is rejected",
+    description: "watchlist.yaml is invalid. No price is captured until the file is valid.",
     metric: ours("WatchlistRejected"),
     Period: HOUR,
     EvaluationPeriods: 2,
@@ -164,20 +170,18 @@ const CONFIG_ALARMS = {
   }),
 };
 
-/** Of incidents: they have happened, and no later metric says that they are over. */
+/** Alarms of incidents. No later metric shows that an incident is over. */
 const INCIDENT_ALARMS = {
   TaskPastDeadline: alarm({
     name: "task-past-deadline",
     description:
-      "A command ended by its deadline while the provider was still at work on it: Skyhook follows that work no longer",
-    runbook: "A task is past its deadline",
+      "A command reached its deadline while the provider was still working on its tasks. Skyhook no longer follows these tasks.",
     metric: ours("TaskPastDeadline"),
   }),
   UnknownOutcome: alarm({
     name: "unknown-outcome",
     description:
-      "A request was sent, its reply was lost, and whether it took effect is unknown: an operator has to find out",
-    runbook: "An outcome is unknown",
+      "A request was sent and its reply was lost. Skyhook cannot find out whether it took effect; an operator has to check.",
     metric: ours("UnknownOutcome"),
   }),
 };
@@ -189,13 +193,12 @@ const ofQueue = (id, metric) => ({
 
 const daysOf = (seconds) => `${seconds / 86_400} days`;
 
-/** One for each dead-letter queue: only an operator takes a message out of them. */
+/** An alarm on the first message of a dead-letter queue, because only an operator removes it. */
 const deadLetterAlarm = ([id, { Properties, Metadata }]) => [
   `${id}NotEmpty`,
   alarm({
     name: Properties.QueueName.replace(nameOf(""), "").replace(".fifo", ""),
-    description: `${Metadata.Holds} are kept, for ${daysOf(deployment.deadLetterRetentionSeconds)}`,
-    runbook: "Redrive dead letters",
+    description: `The dead-letter queue has messages: ${Metadata.Content}. SQS deletes them after ${daysOf(deployment.deadLetterRetentionSeconds)}.`,
     ...ofQueue(id, "ApproximateNumberOfMessagesVisible"),
   }),
 ];
@@ -204,8 +207,8 @@ const waitingAlarm = ({ queue, ...its }) =>
   alarm({
     ...its,
     ...ofQueue(queue, "ApproximateAgeOfOldestMessage"),
-    // A crashed run delays a message by 3 min. SQS no longer counts the age of a message from its third
-    // receive on, which is at 6 min where each fails; its dead letter comes at 30.
+    // A crashed run delays a message by 3 min. SQS does not count the age of a message from its third
+    // receive on. A message that fails each time reaches that at 6 min, and is a dead letter at 30 min.
     Threshold: MINUTES_5,
     ComparisonOperator: "GreaterThanThreshold",
   });
@@ -219,14 +222,13 @@ const QUEUE_ALARMS = {
 
   CommandsWaiting: waitingAlarm({
     name: "commands-waiting",
-    description: "A command has been in the queue for more than 5 minutes: it is not being run",
-    runbook: "Commands are waiting",
+    description:
+      "A message in the queue commands.fifo is older than 5 minutes. run-commands does not process its command.",
     queue: "CommandQueue",
   }),
   RequestsWaiting: waitingAlarm({
     name: "requests-waiting",
-    description: `An event has been in the queue of intake for more than 5 minutes, and SQS drops it after ${daysOf(deployment.queues.requests.retentionSeconds)}`,
-    runbook: "Requests are waiting",
+    description: `An event in the queue requests is older than 5 minutes. intake does not process it, and SQS deletes it after ${daysOf(deployment.queues.requests.retentionSeconds)}.`,
     queue: "RequestQueue",
   }),
 };
@@ -236,15 +238,14 @@ const writeThrottles = (...more) => [
   ...["TableName", nameOf("ledger"), ...more],
 ];
 
-/** DynamoDB refuses a write for the index's sake too, and counts it there. */
+/** A write that the index cannot take is throttled too, and counted on the index instead of the table. */
 const LEDGER_ALARMS = {
   LedgerThrottled: sumAlarm({
     name: "ledger-throttled",
     description:
-      "DynamoDB has refused writes to the ledger in each of the last three times 5 minutes: commands are late, and those that cannot be recorded fail",
-    runbook: "The ledger is throttled",
+      "DynamoDB throttled writes to the ledger in each of the last three periods of 5 minutes. Commands are late; those that cannot be recorded become dead letters.",
     metrics: [writeThrottles(), writeThrottles("GlobalSecondaryIndexName", "due")],
-    // The SDK repeats a refused write; a burst is over by then.
+    // The SDK retries a throttled write, which is enough for a burst.
     EvaluationPeriods: 3,
   }),
 };
@@ -256,7 +257,7 @@ const pascalCaseOf = (name) =>
     .map((word) => `${word[0].toUpperCase()}${word.slice(1)}`)
     .join("");
 
-/** @param names of all functions */
+/** Two alarms for each function. */
 const functionAlarms = (names) =>
   Object.fromEntries(
     names.flatMap((name) => [
@@ -264,10 +265,10 @@ const functionAlarms = (names) =>
         `${pascalCaseOf(name)}Fails`,
         alarm({
           name: `${name}-errors`,
-          description: `${name} has failed three times within 15 minutes: its work is not done`,
-          runbook: "A function fails",
+          kind: "function-errors",
+          description: `${name} has failed three times within 15 minutes. Its work is not done.`,
           metric: ofFunction("Errors", name),
-          // A failed run is repeated and does no harm; Lambda and the queues try three times or more.
+          // A failed run is repeated and does no harm. Lambda and the queues try at least three times.
           Period: 900,
           Threshold: 3,
         }),
@@ -276,10 +277,10 @@ const functionAlarms = (names) =>
         `${pascalCaseOf(name)}Throttled`,
         alarm({
           name: `${name}-throttles`,
-          description: `Lambda has refused to run ${name} in each of the last three times 5 minutes: its work is late`,
-          runbook: "A function is throttled",
+          kind: "function-throttles",
+          description: `Lambda refused to start ${name} in each of the last three periods of 5 minutes. Its work is late.`,
           metric: ofFunction("Throttles", name),
-          // A burst is over by then. Nothing is lost meanwhile: Lambda or the queue keeps the calls.
+          // A burst needs no action: Lambda or the queue keeps the invocations meanwhile.
           EvaluationPeriods: 3,
         }),
       ],
@@ -297,16 +298,16 @@ const lostDeadLetterAlarms = async (osls) =>
       `DeadLettersLost${index + 1}`,
       sumAlarm({
         name: `dead-letters-lost-${index + 1}`,
+        kind: "dead-letters-lost",
         description:
-          "An event or a call that failed could not be kept as a dead letter either: it is gone",
-        runbook: "Dead letters are lost",
+          "An event or an invocation failed and could not be stored as a dead letter either. It is lost.",
         metrics,
       }),
     ]),
   );
 
-/** @param actions what each alarm does, by the name that CloudFormation has for it */
-const acting = (alarms, actions) =>
+/** @param actions properties such as `AlarmActions`, each with the ARNs of its topics */
+const withActions = (alarms, actions) =>
   Object.fromEntries(
     Object.entries(alarms).map(([id, { Properties, ...alarm }]) => [
       id,
@@ -314,16 +315,13 @@ const acting = (alarms, actions) =>
     ]),
   );
 
-/**
- * Every alarm says in its description what it means and where in README.md to go on. None where the
- * stage is not monitored.
- */
+/** All alarms of a stage; none if its parameter `monitoring` is "no". */
 module.exports = async (osls) => {
   const { accounts, aiTaskName, isMonitored } = await configured(osls);
   if (!isMonitored) return {};
   const functions = Object.keys(await osls.resolveVariable("self:functions"));
-  // Without a schedule only people call watch-ai-tasks, and see for themselves that it fails.
-  const called = functions.filter((name) => name !== "watch-ai-tasks" || aiTaskName !== undefined);
+  // Without a schedule only an operator starts watch-ai-tasks, and sees the failure.
+  const started = functions.filter((name) => name !== "watch-ai-tasks" || aiTaskName !== undefined);
   const topicArn = String((await osls.resolveVariable("param:alarmTopicArn")) ?? "");
   const states = {
     ...accountAlarms(accounts.accounts),
@@ -331,14 +329,14 @@ module.exports = async (osls) => {
     ...CONFIG_ALARMS,
     ...QUEUE_ALARMS,
     ...LEDGER_ALARMS,
-    ...functionAlarms(called),
+    ...functionAlarms(started),
   };
   const incidents = { ...INCIDENT_ALARMS, ...(await lostDeadLetterAlarms(osls)) };
   if (topicArn === "") return { ...states, ...incidents };
   const topics = [topicArn];
   return {
-    ...acting(states, { AlarmActions: topics, OKActions: topics }),
-    // Five minutes without another incident are no news, and not the end of the first.
-    ...acting(incidents, { AlarmActions: topics }),
+    ...withActions(states, { AlarmActions: topics, OKActions: topics }),
+    // An incident does not end after five minutes without another one, so nothing reports its end.
+    ...withActions(incidents, { AlarmActions: topics }),
   };
 };

@@ -2,14 +2,14 @@ const { mkdirSync, readFileSync, writeFileSync, writeSync } = require("node:fs")
 const { dirname, join, resolve } = require("node:path");
 const { pathToFileURL } = require("node:url");
 
-/** Below the folder that osls packages; a function finds them at the same place in its package. */
+/** Paths in the folder that osls packages. A function finds the files at the same paths in its package. */
 const PACKAGED = {
   accounts: join("dist", "config", "accounts.json"),
   reactions: join("dist", "config", "reactions.json"),
 };
 exports.PACKAGED = PACKAGED;
 
-/** What `node infra/build.mjs functions` makes of lib/intake/config-files.ts. */
+/** Built from lib/intake/config-files.ts by `node infra/build.mjs functions`. */
 const READER = resolve("dist", "infra", "config-files.mjs");
 
 const VARIABLES = [
@@ -23,7 +23,10 @@ const VARIABLES = [
   "sls:stage",
 ];
 
-/** Without osls's own lines, which would repeat all of it for each place that needs the files. */
+/**
+ * Prints the problems and ends the process. An error would not do: osls prints it again for each place that
+ * needs the files.
+ */
 const end = (problems) => {
   writeSync(2, `${problems.join("\n")}\n`);
   process.exit(1);
@@ -60,7 +63,9 @@ const read = async (values) => {
     stage,
   ] = values;
   const { readConfigFiles } = await import(pathToFileURL(READER).href).catch(() =>
-    end(["the functions are not built; run: npm run package"]),
+    end([
+      "dist/infra/config-files.mjs: no such file; the functions are not built: run npm run package",
+    ]),
   );
   const reading = readConfigFiles({
     accounts: configFile(accountsFile, "infra/accounts.example.yaml"),
@@ -84,25 +89,25 @@ const read = async (values) => {
     jobAccount: reading.jobAccount,
     /** Whether there are alarms and a dashboard. */
     isMonitored: monitoring === "yes",
-    /** Undefined: AI tasks are not watched; empty: all are. */
+    /** Kind of AI tasks to watch: undefined for none, empty for all. */
     aiTaskName: aiTaskName === "none" ? undefined : aiTaskName,
     eventSource,
     fingerprintKeyParameter,
-    /** Names of SSM parameters, once each. */
+    /** Names of the SSM parameters of all accounts, without duplicates. */
     keyParameters: [...new Set(keyOf.values())],
     jobKeyParameter: keyOf.get(reading.jobAccount),
   };
 };
 
-/** One reading for all files of this folder. */
+/** The result of the first call, which all files of this folder share. */
 let reading;
 
 /**
- * What the two config files of the stage say. Ends the program when they say something wrong. Leaves
- * them as JSON for the functions' packages.
+ * The stage's accounts, reactions and parameters. Ends the process with every problem if one of them is invalid.
+ * Writes both config files as JSON for the functions' packages.
  */
 exports.configured = async ({ resolveVariable }) => {
-  // Not remembered: osls asks again when a parameter that it needs is not yet known.
+  // Resolved in each call: osls calls again while a parameter is not known yet.
   const values = await Promise.all(VARIABLES.map((name) => resolveVariable(name)));
   reading ??= read(values.map(String));
   return reading;
@@ -112,14 +117,14 @@ const LEAST_CONCURRENCY = 2;
 const MOST_CONCURRENCY = 1_000;
 
 /**
- * `maximumConcurrency` of intake's mapping: how many batches of events are accepted side by side. A
- * limit that reserves nothing, because Lambda refuses a reservation that leaves less than 100 of an
- * AWS account's quota to its other functions, and the whole quota of a new one may be 10.
+ * `maximumConcurrency` of intake's event source mapping: the number of batches that run in parallel. This limit
+ * reserves no concurrency. Lambda refuses a reservation that leaves less than 100 of an AWS account's quota
+ * to other functions, and the whole quota of a new AWS account may be 10.
  */
 exports.intakeConcurrency = async ({ resolveVariable }) => {
   if ((await resolveVariable("param:intakeConcurrency, null")) !== null) {
     end([
-      `intakeConcurrency: replaced by intakeMaximumConcurrency (${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}), which reserves nothing`,
+      `intakeConcurrency: no longer supported; set intakeMaximumConcurrency (${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}) instead, which reserves no concurrency`,
     ]);
   }
   const text = String(await resolveVariable("param:intakeMaximumConcurrency"));
@@ -127,6 +132,15 @@ exports.intakeConcurrency = async ({ resolveVariable }) => {
   return number >= LEAST_CONCURRENCY && number <= MOST_CONCURRENCY
     ? number
     : end([
-        `intakeMaximumConcurrency: a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}`,
+        `intakeMaximumConcurrency: must be a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}, is "${text}"`,
       ]);
+};
+
+/** Folder or URL of docs/, the start of the runbook link of each alarm. */
+exports.docsUrl = async ({ resolveVariable }) => {
+  const docsUrl = String(await resolveVariable("param:docsUrl"));
+  if (/^\S*[^\s/]$/.test(docsUrl)) return docsUrl;
+  return end([
+    `docsUrl: must be a path or a URL without a slash at its end, such as https://git.example.com/skyhook/docs; is "${docsUrl}"`,
+  ]);
 };

@@ -97,10 +97,10 @@ const limits = ({ visibilitySeconds, retentionSeconds, maxReceiveCount }, deadLe
   RedrivePolicy: { deadLetterTargetArn: arnOf(deadLetterQueue), maxReceiveCount },
 });
 
-/** @param holds what its messages are, for the alarm that each dead-letter queue has */
-const deadLetter = (thing, holds, more = {}) => ({
+/** @param content its messages, in the words of the queue's alarm */
+const deadLetter = (thing, content, more = {}) => ({
   Type: "AWS::SQS::Queue",
-  Metadata: { Holds: holds },
+  Metadata: { Content: content },
   Properties: {
     QueueName: nameOf(thing),
     MessageRetentionPeriod: deployment.deadLetterRetentionSeconds,
@@ -123,7 +123,7 @@ const queues = {
   },
   CommandDeadLetter: deadLetter(
     "commands-dead-letter.fifo",
-    "Commands that could neither be run nor be recorded",
+    "commands that could be neither run nor recorded",
     { FifoQueue: true },
   ),
 
@@ -137,7 +137,7 @@ const queues = {
   },
   WakeDeadLetter: deadLetter(
     "wake-dead-letter",
-    "Wakes of poll-tasks that it failed at three times",
+    "wake signals that poll-tasks failed to process three times",
   ),
 
   /** What rules of both buses send to intake. Its policy is in event-rules.cjs. */
@@ -151,7 +151,10 @@ const queues = {
     },
   },
   // Of its own, and nothing else gets into it: StartMessageMoveTask moves only what SQS itself put there.
-  RequestDeadLetter: deadLetter("requests-dead-letter", "Events that intake failed at ten times"),
+  RequestDeadLetter: deadLetter(
+    "requests-dead-letter",
+    "events that intake failed to process ten times",
+  ),
 
   CommandQueuePolicy: sentByUsOnly("CommandQueue"),
   WakeQueuePolicy: sentByUsOnly("WakeQueue"),
@@ -161,15 +164,15 @@ const queues = {
 
   IntakeDeadLetter: deadLetter(
     "intake-dead-letter",
-    "Events that a rule could not put into the queue of intake",
+    "events that a rule could not put into the queue requests",
   ),
   SubscriberDeadLetter: deadLetter(
     "subscriber-dead-letter",
-    "Events of commands that could not be handed to the bus of their sender",
+    "events of commands that could not be delivered to the bus of their sender",
   ),
   ScheduleDeadLetter: deadLetter(
     "schedule-dead-letter",
-    "Ticks and news of configs that could not be handed to a function, or that it failed at",
+    "scheduled runs and reactions to a new config that could not be started, or whose function failed",
   ),
 };
 

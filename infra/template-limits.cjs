@@ -1,22 +1,23 @@
 const { end } = require("./configured.cjs");
 
 /**
- * Limits of AWS that a stage's own files can exceed. CloudFormation meets them in the middle of a
- * deployment; here they are computed from the template, as lines that say what to do.
+ * Limits of AWS that the files of a stage can exceed. CloudFormation reports them in the middle of a deployment;
+ * this plugin checks the template before it, and says what to change.
  */
 
 const MAX_RESOURCES = 500;
-/** Of all inline policies of a role together; white space does not count. */
+/** Characters of all inline policies of a role together, without white space. */
 const MAX_ROLE_POLICY = 10_240;
 const MAX_BUS_POLICY = 10_240;
 const MAX_RULES_PER_BUS = 300;
 const MAX_PATTERN = 2_048;
 const MAX_ALARMS_PER_WIDGET = 100;
+const MAX_ALARM_DESCRIPTION = 1_024;
 
-/** The longest name that AWS makes up for a resource without one of its own. */
+/** As long as the longest name that AWS generates for a resource without a name. */
 const GENERATED_NAME = "x".repeat(64);
 
-/** How an ARN goes on behind `arn:PARTITION:`, by resource type. */
+/** The part of an ARN after `arn:PARTITION:`, by resource type. */
 const ARN_PATHS = {
   "AWS::DynamoDB::Table": (at, { TableName }) => `dynamodb:${at}:table/${TableName}`,
   "AWS::SQS::Queue": (at, { QueueName }) => `sqs:${at}:${QueueName}`,
@@ -33,7 +34,7 @@ const partitionOf = (region) => {
   return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
 };
 
-/** Puts in place of intrinsic functions what CloudFormation will, of the same length or longer. */
+/** Replaces intrinsic functions by values that are at least as long as those of CloudFormation. */
 const resolverOf = ({ Resources }, region) => {
   const pseudo = {
     "AWS::Partition": partitionOf(region),
@@ -69,7 +70,7 @@ const resolverOf = ({ Resources }, region) => {
 const lengthOf = (value) => (typeof value === "string" ? value : JSON.stringify(value)).length;
 
 const over = (what, count, limit, advice) =>
-  count > limit ? [`${what}: ${count}, and AWS takes ${limit}; ${advice}`] : [];
+  count > limit ? [`${what}: ${count}, but AWS allows ${limit}; ${advice}`] : [];
 
 const rolePolicyProblems = (ofType, resolved) =>
   ofType("AWS::IAM::Role").flatMap(([id, { Policies = [] }]) =>
@@ -77,7 +78,7 @@ const rolePolicyProblems = (ofType, resolved) =>
       `characters in the policy of ${id}`,
       Policies.reduce((sum, each) => sum + lengthOf(resolved(each.PolicyDocument)), 0),
       MAX_ROLE_POLICY,
-      "name the parameters of the API keys /skyhook/STAGE/…, which one grant covers",
+      "rename the SSM parameters of the API keys to /skyhook/STAGE/…, which one grant covers",
     ),
   );
 
@@ -89,44 +90,54 @@ const busPolicyProblems = (ofType, resolved) => {
     "characters in the policy of the bus",
     lengthOf({ Version: "2012-10-17", Statement: statements }),
     MAX_BUS_POLICY,
-    "list fewer aws_accounts, or name their organization instead",
+    "list fewer aws_accounts in the accounts file, or set organization instead",
   );
 };
 
 const ruleProblems = (ofType, resolved) => {
   const rules = ofType("AWS::Events::Rule").map(([, properties]) => properties);
   const ours = rules.filter(({ EventBusName }) => EventBusName).length;
-  const advice = "join reactions by longer lists under `when`, or make a second stage for some";
+  const advice = "merge reactions with longer lists under `when`, or move some to a second stage";
   return [
-    ...over("rules on our bus", ours, MAX_RULES_PER_BUS, advice),
+    ...over("rules on the bus of the stage", ours, MAX_RULES_PER_BUS, advice),
     ...over("rules on the default bus", rules.length - ours, MAX_RULES_PER_BUS, advice),
     ...rules.flatMap(({ Name, Description, EventPattern }) =>
       over(
         `characters in the event pattern of ${Description ?? Name}`,
         lengthOf(resolved(EventPattern)),
         MAX_PATTERN,
-        "shorten the lists under `when`, or split it into two reactions",
+        "shorten the lists under `when`, or split the reaction in two",
       ),
     ),
   ];
 };
 
+const alarmProblems = (ofType) =>
+  ofType("AWS::CloudWatch::Alarm").flatMap(([, { AlarmName, AlarmDescription }]) =>
+    over(
+      `characters in the description of the alarm ${AlarmName}`,
+      lengthOf(AlarmDescription),
+      MAX_ALARM_DESCRIPTION,
+      "shorten docsUrl, or the name of the SSM parameter in it",
+    ),
+  );
+
 const widgetProblems = (ofType) =>
   ofType("AWS::CloudWatch::Dashboard").flatMap(([, { DashboardBody }]) =>
     JSON.parse(DashboardBody["Fn::Sub"]).widgets.flatMap(({ properties }) =>
       over(
-        `alarms in the dashboard's widget "${properties.title}"`,
+        `alarms in the dashboard widget "${properties.title}"`,
         properties.alarms?.length ?? 0,
         MAX_ALARMS_PER_WIDGET,
-        "spread them over more widgets in infra/dashboard.cjs",
+        "distribute them over more widgets in infra/dashboard.cjs",
       ),
     ),
   );
 
 /**
- * Lists the limits of AWS that a template exceeds, one line each. Pure.
+ * One line for each limit of AWS that a template exceeds. Pure.
  * @param template as osls compiles it
- * @param region that it is packaged for; ARNs are as long as it is
+ * @param region of the stage; its name is a part of every ARN
  */
 const limitProblems = (template, region) => {
   const resources = Object.entries(template.Resources);
@@ -140,16 +151,17 @@ const limitProblems = (template, region) => {
       "resources in the template",
       resources.length,
       MAX_RESOURCES,
-      "each account makes two alarms, each reaction a rule, each bus of aws_accounts a rule and a role: make a second stage for some",
+      "each account needs two alarms, each reaction a rule, each bus of aws_accounts a rule and a role: move some to a second stage",
     ),
     ...rolePolicyProblems(ofType, resolved),
     ...busPolicyProblems(ofType, resolved),
     ...ruleProblems(ofType, resolved),
+    ...alarmProblems(ofType),
     ...widgetProblems(ofType),
   ];
 };
 
-/** A plugin of osls: ends the packaging of a template that AWS would refuse halfway through a deployment. */
+/** An osls plugin that fails the packaging of a template which AWS would refuse in the middle of a deployment. */
 class LimitsPlugin {
   constructor(serverless) {
     this.hooks = {

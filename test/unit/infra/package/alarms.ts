@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, parse } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { TemplateReader } from "../template-reader.ts";
@@ -24,7 +25,7 @@ const invokeSchema = z.object({
   DestinationConfig: z.object({ OnFailure: z.unknown().optional() }).optional(),
 });
 
-/** Names of the functions whose failed calls Lambda keeps elsewhere. */
+/** Names of the functions with a destination for failed asynchronous invocations. */
 export const functionsWithDestination = ({
   resource,
   ofType,
@@ -34,21 +35,37 @@ export const functionsWithDestination = ({
     .filter(({ DestinationConfig }) => DestinationConfig?.OnFailure !== undefined)
     .map(({ FunctionName }) => resource(FunctionName.Ref).Properties.FunctionName);
 
-/** Headings below "Runbooks" in README.md. */
-const runbooks = (): readonly string[] => {
-  const [, section = ""] = readFileSync("README.md", "utf8").split(/^## Runbooks$/m);
-  const [body = ""] = section.split(/^## /m);
-  return [...body.matchAll(/^### (.+)$/gm)].flatMap(([, heading]) => heading ?? []);
-};
+const RUNBOOKS = "docs/operate/runbooks";
 
-/** What tells people. */
+/** Names of the pages, without `.md`. */
+const runbooks = (): readonly string[] => readdirSync(RUNBOOKS).map((file) => parse(file).name);
+
+/** The first heading of a page, and those one level below it. */
+const headingsOf = (runbook: string): readonly string[] =>
+  readFileSync(join(RUNBOOKS, `${runbook}.md`), "utf8").match(/^##? .+$/gm) ?? [];
+
+/**
+ * The runbook of an alarm: its name without the stage, without an account's name or a number at the end, and
+ * with `function` in place of a function's name.
+ */
+const runbookOf = (alarmName: string): string =>
+  alarmName
+    .replace(/^skyhook-dev-/, "")
+    .replace(/^(key-[a-z]+)-.*/, "$1")
+    .replace(/-\d+$/, "")
+    .replace(/^.*-(errors|throttles)$/, "function-$1");
+
+/** The most that CloudWatch allows. */
+const MAX_DESCRIPTION = 1_024;
+
+/** The alarms of a stage, their texts and their runbooks. */
 export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
   const alarms = () =>
     ofType("AWS::CloudWatch::Alarm").map(([, { Properties }]) => alarmSchema.parse(Properties));
   const measuring = ({ Namespace, MetricName }: Metric) =>
     alarms().filter((each) => each.Namespace === Namespace && each.MetricName === MetricName);
   const dimensionsOf = (metric: Metric) => measuring(metric).map(({ Dimensions }) => Dimensions);
-  /** Each different one once: when the alarms on a metric come. */
+  /** When the alarms on a metric fire, without duplicates. */
   const conditionsOf = (metric: Metric) => {
     const conditions = measuring(metric).map(
       ({ AlarmName: _name, AlarmDescription: _text, Dimensions: _of, ...condition }) =>
@@ -58,12 +75,31 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
   };
 
   describe("alarms", () => {
-    test("each name a runbook of README.md, and each runbook is named", () => {
-      const named = alarms().map(
-        ({ AlarmDescription }) => /[^.]\. README: "([^"]+)"$/.exec(AlarmDescription)?.[1],
-      );
+    test("each say in whole sentences what happened, and link the runbook that their name gives", () => {
+      for (const { AlarmName, AlarmDescription } of alarms()) {
+        const [text, link] = AlarmDescription.split(" Runbook: ");
+
+        expect(text, AlarmName).toMatch(/^[A-Za-z-].* .*[^.]\.$/);
+        expect(link, AlarmName).toBe(`${RUNBOOKS}/${runbookOf(AlarmName)}.md`);
+        expect(AlarmDescription.length, AlarmName).toBeLessThanOrEqual(MAX_DESCRIPTION);
+      }
+    });
+
+    test("each have a runbook, and each runbook belongs to an alarm", () => {
+      const named = alarms().map(({ AlarmName }) => runbookOf(AlarmName));
 
       expect([...new Set(named)].toSorted()).toEqual(runbooks().toSorted());
+    });
+
+    test("have runbooks with a meaning, an impact and steps, in this order", () => {
+      for (const runbook of runbooks()) {
+        expect(headingsOf(runbook)).toEqual([
+          `# ${runbook}`,
+          "## Meaning",
+          "## Impact",
+          "## Steps",
+        ]);
+      }
     });
 
     test("watch every dead-letter queue, for a single message", () => {
@@ -88,16 +124,16 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       expect(resource("RequestDeadLetterNotEmpty").Properties).toMatchObject({
         AlarmName: "skyhook-dev-requests-dead-letter",
         AlarmDescription:
-          'Events that intake failed at ten times are kept, for 14 days. README: "Redrive dead letters"',
+          "The dead-letter queue has messages: events that intake failed to process ten times. SQS deletes them after 14 days. Runbook: docs/operate/runbooks/requests-dead-letter.md",
       });
       expect(resource("IntakeDeadLetterNotEmpty").Properties).toMatchObject({
         AlarmName: "skyhook-dev-intake-dead-letter",
         AlarmDescription:
-          'Events that a rule could not put into the queue of intake are kept, for 14 days. README: "Redrive dead letters"',
+          "The dead-letter queue has messages: events that a rule could not put into the queue requests. SQS deletes them after 14 days. Runbook: docs/operate/runbooks/intake-dead-letter.md",
       });
     });
 
-    test("watch all that cannot become a dead letter: rules, functions with a destination, schedules", () => {
+    test("watch every source of dead letters that can be lost: rules, functions with a destination, schedules", () => {
       const stat = (Namespace: string, MetricName: string, ...Dimensions: object[]) => ({
         MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period: 300, Stat: "Sum" },
         ReturnData: false,
@@ -132,7 +168,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       expect(properties).toEqual({
         AlarmName: "skyhook-dev-dead-letters-lost-1",
         AlarmDescription:
-          'An event or a call that failed could not be kept as a dead letter either: it is gone. README: "Dead letters are lost"',
+          "An event or an invocation failed and could not be stored as a dead letter either. It is lost. Runbook: docs/operate/runbooks/dead-letters-lost.md",
         EvaluationPeriods: 1,
         Threshold: 1,
         ComparisonOperator: "GreaterThanOrEqualToThreshold",
@@ -140,7 +176,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       });
     });
 
-    test("come when DynamoDB refuses writes to the ledger or its index for 15 minutes", () => {
+    test("fire when DynamoDB throttles writes to the ledger or its index for 15 minutes", () => {
       expect(resource("LedgerThrottled").Properties).toMatchObject({
         AlarmName: "skyhook-dev-ledger-throttled",
         EvaluationPeriods: 3,
@@ -165,16 +201,16 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
         "CommandsWaiting",
         "commands-waiting",
         "CommandQueue",
-        'A command has been in the queue for more than 5 minutes: it is not being run. README: "Commands are waiting"',
+        "A message in the queue commands.fifo is older than 5 minutes. run-commands does not process its command. Runbook: docs/operate/runbooks/commands-waiting.md",
       ],
       [
         "RequestsWaiting",
         "requests-waiting",
         "RequestQueue",
-        'An event has been in the queue of intake for more than 5 minutes, and SQS drops it after 4 days. README: "Requests are waiting"',
+        "An event in the queue requests is older than 5 minutes. intake does not process it, and SQS deletes it after 4 days. Runbook: docs/operate/runbooks/requests-waiting.md",
       ],
     ])(
-      "%s comes at a message older than 5 minutes, before SQS leaves it out",
+      "%s fires at a message older than 5 minutes, before SQS stops counting its age",
       (id, ...expected) => {
         const [name, queue, AlarmDescription] = expected;
 
@@ -196,8 +232,8 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
 
     test.each([
       ["Errors", "the third failed run in 15 minutes", 900, 1, 3],
-      ["Throttles", "one in each of three times 5 minutes", 300, 3, 1],
-    ])("watch every function's %s, and come at %s", (MetricName, _when, ...numbers) => {
+      ["Throttles", "one in each of three periods of 5 minutes", 300, 3, 1],
+    ])("watch every function's %s, and fire at %s", (MetricName, _when, ...numbers) => {
       const [Period, EvaluationPeriods, Threshold] = numbers;
       const metric = { Namespace: "AWS/Lambda", MetricName };
       const names = ofType("AWS::Lambda::Function").map(
@@ -225,16 +261,16 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       ["UnknownOutcome", "the first", { Period: 300, EvaluationPeriods: 1 }],
       [
         "ThresholdsRejected",
-        "the first, and stay from one hourly look to the next",
+        "the first, and stay on between hourly checks",
         { Period: 3_600, EvaluationPeriods: 2, DatapointsToAlarm: 1 },
       ],
       [
         "WatchlistRejected",
-        "the first, and stay from one hourly run to the next",
+        "the first, and stay on between hourly runs",
         { Period: 3_600, EvaluationPeriods: 2, DatapointsToAlarm: 1 },
       ],
       ["DueEntryLeft", "one in each 5 of 15 minutes", { Period: 300, EvaluationPeriods: 3 }],
-    ])("of %s come at %s", (MetricName, _when, times) => {
+    ])("of %s fire at %s", (MetricName, _when, times) => {
       expect(conditionsOf({ Namespace: "skyhook", MetricName })).toEqual([
         {
           Namespace: "skyhook",
@@ -248,7 +284,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test("come when what is due stays so for more than 5 minutes, and not at a single late run", () => {
+    test("fire when an entry stays due for more than 5 minutes, and not at a single late run", () => {
       const metric = { Namespace: "skyhook", MetricName: "LedgerLag" };
 
       expect(conditionsOf(metric)).toEqual([
@@ -265,7 +301,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test("come when the poller comes to no end for five minutes, unless everything is stopped", () => {
+    test("fire when no run of the poller finishes for five minutes, unless the stage is stopped", () => {
       const metric = { Namespace: "skyhook", MetricName: "PollerRan" };
 
       expect(conditionsOf(metric)).toEqual([
@@ -286,18 +322,22 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
         id: "KeyRefusedmain0d6e4079",
         name: "skyhook-dev-key-refused-main",
         metric: "AccountKeyRefused",
-        what: "The provider refuses the key of the account main (/skyhook/dev/api-key)",
+        what: "The provider refuses the API key of the account main (/skyhook/dev/api-key).",
+        runbook: "key-refused",
       },
       {
         id: "KeyUnreadablemain0d6e4079",
         name: "skyhook-dev-key-unreadable-main",
         metric: "AccountKeyUnreadable",
-        what: "The key of the account main cannot be read from /skyhook/dev/api-key, or no header can carry it",
+        what: "The API key of the account main cannot be read from /skyhook/dev/api-key, or is not valid in an HTTP header.",
+        runbook: "key-unreadable",
       },
-    ])("$name comes when this lasts, and says of which account", ({ id, name, metric, what }) => {
+    ])("$name fires when this lasts, and names the account", (given) => {
+      const { id, name, metric, what, runbook } = given;
+
       expect(resource(id).Properties).toEqual({
         AlarmName: name,
-        AlarmDescription: `${what}: commands wait until their deadlines, scheduled jobs stop. README: "The API key is refused"`,
+        AlarmDescription: `${what} Commands of the account wait until their deadlines, and its scheduled jobs stop. Runbook: ${RUNBOOKS}/${runbook}.md`,
         Namespace: "skyhook",
         MetricName: metric,
         Dimensions: [SERVICE, { Name: "account", Value: "main" }],

@@ -77,7 +77,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
       );
       const accounts = accountsFile(
         220,
-        (index) => `/keys/of/a/provider/${index}`,
+        (index) => `/keys/of/a/provider/${index === 0 ? "long/".repeat(180) : ""}${index}`,
         `aws_accounts:\n${awsAccounts.join("")}`,
       );
       const types = Array.from({ length: 200 }, (_, index) => `InvoicePaid${index}`).join(", ");
@@ -91,23 +91,27 @@ export const testLimits = (packaged: () => PackagedService): void => {
     test.each([
       [
         "resources",
-        /^resources in the template: \d{3}, and AWS takes 500; each account makes two alarms, .*: make a second stage for some$/,
+        /^resources in the template: \d{3}, but AWS allows 500; each account needs two alarms, .*: move some to a second stage$/,
       ],
       [
         "a role's policy, where keys have parameters of other names",
-        /^characters in the policy of RunCommandsRole: \d{5}, and AWS takes 10240; name the parameters of the API keys \/skyhook\/STAGE\/…, which one grant covers$/,
+        /^characters in the policy of RunCommandsRole: \d{5}, but AWS allows 10240; rename the SSM parameters of the API keys to \/skyhook\/STAGE\/…, which one grant covers$/,
       ],
       [
         "the bus's policy",
-        /^characters in the policy of the bus: 1\d{4}, and AWS takes 10240; list fewer aws_accounts, or name their organization instead$/,
+        /^characters in the policy of the bus: 1\d{4}, but AWS allows 10240; list fewer aws_accounts in the accounts file, or set organization instead$/,
       ],
       [
         "the rules of a bus",
-        /^rules on our bus: 30\d, and AWS takes 300; join reactions by longer lists under `when`, or make a second stage for some$/,
+        /^rules on the bus of the stage: 30\d, but AWS allows 300; merge reactions with longer lists under `when`, or move some to a second stage$/,
       ],
       [
         "an event pattern",
-        /^characters in the event pattern of The reaction long: 3\d{3}, and AWS takes 2048; shorten the lists under `when`, or split it into two reactions$/,
+        /^characters in the event pattern of The reaction long: 3\d{3}, but AWS allows 2048; shorten the lists under `when`, or split the reaction in two$/,
+      ],
+      [
+        "the description of an alarm",
+        /^characters in the description of the alarm skyhook-prod-key-refused-a0: 1\d{3}, but AWS allows 1024; shorten docsUrl, or the name of the SSM parameter in it$/,
       ],
     ])("%s", (_limit, line) => {
       expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(line)]));
@@ -122,8 +126,10 @@ export const testLimits = (packaged: () => PackagedService): void => {
         "characters in the policy of RunCommandsRole",
         "characters in the policy of PollTasksRole",
         "characters in the policy of the bus",
-        "rules on our bus",
+        "rules on the bus of the stage",
         "characters in the event pattern of The reaction long",
+        "characters in the description of the alarm skyhook-prod-key-refused-a0",
+        "characters in the description of the alarm skyhook-prod-key-unreadable-a0",
       ]);
     });
   });

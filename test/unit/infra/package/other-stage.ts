@@ -42,6 +42,7 @@ const PROD: Stage = {
     aiTaskName: "none",
     eventSource: "hook",
     alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
+    docsUrl: "https://git.example.com/skyhook/docs",
     intakeMaximumConcurrency: "1000",
     running: "no",
   },
@@ -185,6 +186,12 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
         expect(Properties.AlarmActions, id).toEqual(topic);
         expect(Properties.OKActions ?? topic, id).toEqual(topic);
       }
+    });
+
+    test("has alarms that link their runbooks where it says that the documentation is", () => {
+      expect(resource("PollerSilent").Properties.AlarmDescription).toMatch(
+        / Runbook: https:\/\/git\.example\.com\/skyhook\/docs\/operate\/runbooks\/poller-silent\.md$/,
+      );
     });
 
     test("has neither alarms nor a dashboard, if it says so", async () => {

@@ -83,7 +83,9 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       async (intakeMaximumConcurrency) => {
         const { stderr } = await packaged().refusalOf({ params: { intakeMaximumConcurrency } });
 
-        expect(stderr).toBe("intakeMaximumConcurrency: a whole number from 2 to 1000\n");
+        expect(stderr).toBe(
+          `intakeMaximumConcurrency: must be a whole number from 2 to 1000, is "${intakeMaximumConcurrency}"\n`,
+        );
       },
     );
 
@@ -94,7 +96,16 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
       expect(stdout).toBe("");
       expect(stderr).toBe(
-        "intakeConcurrency: replaced by intakeMaximumConcurrency (2 to 1000), which reserves nothing\n",
+        "intakeConcurrency: no longer supported; set intakeMaximumConcurrency (2 to 1000) instead, which reserves no concurrency\n",
+      );
+    });
+
+    test("are refused with a docsUrl that ends in a slash, in one line", async () => {
+      const { stdout, stderr } = await packaged().refusalOf({ params: { docsUrl: "docs/" } });
+
+      expect(stdout).toBe("");
+      expect(stderr).toBe(
+        'docsUrl: must be a path or a URL without a slash at its end, such as https://git.example.com/skyhook/docs; is "docs/"\n',
       );
     });
 
