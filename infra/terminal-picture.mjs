@@ -1,0 +1,94 @@
+/**
+ * `npm run picture`: writes docs/images/demo.svg, what a terminal shows of `npm start` until the demo has ended.
+ *
+ * The run is real, so times and ids differ from one picture to the next.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import wrapAnsi from "wrap-ansi";
+
+const COLUMNS = 126;
+/** Pixels. */
+const CELL = { width: 8.4, height: 19 };
+const MARGIN = 14;
+const FOREGROUND = "#d4d4d4";
+const BACKGROUND = "#1e1e1e";
+
+const ESCAPE = "\u001b[";
+const ESCAPE_SEQUENCE = new RegExp(`${ESCAPE.replace("[", "\\[")}(\\d+)m`);
+
+/** What an SGR parameter (ECMA-48, 8.3.117) changes: those that picocolors writes. */
+const STYLES = {
+  0: { fill: FOREGROUND, bold: false, dim: false },
+  1: { bold: true },
+  2: { dim: true },
+  22: { bold: false, dim: false },
+  31: { fill: "#f14c4c" },
+  32: { fill: "#4ec970" },
+  33: { fill: "#e5c07b" },
+  36: { fill: "#56b6c2" },
+  39: { fill: FOREGROUND },
+};
+
+const escaped = (text) => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** One run of characters in one style. Its width is fixed, because fonts differ. */
+const runAt = (text, column, baseline, { fill, bold, dim }) => {
+  const x = (MARGIN + column * CELL.width).toFixed(1);
+  const width = (text.length * CELL.width).toFixed(1);
+  const style = `${bold ? ' font-weight="bold"' : ""}${dim ? ' opacity="0.6"' : ""}`;
+  return `<text x="${x}" y="${baseline}" textLength="${width}" fill="${fill}"${style}>${escaped(text)}</text>`;
+};
+
+const pictureOf = (output) => {
+  const lines = wrapAnsi(output, COLUMNS, { hard: true, trim: false }).split("\n");
+  let style = STYLES[0];
+  const runs = lines.flatMap((line, row) => {
+    const baseline = MARGIN + (row + 0.75) * CELL.height;
+    let column = 0;
+    // The odd entries are the parameters of the escape sequences between the texts.
+    return line.split(ESCAPE_SEQUENCE).flatMap((part, index) => {
+      if (index % 2 === 1) {
+        style = { ...style, ...STYLES[part] };
+        return [];
+      }
+      const start = column;
+      column += part.length;
+      // SVG makes one space of several, so each word group gets its own place.
+      return [...part.matchAll(/\S+(?: \S+)*/g)].map((group) =>
+        runAt(group[0], start + group.index, baseline, style),
+      );
+    });
+  });
+  const width = Math.ceil(COLUMNS * CELL.width + 2 * MARGIN);
+  const height = Math.ceil(lines.length * CELL.height + 2 * MARGIN);
+  const font = 'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14"';
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" ${font}>
+<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
+${runs.join("\n")}
+</svg>
+`;
+};
+
+/** The terminal's text of one demo, both streams in the order of their arrival. */
+const demoOutput = async () => {
+  const state = mkdtempSync(join(tmpdir(), "skyhook-picture-"));
+  const program = spawn(process.execPath, ["dist/skyhook.mjs", "start", "--exit"], {
+    env: { ...process.env, FORCE_COLOR: "1", XDG_STATE_HOME: state },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = `${ESCAPE}1m$ npm ci && npm start${ESCAPE}22m\n\n`;
+  for (const stream of [program.stdout, program.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  const status = await new Promise((resolve) => program.on("close", resolve));
+  rmSync(state, { recursive: true, force: true });
+  if (status !== 0) throw new Error(`the demo ended with status ${status}:\n${output}`);
+  return output.trimEnd();
+};
+
+writeFileSync("docs/images/demo.svg", pictureOf(await demoOutput()));
