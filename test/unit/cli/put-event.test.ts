@@ -171,19 +171,22 @@ describe("skyhook put-event", () => {
   });
 });
 
-describe("the event file in README", () => {
-  /** The block of code in README that holds the text. */
-  const blockWith = (readme: string, text: string): string =>
-    [...readme.matchAll(/```\w+\n(.*?)```/gs)]
+describe("the event file of docs/getting-started.md", () => {
+  /** The fenced block that holds the text. */
+  const blockWith = (page: string, text: string): string =>
+    [...page.matchAll(/```.+?\n(.*?)```/gs)]
       .map(([, code = ""]) => code)
       .find((code) => code.includes(text)) ?? "";
 
   it("makes a command as printed, by the reactions file as printed", async () => {
-    const readme = await readFile(new URL("../../../README.md", import.meta.url), "utf8");
-    const file = join(folder, "readme-event.json");
-    const reactions = join(folder, "readme-reactions.yaml");
-    await writeFile(file, blockWith(readme, '"detail-type": "InvoicePaid"'));
-    await writeFile(reactions, blockWith(readme, "# reactions.yaml"));
+    const page = await readFile(
+      new URL("../../../docs/getting-started.md", import.meta.url),
+      "utf8",
+    );
+    const file = join(folder, "event.json");
+    const reactions = join(folder, "reactions.yaml");
+    await writeFile(file, blockWith(page, '"detail-type": "InvoicePaid"'));
+    await writeFile(reactions, blockWith(page, "- name: resume-when-paid"));
     const started = startSkyhook(["start", "--no-demo", "--reactions", reactions]);
     await started.printed("What can be sent");
     const address = /listens at (\S+)/.exec(started.stderr())?.[1] ?? "none";
