@@ -66,6 +66,7 @@ const pictureOf = (output) => {
   const height = Math.ceil(lines.length * CELL.height + 2 * MARGIN);
   const font = 'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14"';
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" ${font}>
+<title>Terminal output of npm start</title>
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
 ${runs.join("\n")}
 </svg>
