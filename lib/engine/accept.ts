@@ -28,7 +28,7 @@ const rejected = (reason: RejectionReason, path: string, rule: string): Refused 
   problems: [{ path, rule }],
 });
 
-/** The same for a repeat of a request, and another one for any other under the same id. */
+/** Keyed hash of a request: equal for a repeat, different for another request under the same id. */
 export const requestFingerprint = (request: CommandRequest, key: string): string =>
   fingerprintOf(
     {
@@ -36,7 +36,7 @@ export const requestFingerprint = (request: CommandRequest, key: string): string
       account: request.account,
       request: request.request,
       deadline: request.deadline,
-      // Absent, not empty: the fingerprints of older requests stay as they are.
+      // Absent rather than empty, so that fingerprints of older requests stay valid.
       ...conditionsOf(request),
     },
     key,
@@ -74,7 +74,7 @@ const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Co
 };
 
 /**
- * Limits that only a new command has to keep: a repeat of an old one is still that command.
+ * Checks the limits of a new command. A repeat needs no check: it is the command of the first request.
  * @param now epoch ms
  */
 export const refusalOfNew = async (
@@ -137,7 +137,7 @@ export const acceptRequest = async (
   const refusal = await refusalOfNew(deps.ledger, request, now);
   if (refusal) return refusal;
   const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
-  // Another writer was faster: read what it has created.
+  // Another writer was faster. Read the command that it created.
   if (!created) return acceptRequest(deps, request);
   deps.log.info("command accepted");
   return { kind: "accepted", stored: created };

@@ -19,7 +19,7 @@ import { resumeMessage } from "./queue-message.ts";
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type LanePosition = "holder" | "behind" | "outside";
 
-/** Enters the lane, once; a command that has to wait there is recorded as waiting. */
+/** Enters the lane once. A command behind others is recorded as waiting. */
 const joinLane = async (deps: CommandDeps, command: Command): Promise<LanePosition> => {
   const key = commandKey(command);
   const { value: lane } = await lanes.change(deps.ledger, command.lane, (current) =>
@@ -31,7 +31,7 @@ const joinLane = async (deps: CommandDeps, command: Command): Promise<LanePositi
   return "behind";
 };
 
-/** @throws Error when the bus did not take everything; the caller's message or due entry returns */
+/** @throws Error when the bus did not take every event; the message or due entry comes again */
 const publishOutbox = async (
   deps: CommandDeps,
   stored: Stored<Command>,
@@ -46,17 +46,20 @@ const publishOutbox = async (
   );
 };
 
-/** Does what is left once there is nothing to send: records the tasks, or finishes the end. */
+/** Does the work that sends nothing: records the tasks of a reply, or finishes an ended command. */
 const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
   if (command.state.status === "following") return recordTasks(deps, command);
   if (isEnded(command) && !command.state.settled) return finishCommand(deps, command);
 };
 
-/** Whether an attempt may start now: no attempt is running, and no pause. */
+/** Whether an attempt may start now: no attempt is running, and no pause is left. */
 const isReady = ({ state }: Command, now: number): boolean =>
   state.status !== "running" || (state.lease ? state.lease.until <= now : state.notBefore <= now);
 
-/** A caller with a fast clock came during the pause, and checks again only much later. */
+/**
+ * Reschedules a command for the end of its pause. A caller with a fast clock invoked it too early, and
+ * its next check is far away.
+ */
 const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const next = checkAfterPause(stored.value);
   if (next === stored.value || next.state.status !== "running") return;
@@ -66,7 +69,8 @@ const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
 };
 
 /**
- * Takes a command up to its next attempt: through its outbox and what it waits for, into its lane.
+ * Brings a command to its next attempt: publishes its outbox, checks the commands of `after`, enters
+ * its lane.
  * @returns the command when it holds its lane and an attempt may start now
  */
 const prepareAttempt = async (
@@ -98,8 +102,8 @@ const prepareAttempt = async (
 };
 
 /**
- * Hands the lane over if an operator ended the command before it entered its lane: that end did not
- * find it there.
+ * Finishes a command that an operator ended while it entered its lane. The operator's write did not
+ * find it there, so the lane has to be handed over here.
  * @returns whether it has ended
  */
 const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
@@ -110,16 +114,16 @@ const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> =
 };
 
 /**
- * Sends the command back to the queue. The last thing done about it: a write after this would come
- * between the attempt that follows and its reply. If the message is lost, the poller sends another: the
- * command, or its lane's grant, stays due.
+ * Sends the command back to the queue. This must be the last step: a later write would conflict with
+ * the attempt that follows, and its reply could not be recorded. If the message is lost, the poller
+ * sends another, because the command or its lane's grant stays due.
  */
 const sendBack = (deps: CommandDeps, command: Command): Promise<void> =>
   deps.queue.send(resumeMessage(commandKey(command), command.lane, deps.random));
 
-/** The time of an invocation, as far as an attempt at the provider needs it. */
+/** The time that an invocation has left for an attempt. */
 export interface AttemptTime {
-  /** Whether what is left suffices for an attempt. */
+  /** Whether enough time is left for an attempt. */
   has(): boolean;
   /** Aborts an attempt that would outlive the invocation. */
   readonly signal: AbortSignal;
@@ -147,11 +151,14 @@ export const advanceCommand = async (
   else await carryOn(deps, attempted);
 };
 
-/** A command that is in no lane yet: its events first, then what it waits for, then its lane. */
-const bringIn = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+/**
+ * Checks a command outside its lane: publishes its events, checks the commands of `after`, enters the
+ * lane.
+ */
+const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const published = await publishOutbox(deps, stored);
   const { value } = published;
-  // No wake signal for one that waits on: the poller stays at work, or has the next run woken.
+  // A command that waits on needs no wake signal: the poller keeps running, or wakes the next run.
   if ((await checkEntry(deps, published)).kind !== "free") return;
   const position = await joinLane(deps, value);
   if (position === "behind") return;
@@ -170,11 +177,11 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
   if (!stored) return;
   const { value: command } = stored;
   const now = given.clock.now();
-  // The index may lag behind: only what the item itself says counts.
+  // The due index may lag behind the item, so the item's own due time decides.
   if ((commands.dueAt(command) ?? Number.POSITIVE_INFINITY) > now) return;
   const deps = depsFor(given, command);
   if (!isEnded(command) && now >= command.deadline) return expireCommand(deps, stored);
-  if (isBeforeItsLane(command)) return bringIn(deps, stored);
+  if (isBeforeItsLane(command)) return checkOutsideLane(deps, stored);
   if (command.state.status !== "running") return carryOn(deps, command);
   await commands.update(deps.ledger, key, (current) => checkLater(loseLease(current, now), now));
   return sendBack(deps, command);

@@ -10,11 +10,13 @@ import type { ProviderError } from "../provider/provider-error.ts";
 import type { CommandRequestBody } from "./command.ts";
 import { canBeFollowed } from "./request.ts";
 
-/** What a strategy gets to find out what became of a send without a reply. */
+/**
+ * Input of a strategy: the request, the sends with unknown outcomes, and access to the provider.
+ */
 export interface Uncertainty {
   readonly account: Account;
   readonly request: CommandRequestBody;
-  /** Epoch ms: none of the sends whose outcome is unknown left earlier, or later. */
+  /** Epoch ms: no send with an unknown outcome left before the first or after the last. */
   readonly firstSentAt: number;
   readonly lastSentAt: number;
   readonly now: number;
@@ -31,7 +33,7 @@ export type NextStep =
   | { readonly kind: "unknown"; readonly rule: string };
 
 export type RefusalMeaning =
-  /** The uncertain send did it, and that is why this one was refused. */
+  /** The earlier send took effect, so the provider refused this one. */
   | { readonly kind: "done" }
   | { readonly kind: "refused" }
   | { readonly kind: "unknown"; readonly rule: string };
@@ -53,7 +55,7 @@ interface Strategy {
   ) => Promise<RefusalMeaning>;
 }
 
-/** A pool's own task, or a router that does not exist yet, is worth another check after this time. */
+/** Pause before the next check of a pool's task, or for a router that does not exist yet. */
 const CHECK_AGAIN_MS = 5_000;
 /** How far the provider's clock may be behind ours without hiding our task from the list. */
 const CLOCK_SKEW_MS = 60_000;
@@ -65,8 +67,8 @@ const resend = async (): Promise<NextStep> => ({ kind: "send" });
 const stands = async (): Promise<RefusalMeaning> => ({ kind: "refused" });
 
 /**
- * Only a suspended instance can be resumed, so a refusal is expected when the earlier send did it: the
- * instance itself shows whether it did.
+ * Only a suspended instance can be resumed, so a refusal is expected after an earlier send took effect.
+ * The instance itself shows whether it did.
  */
 const refusedUnlessActive: Strategy["interpretRefusal"] = async (
   { account, request, signal },
@@ -79,7 +81,9 @@ const refusedUnlessActive: Strategy["interpretRefusal"] = async (
   return { kind: instance.vm_state === "active" ? "done" : "refused" };
 };
 
-/** The earlier send may have started a task on the pool: the same is sent only when that is over. */
+/**
+ * The earlier send may have started a task on the pool. Sends again only when no task holds the pool.
+ */
 const resendWhenUnlocked: Strategy["beforeResend"] = async ({ account, request, now, signal }) => {
   const params = z.parse(getPool.params, request.params);
   const pool = await account.client.call(getPool, { params, query: {}, body: undefined }, signal);
@@ -106,7 +110,7 @@ const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
   refusal,
 ) => {
   if (refusal.code !== "conflict") return { kind: "refused" };
-  // The list shows the key's own client only; it says nothing about another one's event.
+  // The list shows events of the key's own client only.
   if (!account.canList || request.query.client_id !== undefined) {
     return {
       kind: "unknown",
@@ -127,7 +131,7 @@ const isSameSet = (left: readonly string[], right: readonly string[]): boolean =
   return a.size === b.size && [...a].every((item) => b.has(item));
 };
 
-/** Names are not unique; name, interfaces and routes together are what we asked for. */
+/** Names are not unique, so a router is ours only if name, interfaces and routes match. */
 const isWanted = (
   router: Reply<typeof getRouter>,
   wanted: z.output<typeof routerCreateSchema>,
@@ -177,7 +181,7 @@ const judgeRouterTask = async (
   if (routerId === undefined) return task.state === "FINISHED" ? "other" : "pending";
   const region = regionSchema.parse(request.params);
   const named = getRouter.params.safeParse({ ...region, router_id: String(routerId) });
-  // A router that cannot be read may be ours for all that.
+  // A router that no request can name may still be ours.
   if (!named.success || !canBeFollowed([task.id])) return "pending";
   const read = { params: named.data, query: {}, body: undefined };
   const router = await account.client.call(getRouter, read, signal);
@@ -220,6 +224,6 @@ const STRATEGIES: Readonly<Record<AfterAmbiguousSend, Strategy>> = {
   "look-for-effect": { beforeResend: resendUnlessCreated, interpretRefusal: stands },
 };
 
-/** What the contract declares for the operation. */
+/** The strategy that the contract declares for the operation. */
 export const strategyOf = ({ afterAmbiguousSend }: Mutation): Strategy =>
   STRATEGIES[afterAmbiguousSend];

@@ -4,28 +4,33 @@ import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 
-/** How many move into a page at once. */
+/** Number of attempts that move into a page at once. */
 const PAGE_LENGTH = 20;
-/** A command's item never holds more: it may hold a request of 256 kB too, and ends at 400 kB. */
+/**
+ * Most attempts in a command's item. It may also hold a request of 256 kB, and DynamoDB limits it to
+ * 400 kB.
+ */
 const MAX_IN_ITEM = 2 * PAGE_LENGTH;
 const MAX_PAGES_READ_AT_ONCE = 16;
 
 export const attemptSchema = z.object({
   startedAt: z.int(),
-  /** Of one that was lost: when that was noticed. */
+  /** For a lost attempt: when the loss was noticed. */
   endedAt: z.int().optional(),
-  /** What came back: `answered`, a disposition of the client, or `lost` when its sender died. */
+  /**
+   * Result: `answered`, a disposition of the client, or `lost` if the function that sent it died.
+   */
   disposition: z.string().optional(),
   code: z.string().optional(),
   /** HTTP status of a refusal or failure. */
   status: z.int().optional(),
-  /** One line; the provider's text, secrets left out. */
+  /** The provider's text on one line, without secrets. */
   message: z.string().optional(),
 });
 
 export type Attempt = z.output<typeof attemptSchema>;
 
-/** What the ledger needs to know of a command to keep its attempts. */
+/** The fields of a command that its attempt history needs. */
 interface Attempted {
   readonly attempts: Attempt[];
   readonly attemptCount: number;
@@ -36,7 +41,7 @@ interface Attempted {
 const attemptPages = recordKind({
   kind: "attempts",
   schema: z.object({
-    /** Number of the first one, from 1. */
+    /** Number of the page's first attempt, from 1. */
     first: z.int(),
     attempts: z.array(attemptSchema),
     expiresAt: z.int(),
@@ -60,8 +65,8 @@ export const attemptsWithRoom = (command: Attempted): Attempt[] =>
   isFull(command) ? command.attempts.slice(PAGE_LENGTH) : command.attempts;
 
 /**
- * Puts away the attempts that the item has no room for when one more begins; to be called before that
- * is recorded. Repeatable: only the newest attempt ever changes, so a page is the same each time.
+ * Moves the oldest attempts of a full item into a page. Called before the next attempt is recorded.
+ * Repeatable: only the newest attempt ever changes, so the page is the same each time.
  */
 export const archiveAttempts = async (
   ledger: Ledger,

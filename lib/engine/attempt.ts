@@ -50,7 +50,7 @@ const send = async (context: AttemptContext): Promise<SendResult> => {
     if (operation.answers !== "tasks" || canBeFollowed(z.parse(tasksReply, reply).tasks)) {
       return { kind: "reply", reply };
     }
-    // The effect is there, and its end cannot be seen.
+    // The request took effect, but its tasks cannot be followed.
     const error = new ProviderError({
       disposition: "ambiguous",
       code: "reply-unexpected",
@@ -64,9 +64,9 @@ const send = async (context: AttemptContext): Promise<SendResult> => {
 };
 
 /**
- * One line for each attempt; what came back may hold secrets, and is no part of it.
- * @param askedAt when the account's client was asked to send, epoch ms: what it waits for a key or a
- * permit counts too, also where nothing is sent in the end
+ * Logs one line for each attempt, without the text of the reply, which may hold secrets.
+ * @param askedAt when the account's client was called, epoch ms; the duration includes its wait for a
+ * key and a permit, even if nothing is sent in the end
  */
 const logAttempt = (
   { deps }: AttemptContext,
@@ -88,7 +88,9 @@ const logAttempt = (
   });
 };
 
-/** Asks the strategy what a refusal after an uncertain send means: perhaps that the send did it. */
+/**
+ * Asks the strategy what a refusal after an uncertain send means: the earlier send may have caused it.
+ */
 const interpretRefusal = async (
   context: AttemptContext,
   result: SendResult,
@@ -109,7 +111,7 @@ const interpretRefusal = async (
   }
 };
 
-/** What is done where there is nothing to send. */
+/** The step of an operation that sends nothing: it adopts the task that the request names. */
 const localStep = ({ operation, request }: AttemptContext): NextStep | undefined => {
   if (!operation.follows) return undefined;
   const params = z.parse(operation.params, request.params);
@@ -117,7 +119,7 @@ const localStep = ({ operation, request }: AttemptContext): NextStep | undefined
   return { kind: "adopt", taskIds: z.array(z.string()).parse(taskIds) };
 };
 
-/** What to do before a send that follows an uncertain one. */
+/** The step before a send that follows an uncertain one. */
 const nextStep = async (context: AttemptContext, command: Command): Promise<NextStep> => {
   const uncertainty = uncertaintyOf(context, command);
   if (!uncertainty) return { kind: "send" };
@@ -156,7 +158,7 @@ const sendOnce = async (
   return writeCommand(deps, started, next);
 };
 
-/** What becomes of a command that sends nothing in this attempt. */
+/** The command after a step that sends nothing. */
 const withoutSending = (
   command: Command,
   step: Exclude<NextStep, { kind: "send" }>,
@@ -175,7 +177,7 @@ const withoutSending = (
 };
 
 /**
- * Makes one attempt at a command that holds its lane, and records what came of it.
+ * Makes one attempt at a command that holds its lane, and records its result.
  * @returns the command as recorded, or undefined when another writer was faster
  */
 export const attemptCommand = async (
@@ -194,7 +196,7 @@ export const attemptCommand = async (
   const operation = commandedOperation(command.operation);
   const context = { deps, account, request: command.request, operation, signal };
   const step = localStep(context) ?? (await nextStep(context, command));
-  // A search for an earlier send's effect changes nothing: guards are for what does.
+  // A search for the effect of an earlier send changes nothing, so it needs no guards.
   const isGuarded = step.kind === "send" || operation.follows !== undefined;
   const stopped = isGuarded ? await preflight(context, command) : undefined;
   if (stopped) return writeCommand(deps, stored, stopped);
@@ -203,12 +205,12 @@ export const attemptCommand = async (
     : writeCommand(deps, stored, withoutSending(command, step, deps.clock.now()));
 };
 
-/** More than one machine has under way. */
+/** Limit of the query: more commands than one machine has in progress. */
 const MAX_UNDER_WAY = 10_000;
 
 /**
- * Ends every running attempt, so that none waits for its lease to end: for a ledger whose earlier
- * users are all known to be dead.
+ * Ends every running attempt, so that no command waits for a lease to expire. Only for a ledger that no
+ * live process uses.
  */
 export const breakAttempts = async (ledger: Ledger, now: number): Promise<void> => {
   const prefix = `${commands.kind}#`;

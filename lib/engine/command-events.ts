@@ -12,14 +12,18 @@ import {
 } from "./command.ts";
 import { endCommand } from "./command-transitions.ts";
 
-/** An answer that is larger as JSON text is left out of the event: it can be read at the provider. */
+/**
+ * A result that is larger as JSON text is left out of the event: it can be read at the provider.
+ */
 const MAX_RESULT_BYTES = 64_000;
 
-/** Whether what the provider answered fits into a record and an event beside all else. */
+/**
+ * Whether a part of the provider's reply fits into a record and an event beside the other fields.
+ */
 export const isSmall = (json: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(json ?? null)) <= MAX_RESULT_BYTES;
 
-/** Plain JSON of a provider's answer; integers that JSON would round become decimal strings. */
+/** Plain JSON of a provider's reply; integers that JSON would round become decimal strings. */
 const plainJson = (value: unknown) =>
   z
     .json()
@@ -41,7 +45,7 @@ const aboutCommand = (command: Command) => ({
 
 const subjectOf = ({ operation, params, lane }: Command) => ({ operation, params, lane });
 
-/** What a subscriber has to know of a command beside its request. */
+/** The conditions of a command that its events show. */
 const conditionsOf = ({ after, dryRun }: Command) => ({
   ...(after && { after }),
   ...(dryRun && { dryRun }),
@@ -59,7 +63,10 @@ export const commandAccepted = (command: Command): OutboxEvent =>
     },
   });
 
-/** How long a command took; two machines' clocks may differ by more than a fast one takes. */
+/**
+ * Time from acceptance to end, ms. At least 0: clocks of two machines may differ by more than a fast
+ * command takes.
+ */
 export const durationMsOf = ({ acceptedAt }: Command, endedAt: number): number =>
   Math.max(0, endedAt - acceptedAt);
 
@@ -75,9 +82,9 @@ const endData = (command: Command, endedAt: number) => ({
   ...conditionsOf(command),
 });
 
-/** Lists of one kind from several tasks become one list. */
+/** The resources that several tasks created, by kind; undefined when there are none. */
 export const createdBy = (tasks: readonly FollowedTask[]) => {
-  // The kinds are the provider's words: `constructor` may be one.
+  // The provider chooses the names of the kinds: `constructor` may be one.
   const merged = new Map<string, (string | number)[]>();
   for (const { end } of tasks) {
     for (const [kind, ids] of Object.entries(end?.createdResources ?? {})) {
@@ -87,7 +94,7 @@ export const createdBy = (tasks: readonly FollowedTask[]) => {
   return merged.size > 0 ? Object.fromEntries(merged) : undefined;
 };
 
-/** A request as it would go out, secrets left out. */
+/** A request as it would be sent, without secrets. */
 export interface WouldSend {
   readonly method: string;
   /** With query, without the provider's address. */
@@ -95,7 +102,7 @@ export interface WouldSend {
   readonly body?: unknown;
 }
 
-/** As it belongs into a record or an event: a large body is left out. */
+/** The form for records and events, without a large body. */
 const wouldSendData = ({ method, path, body }: WouldSend) => {
   const json = body === undefined ? undefined : plainJson(body);
   return { method, path, ...(json !== undefined && isSmall(json) && { body: json }) };
@@ -104,13 +111,13 @@ const wouldSendData = ({ method, path, body }: WouldSend) => {
 interface Success {
   readonly now: number;
   readonly outcome: NonNullable<EndedState["outcome"]>;
-  /** The provider's answer of an immediate operation. */
+  /** The provider's reply to an immediate operation. */
   readonly result?: unknown;
-  /** Of a dry run: the request that would have been sent. */
+  /** The request that a dry run would have sent. */
   readonly wouldSend?: WouldSend;
 }
 
-/** Ends a command as succeeded, with the event that says so. Ended already: unchanged. */
+/** Ends a command as succeeded and queues its event. An ended command stays unchanged. */
 export const succeed = (command: Command, success: Success): Command => {
   const { now, outcome } = success;
   const created = createdBy(followedTasks(command));
@@ -137,7 +144,7 @@ interface Failure {
   readonly problems: readonly Problem[];
 }
 
-/** Ends a command as failed, with the event that says so. Ended already: unchanged. */
+/** Ends a command as failed and queues its event. An ended command stays unchanged. */
 export const fail = (command: Command, { now, reason, problems: given }: Failure): Command => {
   const problems = listedProblems(given);
   const event = outboxEvent({
@@ -153,11 +160,11 @@ interface Cancellation {
   readonly now: number;
   readonly reason: "dependency" | "guard" | "requested";
   readonly problems: readonly Problem[];
-  /** The tag that a guard has seen; null when there is none. */
+  /** The tag that a guard read; null when there is none. */
   readonly tag?: SeenTag | null;
 }
 
-/** Ends a command of which nothing took effect, with the event that says why. Ended already: unchanged. */
+/** Ends a command without effect and queues its event. An ended command stays unchanged. */
 export const cancel = (command: Command, cancellation: Cancellation): Command => {
   const { now, reason } = cancellation;
   const problems = listedProblems(cancellation.problems);
@@ -191,7 +198,9 @@ export const commandResolved = (
     },
   });
 
-/** The newest request that may have taken effect, for the operator who looks into it. */
+/**
+ * Describes the newest request that may have taken effect, for the operator who investigates it.
+ */
 const lostRequest = ({ attempts, attemptCount }: Command): string => {
   const index = attempts.findLastIndex(
     ({ disposition }) => disposition === "ambiguous" || disposition === "lost",
@@ -199,7 +208,7 @@ const lostRequest = ({ attempts, attemptCount }: Command): string => {
   const attempt = attempts[index];
   if (!attempt) return "a request got no clear reply";
   const number = attemptCount - attempts.length + index + 1;
-  // The sender of a lost one died: there is no code.
+  // A lost attempt has no code, because the function that sent it died.
   const cause = attempt.code ?? "the function that sent it died";
   return `request ${number} got no clear reply (${cause})`;
 };
@@ -207,11 +216,14 @@ const lostRequest = ({ attempts, attemptCount }: Command): string => {
 interface UnexplainedEnd {
   readonly now: number;
   readonly problem: Problem;
-  /** More problems behind the first. */
+  /** Problems after the first. */
   readonly fields?: readonly Problem[];
 }
 
-/** Ends a command with an unknown outcome. Says which request got no clear reply, and why that stays so. */
+/**
+ * Ends a command with an unknown outcome. Names the request without a clear reply, and why its effect
+ * stays unknown.
+ */
 export const leaveUnknown = (
   command: Command,
   { now, problem, fields = [] }: UnexplainedEnd,
@@ -221,7 +233,9 @@ export const leaveUnknown = (
   return fail(command, { now, reason: "unknown-outcome", problems });
 };
 
-/** Ends a command that can never be sent. A request of it without a reply may have taken effect. */
+/**
+ * Ends a command that can never be sent: as refused, or after a lost reply with an unknown outcome.
+ */
 export const giveUp = (command: Command, end: UnexplainedEnd): Command => {
   const { now, problem, fields = [] } = end;
   return command.uncertain
@@ -239,7 +253,7 @@ export const expire = (command: Command, now: number): Command =>
         problems: [{ path: "deadline", rule: lastTrouble(command) }],
       });
 
-/** What kept a command from its end before the deadline. */
+/** Why a command did not end before its deadline. */
 const lastTrouble = ({ state, attempts, attemptCount }: Command): string => {
   switch (state.status) {
     case "following": {

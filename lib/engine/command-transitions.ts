@@ -15,11 +15,11 @@ import {
  * it will be, or the very same when that cannot happen to it.
  */
 
-/** Every transition of an ended command answers the command unchanged: an end is final. */
+/** Every transition returns an ended command unchanged: an end is final. */
 const unlessEnded = (command: Command, change: () => Command): Command =>
   isEnded(command) ? command : change();
 
-/** Once the tasks are known there is nothing to send: a command that follows them only ends. */
+/** Once the tasks are known nothing is left to send: a command that follows tasks can only end. */
 const unlessFollowing = (command: Command, change: () => Command): Command =>
   command.state.status === "following" ? command : unlessEnded(command, change);
 
@@ -35,8 +35,8 @@ export const waitForOthers = (command: Command, lookAt: number): Command =>
   );
 
 /**
- * No function has taken it further: sent back to the queue, and checked again later. While an attempt
- * runs only its owner writes, or its reply could not be recorded.
+ * Postpones the next check of a command that was sent back to the queue. Leaves a running attempt
+ * alone: if anyone but its owner wrote, its reply could not be recorded.
  */
 export const checkLater = (command: Command, now: number): Command => {
   const { state } = command;
@@ -57,7 +57,9 @@ export const checkAfterPause = (command: Command): Command => {
     : command;
 };
 
-/** The intent, recorded before the request leaves. Attempts without room are put away before. */
+/**
+ * Records the intent, before the request leaves. Attempts that have no room are archived before that.
+ */
 export const startAttempt = (
   command: Command,
   attempt: { readonly by: string; readonly now: number; readonly leaseUntil: number },
@@ -74,7 +76,7 @@ export const startAttempt = (
     },
   }));
 
-/** Notes how the newest attempt ended, unless that is known. */
+/** Records how the newest attempt ended, unless that is recorded already. */
 export const endAttempt = (command: Command, end: Omit<Attempt, "startedAt">): Command =>
   unlessFollowing(command, () => {
     const last = command.attempts.at(-1);
@@ -82,7 +84,7 @@ export const endAttempt = (command: Command, end: Omit<Attempt, "startedAt">): C
     return { ...command, attempts: [...command.attempts.slice(0, -1), { ...last, ...end }] };
   });
 
-/** Waits without sending anything. */
+/** Lets the command wait without sending anything. */
 export const waitBeforeSending = (command: Command, until: number, because?: string): Command =>
   unlessFollowing(command, () => ({
     ...command,
@@ -101,7 +103,7 @@ export const endWait = (command: Command, now: number): Command => {
   return { ...command, state: { status: "running", notBefore: now, lookAt: now } };
 };
 
-/** The running attempt sent nothing, so it was none; waits as if it had not begun. */
+/** Removes the running attempt, because it sent nothing, and lets the command wait. */
 export const takeBackAttempt = (command: Command, until: number, because: string): Command =>
   unlessFollowing(command, () => ({
     ...waitBeforeSending(command, until, because),
@@ -109,30 +111,34 @@ export const takeBackAttempt = (command: Command, until: number, because: string
     attemptCount: command.attemptCount - 1,
   }));
 
-/** The lease ran out, so its holder died while sending: what became of the send is unknown. */
+/**
+ * Ends an attempt with an expired lease. Its holder died while sending, so the effect is unknown.
+ */
 export const loseLease = (command: Command, now: number): Command =>
   command.state.status === "running" && command.state.lease && command.state.lease.until <= now
     ? breakAttempt(command, now, now + CHECK_AGAIN_MS)
     : command;
 
-/** The sender of the attempt is known to be gone; checked again at `lookAt`. */
+/**
+ * Ends the attempt of a function that is known to be dead. The next check is at `lookAt`, epoch ms.
+ */
 export const breakAttempt = (command: Command, now: number, lookAt: number): Command =>
   command.state.status === "running" && command.state.lease
     ? { ...loseAttempt(command, now), state: { status: "running", notBefore: now, lookAt } }
     : command;
 
-/** The reply to the newest attempt will never be recorded. */
+/** Records that the reply to the newest attempt is lost. */
 export const loseAttempt = (command: Command, now: number): Command => {
-  // The holder of a lease is dead when it ends, and may have sent just before.
+  // The holder is dead when its lease ends, and may have sent just before that.
   const { lease } = "lease" in command.state ? command.state : {};
   const ended = markUncertain(command, lease?.until ?? now);
   return endAttempt(ended, { endedAt: now, disposition: "lost" });
 };
 
 /**
- * The last send may have taken effect: its reply was lost, or its sender died.
- * @param sentBy no request of it has left later, epoch ms; the intent was written before it left, and
- * that may have taken its time
+ * Records that the last send may have taken effect: its reply was lost, or its function died.
+ * @param sentBy epoch ms after which its request cannot have left; that may be long after the intent
+ * was written
  */
 export const markUncertain = (command: Command, sentBy: number): Command =>
   unlessFollowing(command, () => {
@@ -193,11 +199,13 @@ export const endCommand = (
     };
   });
 
-/** Notes an operator's cancellation; the same write ends the command. */
+/** Records an operator's cancellation; the same write ends the command. */
 export const noteCancelRequest = (command: Command, now: number): Command =>
   unlessFollowing(command, () => ({ ...command, cancelRequestedAt: now }));
 
-/** Notes an operator's finding about an unknown outcome, once, and queues its event. The end stays. */
+/**
+ * Records an operator's finding about an unknown outcome once, and queues its event. The end stays.
+ */
 export const resolveOutcome = (
   command: Command,
   resolution: Resolution,
@@ -217,7 +225,7 @@ export const markPublished = (command: Command, ids: ReadonlySet<string>): Comma
     ? { ...command, outbox: command.outbox.filter((event) => !ids.has(event.deduplicationId)) }
     : command;
 
-/** The lane was handed over; with an empty outbox nothing is left to do. */
+/** Finalizes an ended command after its lane was handed over, if its outbox is empty. */
 export const finalize = (command: Command): Command =>
   isEnded(command) && command.outbox.length === 0
     ? { ...command, state: { ...command.state, settled: true } }

@@ -25,7 +25,7 @@ export const requestSchema = z.object({
 
 const problemSchema = z.object({ path: z.string(), rule: z.string() });
 
-/** How one task of the command ended, as far as the command needs to know. */
+/** A task of the command, with its end once that is known. */
 const followedTaskSchema = z.object({
   id: z.string(),
   end: z
@@ -39,7 +39,7 @@ const followedTaskSchema = z.object({
 
 /** An operator's finding about a command that ended with an unknown outcome. */
 const resolutionSchema = z.object({
-  /** Whether its request took effect. */
+  /** Whether the command's request took effect. */
   applied: z.boolean(),
   resolvedAt: z.int(),
   note: z.string().optional(),
@@ -48,9 +48,12 @@ const resolutionSchema = z.object({
 const seenTagSchema = z.object({ key: z.string(), value: z.string(), read_only: z.boolean() });
 
 const stateSchema = z.discriminatedUnion("status", [
-  /** Durable, not yet in its lane. */
+  /** In the ledger, not yet in its lane. */
   z.object({ status: z.literal("accepted"), lookAt: z.int() }),
-  /** In its lane behind others; with `lookAt`, for the commands of `after`, and not yet in its lane. */
+  /**
+   * Waits in its lane behind others. With `lookAt`: waits for the commands of `after`, outside its
+   * lane.
+   */
   z.object({ status: z.literal("waiting"), lookAt: z.int().optional() }),
   /** Sending (leased), or between two attempts (not leased). */
   z.object({
@@ -58,9 +61,9 @@ const stateSchema = z.discriminatedUnion("status", [
     lease: z.object({ by: z.string(), until: z.int() }).optional(),
     /** The next attempt may start at this time. */
     notBefore: z.int(),
-    /** When the poller calls it again. */
+    /** When the poller checks the command next, epoch ms. */
     lookAt: z.int(),
-    /** Why it does not send now, if not for what its last attempt says. */
+    /** Code of the error that keeps it from sending; absent where the last attempt has it. */
     because: z.string().optional(),
   }),
   /** The provider works in the background. */
@@ -78,9 +81,9 @@ const stateSchema = z.discriminatedUnion("status", [
     reason: z.string().optional(),
     outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
     problems: z.array(problemSchema).optional(),
-    /** Of a dry run: the request that would have been sent, secrets left out. */
+    /** The request that a dry run would have sent, without secrets. */
     wouldSend: jsonRecord.optional(),
-    /** What a guard has seen; null: no such tag. */
+    /** The tag that a guard read; null when there is none. */
     tag: seenTagSchema.nullable().optional(),
     tasks: z.array(followedTaskSchema),
   }),
@@ -105,16 +108,16 @@ const commandSchema = z.object({
   after: z.array(z.string()).optional(),
   /** Conditions on tags, as requested. */
   guards: z.array(jsonRecord).optional(),
-  /** Goes the whole way but for the request itself. */
+  /** Goes through every step without sending the request. */
   dryRun: z.boolean().optional(),
-  /** The newest; older ones are put away in items of their own. */
+  /** The newest attempts; older ones are archived in items of their own. */
   attempts: z.array(attemptSchema),
   attemptCount: z.int(),
   /** Sends whose reply never came. */
   lostReplies: z.int(),
-  /** While outcomes are unknown: no request of these sends left earlier, or later. */
+  /** Bounds of the sends with unknown outcomes: none of them left earlier or later, epoch ms. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
-  /** When an operator has ended it. */
+  /** When an operator cancelled it, epoch ms. */
   cancelRequestedAt: z.int().optional(),
   resolution: resolutionSchema.optional(),
   /** Events still to be published, in order. */
@@ -159,13 +162,13 @@ export const commands = recordKind({
 export const commandKey = (command: { readonly sender: string; readonly id: string }): string =>
   `${command.sender}/${command.id}`;
 
-/** The other way round; AWS accounts hold no slash. */
+/** Reverses `commandKey`. A sender is an AWS account id, so it holds no slash. */
 export const splitCommandKey = (key: string): { readonly sender: string; readonly id: string } => {
   const at = key.indexOf("/");
   return { sender: key.slice(0, at), id: key.slice(at + 1) };
 };
 
-/** Whether it waits for the commands of `after`, and so is in no lane yet. */
+/** Whether the command has not entered its lane yet. */
 export const isBeforeItsLane = ({ state }: Command): boolean =>
   state.status === "accepted" || (state.status === "waiting" && state.lookAt !== undefined);
 

@@ -16,7 +16,7 @@ const LAST_CHECK_MS = 30_000;
 /** Checking after each further fifth of the time waited starts a command late by a fifth at most. */
 const PART_OF_WAIT = 0.2;
 
-/** When to check again what a command waits for, epoch ms. */
+/** When to check the commands of `after` again, epoch ms. */
 const nextCheckOfOthersAt = ({ acceptedAt }: Command, now: number): number =>
   now +
   Math.round(Math.min(LAST_CHECK_MS, Math.max(FIRST_CHECK_MS, (now - acceptedAt) * PART_OF_WAIT)));
@@ -25,9 +25,9 @@ const read = async (ledger: Ledger, sender: string, id: string): Promise<Command
   (await commands.read(ledger, commandKey({ sender, id })))?.value;
 
 /**
- * Finds out whether a command waits for itself through others. Commands in a lane wait for no others
- * any more: those have succeeded.
- * @returns the rule that is broken, or undefined
+ * Finds a cycle of commands that wait for each other, or a chain that is too long. Commands in a lane
+ * end a chain: the commands that they waited for have succeeded.
+ * @returns the problem, or undefined
  */
 export const findLoop = async (
   ledger: Ledger,
@@ -48,42 +48,44 @@ export const findLoop = async (
   return undefined;
 };
 
-/** What the commands of `after` allow: to go on, to wait on, or nothing any more. */
+/**
+ * Whether a command may go on, has to wait, or can never run because of the commands in `after`.
+ */
 type Standing =
   | { readonly kind: "clear" }
   | { readonly kind: "wait"; readonly unknown: readonly string[] }
-  | { readonly kind: "hopeless"; readonly problems: readonly Problem[] };
+  | { readonly kind: "blocked"; readonly problems: readonly Problem[] };
 
-/** Why the end of one command forbids that the other starts; undefined if it does not. */
-const hindranceOf = (other: Command, waiting: Command): string | undefined => {
+/** Why the end of one command prevents the start of another; undefined if it does not. */
+const blockingRuleOf = (other: Command, waiting: Command): string | undefined => {
   if (!isEnded(other)) return undefined;
   const { status, reason, outcome } = other.state;
   if (status !== "succeeded") return `command ${other.id} did not succeed: ${status} (${reason})`;
   return outcome === "dry-run" && !waiting.dryRun ? `command ${other.id} was a dry run` : undefined;
 };
 
-/** Reads the commands that a command waits for, if it does. */
+/** Reads the commands that a command waits for, if any. */
 const standingOf = async (ledger: Ledger, command: Command): Promise<Standing> => {
   const { sender, after = [] } = command;
   if (after.length === 0 || !isBeforeItsLane(command)) return { kind: "clear" };
   const others = await Promise.all(after.map((id) => read(ledger, sender, id)));
   const problems = others.flatMap((other, index) => {
-    const rule = other && hindranceOf(other, command);
+    const rule = other && blockingRuleOf(other, command);
     return rule === undefined ? [] : [{ path: `after.${index}`, rule }];
   });
-  if (problems.length > 0) return { kind: "hopeless", problems };
+  if (problems.length > 0) return { kind: "blocked", problems };
   if (others.every((other) => other && isEnded(other))) return { kind: "clear" };
-  // Two that name each other may be accepted at one moment; the later of the two writes is seen here.
+  // Two commands that name each other may be accepted at the same time. This check sees the later one.
   const isNew = command.state.status === "accepted";
   const loop = isNew ? await findLoop(ledger, { sender, commandId: command.id, after }) : undefined;
   return loop === undefined
     ? { kind: "wait", unknown: after.filter((_, index) => others[index] === undefined) }
-    : { kind: "hopeless", problems: [{ path: "after", rule: loop }] };
+    : { kind: "blocked", problems: [{ path: "after", rule: loop }] };
 };
 
 const endAs = async (deps: CommandDeps, stored: Stored<Command>, ended: Command): Promise<void> => {
   const written = await writeCommand(deps, stored, ended);
-  // Another writer was faster, and goes on with it.
+  // If another writer was faster, it finishes the command.
   if (written) await finishCommand(deps, written);
 };
 
@@ -92,9 +94,9 @@ const cancelled = (command: Command, problems: readonly Problem[], now: number):
 
 type LaneEntry =
   | { readonly kind: "free" }
-  /** For others, until then (epoch ms) at least. */
+  /** Waits for other commands, at least until this time (epoch ms). */
   | { readonly kind: "waits"; readonly nextCheckAt: number }
-  /** Because of a command that it waited for. */
+  /** Ended because of a command in `after`. */
   | { readonly kind: "ended" };
 
 /** Checks whether the command may enter its lane; if not, it waits on, or ends. */
@@ -106,7 +108,7 @@ export const checkEntry = async (
   const standing = await standingOf(deps.ledger, command);
   if (standing.kind === "clear") return { kind: "free" };
   const now = deps.clock.now();
-  if (standing.kind === "hopeless") {
+  if (standing.kind === "blocked") {
     await endAs(deps, stored, cancelled(command, standing.problems, now));
     return { kind: "ended" };
   }
@@ -128,7 +130,7 @@ export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>):
           path: `after.${(command.after ?? []).indexOf(id)}`,
           rule: `command ${id} was not accepted before the deadline`,
         }))
-      : standing.kind === "hopeless"
+      : standing.kind === "blocked"
         ? standing.problems
         : [];
   const ended =

@@ -24,7 +24,7 @@ export interface CommandDeps {
   readonly ownSender: string;
   /** Key of fingerprints and seals; the same for every function that shares the ledger. */
   readonly fingerprintKey: string;
-  /** Who holds the leases of this process. */
+  /** Id under which this process holds leases. */
   readonly runner: string;
   /** Longer than any invocation lives, so that an expired lease means that its holder is gone. */
   readonly leaseMs: number;

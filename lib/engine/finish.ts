@@ -49,10 +49,10 @@ export const finishCommand = async (deps: CommandDeps, command: Command): Promis
   await commands.update(deps.ledger, key, (current) => finalize(markPublished(current, published)));
 };
 
-/** What ending a command needs. */
+/** The ports that ending a command needs. */
 export type EndDeps = Pick<CommandDeps, "ledger" | "log" | "metrics">;
 
-/** Ends that an operator has to look into. */
+/** The metrics of an end that an operator has to investigate. */
 const alarmingCounts = ({ reason, tasks }: EndedState): readonly CountName[] => {
   if (reason === "unknown-outcome") return ["UnknownOutcome"];
   const isFollowed = reason === "deadline" && tasks.some(({ end }) => !end);
@@ -72,9 +72,9 @@ const countEnd = ({ log, metrics }: EndDeps, before: Command, after: Command): v
 };
 
 /**
- * Replaces a command by what it may have ended as. Its end is counted and logged here and in
- * `changeCommand` only, where its write succeeded: no repetition counts it twice, and a crash right
- * behind the write, or a lost answer to it, leaves it uncounted.
+ * Writes a command that may have ended. Only this function and `changeCommand` count and log an end,
+ * after its write succeeded, so no repetition counts it twice. A crash right after the write, or a lost
+ * reply to it, leaves the end uncounted.
  * @returns undefined when another writer was faster
  */
 export const writeCommand = async (
@@ -87,7 +87,9 @@ export const writeCommand = async (
   return written?.value;
 };
 
-/** As `writeCommand`, by a pure change of the newest value. @throws Error when there is none */
+/**
+ * As `writeCommand`, by a pure change of the newest value. @throws Error when there is no such command
+ */
 export const changeCommand = async (
   deps: EndDeps,
   key: string,

@@ -46,12 +46,12 @@ export const recordTasks = async (deps: CommandDeps, command: Command): Promise<
     await recordTask(deps, task);
   }
   const { value } = await commands.update(deps.ledger, key, tasksRecorded);
-  // An operator may have ended a follow-task meanwhile, before its task had an item.
+  // An operator may have cancelled a follow-task meanwhile, before its task had an item.
   await leaveTasks(deps, value);
   await deps.waker.wakeAt(now + FIRST_CHECK_MS);
 };
 
-/** Ends a command when all its tasks have ended; they decide how. */
+/** Ends a command when all its tasks have ended: as failed unless all of them finished. */
 const endByTasks = (command: Command, now: number): Command => {
   if (command.state.status !== "following") return command;
   const { tasks: followed } = command.state;
@@ -65,7 +65,7 @@ const endByTasks = (command: Command, now: number): Command => {
   });
 };
 
-/** Leaves out created resources that a record has no room for: they can be read at the provider. */
+/** Leaves out created resources that do not fit a record: they can be read at the provider. */
 const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): TaskEnd => {
   const followed = state.status === "following" ? state.tasks : [];
   const known = followed.map((task) => task.end?.createdResources ?? {});

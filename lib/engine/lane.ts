@@ -40,7 +40,7 @@ const grantedTo = (holder: string | undefined, waiting: string[], now: number): 
 export const isFull = (lane: Lane | undefined): boolean =>
   lane !== undefined && lane.waiting.length >= MAX_WAITING;
 
-/** Puts a command into the lane: at its head when the lane is free, else last. Twice is once. */
+/** Puts a command into the lane: at its head when the lane is free, else last. Repeatable. */
 export const enterLane = (lane: Lane | undefined, key: string, now: number): Lane => {
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key || current.waiting.includes(key)) return current;
@@ -48,7 +48,7 @@ export const enterLane = (lane: Lane | undefined, key: string, now: number): Lan
   return isFull(current) ? current : { ...current, waiting: [...current.waiting, key] };
 };
 
-/** Takes a command out; a lane that it held passes to the next. Out already: the same lane. */
+/** Takes a command out; a lane that it held passes to the next command. Repeatable. */
 export const leaveLane = (lane: Lane | undefined, key: string, now: number): Lane => {
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key) {
@@ -60,14 +60,18 @@ export const leaveLane = (lane: Lane | undefined, key: string, now: number): Lan
     : current;
 };
 
-/** The holder was seen at work: its own due time watches over it from here. */
+/**
+ * Ends the checks of a grant whose holder was seen at work: from here its own due time brings it back.
+ */
 export const confirmHolder = (lane: Lane, key: string): Lane => {
   if (lane.holder !== key || lane.checkAt === undefined) return lane;
   const { checkAt: _, ...confirmed } = lane;
   return confirmed;
 };
 
-/** The holder was not seen at work: it is sent back to the queue, and checked again later. */
+/**
+ * Postpones the check of a grant whose holder was not seen at work and is sent back to the queue.
+ */
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
   lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;
 

@@ -7,7 +7,7 @@ import type { Message } from "./queue-message.ts";
 import { rejectRequest } from "./rejection.ts";
 import type { CommandRequest } from "./request.ts";
 
-/** Log fields of a message, as far as it shows its command. */
+/** Log fields of the command that a message names. */
 const fieldsOf = (message: Message): LogFields => {
   switch (message.kind) {
     case "request": {
@@ -25,7 +25,9 @@ const fieldsOf = (message: Message): LogFields => {
   }
 };
 
-/** Logs a failure of the work here, where its command is known, and nowhere above. */
+/**
+ * Logs a failure of the work. Callers do not log it again, because they do not know the command.
+ */
 const logged = async <T>({ log }: CommandDeps, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -50,9 +52,9 @@ const handleRequest = async (
 };
 
 /**
- * Handles one message. When it resolves, everything that the message caused is durable and it may
- * be acknowledged; when it rejects, which is logged, the message must come again. Without time for an
- * attempt the command is accepted and enters its lane, and a new message brings it back.
+ * Handles one message. When it resolves, everything that the message caused is durable and it may be
+ * acknowledged; when it rejects, which is logged, the message must come again. Without time for an
+ * attempt, the command only enters its lane, and a new message brings it back.
  * @param body the message as it came
  */
 export const handleMessage = async (

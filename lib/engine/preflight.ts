@@ -12,7 +12,7 @@ import { waitBeforeSending } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { type Guard, guardSchema } from "./request.ts";
 
-/** What one attempt at a command works with. */
+/** The context of one attempt at a command. */
 export interface AttemptContext {
   readonly deps: CommandDeps;
   readonly account: Account;
@@ -21,7 +21,7 @@ export interface AttemptContext {
   readonly signal: AbortSignal;
 }
 
-/** What the guards of a command say at this moment. */
+/** The result of one check of a command's guards. */
 type GuardReport =
   | { readonly kind: "holds" }
   | {
@@ -29,12 +29,12 @@ type GuardReport =
       readonly rule: string;
       /** Which guard, from 0. */
       readonly index: number;
-      /** The tag as it was seen; null when there is none. */
+      /** The tag that was read; null when there is none. */
       readonly tag: SeenTag | null;
     }
   | { readonly kind: "unreadable"; readonly index: number; readonly error: ProviderError };
 
-/** The rule that the guard makes of the tag's value, or undefined when it holds. */
+/** The rule that the tag's value breaks; undefined when the guard holds. */
 const brokenRule = (
   { equals, not, absent }: Guard,
   value: string | undefined,
@@ -46,7 +46,7 @@ const brokenRule = (
   return value === undefined ? "must exist" : undefined;
 };
 
-/** A resource that is not there has no tags: the provider answers both with 404. */
+/** A resource that does not exist has no tags: the provider answers 404 in both cases. */
 const tagOf = async (
   { client }: Account,
   { floating_ip, network, key }: Guard,
@@ -94,7 +94,7 @@ const checkGuards = async (
 
 const REDACTED = "[redacted]";
 
-/** Secrets are fields of the body by now; what else they may become is left out all the same. */
+/** Every secret is a field of the body. Its value is replaced, whatever its type. */
 const withoutSecrets = (operation: Mutation, body: unknown): unknown => {
   const fields = z.record(z.string(), z.unknown()).safeParse(body).data;
   if (!fields) return body;
@@ -117,7 +117,9 @@ const wouldSend = ({ account, operation, request }: AttemptContext): WouldSend =
   };
 };
 
-/** A tag that cannot be read now decides nothing, unless it never can be. */
+/**
+ * Lets the command wait for a tag that cannot be read now, and ends it if the tag never can be read.
+ */
 const afterUnreadable = (
   { deps }: AttemptContext,
   command: Command,
@@ -147,9 +149,8 @@ const afterBroken = (
 };
 
 /**
- * Gets the permits of all requests that come now, the guards' and the command's own, or none: guards
- * that were read in vain would have to be read again, and many commands would keep each other from ever
- * sending.
+ * Acquires permits for the guards and the command's own request together, or none. Otherwise guards
+ * would be read in vain and again, and many commands could keep each other from ever sending.
  */
 const awaitPermits = async (
   { account, operation, signal }: AttemptContext,

@@ -9,8 +9,8 @@ import { readRequest } from "./read-request.ts";
 import type { CommandRequest, Rejection } from "./request.ts";
 
 /**
- * Our own message: a command that is in the ledger is to go on. It carries no request, so secrets
- * stay where they are.
+ * Our own message, which resumes a command of the ledger. It carries no request, so secrets stay in the
+ * ledger.
  */
 export const resumeSchema = z.strictObject({
   resume: z.strictObject({ command: z.string(), lane: z.string() }),
@@ -19,10 +19,10 @@ export const resumeSchema = z.strictObject({
 const escaped = (json: string, refused: RegExp): string =>
   json.replace(refused, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** What SQS refuses in a body, and JSON text can hold in its strings. */
+/** Characters that JSON strings may hold and SQS refuses in a body. */
 const NOT_IN_A_BODY = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
-/** The same JSON without characters that the queue refuses. */
+/** Escapes the characters of a JSON text that the queue refuses. */
 export const messageText = (json: string): string => escaped(json, NOT_IN_A_BODY);
 
 export const resumeMessage = (command: string, lane: string, random: Random): CommandMessage => ({
@@ -35,7 +35,7 @@ export const resumeMessage = (command: string, lane: string, random: Random): Co
 const requestSchema = z.strictObject({
   /** The AWS account that EventBridge stamped on the event. */
   sender: z.string(),
-  /** Of the event. */
+  /** Id of the event. */
   eventId: z.string(),
   /** When the event was put on the bus, epoch ms. */
   sentAt: z.int().optional(),
@@ -44,8 +44,8 @@ const requestSchema = z.strictObject({
 });
 
 /**
- * How intake hands a request on. Every writer of the command queue could put any sender into a message:
- * the seal shows that it was intake, which has the sender from EventBridge.
+ * The message in which intake passes a request on. Every writer of the command queue could name any
+ * sender, so a seal proves that intake wrote the message, with the sender from EventBridge.
  */
 const sealedSchema = z.strictObject({ sealed: requestSchema, seal: z.string() });
 
@@ -57,7 +57,7 @@ const sealOf = ({ sender, eventId, sentAt, detail }: SealedRequest, key: string)
     .update(JSON.stringify(["sealed-request", sender, eventId, sentAt ?? null, detail]))
     .digest();
 
-/** The body of the queue's message. @param key a secret of ours */
+/** The body of the queue's message. @param key the fingerprint key */
 export const sealRequest = (sealed: SealedRequest, key: string): string =>
   messageText(JSON.stringify({ sealed, seal: sealOf(sealed, key).toString("hex") }));
 
@@ -80,7 +80,7 @@ export type Message =
   | { readonly kind: "resume"; readonly command: string; readonly lane: string }
   | { readonly kind: "rejected"; readonly rejection: Rejection; readonly lane?: never };
 
-/** Reads a message body. Pure. What intake has not sealed comes from our own AWS account. */
+/** Reads a message body. Pure. A request without a valid seal is one of our own AWS account. */
 export const readMessage = (
   body: string,
   deps: Pick<CommandDeps, "access" | "ownSender" | "fingerprintKey">,

@@ -52,7 +52,7 @@ type Refusal = Pick<Rejection, "reason" | "problems">;
 
 const optionalId = (maxLength: number) => idOf(maxLength).optional().catch(undefined);
 
-/** What can be read of a request of any shape, so that even a broken one can be answered. */
+/** The parts that identify a request of any shape, so that even a broken one gets an answer. */
 const looseSchema = z
   .looseObject({
     metadata: z
@@ -82,7 +82,7 @@ export const shapeProblems = (raw: unknown): readonly Problem[] =>
 
 const invalid = (problems: readonly Problem[]): Refusal => ({ reason: "invalid", problems });
 
-/** The same words for every refusal: a sender without rights learns nothing. */
+/** The same text for every refusal, so that a sender without rights learns nothing. */
 const NOT_ALLOWED: Refusal = {
   reason: "not-allowed",
   problems: [
@@ -119,8 +119,8 @@ const isAllowed = (
   );
 
 /**
- * Path parameters that a gateway could take for a way into another project, if it decodes them before
- * it routes. A sender that may act in all projects gains nothing by one.
+ * Problems of path parameters that lead into another project if a gateway decodes them before it
+ * routes. A sender with rights to all projects gains nothing by that, so its parameters pass.
  */
 const traversalProblems = (
   { sender, access }: RequestContext,
@@ -136,7 +136,7 @@ const traversalProblems = (
           rule: "must not contain slashes, backslashes or control characters",
         }));
 
-/** A follower's lane is its own: others may follow the same task. */
+/** Each follow-task command has a lane of its own, because several may follow one task. */
 const laneOf = ({ operation, request }: Parts, account: string, key: readonly string[]): string =>
   [
     laneIdOf(operation, account, request),
@@ -166,7 +166,7 @@ const identityIn = (
   { sender, eventId: carriedBy }: RequestContext,
 ): Identity => {
   const eventId = metadata.id ?? carriedBy;
-  // An event's id stands for that of a command, where it is no longer than one.
+  // The event's id replaces a missing command id, if it is short enough.
   const standIn = (eventId?.length ?? 0) > MAX_COMMAND_ID_LENGTH ? undefined : eventId;
   return {
     sender,
@@ -177,7 +177,7 @@ const identityIn = (
   };
 };
 
-/** The identity of a request, as far as it shows. */
+/** The identity of a request of any shape; parts that cannot be read are undefined. */
 export const identityOf = (raw: unknown, context: RequestContext): Identity =>
   identityIn(looseSchema.parse(raw), context);
 

@@ -5,7 +5,7 @@ import type { CommandRequestBody } from "./command.ts";
 const MIN_LENGTH_INSIDE_WORDS = 4;
 /** Texts are cut off at some hundred characters; a longer beginning of a value is not compared. */
 const MAX_CUT_LENGTH = 1000;
-/** What is longer is cut: all that is shown of a text is a few hundred characters. */
+/** Longer texts are cut: only a few hundred characters of a text are ever shown. */
 const MAX_TEXT_CHARACTERS = 100_000;
 /** Layers of percent-encoding that are removed; no provider is known to add more than two. */
 const MAX_PERCENT_LAYERS = 8;
@@ -26,7 +26,7 @@ interface Decoded {
   readonly offsets: readonly number[];
 }
 
-/** What a part of a match decodes to, and how many characters of the match it covers. */
+/** A decoded part of a match, and the number of characters of the match that it covers. */
 interface Part {
   readonly text: string;
   readonly length: number;
@@ -115,7 +115,7 @@ interface Span {
 
 const isLetterOrDigit = (char: string | undefined): boolean => /[A-Za-z0-9]/.test(char ?? "");
 
-/** Everywhere a value stands in a text; one that is short only where it is a word. */
+/** All occurrences of a value in a text; of a short value only whole words. */
 const occurrencesOf = (value: string, chars: string): readonly Span[] => {
   const spans: Span[] = [];
   if (value === "") return spans;
@@ -127,7 +127,7 @@ const occurrencesOf = (value: string, chars: string): readonly Span[] => {
   return spans;
 };
 
-/** Where the beginning of a value starts with which a text ends because it was cut off. */
+/** Where a text that was cut off ends with the beginning of a value; undefined if it does not. */
 const startOfCut = (value: string, chars: string): number | undefined => {
   const longest = Math.min(value.length - 1, chars.length, MAX_CUT_LENGTH);
   for (let length = longest; length >= MIN_LENGTH_INSIDE_WORDS; length--) {
@@ -138,7 +138,7 @@ const startOfCut = (value: string, chars: string): number | undefined => {
 
 /** The end of a text that was cut off in the middle of an escape. */
 const CUT_ESCAPE = /(?:%[0-9a-f]?|\\(?:u[0-9a-f]{0,3})?)$/i;
-/** What is left of a character of several bytes that was cut off. */
+/** The rest of a multi-byte character that was cut off. */
 const CUT_CHARACTER = /\ufffd{1,3}$/;
 
 /** One secret as the request has it, and without its encoding; both on one line. */
@@ -147,7 +147,7 @@ interface Secret {
   readonly bare: string;
 }
 
-/** Of values as they were sent. One that is short is compared without encoding only. */
+/** Occurrences of a value as it was sent. A short value is compared in its decoded form only. */
 const plainSpans = (value: string, text: string): readonly Span[] => {
   if (value.length < MIN_LENGTH_INSIDE_WORDS) return [];
   const spans = occurrencesOf(value, text);
@@ -155,7 +155,9 @@ const plainSpans = (value: string, text: string): readonly Span[] => {
   return cut === undefined ? spans : [...spans, { from: cut, to: text.length }];
 };
 
-/** Where a text holds one of the values, or its beginning where the text was cut off; in any order. */
+/**
+ * The parts of a text that hold a secret, or its beginning where the text was cut off; in any order.
+ */
 const secretSpans = (secrets: readonly Secret[], text: string): readonly Span[] => {
   const { chars, offsets } = decoded(text);
   const beforeCut = decoded(text.replace(CUT_ESCAPE, ""));
@@ -167,7 +169,8 @@ const secretSpans = (secrets: readonly Secret[], text: string): readonly Span[] 
     }));
     const cut = startOfCut(bare, charsBeforeCut);
     const last = cut === undefined ? [] : [{ from: beforeCut.offsets[cut] ?? 0, to: text.length }];
-    // A `\` or `%` in front of a value that was not encoded would make an escape of its first letters.
+    // Also compared as it was sent: a `\` or `%` before the value would be decoded with its first
+    // letters.
     return [...plainSpans(plain, text), ...encoded, ...last];
   });
 };
@@ -186,8 +189,8 @@ const withoutSecrets = (secrets: readonly Secret[], text: string): string => {
 
 /**
  * Removes the secret values of a request from texts that the provider wrote, also where they are
- * encoded as JSON or in a URL, in any number of layers. When the request is erased already, its
- * secrets are unknown: then nothing of the text is left.
+ * encoded as JSON or in a URL, in any number of layers. When the request is already erased, its secrets
+ * are unknown and the whole text is replaced.
  * @returns a function from text to the text on one line without any of those values
  */
 export const redactorOf = (

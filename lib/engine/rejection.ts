@@ -8,14 +8,14 @@ import { fingerprintOf, type Rejection } from "./request.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const RETENTION_MS = 30 * 24 * HOUR_MS;
-/** Records of one sender in one hour. Beyond it a rejection is an event and a log line only. */
+/** Most records of one sender in one hour. Further rejections are an event and a log line only. */
 export const MAX_PER_HOUR = 100;
 /**
- * Items over which these are spread. Each writer loses to another at most as often as an item takes
- * entries, which is less often than a change of an item is tried.
+ * Number of items that share these records. A writer loses to others at most as often as one item takes
+ * entries, which is less often than a change of an item is retried.
  */
 const PARTS_OF_HOUR = 10;
-/** Requests under one id, the newest. */
+/** Most requests under one id; the newest stay. */
 const MAX_PER_ID = 5;
 const MAX_PROBLEMS = 10;
 const MAX_CHARACTERS = 200;
@@ -25,10 +25,10 @@ const rejectionSchema = z.object({
   digest: z.string(),
   eventId: z.string().optional(),
   commandId: z.string().optional(),
-  /** As requested, which may be no operation at all. */
+  /** As requested; it may not exist. */
   operation: z.string(),
   reason: z.string(),
-  /** The first ones. */
+  /** The first 10 problems. */
   problems: z.array(z.object({ path: z.string(), rule: z.string() })),
   problemCount: z.int(),
   rejectedAt: z.int(),
@@ -45,13 +45,15 @@ const rejections = recordKind({
     Math.max(...record.rejections.map(({ rejectedAt }) => rejectedAt)) + RETENTION_MS,
 });
 
-/** A part of what one sender had rejected in one hour: bounds the records, and lists them. */
+/**
+ * A part of the rejections of one sender in one hour. Limits their number, and lists their records.
+ */
 const rejectionHours = recordKind({
   kind: "rejection-hour",
   schema: z.object({
     /** Epoch ms. */
     beganAt: z.int(),
-    /** `id`: where the record is. */
+    /** `id`: the id under which the record is stored. */
     entries: z.array(z.object({ id: z.string(), digest: z.string() })),
   }),
   dueAt: () => undefined,
@@ -60,7 +62,7 @@ const rejectionHours = recordKind({
 
 const keyOf = (sender: string, id: string): string => `${sender}/${id}`;
 
-/** As much of a rejection as a record has room for: about 4 kB. */
+/** The part of a rejection that fits a record, about 4 kB. */
 const fitting = (rejection: Rejected): Rejected => ({
   ...rejection,
   operation: clipped(rejection.operation, MAX_CHARACTERS),
@@ -137,7 +139,7 @@ export const readRejections = async (
 ): Promise<readonly Rejected[]> =>
   (await rejections.read(ledger, keyOf(sender, id)))?.value.rejections ?? [];
 
-/** An operation name is quoted in the event, any longer text is not. */
+/** A longer operation name is cut off in the event. */
 const MAX_OPERATION_CHARACTERS = 100;
 
 export type RejectDeps = Pick<
@@ -145,7 +147,7 @@ export type RejectDeps = Pick<
   "bus" | "clock" | "fingerprintKey" | "ledger" | "log" | "metrics"
 >;
 
-/** When the request was rejected first, epoch ms: a repeated delivery finds the first one's record. */
+/** When the request was first rejected, epoch ms. A repeated delivery finds the first record. */
 const recordedAt = async (
   { ledger, clock, log, fingerprintKey }: RejectDeps,
   { sender, commandId, eventId, operation, reason, problems }: Rejection,
@@ -169,8 +171,8 @@ const recordedAt = async (
 
 /**
  * Records that a request does not become a command, then publishes it; no command changes. A request
- * without any id is recorded and logged only. A rejection is counted when it is published: again,
- * where a crash before the message was acknowledged brings it again.
+ * without any id is recorded and logged only. A rejection is counted each time it is published, so a
+ * crash before the acknowledgement counts it twice.
  * @param message the message as it came: the same message again is the same rejection
  * @throws Error when the ledger fails or the bus did not take the event; the message comes again
  */
@@ -193,8 +195,9 @@ export const rejectRequest = async (
   }
   log.info("request rejected", fields);
   const key = commandKey({ sender, id: commandId });
-  // A subscriber must not take this for the end of the command that has the id already. Published before
-  // there was such a command, and again after, the rejection reads differently: that is another event.
+  // A subscriber must not take this for the end of the command that already has the id. A rejection
+  // that is published before that command exists, and again after, has different fields, so it is two
+  // events.
   const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
   const identity = [key, reason, fingerprintOf(message, deps.fingerprintKey)];
   const event = eventOf({

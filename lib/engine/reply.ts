@@ -18,7 +18,7 @@ import {
 } from "./command-transitions.ts";
 import { redactorOf } from "./redaction.ts";
 
-/** What one attempt came back with. */
+/** The result of one attempt. */
 export type AttemptResult =
   | { readonly kind: "reply"; readonly reply: unknown }
   | { readonly kind: "error"; readonly error: ProviderError }
@@ -28,14 +28,14 @@ export type AttemptResult =
       readonly error: ProviderError;
       readonly meaning: RefusalMeaning;
     }
-  /** As above, and what it means could not be found out now, `because` of that error. */
+  /** As above, but the read that shows what it means failed, with the error in `because`. */
   | {
       readonly kind: "unexplained";
       readonly error: ProviderError;
       readonly because: ProviderError;
     };
 
-/** So that the attempts that an item holds stay small beside its request. */
+/** Keeps the attempts of an item small beside its request. */
 const MAX_MESSAGE_CHARACTERS = 200;
 
 interface ReplyContext {
@@ -49,7 +49,7 @@ const afterReply = (command: Command, reply: unknown, { operation, now }: ReplyC
     return succeed(command, { now, outcome: "done", result: reply });
   const { tasks } = z.parse(tasksReply, reply);
   if (tasks.length > 0) return followTasks(command, tasks);
-  // After a lost reply nothing is left to do because it may have been done then.
+  // After a lost reply, nothing may be left to do because the lost request did it.
   return succeed(command, { now, outcome: command.uncertain ? "done" : "no-op" });
 };
 
@@ -62,7 +62,7 @@ const refuse = (command: Command, error: ProviderError, { operation, now }: Repl
   return fail(command, { now, reason: "refused", problems });
 };
 
-/** Nothing was sent, because there was no permit or no key for it. */
+/** Whether nothing was sent, because there was no permit or no usable key. */
 export const isUnsent = ({ code, status }: ProviderError): boolean =>
   status === undefined && UNSENT.has(code);
 
@@ -74,7 +74,10 @@ const UNSENT: ReadonlySet<string> = new Set([
   "paused",
 ]);
 
-/** The end of a pause; at the deadline the poller ends the command, and no attempt starts after it. */
+/**
+ * The end of a pause, at most the deadline: no attempt starts after it, and the poller ends the
+ * command.
+ */
 const pauseEnd = ({ deadline }: Command, pauseMs: number, { now }: ReplyContext): number =>
   Math.min(now + pauseMs, Math.max(now, deadline));
 
@@ -107,7 +110,7 @@ const afterError = (command: Command, error: ProviderError, context: ReplyContex
     case "ambiguous":
       return postpone(markUncertain(command, context.now), error, context);
     case "contract":
-      // The provider said yes; what it said beside that does not undo the effect.
+      // The status was a success, so the request took effect whatever the body says.
       return succeed(command, { now: context.now, outcome: "done" });
     default:
       return error.disposition satisfies never;
@@ -132,7 +135,7 @@ const afterRefusedAgain = (
   }
 };
 
-/** What an attempt came back with, as the history keeps it. */
+/** The result of an attempt, as the history keeps it. */
 const attemptEnd = (
   { request }: Command,
   result: AttemptResult,
@@ -140,7 +143,7 @@ const attemptEnd = (
 ): Omit<Attempt, "startedAt"> => {
   if (result.kind === "reply") return { endedAt: now, disposition: "answered" };
   const { disposition, code, status, message } = result.error;
-  // Every message of the client begins so; the history is that of one operation.
+  // The client begins each message with the operation, and the history is that of one operation.
   const said = message.replace(`${operation.id}: `, "");
   return {
     endedAt: now,
@@ -151,7 +154,7 @@ const attemptEnd = (
   };
 };
 
-/** What a command becomes after an attempt. Pure. */
+/** The command after an attempt. Pure. */
 export const afterAttempt = (
   sending: Command,
   result: AttemptResult,

@@ -34,11 +34,11 @@ export const guardSchema = z
 
 export type Guard = z.output<typeof guardSchema>;
 
-/** Keep a command, and what is read for it, small. */
+/** Limits that keep a command, and the reads that it causes, small. */
 const MAX_AFTER = 20;
 const MAX_GUARDS = 4;
 
-/** What becomes part of a ledger key. */
+/** Limited because the id becomes part of a ledger key. */
 export const MAX_COMMAND_ID_LENGTH = 128;
 
 export const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
@@ -63,7 +63,7 @@ const requestDataSchema = z.strictObject({
   dryRun: z.boolean().optional(),
 });
 
-/** The detail of a `CommandRequested`: what a sender writes to have a command run. */
+/** The detail of a `CommandRequested`, by which a sender requests a command. */
 export const commandRequestedSchema = z.strictObject({
   metadata: metadataSchema,
   data: requestDataSchema,
@@ -72,21 +72,21 @@ export const commandRequestedSchema = z.strictObject({
 /** The sender of a request, as its carrier reports it, and the rights of all senders. */
 export interface RequestContext {
   readonly sender: string;
-  /** Of the event that carried it: for a request that has no id of its own. */
+  /** Id of the event that carried the request; used where the request has none. */
   readonly eventId?: string | undefined;
-  /** When that was put on the bus, epoch ms: for a request that does not say when it was made. */
+  /** When the event was put on the bus, epoch ms; used where the request has no time. */
   readonly sentAt?: number | undefined;
   readonly access: Pick<Access, "accountsOf" | "mayRun" | "maySee">;
 }
 
-/** A request that follows the contract; nothing is known of its command yet. */
+/** A request that follows the contract; the ledger has not been read yet. */
 export interface CommandRequest {
   readonly sender: string;
   readonly commandId: string;
   /** Id of the event that carried it. */
   readonly eventId: string;
   readonly correlationId: string;
-  /** When it was asked for, epoch ms, if it says so. */
+  /** When the request was made, epoch ms; undefined if unknown. */
   readonly askedAt: number | undefined;
   readonly account: string;
   readonly operation: Mutation;
@@ -100,7 +100,7 @@ export interface CommandRequest {
 
 export type RejectionReason = z.output<(typeof EVENT_DATA)["CommandRejected"]>["reason"];
 
-/** A request that cannot become a command, with as much of its identity as it shows. */
+/** A request that cannot become a command, with the parts of its identity that could be read. */
 export interface Rejection {
   readonly sender: string;
   readonly reason: RejectionReason;
@@ -115,14 +115,18 @@ export type ReadRequest =
   | { readonly kind: "valid"; readonly request: CommandRequest }
   | { readonly kind: "rejected"; readonly rejection: Rejection };
 
-/** What EventBridge takes, and what fits a ledger item (400 kB) with everything beside it. */
+/**
+ * The limit of EventBridge. A request of this size fits a ledger item (400 kB) with its command.
+ */
 const MAX_BYTES = 256_000;
-/** Far more than any body of the contract has; readers of JSON run out of stack somewhere above. */
+/** Far more than any body of the contract has. JSON parsers run out of stack somewhere above. */
 const MAX_LEVELS = 32;
-/** As encoded in the lane's name: two of them and the rest fit a ledger key (2048 bytes). */
+/**
+ * Of a URL-encoded name: two of them and the rest of a lane's name fit a ledger key (2048 bytes).
+ */
 const MAX_NAME_CHARACTERS = 600;
 
-/** Why a request, whatever is in it, is more than we can keep. */
+/** Problems of a request that is too large or too deep for the ledger, whatever it contains. */
 export const sizeProblems = (raw: unknown): readonly Problem[] => {
   if (isDeeperThan(raw, MAX_LEVELS)) {
     return [{ path: "", rule: `must not be nested deeper than ${MAX_LEVELS} levels` }];
@@ -132,13 +136,13 @@ export const sizeProblems = (raw: unknown): readonly Problem[] => {
     : [];
 };
 
-/** A reply names one task, rarely a few; what is kept of them has to fit a ledger item. */
+/** A reply names one task, rarely a few. Their records have to fit a ledger item. */
 const MAX_TASKS = 50;
 
 const isTooLong = (value: unknown): boolean =>
   typeof value === "string" && encodeURIComponent(value).length > MAX_NAME_CHARACTERS;
 
-/** Why the fields that name the resource cannot become part of a key. */
+/** Problems of resource names that are too long for a ledger key. */
 export const nameProblems = (
   operation: Mutation,
   request: CommandRequestBody,
@@ -150,7 +154,7 @@ export const nameProblems = (
     .map((path) => ({ path, rule }));
 };
 
-/** Whether tasks of these ids can be kept in the ledger and asked for. */
+/** Whether the ledger can hold tasks with these ids, and a request can name them. */
 export const canBeFollowed = (taskIds: readonly string[]): boolean =>
   taskIds.length <= MAX_TASKS &&
   taskIds.every((id) => pathText.safeParse(id).success && !isTooLong(id));
@@ -160,6 +164,8 @@ const sortKeys = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** Keyed hash of JSON data, for any order of its keys. Without the key it discloses nothing. */
+/**
+ * Keyed hash of JSON data, the same for any order of its fields. Discloses nothing without the key.
+ */
 export const fingerprintOf = (value: unknown, key: string): string =>
   createHmac("sha256", key).update(JSON.stringify(value, sortKeys)).digest("hex");

@@ -9,12 +9,15 @@ const taskSchema = z.object({
   /** Key of the command that the task belongs to. */
   command: z.string(),
   operation: z.string(),
-  /** Who follows a task that none of their commands has started: they may not be allowed to see it. */
+  /** The sender that follows a task of another client; it may have no right to see the task. */
   followedBy: z.string().optional(),
-  /** The provider gave one task to several commands: the first one's item has the task's own key. */
+  /**
+   * Set when the provider named one task in replies to several commands. The item of the first has the
+   * task's own key.
+   */
   sharedAs: z.enum(["first", "other"]).optional(),
   recordedAt: z.int(),
-  /** The command's deadline: from then on no command may be waiting for the task. */
+  /** The command's deadline; after it the task is abandoned once the command has ended. */
   deadline: z.int(),
   /**
    * First check; later checks follow from the task's age and write nothing, unless so much is due that
@@ -24,12 +27,12 @@ const taskSchema = z.object({
   state: z.discriminatedUnion("status", [
     z.object({
       status: z.literal("open"),
-      /** First check that did not find it, since it was found last; epoch ms. */
+      /** First check that did not find it since it was last found, epoch ms. */
       missingSince: z.int().optional(),
-      /** Newest check that did not find it. */
+      /** Newest check that did not find it, epoch ms. */
       missingAt: z.int().optional(),
     }),
-    /** Ended at the provider; `told` when its event is published and the command has it. */
+    /** Ended at the provider. `told`: its event is published, and the command has its end. */
     z.object({
       status: z.enum(["finished", "failed", "unknown"]),
       endedAt: z.int(),
@@ -67,18 +70,19 @@ export const tasks = recordKind({
 type TaskPlace = Pick<Task, "account" | "id"> &
   Partial<Pick<Task, "followedBy" | "sharedAs" | "command">>;
 
-/** Whether the item is one beside that of the command that the task belongs to first. */
+/** Whether the task has an item beside that of the command to which it belongs first. */
 export const isBeside = ({ followedBy, sharedAs }: TaskPlace): boolean =>
   followedBy !== undefined || sharedAs === "other";
 
 /**
- * Task ids are the provider's, so two accounts may know the same one. A command that follows a task it
- * has not started, or was given a task of another command, has an item beside that one's.
+ * The key of a task's item. It holds the account, because task ids are the provider's and two accounts
+ * may use the same one. A command that follows another client's task, or got the task of another
+ * command, has an item beside the first.
  */
 export const taskKey = (task: TaskPlace): string =>
   isBeside(task) ? `${task.account}/${task.id}/${task.command}` : `${task.account}/${task.id}`;
 
-/** Notes that the provider gave the task to another command too. */
+/** Records that the provider named the task in the reply to another command too. */
 export const markShared = (task: Task): Task =>
   task.sharedAs === undefined ? { ...task, sharedAs: "first" } : task;
 
@@ -86,7 +90,7 @@ export const markShared = (task: Task): Task =>
 export const postponeCheck = (task: Task, lookAt: number): Task =>
   task.state.status === "open" && lookAt > task.lookAt ? { ...task, lookAt } : task;
 
-/** Notes the end of an open task; a second end changes nothing. */
+/** Records the end of an open task; a second end changes nothing. */
 export const endTask = (task: Task, end: TaskEnd, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { ...end, endedAt: now, told: false } } : task;
 
@@ -98,20 +102,22 @@ export const markReported = (task: Task): Task =>
 export const abandonTask = (task: Task, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { status: "abandoned", endedAt: now } } : task;
 
-/** The provider may show a new task late; one that it has not known for so long is given up. */
+/** A task that the provider has not known for this long is given up. A new task may appear late. */
 export const UNKNOWN_FOR_MS = 5 * 60 * 1000;
 
-/** The longest time between two checks that did not find the task, when those between saw nothing. */
+/** The longest gap between two checks that count as one absence; checks between may have failed. */
 const MAX_MISSING_GAP_MS = 2 * 60 * 1000;
 
-/** Since when the provider has not known an open task that a check has not found now. */
+/**
+ * Since when the provider has not known an open task, epoch ms, if a check at `now` does not find it.
+ */
 export const missingSince = ({ state }: Task, now: number): number => {
   if (state.status !== "open" || state.missingSince === undefined) return now;
   const lastAt = state.missingAt ?? state.missingSince;
   return now - lastAt > MAX_MISSING_GAP_MS ? now : state.missingSince;
 };
 
-/** Notes that a check has not found the task. */
+/** Records that a check has not found the task. */
 export const noteMissing = (task: Task, now: number): Task =>
   task.state.status === "open"
     ? {
@@ -120,7 +126,7 @@ export const noteMissing = (task: Task, now: number): Task =>
       }
     : task;
 
-/** Notes that a check has found the task again. */
+/** Records that a check has found the task again. */
 export const noteFound = (task: Task): Task =>
   task.state.status === "open" && task.state.missingSince !== undefined
     ? { ...task, state: { status: "open" } }

@@ -5,7 +5,7 @@ import { recordKind } from "./record.ts";
 
 const leaseSchema = z.object({ by: z.string(), until: z.int() });
 
-/** The current runner of a job that only one runner at a time does. */
+/** The runner of a job that only one runner may do at a time. */
 const leases = recordKind({
   kind: "lease",
   schema: leaseSchema,
@@ -40,7 +40,7 @@ export const takeLease = async (
   if (found && found.value.until > clock.now()) return undefined;
   const taken = { by, until: clock.now() + durationMs };
   if (!(await leases.write(ledger, name, found, taken))) return undefined;
-  /** The end of the time for which it is known to be ours; 0 when it is not. */
+  /** Until when the lease is known to be ours, epoch ms; 0 when it is not. */
   let oursUntil = taken.until;
   const holdUntil = async (next: number): Promise<void> => {
     const { value } = await leases.update(ledger, name, (lease) =>
@@ -71,7 +71,7 @@ export const isLeaseHeld = async (
   name: string,
 ): Promise<boolean> => ((await leases.read(ledger, name))?.value.until ?? 0) > clock.now();
 
-/** Ends any lease: for a ledger whose earlier users are all known to be dead. */
+/** Ends any lease. Only for a ledger that no live process uses. */
 export const breakLease = async (ledger: Ledger, name: string): Promise<void> => {
   const found = await leases.read(ledger, name);
   if (found) await leases.write(ledger, name, found, { ...found.value, until: 0 });

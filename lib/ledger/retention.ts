@@ -6,8 +6,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 export const MAX_REQUEST_AGE_MS = 30 * DAY_MS;
 
-/** How far ahead a deadline may lie. */
+/** The latest deadline, from now. */
 export const MAX_DEADLINE_MS = 7 * DAY_MS;
 
-/** An ended command stays longer than any request for it can be accepted. */
+/** How long an ended command stays: longer than any request for it can be accepted. */
 export const LEDGER_RETENTION_MS = 60 * DAY_MS;

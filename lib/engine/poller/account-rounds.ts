@@ -4,13 +4,16 @@ import { checkTasks } from "./check-tasks.ts";
 import { type RunMemory, splitKey } from "./due-entries.ts";
 
 const MAX_ACCOUNTS_AT_ONCE = 20;
-/** How long an account may be asked in one round: one that answers needs a second or two. */
+/**
+ * How long the requests of one account may take in one round. An account that answers needs a second or
+ * two.
+ */
 const ASKING_MS = 10_000;
 /** The same while the limit of accounts is reached, and others may wait. */
 const ASKING_WHEN_FULL_MS = 5_000;
 
 interface Round {
-  /** When the asking began, epoch ms; absent while the ledger is read. */
+  /** When the first request to the provider began, epoch ms; absent while the ledger is read. */
   askedSince: number | undefined;
   readonly over: AbortController;
   readonly ended: Promise<void>;
@@ -35,8 +38,7 @@ const groupByAccount = (keys: readonly string[]): ReadonlyMap<string, readonly s
 export type AccountRounds = ReturnType<typeof createAccountRounds>;
 
 /**
- * Checks the due tasks of one run, the accounts side by side: one that answers slowly holds up no
- * other.
+ * Checks the due tasks of one run, all accounts side by side, so that a slow account delays no other.
  * @param signal of the run
  */
 export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal: AbortSignal) => {
@@ -71,12 +73,13 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
     begin(keys: readonly string[], isCrowded: boolean): void {
       const byAccount = groupByAccount(keys);
       const last = (account: string): number => begunAt.get(account) ?? 0;
-      // The longest waiting comes first, or accounts in trouble, soon due again, would always be served.
+      // The account that has waited longest comes first. Otherwise accounts in trouble, which are soon
+      // due again, would always be served.
       for (const [account, ofAccount] of [...byAccount].sort(([a], [b]) => last(a) - last(b))) {
         if (!isFull() && !rounds.has(account)) beginRound(account, ofAccount, isCrowded);
       }
     },
-    /** Ends the asking of every account that has used up its time. */
+    /** Aborts the requests of every account that has used up its time. */
     endLate(): void {
       const since = deps.clock.now() - (isFull() ? ASKING_WHEN_FULL_MS : ASKING_MS);
       for (const { askedSince, over } of rounds.values()) {

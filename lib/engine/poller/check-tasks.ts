@@ -25,13 +25,15 @@ import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
 /** The shortest pause between two checks of one task. */
 const MIN_PAUSE_MS = 2_000;
-/** As often as the poller's schedule: no check is missed by a run that ends. */
+/** The period of the poller's schedule, so that no check is missed when a run ends. */
 const MAX_PAUSE_MS = 60_000;
-/** A check after each further fifth of its age finds an end late by a fifth of the whole at most. */
+/**
+ * Checking after each further fifth of a task's age finds its end late by at most a fifth of the whole.
+ */
 const PART_OF_AGE = 0.2;
 /** Spreads the checks of tasks that began together: the pause is up to a quarter shorter. */
 const JITTER = 0.25;
-/** For tasks that were not asked for because the account was in trouble. */
+/** For tasks that were not read because the account was in trouble. */
 const UNASKED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
 
@@ -119,9 +121,9 @@ export interface AccountCheck {
   readonly keys: readonly string[];
   /** Whether more is due than a query shows: each checked task then makes room for those behind. */
   readonly isCrowded: boolean;
-  /** Aborts when nothing new is to be begun. */
+  /** Aborts when the run may begin nothing new. */
   readonly run: AbortSignal;
-  /** Called before the first request to the provider, for the signal of all of them. */
+  /** Called before the first request to the provider. @returns the signal for all requests */
   readonly startAsking: () => AbortSignal;
 }
 
@@ -174,13 +176,13 @@ const checkOpenTasks = async (
     deps.log.warn("tasks not checked: their account is not in the accounts file", {
       account: name,
     });
-  // Without an account nothing can be seen, and the tasks rest until their deadline.
+  // Without an account no task can be read, and the tasks stay open until their deadline.
   const { reports, isListed } = account
     ? await readTasks(account, openTasks, deps.random, startAsking())
     : NOTHING_SEEN;
   const now = deps.clock.now();
   const pauses = pausesOf(deps, openTasks);
-  // Tasks on one list stay together, or each would soon be due, and read, by itself.
+  // Tasks on one list get one pause. Otherwise each would soon be due, and read, by itself.
   const common = isListed ? Math.min(...pauses.values()) : undefined;
   const checkOne = async ({ key, task }: OpenTask): Promise<void> => {
     if (run.aborted) {

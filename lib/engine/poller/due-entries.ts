@@ -7,9 +7,11 @@ import type { CommandDeps } from "../deps.ts";
 import { errorFields, keyFields } from "../deps.ts";
 import { lanes } from "../lane.ts";
 
-/** An entry that failed stays due; this run leaves it alone for a while. */
+/** Pause before this run tries an entry again that failed and stays due. */
 const PAUSE_AFTER_ERROR_MS = 5_000;
-/** The index may show an entry for a while after it was handled; nothing is due again so soon. */
+/**
+ * Pause after an entry was handled: the due index may lag behind, and nothing is due again so soon.
+ */
 export const PAUSE_AFTER_WORK_MS = 1_000;
 export const MAX_AT_ONCE = 8;
 /** Part of the poller's lease, which is renewed between two slices. */
@@ -29,11 +31,14 @@ const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
   [rateLimits.kind, rateLimits.publish],
 ]);
 
-/** What one run of the poller remembers of entries that stay due, by their keys. */
+/** The memory of one poller run about entries that stay due, by their keys. */
 export interface RunMemory {
-  /** Epoch ms before which this run leaves the entry alone: a check without news writes nothing. */
+  /**
+   * Epoch ms before which this run does not handle the entry. Kept here because a check without news
+   * writes nothing.
+   */
   readonly notBefore: Map<string, number>;
-  /** Since when (epoch ms) the end of a task was known and not published. */
+  /** Since when the end of a task has been known but not published, epoch ms. */
   readonly unpublishedSince: Map<string, number>;
 }
 
@@ -72,7 +77,8 @@ export const within = async (
   await Promise.race([work, asleep]);
   done.abort();
   await asleep;
-  // A process that stops ends its sleeps. It closes the ledger next, so nothing may be under way.
+  // A process that stops ends its sleeps early and closes the ledger next, so the work has to end
+  // first.
   if (clock.now() < endsAt) await work;
 };
 
@@ -86,7 +92,7 @@ const handleDue = async (deps: PollerDeps, entryKey: string): Promise<void> => {
 export type EntryWork = ReturnType<typeof createEntryWork>;
 
 /**
- * Handles the due entries of one run that are no tasks.
+ * Handles the due entries of one run, except tasks.
  * @param mayBegin whether the run may still begin something
  */
 export const createEntryWork = (deps: PollerDeps, memory: RunMemory, mayBegin: () => boolean) => {

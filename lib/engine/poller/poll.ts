@@ -10,14 +10,17 @@ import {
   within,
 } from "./due-entries.ts";
 
-/** More than a run can handle; what lies behind comes into view as entries are handled. */
+/** Limit of the query: more than a run can handle. Further entries appear as these are handled. */
 const MAX_DUE = 10_000;
-/** A nearer due time may be written while a run sleeps, and its wake finds this run at work. */
+/**
+ * Limit of one sleep. An earlier due time may be written meanwhile, and its wake signal finds the lease
+ * taken.
+ */
 const MAX_SLEEP_MS = 1_000;
 
 /**
- * How long a run waits at its end for what is under way. An operation that AWS does not answer may
- * take longer; whatever it still writes is under the version condition of its item.
+ * How long a run waits at its end for unfinished work. A call that AWS does not answer may take longer.
+ * A late write is safe, because it carries the version condition of its item.
  */
 const STOP_MS = 1_500;
 
@@ -45,7 +48,7 @@ interface Run {
 const nextReadyAt = (entries: readonly DueEntry[], memory: RunMemory): number =>
   Math.min(...entries.map((entry) => readyAt(entry, memory)));
 
-/** Sleeps until an entry is ready (epoch ms), or a round or an entry ends, but not for long. */
+/** Sleeps until an entry is ready (epoch ms), or a round or an entry ends, for at most a second. */
 const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<void> => {
   const durationMs = Math.min(next - deps.clock.now(), MAX_SLEEP_MS);
   const wake = new AbortController();
@@ -97,14 +100,14 @@ const drain = async (
     await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.allEnded()]));
   }
   if (entries.length === 0) return;
-  // Another run takes over from here, without waiting for the schedule.
+  // The next run takes over without waiting for the schedule.
   await deps.waker.wakeAt(Math.max(deps.clock.now(), nextReadyAt(entries, memory)));
 };
 
 /**
- * How late the longest due entry is, seconds. The due time of a followed task stays where it was, so
- * of tasks only those count with an end that the run has found unpublished. A due time of 0 says "at once"
- * and not since when, so it does not count either.
+ * How late the oldest due entry is, seconds. A followed task keeps its due time, so a task counts only
+ * if the run found its end unpublished. A due time of 0 means "at once" and has no start, so it does
+ * not count.
  */
 const lagSeconds = (
   entries: readonly DueEntry[],

@@ -7,16 +7,16 @@ import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
 import { isBeside, type Task, type TaskEnd } from "../task.ts";
 
-/** What one check of a task says. */
+/** The result of one check of a task. */
 export type TaskReport =
   | { readonly kind: "open"; readonly project: number | undefined }
   | { readonly kind: "ended"; readonly end: TaskEnd; readonly project: number | undefined }
   | { readonly kind: "missing" }
   /** There is no account to ask. */
   | { readonly kind: "unseen" }
-  /** Not asked for, because the account was in trouble; the provider may have named a pause. */
+  /** Not read, because the account was in trouble; the provider may have asked for a pause. */
   | { readonly kind: "unasked"; readonly retryAfterMs: number | undefined }
-  /** The provider gave no usable answer; it may have named a pause. */
+  /** The provider gave no usable answer; it may have asked for a pause. */
   | {
       readonly kind: "unreadable";
       readonly code: string;
@@ -24,14 +24,14 @@ export type TaskReport =
     };
 
 /**
- * What a task record means. FINISHED with an error text is a failure; a state that we do not know
+ * The meaning of a task record. FINISHED with an error text is a failure; a state that we do not know
  * means still running: the document names two ends only.
  */
 const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
   const { state, error, created_resources: resources } = task;
   const project = task.project_id ?? undefined;
   if (state === "FINISHED" && !error) {
-    // More than an event takes is left out: it can be read at the provider.
+    // A list that is too large for an event is left out: it can be read at the provider.
     const created = resources && isSmall(resources) && { createdResources: { ...resources } };
     return { kind: "ended", end: { status: "finished", ...created }, project };
   }
@@ -42,7 +42,7 @@ const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
   return { kind: "open", project };
 };
 
-/** A failed check is never the task's end: it only says that nothing was seen. */
+/** A failed check never ends a task: it shows only that the task could not be read. */
 const reportOfError = (error: unknown): TaskReport => {
   if (!(error instanceof ProviderError)) throw error;
   return error.code === "not-found"
@@ -70,14 +70,14 @@ const PAGE_SIZE = 1000;
 const MAX_PAGES = 10;
 /** How far the provider's clock may be behind ours without hiding our tasks from the list. */
 const CLOCK_SKEW_MS = 60_000;
-/** A foreign task began before it was recorded here; one that is older still is read by itself. */
+/** A task of another client began before it was recorded here. An older one is read by itself. */
 const BEGAN_BEFORE_MS = 24 * 60 * 60 * 1000;
 const MAX_READS_AT_ONCE = 5;
 
-/** Answers of an interface that has no list, or not for this key, or none that can be read. */
+/** Error codes of an API that has no list, none for this key, or none that can be read. */
 const NO_LIST = new Set(["forbidden", "refused", "reply-unexpected", "reply-unreadable"]);
 
-/** Errors of the account rather than of the task that was asked for. */
+/** Error codes that concern the account rather than the task. */
 const IN_TROUBLE = new Set([
   "aborted",
   "budget-spent",
@@ -138,12 +138,12 @@ const tryToList = async (
     return await listOpen(account, Math.min(...tasks.map(beganAt)), signal);
   } catch (error) {
     const report = reportOfError(error);
-    // An interface without the list is read task by task; one that is in trouble is left alone.
+    // Without a list, tasks are read one by one. An account in trouble is left alone.
     return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : undefined;
   }
 };
 
-/** In another order each time, so that the same ones are not always behind one that gets no answer. */
+/** Random order, so that the same tasks are not always behind one that gets no answer. */
 const shuffled = <T>(items: readonly T[], random: Random): readonly T[] =>
   items
     .map((item) => ({ item, order: random.fraction() }))

@@ -16,7 +16,7 @@ import {
   tasks,
 } from "../task.ts";
 
-/** Replaces a text with unknown secrets. */
+/** Replaces a provider's text that may hold secrets unknown to Skyhook. */
 const NOT_SHOWN =
   "the task failed; the provider's text is hidden, because it may hold another client's secrets";
 
@@ -38,7 +38,7 @@ const shownText = async ({ ledger }: CommandDeps, task: Task, text: string): Pro
   // The key of another task's follower may read like that of a task.
   if (started?.id !== id || started.sharedAs) return NOT_SHOWN;
   const { state } = started;
-  // The request is erased soon after, and with it the knowledge of its secrets.
+  // The request is erased soon after, and its secrets are unknown then.
   if (state.status === "failed" && state.message !== undefined) return state.message;
   const command = await commands.read(ledger, started.command);
   const redact = redactorOf(commandedOperation(started.operation), command?.value.request);
