@@ -3,22 +3,22 @@ import type { AccountSettings, AccountsConfig, SenderRights } from "./accounts-c
 import { OWN } from "./accounts-schema.ts";
 
 export interface AccessRequest {
-  /** The AWS account of the sender, from EventBridge or our own queue; never from the request. */
+  /** The AWS account of the sender, as EventBridge or our own queue reports it; never from the request. */
   readonly sender: string;
   readonly account: string;
   readonly operation: string;
-  /** Undefined for operations that reach the whole client. */
+  /** Undefined for operations that are not limited to one project. */
   readonly project: number | undefined;
 }
 
-/** The rights of senders. A sender without rights gets one answer whether or not an account exists. */
+/** Rights of senders. A sender without rights gets the same answer for an unknown account. */
 export interface Access {
-  /** The accounts that a sender may use at all: with only one, a request need not name it. */
+  /** Accounts on which a sender has any right. A request may leave out the account if there is one. */
   accountsOf(sender: string): readonly string[];
   mayRun(request: AccessRequest): boolean;
-  /** Whether the sender may see a project's resources; undefined: resources without a project. */
+  /** Whether the sender may see resources of a project, or without a project if it is undefined. */
   maySee(sender: string, account: string, project: number | undefined): boolean;
-  /** The deadline of a command that names none, ms. */
+  /** Time limit of a command that names no deadline, ms. */
   deadlineMs(account: string, operation: string): number;
 }
 
@@ -28,8 +28,8 @@ const isListed = <T>(list: "all" | readonly T[], value: T): boolean =>
   list === "all" || list.includes(value);
 
 /**
- * An operation without a project reaches all of them: rights to some projects must list it by name. The
- * project of a followed task is checked when the task is read.
+ * An operation without a project reaches all projects: rights to some projects must list it by name.
+ * The project of a followed task is checked when the task is read.
  */
 const coversProject = (
   { operations, projects }: Scope,
@@ -41,7 +41,7 @@ const coversProject = (
     : isListed(projects, project);
 };
 
-/** Whether rights, or what an account allows at all, are enough for a request. */
+/** Whether the rights of a sender, or the limits of an account, cover a request. */
 export const covers = (
   scope: Scope,
   request: Pick<AccessRequest, "operation" | "project">,
@@ -50,11 +50,11 @@ export const covers = (
 const sees = ({ projects }: Scope, project: number | undefined): boolean =>
   project === undefined ? projects === "all" : isListed(projects, project);
 
-/** @param ownSender the AWS account that the config calls `own` */
+/** @param ownSender id of the AWS account that the config calls `own` */
 export const createAccess = (config: AccountsConfig, ownSender: string): Access => {
   /**
-   * An account may list `own` and our own id beside it, because the file is read without knowing that
-   * id. The rights of both entries add up.
+   * The file is read without our own AWS account id, so an account may list both `own` and that id. The
+   * rights of both entries add up.
    */
   const rightsOf = (account: AccountSettings | undefined, sender: string) =>
     (account?.senders ?? []).filter(

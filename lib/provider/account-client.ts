@@ -26,11 +26,11 @@ import {
 } from "./rate-limit.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-/** How long a call waits for a permit. */
+/** Longest time that a call waits for a permit. */
 const MAX_PERMIT_WAIT_MS = 5_000;
-/** For a provider that asks for a pause without saying how long. */
+/** Pause after a 429 without `Retry-After`. */
 const DEFAULT_PAUSE_MS = 1_000;
-/** With the first key, with the one that another call has read since, and with a newer one. */
+/** One send with the first key, one with a key that another call has read since, and one with a newer key. */
 const MAX_SENDS = 3;
 
 export interface AccountClientPorts {
@@ -41,11 +41,11 @@ export interface AccountClientPorts {
   readonly metrics: Metrics;
 }
 
-/** Writes to the ledger what responses say about the account. Never rejects. */
+/** Writes the account state that responses reveal (a pause, a refused key) to the ledger. Never rejects. */
 const createAccountStateUpdates = (ports: AccountClientPorts, account: string) => {
   const { ledger, clock, log } = ports;
 
-  /** An unreachable ledger must not fail a call that has its response. */
+  /** Never throws, because an unreachable ledger must not fail a call that has its response. */
   const update = async (next: (rateLimit: RateLimit) => RateLimit): Promise<boolean> => {
     try {
       const { value } = await rateLimits.change(ledger, account, (current) =>
@@ -55,14 +55,14 @@ const createAccountStateUpdates = (ports: AccountClientPorts, account: string) =
       return true;
     } catch (error) {
       const errorMessage = error instanceof Error ? error.message : String(error);
-      const text = "account state not updated, the next response will retry it";
+      const text = "account state not updated; the next response will retry it";
       log.warn(text, { account, errorMessage });
       return false;
     }
   };
 
   return {
-    /** @returns whether the ledger has the pause, so that every process keeps it */
+    /** @returns whether the ledger holds the pause, so that every process obeys it */
     async pauseUntil(until: number): Promise<boolean> {
       let isReported = false;
       const isUpdated = await update((rateLimit) => {
@@ -72,11 +72,14 @@ const createAccountStateUpdates = (ports: AccountClientPorts, account: string) =
       });
       if (isUpdated && isReported) {
         const fields = { account, until: new Date(until).toISOString() };
-        log.warn("the provider asks for a long pause, no request of the account leaves", fields);
+        log.warn(
+          "provider asked for a long pause; the account sends nothing until its end",
+          fields,
+        );
       }
       return isUpdated;
     },
-    /** @param sentAt when the refused request left, epoch ms */
+    /** @param sentAt time at which the refused request left, epoch ms */
     async keyRefused(sentAt: number): Promise<void> {
       await update((rateLimit) => refuseKey(rateLimit, { now: clock.now(), sentAt }));
     },
@@ -87,17 +90,17 @@ const createAccountStateUpdates = (ports: AccountClientPorts, account: string) =
 };
 
 const WAIT_REASONS: Readonly<Record<Wait["because"], string>> = {
-  "budget-spent": "the rate limit is used up",
-  "key-refused": "the API key is refused",
-  paused: "the provider wants a pause",
+  "budget-spent": "the account's rate limit is exhausted",
+  "key-refused": "the provider refuses the API key",
+  paused: "the provider asked for a pause",
 };
 
 const isCode = (error: unknown, code: ProviderError["code"]): error is ProviderError =>
   error instanceof ProviderError && error.code === code;
 
 /**
- * Statuses that say nothing about the key: a gateway may answer before the key is checked, and many
- * gateways answer 403 to a revoked key.
+ * Statuses that do not show whether the key is valid: a gateway may answer before it checks the key, and
+ * many gateways answer 403 to a revoked key.
  */
 const INCONCLUSIVE_STATUSES = new Set([401, 403, 408, 429]);
 
@@ -112,7 +115,7 @@ interface Attempt {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly sentAt: number;
-  /** This one included. */
+  /** Number of sends of this request, including this one. */
   readonly sends: number;
 }
 
@@ -124,12 +127,13 @@ interface AccountClientOptions {
 }
 
 /**
- * The client of an account. Each request has a permit of the account's rate limit. A request that was
- * refused with a replaced key is sent again with the new one. A response that concerns the account (a
- * pause, a refused key) is written to the ledger for all processes.
+ * Client of an account. Each request acquires a permit of the account's rate limit. If the provider
+ * refuses a key that has been replaced, the request is sent again with the new key. A response that
+ * concerns the account (a pause, a refused key) is written to the ledger for all processes.
  *
- * Beside what every client throws: ProviderError `budget-spent`, `paused` or `key-refused`, throttled
- * and with `retryAfterMs`, or `budget-unavailable`, transient, when nothing was sent.
+ * Throws, in addition to the errors of every client and only if nothing was sent: ProviderError
+ * `budget-spent`, `paused` or `key-refused`, throttled and with `retryAfterMs`; or `budget-unavailable`,
+ * transient.
  */
 export const createAccountClient = (
   ports: AccountClientPorts,
@@ -138,7 +142,7 @@ export const createAccountClient = (
   const { clock, metrics } = ports;
   const updates = createAccountStateUpdates(ports, account);
 
-  /** @throws ProviderError when there is no permit in time; nothing was sent */
+  /** @throws ProviderError when no permit is granted in time; nothing was sent */
   const acquirePermit = async (
     operation: Operation,
     signal: AbortSignal,
@@ -146,17 +150,17 @@ export const createAccountClient = (
   ): Promise<void> => {
     const request = { maxWaitMs: MAX_PERMIT_WAIT_MS, signal, hasNewKey };
     const permit = await rateLimiter.acquire(request).catch((cause: unknown) => {
-      const text = "not sent, the rate limit cannot be read";
+      const text = "not sent: the ledger failed while acquiring a permit of the rate limit";
       throw callError(operation, "transient", "budget-unavailable", text, { cause });
     });
     if (permit.kind === "aborted") throw notSent(operation);
     if (permit.kind === "ready") return;
-    const text = `not sent, ${WAIT_REASONS[permit.because]}`;
+    const text = `not sent: ${WAIT_REASONS[permit.because]}`;
     const retryAfterMs = Math.max(1, permit.until - clock.now());
     throw callError(operation, "throttled", permit.because, text, { retryAfterMs });
   };
 
-  /** Applies what an error says about the account, other than a refused key. */
+  /** Updates the state of the account after an error. Refused keys are handled in `keyAfter`. */
   const updateAccount = async (error: unknown, sentAt: number): Promise<void> => {
     if (isCode(error, "throttled")) {
       const until = clock.now() + (error.retryAfterMs ?? DEFAULT_PAUSE_MS);
@@ -183,9 +187,9 @@ export const createAccountClient = (
   };
 
   /**
-   * The key to send a refused request again with. A refused key means that nothing took effect, also for
-   * a mutation.
-   * @throws the error itself when the request is not sent again
+   * Returns the key for the next send of a request after its key was refused. That is safe also for a
+   * mutation: a request with a refused key has no effect.
+   * @throws the given error when the request must not be sent again
    */
   const keyAfter = async (operation: Operation, error: unknown, attempt: Attempt) => {
     const { key, signal, sentAt, sends } = attempt;
@@ -199,7 +203,7 @@ export const createAccountClient = (
       await updates.keyRefused(sentAt);
       throw error;
     }
-    // The request was sent: without another permit its error stays "refused", not "not sent".
+    // The request was sent once, so the error stays "refused", not "not sent", if no permit is granted.
     await acquirePermit(operation, signal, true).catch(() => {
       throw error;
     });
@@ -208,7 +212,7 @@ export const createAccountClient = (
 
   return {
     async call(operation, request, signal = new AbortController().signal) {
-      // Before the permit, which would expire while a key is read.
+      // The key is read first: a permit would expire meanwhile.
       let key = await readApiKey(operation, apiKeys.current, signal);
       await acquirePermit(operation, signal, false);
       for (let sends = 1; ; sends += 1) {

@@ -7,15 +7,15 @@ import { accountsSchema, OWN } from "./accounts-schema.ts";
 export const DEFAULT_REQUESTS_PER_SECOND = 20;
 export const DEFAULT_AMBIGUITY_WINDOW_MS = 300_000;
 const DEFAULT_MAX_PAUSE_MS = 15 * 60 * 1000;
-/** Long enough for every task the provider documents, and the time its own clients wait. */
+/** Covers every task that the provider documents; its own clients wait as long. */
 const DEFAULT_DEADLINE_MS = 2 * 60 * 60 * 1000;
 
 type Operations = "all" | readonly string[];
 type Projects = "all" | readonly number[];
 
-/** What one AWS account may do with an account, within what the account allows at all. */
+/** Rights of one AWS account on an account at the provider, within the limits of that account. */
 export interface SenderRights {
-  /** An AWS account id, or `own`. */
+  /** An AWS account id, or `own` for the one that Skyhook runs in. */
   readonly sender: string;
   readonly operations: Operations;
   readonly projects: Projects;
@@ -23,7 +23,7 @@ export interface SenderRights {
 
 export interface AccountSettings {
   readonly name: string;
-  /** Absent in a local run: the provider of that run. */
+  /** Undefined for an account at the provider of the local run. */
   readonly baseUrl: string | undefined;
   readonly apiKey: { readonly parameter: string } | { readonly environment: string } | undefined;
   readonly senders: readonly SenderRights[];
@@ -34,9 +34,9 @@ export interface AccountSettings {
   readonly poolPath: string;
   readonly canList: boolean;
   readonly ambiguityWindowMs: number;
-  /** The longest pause that the provider may ask for. */
+  /** Longest pause that the provider may ask for. */
   readonly maxPauseMs: number;
-  /** By operation id, and `default`; of commands that name no deadline. */
+  /** Time limits of commands that name no deadline, by operation id or `default`. */
   readonly deadlinesMs: { readonly default: number; readonly [operation: string]: number };
 }
 
@@ -89,7 +89,7 @@ export const toAccountsConfig = (file: z.output<typeof accountsSchema>): Account
   organization: file.organization,
 });
 
-/** One account that our own AWS account may use for everything. */
+/** A config of one account on which our own AWS account has all rights. */
 export const ownAccount = (
   accountName: string,
   requestsPerSecond = DEFAULT_REQUESTS_PER_SECOND,
@@ -100,7 +100,7 @@ export const ownAccount = (
 
 type Path = readonly PropertyKey[];
 
-/** The parts of a file that the rules read; the schema reports everything else that is wrong. */
+/** The parts of a file that the cross-field rules read. The schema reports all other problems. */
 const looseSchema = z.looseObject({
   accounts: z.array(z.looseObject({}).catch({})).catch([]),
   aws_accounts: z.array(z.looseObject({}).catch({})).catch([]),
@@ -118,10 +118,10 @@ interface Placed {
 const duplicates = (placed: readonly Placed[]): readonly PlacedProblem[] =>
   placed.flatMap(({ path, value }) => {
     const first = placed.find((other) => other.value === value)?.path ?? path;
-    // The schema reports values that are not text.
+    // The schema reports values that are not strings.
     return typeof value !== "string" || first === path
       ? []
-      : [{ path, rule: `the same as ${first.map(String).join(".")}` }];
+      : [{ path, rule: `duplicate of ${first.map(String).join(".")}` }];
   });
 
 const sendersOf = (senders: unknown, path: Path): readonly Placed[] =>
@@ -132,9 +132,9 @@ const sendersOf = (senders: unknown, path: Path): readonly Placed[] =>
       : { value: entry, path: [...path, at] };
   });
 
-/** Each name, sender and AWS account occurs once; only senders that may put events on the bus have rights. */
+/** Requires unique names, senders and AWS accounts, and senders that may put events on the bus. */
 const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
-  // An id without quotes is reported at its own entry, and not for each of its senders.
+  // An id without quotes is reported once, at its own entry, and not again for each of its senders.
   const guests = file.aws_accounts.map(({ id }) => String(id).padStart(12, "0"));
   const mayPut = new Set<unknown>([OWN, ...guests]);
   const isStranger = ({ value }: Placed): boolean =>
@@ -144,7 +144,7 @@ const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
     !mayPut.has(value);
   const ofSenders = file.accounts.flatMap(({ senders }, index) => {
     const placed = sendersOf(senders, ["accounts", index, "senders"]);
-    const rule = "puts no events: not in aws_accounts, no organization";
+    const rule = "may not put events on the bus: add it to aws_accounts, or set organization";
     return [
       ...duplicates(placed),
       ...placed.filter(isStranger).map(({ path }) => ({ path, rule })),
@@ -164,24 +164,27 @@ const namesAndSenders = (file: LooseFile): readonly PlacedProblem[] => {
   ];
 };
 
-/** Fields about the API of a provider that the account names. */
+/** Fields that describe the API at `base_url`. */
 const API_FIELDS = ["task_path", "pool_path", "lists", "settle"];
 
-/** A key must not go to an address that it was not configured for; API fields need the address. */
+/**
+ * Requires a key for each address, so that no key goes to an address that it was not configured for, and
+ * an address for the fields that describe its API.
+ */
 const addressRules = (file: LooseFile): readonly PlacedProblem[] =>
   file.accounts.flatMap((account, index) => {
     const [fields, rule] =
       account.base_url === undefined
         ? [
             API_FIELDS.filter((field) => account[field] !== undefined),
-            "only together with base_url",
+            "allowed only together with base_url",
           ]
-        : [account.api_key === undefined ? ["api_key"] : [], "required with base_url"];
+        : [account.api_key === undefined ? ["api_key"] : [], "required together with base_url"];
     return fields.map((field) => ({ path: ["accounts", index, field], rule }));
   });
 
-/** The events of an AWS account's commands go to no other AWS account. */
-const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
+/** Requires each bus to belong to its AWS account: no other one may receive the events of its commands. */
+const foreignBuses = (file: LooseFile): readonly PlacedProblem[] =>
   file.aws_accounts.flatMap(({ id, bus }, index) => {
     const owner = typeof bus === "string" ? /^arn:[^:]*:events:[^:]*:(\d{12}):/.exec(bus)?.[1] : id;
     const rule =
@@ -191,21 +194,21 @@ const busesOfOthers = (file: LooseFile): readonly PlacedProblem[] =>
       : [{ path: ["aws_accounts", index, "bus"], rule }];
   });
 
-/** Cross-field rules of every accounts file, on its content as it was read. */
+/** Cross-field rules of every accounts file, applied to its content as parsed from YAML or JSON. */
 export const commonRules = (file: LooseFile): readonly PlacedProblem[] => [
   ...namesAndSenders(file),
-  ...busesOfOthers(file),
+  ...foreignBuses(file),
 ];
 
-/** Cross-field rules of a file for a local run, whose own provider serves accounts without `base_url`. */
+/** Cross-field rules for a local run, where accounts may leave out `base_url`. */
 export const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
   const file = looseFileOf(content);
   return [...commonRules(file), ...addressRules(file)];
 };
 
 /**
- * Reads the accounts that are packaged with a function as JSON.
- * @throws Error naming every problem and no value
+ * Reads the accounts file that is packaged with a function as JSON.
+ * @throws Error with every problem, and without any value of the file
  */
 export const parseAccounts = (json: unknown): AccountsConfig => {
   const parsed = accountsSchema.safeParse(json);
@@ -215,5 +218,5 @@ export const parseAccounts = (json: unknown): AccountsConfig => {
   ];
   if (parsed.success && problems.length === 0) return toAccountsConfig(parsed.data);
   const texts = problems.map(({ path, rule }) => `${pathText(path)} (${rule})`);
-  throw new Error(`wrong accounts: ${texts.join(", ")}`);
+  throw new Error(`invalid accounts file: ${texts.join(", ")}`);
 };

@@ -12,7 +12,10 @@ import { accountsSchema } from "./accounts-schema.ts";
 
 const environmentKeySchema = z.object({ environment: z.string() });
 
-/** A deployment has no provider of its own, and anyone who may see a function sees its variables. */
+/**
+ * Cross-field rules for a deployment. It has no provider of its own, so `base_url` and `api_key` are
+ * required. A key in an environment variable is refused: every reader of the function could see it.
+ */
 const deploymentRules = (content: unknown): readonly PlacedProblem[] => {
   const file = looseFileOf(content);
   const ofAccounts = file.accounts.flatMap((account, index) => {
@@ -24,7 +27,7 @@ const deploymentRules = (content: unknown): readonly PlacedProblem[] => {
         ? [
             {
               path: [...path, "api_key", "environment"],
-              rule: "for local runs only; a deployment reads keys from SSM: parameter",
+              rule: "allowed in local runs only; a deployment reads its keys from SSM, so use parameter",
             },
           ]
         : []),
@@ -43,10 +46,10 @@ const read = (
     : reading;
 };
 
-/** Reads an accounts file, YAML or JSON; reports every problem with its line. */
+/** Reads an accounts file of a local run, YAML or JSON. Reports every problem with its line. */
 export const readAccountsFile = (text: string): ConfigReading<AccountsConfig> =>
   read(text, crossFieldRules);
 
-/** Reads an accounts file for a deployment; reports every problem with its line. */
+/** Reads an accounts file of a deployment, YAML or JSON. Reports every problem with its line. */
 export const readDeployedAccounts = (text: string): ConfigReading<AccountsConfig> =>
   read(text, deploymentRules);

@@ -7,38 +7,47 @@ import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
 import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 
-/** In an accounts file, the AWS account that Skyhook itself runs in. */
+/** The word for the AWS account that Skyhook itself runs in, in an accounts file. */
 export const OWN = "own";
 
 const MAX_AMBIGUITY_WINDOW_MS = 60 * 60 * 1000;
 const LONGEST_MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 
-/** Quoted in YAML, or its leading zeros are gone. */
+/** A string of 12 digits. YAML reads an id without quotes as a number, without its leading zeros. */
 const awsAccountId = z
-  .string({ error: 'an AWS account id in quotes, such as "111122223333"' })
-  .regex(/^\d{12}$/, { error: 'an AWS account id, such as "111122223333"' });
-const sender = z.union([z.literal(OWN), awsAccountId], {
-  error: 'own, or an AWS account id in quotes, such as "111122223333"',
-});
+  .string({ error: 'must be an AWS account id in quotes, such as "111122223333"' })
+  .regex(/^\d{12}$/, { error: 'must be an AWS account id of 12 digits, such as "111122223333"' })
+  .describe('AWS account id in quotes, such as "111122223333"');
+const sender = z
+  .union([z.literal(OWN), awsAccountId], {
+    error: 'must be own, or an AWS account id in quotes, such as "111122223333"',
+  })
+  .describe("`own`, or an AWS account id in quotes");
 
 const operations = z.union([z.literal("all"), z.array(oneOf(COMMANDED_IDS)).min(1)], {
-  error: `all, or a list of ${COMMANDED_IDS.join(", ")}`,
+  error: `must be all, or a list of these operations: ${COMMANDED_IDS.join(", ")}`,
 });
 const projects = z.union([z.literal("all"), z.array(z.int()).min(1)], {
-  error: "all, or a list of project ids",
+  error: "must be all, or a list of project ids",
 });
 
 const rightsSchema = z.strictObject({
   sender,
-  operations: operations.optional().describe("What this sender may run; all of the account's"),
-  projects: projects.optional().describe("Where this sender may act; all of the account's"),
+  operations: operations
+    .optional()
+    .describe("Operations that this sender may run (default: all that the account allows)"),
+  projects: projects
+    .optional()
+    .describe(
+      "Projects in which this sender may run commands (default: all that the account allows)",
+    ),
 });
 
 const atMost = (limitMs: number, rule: string) =>
   duration.refine((durationMs) => durationMs <= limitMs, { error: rule }).optional();
 const deadline = atMost(MAX_DEADLINE_MS, "at most 7d");
 
-const ENTRY_RULE = "own, an AWS account id in quotes, or rights";
+const ENTRY_RULE = "must be own, an AWS account id in quotes, or an object with `sender`";
 
 /** Reports problems inside a rights object instead of "not an AWS account id". */
 const entryRule = (input: unknown): string => {
@@ -62,40 +71,60 @@ const apiKeySchema = z
     ],
     {
       error:
-        "where the key is: `parameter: /name/of/an/ssm/parameter`, or `environment: VARIABLE`; never the key itself",
+        "must say where the key is: `parameter: /name/of/an/ssm/parameter` or `environment: VARIABLE`; never the key itself",
     },
   )
-  .describe("Where the provider's API key is");
+  .describe("Place of the provider's API key: an SSM parameter, or a variable of a local run");
 
 const accountSchema = z.strictObject({
-  name: entryName.describe("What commands call it"),
-  base_url: baseUrl.optional().describe("Address of the provider's API"),
+  name: entryName.describe("Name of the account in commands, reactions and events"),
+  base_url: baseUrl
+    .optional()
+    .describe("Base URL of the provider's API; absent: the provider of the local run"),
   api_key: apiKeySchema.optional(),
   senders: z
-    .array(z.union([sender, rightsSchema], { error: ({ input }) => entryRule(input) }))
+    .array(
+      z
+        .union([sender, rightsSchema], { error: ({ input }) => entryRule(input) })
+        .describe("`own`, an AWS account id in quotes, or an object with rights"),
+    )
     .min(1)
-    .describe("AWS accounts that may use it, each with everything or with rights of its own"),
-  operations: operations.optional().describe("What may be run at all (default: all)"),
-  projects: projects.optional().describe("Where anybody may act (default: all)"),
+    .describe(
+      "AWS accounts that may use this account: `own` or an id for all rights, an object for some",
+    ),
+  operations: operations.optional().describe("Operations that any sender may run (default: all)"),
+  projects: projects
+    .optional()
+    .describe("Projects in which any sender may run commands (default: all)"),
   requests_per_second: z
     .int()
     .min(1)
     .max(1_000)
     .optional()
-    .describe("Rate limit, requests a second (default: 20)"),
-  task_path: oneOf([TASK_PATH, PUBLISHED_TASK_PATH]).optional(),
-  pool_path: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH]).optional(),
+    .describe(
+      "Rate limit of the account in requests per second, shared by all functions (default: 20)",
+    ),
+  task_path: oneOf([TASK_PATH, PUBLISHED_TASK_PATH])
+    .optional()
+    .describe(`The provider's path of one task (default: ${TASK_PATH})`),
+  pool_path: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH])
+    .optional()
+    .describe(`The provider's path of a pool's update (default: ${POOL_PATH})`),
   lists: z
     .boolean()
     .optional()
-    .describe("Whether its API lists tasks and notification events (default: true)"),
+    .describe("Whether the provider's API lists tasks and notification events (default: true)"),
   settle: atMost(MAX_AMBIGUITY_WINDOW_MS, "at most 1h").describe(
-    "How long a request without reply may still act (5m)",
+    "Ambiguity window: a request without a reply takes effect within this time or never (default: 5m)",
   ),
   max_pause: atMost(LONGEST_MAX_PAUSE_MS, "at most 24h").describe(
-    "Longest pause that the provider's Retry-After may cause (15m)",
+    "Longest pause that the provider's Retry-After may cause (default: 15m)",
   ),
-  deadlines: deadlinesSchema.optional().describe("Of commands that name none (default: 2h)"),
+  deadlines: deadlinesSchema
+    .optional()
+    .describe(
+      "Time limits of commands that name no deadline, by operation or `default` (default: 2h)",
+    ),
 });
 
 const awsAccountSchema = z.strictObject({
@@ -103,25 +132,29 @@ const awsAccountSchema = z.strictObject({
   bus: z
     .string()
     .regex(/^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus\/[\w./-]{1,256}$/, {
-      error: "the ARN of an event bus",
+      error: "must be the ARN of an event bus",
     })
     .optional()
-    .describe("Where the events of its commands go"),
+    .describe("ARN of its event bus, which receives the events of its commands"),
 });
 
-/** The accounts file, as people write it. */
+/** An accounts file as written. `toAccountsConfig` fills in its defaults. */
 export const accountsSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Where an editor finds this schema"),
+    $schema: z.string().optional().describe("Path of this schema, for editors"),
     accounts: z.array(accountSchema).min(1).describe("Accounts at the provider"),
     aws_accounts: z
       .array(awsAccountSchema)
       .optional()
-      .describe("Other AWS accounts that may put events on the bus"),
+      .describe("Other AWS accounts that may put events on Skyhook's bus"),
     organization: z
       .string()
-      .regex(/^o-[a-z0-9]{10,32}$/, { error: "an AWS organization's id, such as o-abcde12345" })
+      .regex(/^o-[a-z0-9]{10,32}$/, {
+        error: "must be the id of an AWS organization, such as o-abcde12345",
+      })
       .optional()
-      .describe("All of its AWS accounts may put events on the bus"),
+      .describe(
+        "Id of an AWS organization; all of its AWS accounts may put events on Skyhook's bus",
+      ),
   })
-  .describe("Accounts at the provider, and who may use them");
+  .describe("Accounts at the provider, and the AWS accounts that may use them");

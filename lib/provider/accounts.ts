@@ -8,34 +8,34 @@ import { createApiKeyCache, type KeyPorts, type KeySource, keySourceOf } from ".
 import type { Client, ClientOptions, OtherPaths } from "./client.ts";
 import { createRateLimiter, type Readiness } from "./rate-limiter.ts";
 
-/** The account of requests that name none. */
+/** Name of the only account of a local run without an accounts file. */
 export const DEFAULT_ACCOUNT = "local";
 
-/** A cloud account at the provider. */
+/** An open account at the provider. */
 export interface Account {
   readonly name: string;
-  /** Keeps to the rate limit, and uses a key that was replaced. */
+  /** Client that obeys the account's rate limit and picks up a replaced key. */
   readonly client: Client;
   /**
-   * Reserves permits for the next calls, for as long as their window of a second lasts. A command calls
-   * it before it records its request, and before it reads anything for it. Waits up to a second.
-   * @param permits how many requests are to follow, from 1. One permit is enough where no window has as
-   * many, and while the key is refused, when one request is the half-open probe
+   * Reserves permits for the next calls. They expire with their window of one second. A command reserves
+   * before it records its request and before its preflight reads. Waits up to a second.
+   * @param permits number of requests that will follow, at least 1. Reserves one permit if the rate limit
+   * is lower than that, and while the key is refused, when the request is the half-open probe
    * @throws Error when the ledger fails
    */
   ready(signal: AbortSignal, permits: number): Promise<Readiness>;
-  /** The path template that the account's provider answers to. */
+  /** Path template of an operation at the account's provider. */
   pathOf(operation: Operation): string;
   /**
-   * A request whose reply was lost acts within this time or never (ms). An assumption about the
-   * provider: absence of a created resource proves nothing before.
+   * Ambiguity window, ms: a request without a reply takes effect within this time or never. An assumption
+   * about the provider. Before its end, the absence of a created resource proves nothing.
    */
   readonly ambiguityWindowMs: number;
-  /** Whether the account's interface can list tasks and notification events. */
+  /** Whether the account's API can list tasks and notification events. */
   readonly canList: boolean;
 }
 
-/** How long `ready` waits for permits before it answers when to ask again. */
+/** How long `ready` waits for permits before it returns the time of the next try. */
 const READY_WAIT_MS = 1_000;
 
 export interface AccountPorts
@@ -45,7 +45,7 @@ export interface AccountPorts
   readonly random: Random;
 }
 
-/** The provider of a local run, for accounts that name none. */
+/** The provider of a local run, used by accounts without `base_url`. */
 export interface OwnProvider {
   readonly baseUrl: string;
   readonly apiKey: () => Promise<string>;
@@ -64,9 +64,9 @@ const providerOf = (
     const ownKey: KeySource = { reference: "the run's own provider", read: own.apiKey };
     return { ...own, keySource: keySource ?? ownKey };
   }
-  // The run's own key is for its own provider only.
+  // The run's own key must not be sent to any other provider.
   if (settings.baseUrl === undefined || !keySource) {
-    throw new Error(`account ${settings.name} names no provider, or no key`);
+    throw new Error(`account ${settings.name}: base_url or api_key is missing`);
   }
   const { baseUrl, canList, ambiguityWindowMs, taskPath, poolPath } = settings;
   const paths = { [getTask.id]: taskPath, [updatePool.id]: poolPath };
@@ -94,7 +94,7 @@ const openAccount = (
     async ready(signal, permits) {
       const permit = await rateLimiter.reserve({ maxWaitMs: READY_WAIT_MS, signal }, permits);
       if (permit.kind !== "aborted") return permit;
-      // The caller has no time left; the next one may ask at once.
+      // The caller has no time left; the next caller may ask at once.
       return { kind: "wait", until: clock.now(), because: "budget-spent" };
     },
     client: createAccountClient(ports, {
@@ -107,9 +107,10 @@ const openAccount = (
 };
 
 /**
- * Opens every account of a config, once a process; reads and sends nothing yet.
- * @param own the provider of accounts that name none
- * @throws Error naming an account that has no provider or no key
+ * Opens every account of a config, once per process. Reads no key and sends no request.
+ * @param own the provider of accounts without `base_url`
+ * @returns a function from an account's name to the account; undefined for an unknown name
+ * @throws Error naming an account without a provider or a key
  */
 export const openAccounts = (
   config: AccountsConfig,

@@ -5,24 +5,27 @@ import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Secrets } from "../platform/ports/secrets.ts";
 import type { AccountSettings } from "./accounts-config.ts";
 
-/** Both known forms, `1234$abcdef` and `1234_abcdef`, and any other that a header can carry. */
+/** Both known forms, `1234$abcdef` and `1234_abcdef`, and any other text that an HTTP header can carry. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 
 /**
- * The key in a text; a line end after it, as secret files have, is not part of it.
- * @returns undefined when no header can carry it
+ * Returns the key in a text, without the line end of a secret file.
+ * @returns undefined when an HTTP header cannot carry the key
  */
 export const sendableKey = (text: string): string | undefined => {
   const key = text.trim();
   return SENDABLE.test(key) ? key : undefined;
 };
 
-/** A shorter text is a word that a reply may have of its own. */
+/** A shorter key could be an ordinary word of a reply. */
 const MIN_KEY_CHARACTERS = 8;
 
 const inLowerCase = (url: string): string => url.replace(/%../g, (code) => code.toLowerCase());
 
-/** Removes an API key from text, also as JSON, as JSON in JSON, and each of these in a URL. */
+/**
+ * Creates a function that removes an API key from text: as is, in JSON, in JSON inside JSON, and each of
+ * these URL-encoded.
+ */
 export const keyRedactorOf = (apiKey: string): ((quoted: string) => string) => {
   const inJson = asInJson(apiKey);
   const plain = [apiKey, inJson, asInJson(inJson)];
@@ -41,8 +44,8 @@ const withTexts = (value: unknown, change: (text: string) => string): unknown =>
 };
 
 /**
- * A reply without the key in any of its texts and names; a number with the same digits stays.
- * @param text the reply as it came
+ * Removes the key from every string and field name of a reply. A number with the same digits stays.
+ * @param text the text of the reply before it was parsed
  */
 export const withoutKey = (reply: unknown, text: string, apiKey: string): unknown => {
   const redact = keyRedactorOf(apiKey);
@@ -50,9 +53,9 @@ export const withoutKey = (reply: unknown, text: string, apiKey: string): unknow
   return isQuoted ? withTexts(reply, redact) : reply;
 };
 
-/** The place of an account's key. */
+/** A place from which an account's key is read. */
 export interface KeySource {
-  /** Names the place in logs; never the key. */
+  /** Name of the place for logs; never the key. */
   readonly reference: string;
   /** @throws Error naming the place, never the key */
   read(): Promise<string>;
@@ -60,7 +63,7 @@ export interface KeySource {
 
 export interface KeyPorts {
   readonly secrets: Secrets;
-  /** Holds the keys that the config names as `environment`. */
+  /** Environment variables; hold the keys of accounts with `api_key: { environment }`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -77,30 +80,30 @@ export const keySourceOf = (
     reference: variable,
     async read() {
       const key = environment[variable];
-      if (!key) throw new Error(`the environment variable ${variable} is not set`);
+      if (!key) throw new Error(`environment variable ${variable} is not set`);
       return key;
     },
   };
 };
 
 /**
- * How long a read may take, and how long its result is used: concurrent refusals share one read, and a
- * key that stays refused or unreadable is not read again for every request.
+ * Time limit of a read, and the time for which its result is reused, ms. Concurrent refusals share one
+ * read, and a key that stays refused or unreadable is not read again for every request.
  */
 const REREAD_MS = 5_000;
 
 /** Caches an account's API key in this process. */
 export interface ApiKeyCache {
   /**
-   * Reads the key at the first call and keeps it until it is refused.
-   * @throws Error when it cannot be read, or no header can carry it
+   * Reads the key at the first call and caches it until the provider refuses it.
+   * @throws Error when it cannot be read, or an HTTP header cannot carry it
    */
   current(): Promise<string>;
   /**
-   * The key to send with after a refusal.
+   * Returns the key to use after a refusal: the cached one if it has changed since, else reads it again.
    * @param refused the key that was sent
    * @returns undefined when there is no other key
-   * @throws Error when it cannot be read
+   * @throws Error when the key cannot be read
    */
   after(refused: string): Promise<string | undefined>;
 }
@@ -122,18 +125,22 @@ export const createApiKeyCache = (
   const readInTime = async (): Promise<string> => {
     const done = new AbortController();
     const late = clock.sleep(REREAD_MS, done.signal).then((): never => {
-      throw new Error(`the API key in ${reference} was not read in time`);
+      throw new Error(`reading the API key in ${reference} timed out after ${REREAD_MS} ms`);
     });
-    // Rejects unhandled when the read was faster.
+    // Rejects without a handler when the read is faster.
     late.catch(() => {});
     try {
       const key = sendableKey(await Promise.race([read(), late]));
-      if (key === undefined) throw new Error(`no header can carry the API key in ${reference}`);
+      if (key === undefined) {
+        throw new Error(
+          `the API key in ${reference} has characters that HTTP headers do not allow`,
+        );
+      }
       return key;
     } catch (error) {
       metrics.count("AccountKeyUnreadable", { account });
       const errorMessage = error instanceof Error ? error.message : String(error);
-      const text = "no request of the account can leave, its API key cannot be read";
+      const text = "API key not readable; the account sends nothing until it is";
       log.error(text, { account, reference, errorMessage });
       throw error;
     } finally {
@@ -152,7 +159,7 @@ export const createApiKeyCache = (
   const readFirst = async (): Promise<string> => {
     try {
       const key = await readAgain();
-      // The first refusal of it causes a read at once.
+      // So that the first refusal of this key reads it again at once.
       lastRead = undefined;
       return key;
     } catch (error) {

@@ -12,14 +12,14 @@ import {
   type StoppedBy,
 } from "./provider-error.ts";
 
-/** One request of an operation, in the decoded form: 64-bit integers are decimal strings. */
+/** One request of an operation, in decoded form: 64-bit integers are decimal strings. */
 export interface OperationRequest<O extends Operation> {
   readonly params: Params<O>;
   readonly query: Query<O>;
   readonly body: Body<O>;
 }
 
-/** Fills a path template; every value is one segment. */
+/** Fills a path template. Every value becomes one segment. */
 const fillPath = (template: string, params: Readonly<Record<string, unknown>>): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 
@@ -36,7 +36,10 @@ const queryString = (query: Readonly<Record<string, unknown>>): string => {
 
 const fields = z.record(z.string(), z.unknown());
 
-/** Path and query of a request. @throws ZodError when they are outside the contract */
+/**
+ * Returns the path and query string of a request.
+ * @throws ZodError when they violate the contract
+ */
 export const requestTarget = (
   operation: Operation,
   path: string,
@@ -49,7 +52,7 @@ export const requestTarget = (
 
 /**
  * Builds the HTTP request of a call.
- * @throws ZodError when the request is outside the contract
+ * @throws ZodError when the request violates the contract
  */
 export const buildRequest = <O extends Operation>(
   operation: O,
@@ -69,27 +72,30 @@ export const buildRequest = <O extends Operation>(
     headers,
     body: body === undefined ? null : formatWireJson(body),
     signal: options.signal,
-    // A redirect would carry the key to another address.
+    // Following a redirect would send the key to another address.
     redirect: "manual",
   });
 };
 
-/** A list of a thousand tasks is 1 to 2 MB. Lossless JSON parsing takes a second for 10 MB. */
+/**
+ * Size limit of a success reply. A list of a thousand tasks is 1 to 2 MB; lossless JSON parsing takes about
+ * a second for 10 MB.
+ */
 export const MAX_REPLY_BYTES = 10_000_000;
-/** Only the beginning of a refusal is quoted. */
+/** Size limit of an error reply. Errors quote only its beginning. */
 export const MAX_REFUSAL_BYTES = 400_000;
 
 export interface ReplyText {
   readonly text: string;
-  /** Whether that is all of it. */
+  /** Whether the text is complete. */
   readonly isWhole: boolean;
 }
 
 const NO_TEXT: ReplyText = { text: "", isWhole: false };
 
 /**
- * Reads the text of a reply up to `maxBytes` of the decompressed body: a small compressed reply can be
- * very large. Cancels the rest, which closes the connection.
+ * Reads the text of a reply, up to `maxBytes` of the decompressed body: a small compressed reply can
+ * expand to any size. Cancels the rest, which closes the connection.
  */
 export const readText = async (
   { body }: Pick<Response, "body">,
@@ -108,8 +114,8 @@ export const readText = async (
 };
 
 /**
- * Settles as the work does, or rejects with the signal's reason as soon as it aborts: work that ignores
- * the signal, such as an app in this process, must not exceed the time of the attempt.
+ * Settles with the work, or rejects with the signal's reason as soon as the signal aborts. Needed for work
+ * that ignores the signal, such as an app in this process, and must not exceed the time of the attempt.
  */
 export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   let stop = () => {};
@@ -125,24 +131,24 @@ export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): P
   }
 };
 
-/** Path template by operation id. */
+/** Path templates by operation id. */
 export type OtherPaths = Readonly<Record<string, string>>;
 
 export interface ClientOptions {
   readonly baseUrl: string;
   /**
-   * Called for every request, so that a rotated key is used without a restart. Its error becomes a
-   * cause and must not hold the key.
+   * Called for every request, so that a rotated key is used without a restart. Its errors become causes
+   * and must not contain the key.
    */
   readonly apiKey: () => Promise<string>;
-  /** `fetch`, or an app that answers in this process. */
+  /** `fetch`, or an app in this process. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly clock: Clock;
-  /** Limits one attempt, from reading the key to the last byte of the reply. */
+  /** Time limit of one attempt, from reading the key to the last byte of the reply, ms. */
   readonly attemptTimeoutMs: number;
-  /** The longest pause that a `Retry-After` may ask for; absent: a day. */
+  /** Longest pause that a `Retry-After` may ask for, ms (default: 24 h). */
   readonly maxPauseMs?: number;
-  /** Path templates of operations with another path at this provider than in the contract. */
+  /** Path templates of operations whose path differs from the contract at this provider. */
   readonly paths: OtherPaths;
 }
 
@@ -150,7 +156,7 @@ export interface Client {
   /**
    * Sends one request once.
    * @throws ProviderError with the disposition of the failure
-   * @throws ZodError when the request is outside the contract; nothing was sent
+   * @throws ZodError when the request violates the contract; nothing was sent
    */
   call<O extends Operation>(
     operation: O,
@@ -170,7 +176,7 @@ const readJson = (operation: Operation, { text, isWhole }: ReplyText): unknown =
   try {
     return operation.hasPrices ? parseMoneyJson(text) : parseWireJson(text);
   } catch (error) {
-    throw unreadable(operation, "not readable JSON", error);
+    throw unreadable(operation, "not valid JSON", error);
   }
 };
 
@@ -179,7 +185,7 @@ const readReply = <O extends Operation>(
   replyText: ReplyText,
   apiKey: string,
 ): Reply<O> => {
-  // Task ends and results are published, with all that the provider quotes in them.
+  // Results and ends of tasks are published, with any text that the provider quotes in them.
   const json = withoutKey(readJson(operation, replyText), replyText.text, apiKey);
   const reply = z.safeParse<O["response"]>(operation.response, json);
   if (reply.success) return reply.data;
@@ -187,16 +193,16 @@ const readReply = <O extends Operation>(
   // Without its task ids the outcome of a mutation cannot be followed.
   const disposition =
     operation.kind === "mutation" && operation.answers === "tasks" ? "ambiguous" : "contract";
-  const text = "the reply breaks the contract";
+  const text = "the reply violates the contract";
   throw callError(operation, disposition, "reply-unexpected", text, { problems });
 };
 
-/** The error of a call that its caller stopped before the request left. */
+/** Error of a call that was stopped before its request left. */
 export const notSent = (operation: Operation, reason = "no time left"): ProviderError =>
-  callError(operation, "transient", "aborted", `not sent, ${reason}`);
+  callError(operation, "transient", "aborted", `not sent: ${reason}`);
 
 const keyUnavailable = (operation: Operation, rule: string, cause?: unknown): ProviderError =>
-  callError(operation, "transient", "key-unavailable", `not sent, ${rule}`, { cause });
+  callError(operation, "transient", "key-unavailable", `not sent: ${rule}`, { cause });
 
 /**
  * Reads the API key for one request.
@@ -209,16 +215,17 @@ export const readApiKey = async (
 ): Promise<string> => {
   const text = await unlessAborted(apiKey(), signal).catch((error: unknown) => {
     throw signal.aborted
-      ? keyUnavailable(operation, "the API key was not there in time")
+      ? keyUnavailable(operation, "reading the API key took too long")
       : keyUnavailable(operation, "the API key cannot be read", error);
   });
   const key = sendableKey(text);
-  // Checked here, because fetch's own error quotes the header, key included.
-  if (key === undefined) throw keyUnavailable(operation, "no header can carry the API key");
+  // Checked here, because the error of fetch would quote the header with the key.
+  if (key === undefined)
+    throw keyUnavailable(operation, "the API key has characters that HTTP headers do not allow");
   return key;
 };
 
-/** Typed calls to the provider. One call is one request; retries are the caller's decision. */
+/** Creates a typed client of the provider. One call is one request; callers decide about retries. */
 export const createClient = (options: ClientOptions): Client => {
   const { clock } = options;
 
@@ -226,7 +233,7 @@ export const createClient = (options: ClientOptions): Client => {
     const response = await unlessAborted(options.fetch(request), ended);
     const maxBytes = response.ok ? MAX_REPLY_BYTES : MAX_REFUSAL_BYTES;
     const read = unlessAborted(readText(response, maxBytes), ended);
-    // The status of a refusal is enough, even when its text is cut off.
+    // For an error reply the status is enough, even if its text is cut off.
     const replyText = response.ok ? await read : await read.catch(() => NO_TEXT);
     return { response, replyText };
   };

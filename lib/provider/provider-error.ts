@@ -5,20 +5,20 @@ import type { Problem } from "../contract/problem.ts";
 import { keyRedactorOf } from "./api-key.ts";
 
 /**
- * What a failed call means for its caller; decided once, here at the client.
- * - `transient`: nothing took effect (or it was a read); the same call may pass later.
- * - `throttled`: as transient; the provider asked for a pause.
- * - `permanent`: clearly refused; the same call will be refused again.
- * - `ambiguous`: the mutation left, and whether it took effect is unknown, or which tasks it started.
- * - `contract`: a success reply breaks our schema: a read is of no use, a mutation that its reply
- *   completes has taken effect.
+ * Meaning of a failed call for its caller, decided once, here at the client.
+ * - `transient`: the call was a read or had no effect; the same call may succeed later.
+ * - `throttled`: like `transient`, and the provider asked for a pause.
+ * - `permanent`: the provider refused the call and will refuse it again.
+ * - `ambiguous`: the mutation left; whether it took effect, or which tasks it started, is unknown.
+ * - `contract`: a success reply violates our schema. A read has no usable result; a mutation that its
+ *   reply completes has taken effect.
  */
 export type Disposition = "transient" | "throttled" | "permanent" | "ambiguous" | "contract";
 
 /**
- * Stable words for the cause; a word is never reused for another meaning. Nothing was sent for
- * `budget-spent` (no permit within the account's rate limit), `paused` (the provider wants a pause),
- * `budget-unavailable` (the ledger cannot be read), and for `key-refused` without a status.
+ * Stable codes of the cause; a code is never reused for another meaning. Nothing was sent for
+ * `budget-spent` (the account's rate limit grants no permit), `paused` (the provider asked for a pause),
+ * `budget-unavailable` (the ledger failed), and for `key-refused` without a status.
  */
 export type ProviderErrorCode =
   | "aborted"
@@ -50,12 +50,12 @@ interface ProviderErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A call that did not end with a usable reply. The message may quote the provider's own text. */
+/** Error of a call without a usable reply. The message may quote text of the provider. */
 export class ProviderError extends Error {
   readonly disposition: Disposition;
   readonly code: ProviderErrorCode;
   readonly status: number | undefined;
-  /** How long the provider asked us to wait, milliseconds. */
+  /** Pause that the provider asked for, ms. */
   readonly retryAfterMs: number | undefined;
   readonly problems: readonly Problem[];
 
@@ -70,7 +70,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** The error of a call, with the operation in its message. */
+/** Creates the error of a call; its message begins with the operation. */
 export const callError = (
   operation: Operation,
   disposition: Disposition,
@@ -80,7 +80,7 @@ export const callError = (
 ): ProviderError =>
   new ProviderError({ disposition, code, message: `${operation.id}: ${text}`, ...details });
 
-/** The message without the problems that it ends with, in whole or cut off. */
+/** The message without the problems at its end, which may be cut off. */
 const withoutProblems = ({ message, problems }: ProviderError): string => {
   const said = `: ${problems.map(({ path, rule }) => `${path}: ${rule}`).join("; ")}`;
   const [first] = problems;
@@ -89,34 +89,37 @@ const withoutProblems = ({ message, problems }: ProviderError): string => {
 };
 
 /**
- * An error as a list of problems: its message at `path`, then the fields that the provider names. A
- * provider may repeat its fields in its message; here each stands once.
+ * Converts an error to a list of problems: its message at `path`, then the fields that the provider
+ * names. Fields that the provider repeats in its message are removed from it.
  */
 export const problemsOfError = (
   error: ProviderError,
   path = "",
 ): readonly [Problem, ...Problem[]] => [{ path, rule: withoutProblems(error) }, ...error.problems];
 
-/** Tasks hold a resource for seconds to minutes; the provider's own clients retry a lock every 10 s. */
+/**
+ * Pause after a lock. Tasks hold a resource for seconds to minutes, and the provider's own clients retry
+ * every 10 s.
+ */
 const LOCK_RETRY_MS = 10_000;
 
-/** Longer than any provider means; a value far beyond it would not fit into a date. */
+/** Limit of a `Retry-After`. No provider means more, and a much larger value does not fit into a date. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** A longer text is quoted unparsed: lossless JSON parsing takes about a second for 10 MB. */
+/** Longer error bodies are quoted without parsing: lossless JSON parsing takes about a second for 10 MB. */
 const MAX_READ_CHARACTERS = 100_000;
 const MAX_QUOTED_CHARACTERS = 500;
 const MAX_PROBLEMS = 100;
 
 const optionalText = z.string().optional().catch(undefined);
 const rulesSchema = z.union([z.string().transform((rule) => [rule]), z.array(z.string())]);
-/** The three families' error bodies at once; every key may be missing. */
+/** Error bodies of all three API families in one schema; every key is optional. */
 const errorBodySchema = z.looseObject({
   message: optionalText,
   error: optionalText,
   invalid_fields: z.record(z.string(), rulesSchema).optional().catch(undefined),
 });
 
-/** Text of the provider in one line of bounded length, whole characters only. */
+/** Reduces text of the provider to one line of bounded length, without half surrogate pairs. */
 const quote = (text: string): string =>
   text
     .slice(0, MAX_QUOTED_CHARACTERS)
@@ -129,7 +132,7 @@ interface ErrorBody {
   readonly problems: readonly Problem[];
 }
 
-/** @param redact removes what must not be quoted */
+/** @param redact removes secrets from a text */
 const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorBody => {
   let json: unknown;
   try {
@@ -141,15 +144,15 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
   const problems = Object.entries(invalid_fields)
     .slice(0, MAX_PROBLEMS)
     .map(([path, rules]) => ({ path: quote(redact(path)), rule: quote(redact(rules.join("; "))) }));
-  // A body of an unknown shape says more than its status.
+  // A body of unknown shape is quoted whole, because it explains more than the status.
   const said = message || error || (problems.length > 0 ? "" : text);
   return { message: quote(redact(said)), problems };
 };
 
-/** RFC 9110 dates; Date.parse alone also reads `1.5` or `soon 5` as dates of 2001. */
+/** Dates of RFC 9110. `Date.parse` alone also accepts `1.5` and `soon 5`, as dates of 2001. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .+ GMT$/;
 
-/** `Retry-After` in both of its forms, seconds or an HTTP date; undefined when it asks for no pause. */
+/** Reads `Retry-After`, in seconds or as an HTTP date, as ms; undefined when it asks for no pause. */
 const requestedPauseMs = (
   response: Response,
   now: number,
@@ -173,7 +176,7 @@ const meaningOf = (
   }
   switch (status) {
     case 401:
-      // A refused key concerns the account: the command waits for a working key.
+      // A refused key is a problem of the account: the command waits for a valid key.
       return { disposition: "transient", code: "key-refused" };
     case 403:
       return { disposition: "permanent", code: "forbidden" };
@@ -194,8 +197,8 @@ const meaningOf = (
 
 /**
  * Turns an unsuccessful response into an error with its disposition.
- * @param answer `text`: the body, possibly cut off; `apiKey`: never quoted, even if the provider does;
- * `now`: epoch ms, to which a date in `Retry-After` is relative; `maxPauseMs`: the longest pause allowed
+ * @param answer `text`: the body, possibly cut off; `apiKey`: removed wherever the provider quotes it;
+ * `now`: epoch ms, base of a date in `Retry-After`; `maxPauseMs`: longest pause allowed
  */
 export const refusalOf = (
   operation: Operation,
@@ -216,7 +219,7 @@ export const refusalOf = (
   return callError(operation, disposition, code, text, { status, problems, retryAfterMs });
 };
 
-/** Failures before the first byte of the request leaves: name, connection or certificate. */
+/** Error codes of failures before the first byte leaves: name lookup, connection, certificate. */
 const NEVER_LEFT_CODES = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -231,20 +234,20 @@ const NEVER_LEFT_CODES = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** A reset or a lost route has one code before and after sending; the system call distinguishes them. */
+/** System calls before sending: a reset has the same error code before and after the request leaves. */
 const NEVER_LEFT_CALLS = new Set(["connect", "getaddrinfo"]);
 
 const networkErrorSchema = z.object({
   message: optionalText,
   code: optionalText,
   syscall: optionalText,
-  /** One error an address, when a name has several. */
+  /** One error for each address of a name with several. */
   errors: z.array(z.unknown()).optional().catch(undefined),
   cause: z.unknown().optional(),
 });
 type NetworkError = z.output<typeof networkErrorSchema>;
 
-/** `fetch` wraps the network's error: the first cause with a code has the facts. */
+/** Finds the network's error inside the error of `fetch`: the first cause with a code. */
 const networkErrorOf = (error: unknown): NetworkError | undefined => {
   const { data } = networkErrorSchema.safeParse(error);
   return data === undefined || data.code !== undefined || data.cause === undefined
@@ -259,7 +262,7 @@ const hasNeverLeft = (error: unknown): boolean => {
     : NEVER_LEFT_CODES.has(code) || NEVER_LEFT_CALLS.has(syscall);
 };
 
-/** What ended the attempt: its own deadline, the caller, or the network. */
+/** Reason why an attempt ended without a reply: its own deadline, the caller, or the network. */
 export type StoppedBy = "deadline" | "caller" | "network";
 
 /** Turns a rejected fetch into an error with its disposition. */
@@ -270,16 +273,16 @@ export const failureOf = (
 ): ProviderError => {
   const { code: networkCode, message = "" } = networkErrorOf(error) ?? {};
   const detail = networkCode ? ` (${networkCode})` : "";
-  // Only the text: the error of fetch can hold bytes that came back, our header among them.
+  // Only the message is kept: the error of fetch can hold received bytes, and our header among them.
   const cause = new Error(message);
   const after = operation.kind === "mutation" ? "ambiguous" : "transient";
   const failure = (disposition: Disposition, code: ProviderErrorCode, text: string) =>
     callError(operation, disposition, code, text, { cause });
   switch (stoppedBy) {
     case "deadline":
-      return failure(after, "timed-out", "no answer in time");
+      return failure(after, "timed-out", "no reply in time");
     case "caller":
-      return failure(after, "aborted", "stopped before the answer");
+      return failure(after, "aborted", "aborted before the reply");
     case "network":
       return hasNeverLeft(error)
         ? failure("transient", "connection-failed", `no connection${detail}`)

@@ -1,31 +1,31 @@
 import * as z from "zod";
 import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "../ledger/outbox.ts";
 
-/** Windows begin at whole seconds of the clock of the process that acquires. */
+/** Length of a window. Windows begin at whole seconds of the clock of the acquiring process. */
 const WINDOW_MS = 1_000;
-/** While the key is refused, the circuit breaker lets one half-open probe through in this time. */
+/** While the key is refused, the circuit breaker lets one half-open probe through per interval. */
 const PROBE_INTERVAL_MS = 30_000;
 /**
- * Clocks differ by far less. A time further ahead was written by a clock that was wrong once, and is
- * ignored: the account would stand still until then.
+ * Clocks differ by far less. A time further ahead comes from a clock that was wrong, and is ignored:
+ * otherwise the account would send nothing until then.
  */
 const MAX_AHEAD_MS = 60_000;
-/** A longer pause is published: commands wait for its end. */
+/** A longer pause is published as `AccountPaused`, because commands wait for its end. */
 const LONG_PAUSE_MS = 60_000;
-/** Bounds the item (400 kB) while the bus is away; the newest events describe the current state. */
+/** Bounds the ledger item (400 kB) while the bus is down. The newest events describe the current state. */
 const MAX_UNPUBLISHED = 20;
 
 const rateLimitSchema = z.object({
   account: z.string(),
-  /** Start of the latest window with a grant; it never goes back. */
+  /** Start of the latest window with granted permits; never decreases. */
   windowStartedAt: z.int(),
-  /** Requests granted in that window. */
+  /** Permits granted in that window. */
   granted: z.int(),
   /** End of the pause that the provider asked for. */
   blockedUntil: z.int(),
-  /** When `blockedUntil` was set; older items lack it. */
+  /** Time at which `blockedUntil` was set; older items lack it. */
   blockedAt: z.int().default(0),
-  /** End of the long pause that an event has reported; a pause that begins earlier continues it. */
+  /** End of the latest published pause; a pause that begins earlier extends it and is not published. */
   reportedUntil: z.int().default(0),
   key: z.discriminatedUnion("state", [
     z.object({ state: z.literal("accepted"), since: z.int() }),
@@ -36,7 +36,7 @@ const rateLimitSchema = z.object({
 
 export type RateLimit = z.output<typeof rateLimitSchema>;
 
-/** The rate limit and key state of an account, shared by all processes. It never expires. */
+/** Records of the rate limit and key state of an account, shared by all processes. They never expire. */
 export const rateLimits = outboxKind({
   kind: "budget",
   schema: rateLimitSchema,
@@ -56,26 +56,27 @@ export const newRateLimit = (account: string): RateLimit => ({
 
 interface GrantRequest {
   readonly now: number;
+  /** Number of permits that the caller can use. */
   readonly wanted: number;
-  /** Fewer are of no use to the caller, except for a half-open probe; at most `perWindow`. */
+  /** Smallest number of use to the caller, at most `perWindow`; a half-open probe is always one. */
   readonly atLeast: number;
   readonly perWindow: number;
-  /** Whether the requests carry a key that was read after the refusal of another. */
+  /** Whether the requests carry a key that was read after another one was refused. */
   readonly hasNewKey: boolean;
-  /** The id of a half-open probe that was granted to the caller and expired unused. */
+  /** Id of a half-open probe that was granted to the caller and expired unused. */
   readonly expiredProbe: number | undefined;
 }
 
-/** Permits for requests that leave before `expiresAt` (epoch ms). */
+/** Granted permits, for requests that leave before `expiresAt` (epoch ms). */
 export interface Granted {
   readonly kind: "granted";
   readonly permits: number;
   readonly expiresAt: number;
-  /** The id of a half-open probe. */
+  /** Id of the half-open probe, if the permit is one. */
   readonly probe: number | undefined;
 }
 
-/** When to ask again (epoch ms), and why there is no permit before. */
+/** Refused permits: the time of the next try (epoch ms), and the reason. */
 export interface Wait {
   readonly kind: "wait";
   readonly until: number;
@@ -91,7 +92,7 @@ const windowAt = (now: number): number => Math.floor(now / WINDOW_MS) * WINDOW_M
 
 const isFarAhead = (at: number, now: number): boolean => at > now + MAX_AHEAD_MS;
 
-/** A process with a slow clock uses the window that other processes are in already. */
+/** Returns the current window. A process with a slow clock uses the newer window of other processes. */
 const inWindow = (rateLimit: RateLimit, now: number): RateLimit =>
   windowAt(now) > rateLimit.windowStartedAt || isFarAhead(rateLimit.windowStartedAt, now)
     ? { ...rateLimit, windowStartedAt: windowAt(now), granted: 0 }
@@ -102,14 +103,14 @@ const blockEndOf = ({ blockedUntil, blockedAt }: RateLimit, now: number): number
 
 type RefusedKey = Extract<RateLimit["key"], { state: "refused" }>;
 
-/** An expired probe is granted again to its owner; other processes wait for the next one. */
+/** Whether a probe may leave. Its owner gets an expired probe again; other processes wait for the next. */
 const mayProbe = ({ nextProbeAt }: RefusedKey, { now, expiredProbe }: GrantRequest): boolean =>
   now >= nextProbeAt ||
   nextProbeAt === expiredProbe ||
   isFarAhead(nextProbeAt, now + PROBE_INTERVAL_MS);
 
-/** A pause, or a refused key, that keeps requests back although the window may have room. */
-const holdOf = (rateLimit: RateLimit, request: GrantRequest): Wait | undefined => {
+/** Returns the wait for a pause or a refused key; undefined if only the rate limit applies. */
+const blockOf = (rateLimit: RateLimit, request: GrantRequest): Wait | undefined => {
   const blockedUntil = blockEndOf(rateLimit, request.now);
   if (request.now < blockedUntil) return { kind: "wait", until: blockedUntil, because: "paused" };
   const { key } = rateLimit;
@@ -119,14 +120,14 @@ const holdOf = (rateLimit: RateLimit, request: GrantRequest): Wait | undefined =
 };
 
 /**
- * Grants at most half of what is left of a window, so that one process does not take all of it without
- * need, but at least `atLeast`, or none. Permits expire at the end of the caller's own window. While the
- * key is refused, one half-open probe is granted every 30 s, and permits for a new key.
- * @returns the same rate limit object when nothing is granted
+ * Grants permits of the current window: at most half of the remaining ones, so that one process does not
+ * take all, but at least `atLeast`, or none. Permits expire at the end of the caller's own window. While
+ * the key is refused, grants one half-open probe every 30 s, and permits to requests with a new key.
+ * @returns the same rate limit object when no permit is granted
  */
 export const grantPermits = (rateLimit: RateLimit, request: GrantRequest): GrantStep => {
-  const hold = holdOf(rateLimit, request);
-  if (hold) return { rateLimit, grant: hold };
+  const block = blockOf(rateLimit, request);
+  if (block) return { rateLimit, grant: block };
   const { now, perWindow, hasNewKey } = request;
   const current = inWindow(rateLimit, now);
   const { key } = current;
@@ -148,12 +149,12 @@ export const grantPermits = (rateLimit: RateLimit, request: GrantRequest): Grant
   };
 };
 
-const unpublished = (rateLimit: RateLimit, event: OutboxEvent): RateLimit["outbox"] =>
+const appended = (rateLimit: RateLimit, event: OutboxEvent): RateLimit["outbox"] =>
   [...rateLimit.outbox, event].slice(-MAX_UNPUBLISHED);
 
 const isoText = (at: number): string => new Date(at).toISOString();
 
-/** Fields of the events of one episode, which is their cause: no request asked for them. */
+/** Fields of the events of one episode. No request caused them, so the episode is their cause. */
 const episodeOf = (account: string, kind: "paused" | "key-refused", since: number) => {
   const subject = `accounts/${account}`;
   const episode = `${subject}/${kind}/${isoText(since)}`;
@@ -163,7 +164,7 @@ const episodeOf = (account: string, kind: "paused" | "key-refused", since: numbe
   };
 };
 
-/** Reports a pause that is longer than a minute once, however often it is extended. */
+/** Publishes a pause of more than a minute once, however often it is extended. */
 const reportPause = (rateLimit: RateLimit, now: number): RateLimit => {
   const { account, blockedUntil } = rateLimit;
   if (now < rateLimit.reportedUntil) return { ...rateLimit, reportedUntil: blockedUntil };
@@ -174,21 +175,21 @@ const reportPause = (rateLimit: RateLimit, now: number): RateLimit => {
     time: now,
     data: { since: isoText(now), until: isoText(blockedUntil) },
   });
-  return { ...rateLimit, reportedUntil: blockedUntil, outbox: unpublished(rateLimit, event) };
+  return { ...rateLimit, reportedUntil: blockedUntil, outbox: appended(rateLimit, event) };
 };
 
-/** Pauses all requests of the account until then; a longer pause stays. */
+/** Pauses all requests of the account until `until`. A longer pause stays. */
 export const pauseRequests = (
   rateLimit: RateLimit,
   { now, until }: { readonly now: number; readonly until: number },
 ): RateLimit => {
   if (until <= blockEndOf(rateLimit, now)) return rateLimit;
-  // A pause set by a clock that was far ahead is not the one that begins now.
+  // A pause set by a clock that was far ahead is not extended: a new one begins.
   const reportedUntil = isFarAhead(rateLimit.blockedAt, now) ? 0 : rateLimit.reportedUntil;
   return reportPause({ ...rateLimit, blockedUntil: until, blockedAt: now, reportedUntil }, now);
 };
 
-/** The end of the pause that the provider asked for; undefined when there is none now. */
+/** Returns the end of the current pause (epoch ms); undefined without a pause. */
 export const pauseEndOf = (rateLimit: RateLimit, now: number): number | undefined => {
   const until = blockEndOf(rateLimit, now);
   return until > now ? until : undefined;
@@ -200,15 +201,15 @@ export const endPause = (rateLimit: RateLimit): RateLimit =>
 
 interface KeyResponse {
   readonly now: number;
-  /** When the request left; one that left before the latest change is ignored. */
+  /** Time at which the request left. Responses to requests from before the latest change are ignored. */
   readonly sentAt: number;
 }
 
-/** Clocks differ, and each episode needs an id of its own. */
+/** Start of an episode: later than the one before, because clocks differ and each needs its own id. */
 const startAfter = (since: number, now: number): number =>
   isFarAhead(since, now) ? now : Math.max(now, since + 1);
 
-/** Opens the circuit breaker: the provider refuses the key. Publishes the change once. */
+/** Opens the circuit breaker after the provider refused the key. Publishes the change once. */
 export const refuseKey = (rateLimit: RateLimit, { now, sentAt }: KeyResponse): RateLimit => {
   const { account, key } = rateLimit;
   if (key.state === "refused" || (sentAt < key.since && !isFarAhead(key.since, now))) {
@@ -224,11 +225,11 @@ export const refuseKey = (rateLimit: RateLimit, { now, sentAt }: KeyResponse): R
   return {
     ...rateLimit,
     key: { state: "refused", since, nextProbeAt: now + PROBE_INTERVAL_MS },
-    outbox: unpublished(rateLimit, event),
+    outbox: appended(rateLimit, event),
   };
 };
 
-/** Closes the circuit breaker: the provider accepts the key again. Publishes the change once. */
+/** Closes the circuit breaker after the provider accepted the key. Publishes the change once. */
 export const acceptKey = (rateLimit: RateLimit, { now, sentAt }: KeyResponse): RateLimit => {
   const { account, key } = rateLimit;
   if (key.state === "accepted" || (sentAt <= key.since && !isFarAhead(key.since, now))) {
@@ -241,5 +242,5 @@ export const acceptKey = (rateLimit: RateLimit, { now, sentAt }: KeyResponse): R
     time: since,
     data: { since: isoText(since), refusedSince: isoText(key.since) },
   });
-  return { ...rateLimit, key: { state: "accepted", since }, outbox: unpublished(rateLimit, event) };
+  return { ...rateLimit, key: { state: "accepted", since }, outbox: appended(rateLimit, event) };
 };

@@ -3,12 +3,12 @@ import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { type Granted, grantPermits, newRateLimit, rateLimits, type Wait } from "./rate-limit.ts";
 
-/** A process that got fewer permits than it wanted lets other processes ask first. */
+/** Pause of a process that got fewer permits than it wanted, so that other processes come first. */
 const COURTESY_MS = 50;
-/** Spreads processes that wait for the same window: the ledger takes one write after the other. */
+/** Longest random delay of processes that wait for the same window: the ledger takes one write at a time. */
 const SPREAD_MS = 100;
 
-/** Whether a request may leave, and if not: when to ask again (epoch ms), and why it has to wait. */
+/** A permit, or the time of the next try (epoch ms) and the reason for the wait. */
 export type Readiness = { readonly kind: "ready" } | Wait;
 
 type Acquisition = Readiness | { readonly kind: "aborted" };
@@ -16,26 +16,26 @@ type Acquisition = Readiness | { readonly kind: "aborted" };
 interface AcquireOptions {
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
-  /** Whether the request carries a key that was read after the refusal of another. */
+  /** Whether the request carries a key that was read after another one was refused. */
   readonly hasNewKey?: boolean;
 }
 
-/** The permits of one process within an account's rate limit. */
+/** Distributes the permits of an account's rate limit inside one process. */
 export interface RateLimiter {
-  /** Waits for a permit, to be used at once. @throws Error when the ledger fails */
+  /** Waits for a permit for immediate use. @throws Error when the ledger fails */
   acquire(options: AcquireOptions): Promise<Acquisition>;
   /**
-   * Waits for permits that later `acquire` calls get without waiting until their window ends. Waits
-   * for one permit only where no window has as many, and while the key is refused.
+   * Waits for permits for later `acquire` calls, which then return at once until the window ends.
+   * Reserves a single permit if the rate limit is lower than `permits`, and while the key is refused.
    */
   reserve(options: AcquireOptions, permits: number): Promise<Acquisition>;
   /** Drops unused permits. */
   discard(): void;
-  /** Gives no permit before `until` (epoch ms), whatever the ledger knows of the pause. */
+  /** Grants no permit before `until` (epoch ms), also if the ledger does not hold the pause. */
   pause(until: number): void;
-  /** Leaves a pause to the ledger, where an operator can lift it. */
+  /** Hands a pause over to the ledger, where an operator can lift it. */
   leavePause(until: number): void;
-  /** Whether the key was refused when this process last asked the ledger. */
+  /** Whether the key was refused when this process last read the rate limit. */
   isKeyRefused(): boolean;
 }
 
@@ -50,7 +50,7 @@ interface RateLimitedAccount {
   readonly requestsPerSecond: number;
 }
 
-/** Unused permits, all of one window. */
+/** Creates a pool of unused permits, all of one window. */
 const createPermitPool = (clock: Clock) => {
   let left: Pick<Granted, "permits" | "expiresAt"> = { permits: 0, expiresAt: 0 };
   return {
@@ -58,7 +58,7 @@ const createPermitPool = (clock: Clock) => {
       const kept = left.expiresAt === expiresAt ? left.permits : 0;
       left = { permits: kept + permits, expiresAt };
     },
-    /** Takes all of `count`, or none. @returns when they expire; undefined when there are fewer */
+    /** Takes `count` permits or none. @returns their expiry (epoch ms); undefined if there are fewer */
     take(count: number): number | undefined {
       if (left.permits < count || clock.now() >= left.expiresAt) return undefined;
       left = { ...left, permits: left.permits - count };
@@ -70,16 +70,16 @@ const createPermitPool = (clock: Clock) => {
   };
 };
 
-/** What the requests in the queue need now. */
+/** Permits that the requests in the queue need now. */
 interface Demand {
-  /** Permits of all requests that may be served. */
+  /** Permits for all requests that may be served. */
   readonly wanted: number;
-  /** Permits of the next request: fewer would serve none. */
+  /** Permits for the next request; fewer would serve no request. */
   readonly atLeast: number;
   readonly hasNewKey: boolean;
 }
 
-/** The permits that the ledger has granted to this process. */
+/** Acquires permits from the ledger for this process. */
 const createGrantedPermits = (
   { ledger, clock }: RateLimiterDeps,
   { name, requestsPerSecond }: RateLimitedAccount,
@@ -99,7 +99,7 @@ const createGrantedPermits = (
     const asked: { grant?: Granted | Wait } = {};
     const discardsBefore = discards;
     const { value } = await rateLimits.change(ledger, name, (current = newRateLimit(name)) => {
-      // Read as late as possible, so that requests that came during the read are served too.
+      // Computed here, so that requests that joined during the read of the ledger are served too.
       const demand = demandNow();
       const now = clock.now();
       const { rateLimit, grant } = grantPermits(current, {
@@ -117,7 +117,7 @@ const createGrantedPermits = (
     const { grant } = asked;
     if (grant?.kind === "wait") return grant;
     if (grant?.probe !== undefined) unusedProbe = grant;
-    // A pause may have begun since, and the ledger may not know of it yet.
+    // A pause that began meanwhile has dropped all permits, and may not be in the ledger yet.
     if (grant && discardsBefore === discards) pool.add(grant);
     return undefined;
   };
@@ -125,8 +125,8 @@ const createGrantedPermits = (
   return {
     pool,
     /**
-     * Puts what the ledger grants into the pool; concurrent calls share one write.
-     * @returns why nothing was granted, and until when
+     * Puts granted permits into the pool. Concurrent calls share one write.
+     * @returns the wait if no permit was granted
      * @throws Error when the ledger fails
      */
     async refill(): Promise<Wait | undefined> {
@@ -138,12 +138,12 @@ const createGrantedPermits = (
       });
       return underWay;
     },
-    /** Drops unused permits, also those that are on their way. */
+    /** Drops unused permits, also those of a grant in progress. */
     discard(): void {
       discards += 1;
       pool.clear();
     },
-    /** Notes that a permit was used; a half-open probe that is not used is asked for again. */
+    /** Records that a permit was used. An unused half-open probe is requested again. */
     noteUse(): void {
       unusedProbe = undefined;
     },
@@ -153,7 +153,7 @@ const createGrantedPermits = (
 
 interface QueuedRequest extends AcquireOptions {
   readonly permits: number;
-  /** Whether the permits are for later requests. */
+  /** Whether the permits are reserved for later requests. */
   readonly isReservation: boolean;
 }
 
@@ -165,10 +165,10 @@ interface Waiter {
 }
 
 /**
- * Requests of one process that wait for permits, in the order of their arrival. Those with a new key go
- * first: they have waited before, and no other request gets a permit while the key is refused.
- * @param serve answers whether there were enough permits
- * @param refill asks for permits for the queue; answers why there are none, and until when
+ * Creates the queue of this process's requests for permits, in order of arrival. Requests with a new key
+ * come first: they have waited before, and no other request gets a permit while the key is refused.
+ * @param serve takes permits for a request; returns false if there are too few
+ * @param refill acquires permits for the queue; returns the wait if there are none
  */
 const createPermitQueue = (
   { clock, random }: RateLimiterDeps,
@@ -191,7 +191,7 @@ const createPermitQueue = (
     }
   };
 
-  /** Ends the waiters that would have to wait for longer than they can. */
+  /** Ends the waiters that cannot wait that long. */
   const endTooLong = (wait: Wait): void => {
     for (const { endsAt, end } of waiters) if (wait.until > endsAt) end(wait);
   };
@@ -207,7 +207,7 @@ const createPermitQueue = (
       for (serveInOrder(); waiters.length > 0; serveInOrder()) {
         change = new AbortController();
         const wait = await refill();
-        // Permits were granted; they may have expired on the way.
+        // Permits were granted, but may have expired before they arrived.
         if (!wait) serveInOrder();
         endTooLong(wait ?? { kind: "wait", until: clock.now(), because: "budget-spent" });
         if (wait) await sleep(wait);
@@ -221,7 +221,7 @@ const createPermitQueue = (
 
   const remove = (waiter: Waiter): void => {
     waiters = waiters.filter((other) => other !== waiter);
-    // The loop must not sleep on for an empty queue.
+    // Ends the sleep of the loop when the queue is empty.
     if (waiters.length === 0) change.abort();
   };
 

@@ -9,44 +9,44 @@ const CAP_MS = 60_000;
 const withJitter = (pauseMs: number, random: Random): number =>
   Math.round(pauseMs * (1 - random.fraction() / 2));
 
-/** Doubles from 1 s to 60 s; jitter takes off up to half, so that many retries do not coincide. */
+/** Exponential back-off, ms: doubles from 1 s to 60 s. Jitter takes off up to half, to spread retries. */
 export const backoffMs = (attempt: number, random: Random): number =>
   withJitter(Math.min(CAP_MS, FIRST_MS * 2 ** (attempt - 1)), random);
 
-/** For waits without attempts to count: a tenth of the time waited, 1 s to 60 s, with jitter. */
+/** Pause of a wait without attempts to count, ms: a tenth of the time waited, 1 s to 60 s, with jitter. */
 export const pauseAfterWaitMs = (waitedMs: number, random: Random): number =>
   withJitter(Math.min(CAP_MS, Math.max(FIRST_MS, waitedMs / 10)), random);
 
-/** After as many failures of one call the provider is in trouble; the next run tries again. */
+/** Attempts of one call in a run. After more failures the next run tries again. */
 const MAX_ATTEMPTS = 5;
 
 export interface RetryOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Epoch ms; no attempt starts from then on. */
+  /** End of the time for new attempts, epoch ms. */
   readonly endsAt: number;
   readonly signal: AbortSignal;
 }
 
-/** Whether the call certainly had no effect and may succeed later in this run. */
+/** Whether the call had no effect for certain, and may succeed later in this run. */
 const isRetryable = (error: unknown): error is ProviderError =>
   error instanceof ProviderError &&
   (error.disposition === "transient" || error.disposition === "throttled") &&
-  // The caller stopped the call, and with it the retries.
+  // The caller aborted the call, and with it the retries.
   error.code !== "aborted";
 
-/** Whether the request left; a call that got no permit says nothing about the provider. */
+/** Whether the call counts as an attempt: without a permit no request left. */
 const isAttempt = (error: unknown): boolean =>
   !(error instanceof ProviderError && (error.code === "budget-spent" || error.code === "paused"));
 
 /**
- * A client for jobs that make many calls in one run. A 429 pauses all of them; calls that failed without
- * effect are retried, calls with an unknown outcome are not. Each call rejects with the last
- * ProviderError when the attempts or the time are over.
+ * Creates a client for jobs with many calls in one run. A 429 pauses all of them. Calls that failed
+ * without effect are retried; calls with an unknown outcome are not. Each call rejects with the last
+ * ProviderError when its attempts or the time are over.
  */
 export const createRetryingClient = (client: Client, options: RetryOptions): Client => {
   const { clock, random, signal } = options;
-  /** When the next request may leave, epoch ms. */
+  /** Time at which the next request may leave, epoch ms. */
   let nextAt = clock.now();
 
   /** @returns false when there is no time left */
@@ -59,12 +59,12 @@ export const createRetryingClient = (client: Client, options: RetryOptions): Cli
     }
   };
 
-  /** @throws the error itself when the call is not retried */
+  /** @throws the given error when the call is not retried */
   const pauseAfter = async (error: unknown, attempt: number): Promise<void> => {
     if (!isRetryable(error) || attempt >= MAX_ATTEMPTS || signal.aborted) throw error;
     const pause = Math.max(error.retryAfterMs ?? 0, backoffMs(Math.max(1, attempt), random));
     const resumeAt = clock.now() + pause;
-    // The provider asks all calls for the pause.
+    // The pause applies to all calls.
     if (error.disposition === "throttled") nextAt = Math.max(nextAt, resumeAt);
     if (resumeAt >= options.endsAt) throw error;
     await clock.sleep(pause, signal);
@@ -85,13 +85,13 @@ export const createRetryingClient = (client: Client, options: RetryOptions): Cli
   };
 };
 
-/** A client with a rate limit of its own, for a process that shares none: calls leave at even intervals. */
+/** Creates a client with its own rate limit, for a process that shares none. Calls leave at even intervals. */
 export const createRateLimitedClient = (
   client: Client,
   { clock, requestsPerSecond }: { readonly clock: Clock; readonly requestsPerSecond: number },
 ): Client => {
   const intervalMs = 1000 / requestsPerSecond;
-  /** When the next request may leave, epoch ms. */
+  /** Time at which the next request may leave, epoch ms. */
   let nextAt = clock.now();
   return {
     async call(operation, request, signal) {

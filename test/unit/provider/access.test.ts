@@ -40,7 +40,7 @@ const ACCOUNTS = ["open", "fenced", "unknown"];
 const OPERATIONS = ["update-container", "resume-instance", "update-storage-event"];
 const PROJECTS = [1, 2, undefined];
 
-/** All allowed requests; all others are refused. A project of `-`: the whole client. */
+/** All allowed requests; all others are refused. A project of `-` stands for an operation without a project. */
 const ALLOWED = new Set([
   "ours open update-container 1",
   "ours open update-container 2",
@@ -92,13 +92,13 @@ describe("rights of senders", () => {
     expect(access.mayRun(request)).toBe(false);
   });
 
-  test("the two lists together are every combination, once", () => {
+  test("the allowed and the refused requests are all combinations", () => {
     expect(CASES).toHaveLength(5 * 3 * 3 * 3);
     expect(CASES.filter(({ name }) => ALLOWED.has(name))).toHaveLength(28);
   });
 });
 
-/** Senders that may see the resources of a project. */
+/** Sender, account and project of all resources that a sender may see. */
 const SEEN = new Set([
   "ours open 1",
   "ours open 2",
@@ -123,7 +123,7 @@ test("only senders with rights to a project see its resources", () => {
   expect(new Set(seen)).toEqual(SEEN);
 });
 
-describe("our own AWS account, listed as `own` and by its id too", () => {
+describe("our own AWS account, listed both as `own` and by its id", () => {
   const both = createAccess(
     parseAccounts({
       accounts: [
@@ -146,11 +146,11 @@ describe("our own AWS account, listed as `own` and by its id too", () => {
     ["update-container", 2, false],
     ["update-policy", 1, false],
     ["resume-instance", 1, false],
-  ])("has the rights of either entry: %s in %i: %s", (operation, project, isAllowed) => {
+  ])("has the rights of both entries: %s in project %i: %s", (operation, project, isAllowed) => {
     expect(both.mayRun({ sender: OURS, account: "acme", operation, project })).toBe(isAllowed);
   });
 
-  test("sees the projects of both entries, and is listed with the account once", () => {
+  test("sees the projects of both entries, and may use the account", () => {
     const seen = [1, 2, 3].filter((project) => both.maySee(OURS, "acme", project));
 
     expect(seen).toEqual([1, 2]);
@@ -159,9 +159,9 @@ describe("our own AWS account, listed as `own` and by its id too", () => {
 });
 
 test.each([
-  ["one", FULL, ["open"]],
-  ["several", OURS, ["open", "fenced"]],
-  ["none", STRANGER, []],
+  ["one account", FULL, ["open"]],
+  ["several accounts", OURS, ["open", "fenced"]],
+  ["no account", STRANGER, []],
 ])("a sender may use %s", (_, sender, accounts) => {
   expect(access.accountsOf(sender)).toEqual(accounts);
 });
@@ -170,6 +170,6 @@ test.each([
   ["open", "update-container", 300_000],
   ["open", "resume-instance", 3_600_000],
   ["fenced", "update-container", 7_200_000],
-])("a command of %s for %s without a deadline has %i ms", (account, operation, ms) => {
+])("in account %s, %s without a deadline gets %i ms", (account, operation, ms) => {
   expect(access.deadlineMs(account, operation)).toBe(ms);
 });

@@ -21,7 +21,7 @@ export const SECOND_KEY = "canary-2$f6e5d4c3b2a1";
 export const THIRD_KEY = "canary-3$b2c4d6e8f0a2";
 const PARAMETER = "/acme/key";
 const STEP_MS = 20;
-/** More than any chain of calls takes that does not wait for a time. */
+/** More turns of the event loop than any chain of calls takes without waiting for the clock. */
 const CALL_TURNS = 60;
 
 type Answer = Response | undefined;
@@ -36,11 +36,11 @@ interface WorldOptions {
   readonly requestsPerSecond?: number;
   readonly maxPause?: string;
   readonly around?: Around;
-  /** Turns of the event loop that the next call of the ledger takes. */
+  /** Duration of the next call of the ledger, in turns of the event loop. */
   readonly delay?: () => number;
 }
 
-/** Processes that share one account: one ledger, one secret, and the embedded service behind keys. */
+/** Creates processes that share one account: one ledger, one secret, and the embedded service. */
 export const createAccountWorld = async (options: WorldOptions = {}) => {
   const { requestsPerSecond = 100, around = untouched, delay = () => 0, maxPause } = options;
   const clock = createVirtualClock();
@@ -55,19 +55,19 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
   const accepted = new Set([FIRST_KEY]);
   let processes = 0;
 
-  const lies: string[] = [];
-  /** A published state is in the ledger already, or a later one. */
+  const tooEarly: string[] = [];
+  /** Checks that the ledger holds a published state already, or a later one. */
   const expectDurable = async ({ detailType, time }: BusEntry): Promise<void> => {
     if (detailType === "AccountPaused") {
       const until = (await rateLimits.read(ledger, ACCOUNT))?.value.blockedUntil;
-      if (until === undefined || until <= time) lies.push(detailType);
+      if (until === undefined || until <= time) tooEarly.push(detailType);
       return;
     }
     const key = (await rateLimits.read(ledger, ACCOUNT))?.value.key;
-    if (key === undefined || key.since < time) lies.push(detailType);
+    if (key === undefined || key.since < time) tooEarly.push(detailType);
   };
 
-  /** Takes the keys that are accepted now, and puts the service's own in their place. */
+  /** The embedded service; replaces an accepted key with the service's own. */
   const provider: Fetch = async (request) => {
     const key = request.headers.get("authorization")?.slice("apikey ".length) ?? "";
     sent.push({ at: clock.now(), method: request.method, key });
@@ -79,7 +79,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     return service.fetch(new Request(request, { headers }));
   };
 
-  /** One more process, as a cold start makes it. */
+  /** Opens the account in a new process, as after a cold start. */
   const open = (more: Partial<AccountPorts> = {}): Account => {
     processes += 1;
     const invocation = processes;
@@ -145,8 +145,8 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
   };
 
   /**
-   * Lets time pass in small steps until the work is done.
-   * @param turns of the event loop that a step takes: by default a call is over before time goes on
+   * Advances the clock in small steps until the work is done.
+   * @param turns turns of the event loop per step; by default a call ends before the next step
    */
   const drive = async <T>(work: Promise<T>, turns = CALL_TURNS): Promise<T> => {
     let isDone = false;
@@ -180,18 +180,18 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     counted,
     open,
     drive,
-    /** Lets the provider answer the next request so; undefined: as it would, a little later. */
+    /** Sets the provider's answer to the next request; undefined: its usual answer, a little later. */
     answerNext: (answer: (request: Request) => Answer | Promise<Answer>): void =>
       void answers.push(answer),
-    /** The provider takes these keys from now on, and no others. */
+    /** Lets the provider accept these keys only. */
     accept(...keys: readonly string[]): void {
       accepted.clear();
       for (const key of keys) accepted.add(key);
     },
-    /** A read. @returns `answered`, or what it rejected with */
+    /** Sends a read. @returns `answered`, or the error */
     read: (account: Account, signal?: AbortSignal): Promise<unknown> =>
       attempt(account.client.call(listStorageEvents, LIST, signal)),
-    /** A mutation. @returns `answered`, or what it rejected with */
+    /** Sends a mutation. @returns `answered`, or the error */
     change: (account: Account): Promise<unknown> =>
       attempt(account.client.call(updatePolicy, PAUSE_POLICY)),
     ready: (account: Account, permits = 1, signal = new AbortController().signal) =>
@@ -203,13 +203,13 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
       }
     },
     rateLimit: async () => (await rateLimits.read(ledger, ACCOUNT))?.value,
-    /** Detail-type and data of the published events, each event id once. */
+    /** Detail-type and data of the published events, without repeated event ids. */
     published(): readonly (readonly [string, Record<string, string>])[] {
-      if (lies.length > 0) throw new Error(`published before it was durable: ${lies}`);
+      if (tooEarly.length > 0) throw new Error(`published before it was durable: ${tooEarly}`);
       const events = new Map(bus.published().map((event) => [event.id, event]));
       return [...events.values()].map(({ detailType, data }) => [detailType, data]);
     },
-    /** Requests that arrived, by the second in which they did. */
+    /** Number of requests by the second in which they arrived. */
     perSecond(): ReadonlyMap<number, number> {
       const counts = new Map<number, number>();
       for (const { at } of sent) {
@@ -230,7 +230,7 @@ const PAUSE_POLICY = {
   body: { status: "paused" },
 } as const;
 
-/** A 429 that asks for a pause of so many seconds; undefined: it does not say. */
+/** A 429 with `Retry-After` in seconds; without the header if undefined. */
 export const throttled = (seconds?: number): Response =>
   json(
     429,

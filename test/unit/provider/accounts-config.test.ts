@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { parseAccounts } from "../../../lib/provider/accounts-config.ts";
 import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
 
-describe("accounts that come as JSON", () => {
-  test("are read as the file is", () => {
+describe("parseAccounts", () => {
+  test("reads JSON like the file", () => {
     const json = { accounts: [{ name: "acme", senders: ["own"] }] };
 
     expect({ kind: "valid", value: parseAccounts(json) }).toEqual(
@@ -11,7 +11,7 @@ describe("accounts that come as JSON", () => {
     );
   });
 
-  test("that are wrong are an error that names every problem and no value", () => {
+  test("rejects invalid JSON with an error that lists every problem and no value", () => {
     const json = {
       accounts: [
         { name: "acme", senders: ["own"], api_key: "1234$abcdef" },
@@ -20,7 +20,7 @@ describe("accounts that come as JSON", () => {
     };
 
     expect(() => parseAccounts(json)).toThrow(
-      "wrong accounts: accounts.0.api_key (where the key is: `parameter: /name/of/an/ssm/parameter`, or `environment: VARIABLE`; never the key itself), accounts.1.name (the same as accounts.0.name)",
+      "invalid accounts file: accounts.0.api_key (must say where the key is: `parameter: /name/of/an/ssm/parameter` or `environment: VARIABLE`; never the key itself), accounts.1.name (duplicate of accounts.0.name)",
     );
   });
 });

@@ -10,10 +10,11 @@ const problemsIn = (text: string, readFile = readAccountsFile): readonly string[
 };
 
 const SMALL = "accounts: [{ name: acme, senders: [own] }]";
-const QUOTED = 'an AWS account id in quotes, such as "111122223333"';
-const ENTRY = "own, an AWS account id in quotes, or rights";
+const QUOTED = 'must be an AWS account id in quotes, such as "111122223333"';
+const ENTRY = "must be own, an AWS account id in quotes, or an object with `sender`";
+const OWN_OR_ID = 'must be own, or an AWS account id in quotes, such as "111122223333"';
 
-test("the smallest file means the defaults", () => {
+test("the smallest file gets the defaults", () => {
   expect(readAccountsFile(SMALL)).toEqual({
     kind: "valid",
     value: {
@@ -40,7 +41,7 @@ test("the smallest file means the defaults", () => {
   });
 });
 
-test("everything that a file may say is read", () => {
+test("reads every field of a file", () => {
   const read = readAccountsFile(`
 accounts:
   - name: acme
@@ -96,7 +97,7 @@ organization: o-abcde12345
   });
 });
 
-describe("an AWS account id without quotes is reported where it stands, and causes no other problem:", () => {
+describe("an AWS account id without quotes is reported at its line only:", () => {
   test.each(["111122223333", "012345678901", "0123"])("%s", (id) => {
     const text = `accounts:
   - name: acme
@@ -107,81 +108,83 @@ aws_accounts:
 
     expect(problemsIn(text)).toEqual([
       `3: accounts.0.senders.1: ${ENTRY}`,
-      `3: accounts.0.senders.2: sender: own, or ${QUOTED}`,
+      `3: accounts.0.senders.2: sender: ${OWN_OR_ID}`,
       `5: aws_accounts.0.id: ${QUOTED}`,
     ]);
   });
 });
 
 test.each([
-  ["nothing", "{}", ["1: accounts: required"]],
+  ["an empty file", "{}", ["1: accounts: required"]],
   ["no account", "accounts: []", ["1: accounts: at least 1 entries"]],
   [
-    "two accounts of one name",
+    "a duplicate account name",
     `accounts:
   - { name: acme, senders: [own] }
   - { name: acme, senders: [own] }`,
-    ["3: accounts.1.name: the same as accounts.0.name"],
+    ["3: accounts.1.name: duplicate of accounts.0.name"],
   ],
   [
-    "a sender that stands twice",
+    "a duplicate sender",
     `accounts:
   - name: acme
     senders:
       - own
       - { sender: own, projects: [1] }`,
-    ["5: accounts.0.senders.1.sender: the same as accounts.0.senders.0"],
+    ["5: accounts.0.senders.1.sender: duplicate of accounts.0.senders.0"],
   ],
   [
     "a sender that cannot put events on the bus",
     'accounts: [{ name: acme, senders: ["111122223333"] }]',
-    ["1: accounts.0.senders.0: puts no events: not in aws_accounts, no organization"],
+    [
+      "1: accounts.0.senders.0: may not put events on the bus: add it to aws_accounts, or set organization",
+    ],
   ],
   [
-    "rights that are wrong, not the sender that they belong to",
+    "an invalid field of a rights object",
     `accounts:
   - name: acme
     senders:
       - { sender: own, operations: [update-everything], projects: [], more: 1 }`,
     [
-      "4: accounts.0.senders.0: operations: all, or a list of update-container, resume-instance, remove-policy-volumes, update-policy, update-pool, update-storage-event, create-router, create-storage-event, follow-task; projects: at least 1 entries; more: unknown field",
+      "4: accounts.0.senders.0: operations: must be all, or a list of these operations: update-container, resume-instance, remove-policy-volumes, update-policy, update-pool, update-storage-event, create-router, create-storage-event, follow-task; projects: at least 1 entries; more: unknown field",
     ],
   ],
   [
-    "no project at all",
+    "an empty list of projects",
     "accounts: [{ name: acme, senders: [own], projects: [] }]",
     ["1: accounts.0.projects: at least 1 entries"],
   ],
   [
     "a project that is not a number",
     "accounts: [{ name: acme, senders: [own], projects: [1, two] }]",
-    ["1: accounts.0.projects: all, or a list of project ids"],
+    ["1: accounts.0.projects: must be all, or a list of project ids"],
   ],
   [
-    "the key itself, which is not quoted",
+    "a literal key, without quoting it,",
     "accounts: [{ name: acme, senders: [own], api_key: 1234$abcdef }]",
     [
-      "1: accounts.0.api_key: where the key is: `parameter: /name/of/an/ssm/parameter`, or `environment: VARIABLE`; never the key itself",
+      "1: accounts.0.api_key: must say where the key is: `parameter: /name/of/an/ssm/parameter` or `environment: VARIABLE`; never the key itself",
     ],
   ],
   [
-    "an address without a key, which must not get the run's own",
+    "a base_url without api_key",
     "accounts: [{ name: acme, senders: [own], base_url: https://api.example }]",
-    ["1: accounts.0.api_key: required with base_url"],
+    ["1: accounts.0.api_key: required together with base_url"],
   ],
   [
-    "times beyond what is kept",
+    "a time span above its limit",
     "accounts: [{ name: acme, senders: [own], base_url: http://a, api_key: { environment: KEY }, settle: 2h, deadlines: { default: 8d } }]",
     ["1: accounts.0.settle: at most 1h", "1: accounts.0.deadlines.default: at most 7d"],
   ],
   [
-    "an AWS account that stands twice",
+    "a duplicate AWS account",
     `accounts: [{ name: acme, senders: [own] }]
 aws_accounts: [{ id: "111122223333" }, { id: "111122223333" }]`,
-    ["2: aws_accounts.1.id: the same as aws_accounts.0.id"],
+    ["2: aws_accounts.1.id: duplicate of aws_accounts.0.id"],
   ],
   [
-    "fields about a provider's API without an address",
+    "a field about the provider's API without base_url",
     `accounts:
   - name: acme
     senders: [own]
@@ -190,10 +193,10 @@ aws_accounts: [{ id: "111122223333" }, { id: "111122223333" }]`,
     lists: true
     settle: 90s`,
     [
-      "4: accounts.0.task_path: only together with base_url",
-      "5: accounts.0.pool_path: only together with base_url",
-      "6: accounts.0.lists: only together with base_url",
-      "7: accounts.0.settle: only together with base_url",
+      "4: accounts.0.task_path: allowed only together with base_url",
+      "5: accounts.0.pool_path: allowed only together with base_url",
+      "6: accounts.0.lists: allowed only together with base_url",
+      "7: accounts.0.settle: allowed only together with base_url",
     ],
   ],
   [
@@ -207,10 +210,10 @@ aws_accounts:
     ],
   ],
   [
-    "a bus that is not an ARN, once",
+    "a bus without an ARN",
     `accounts: [{ name: acme, senders: [own] }]
 aws_accounts: [{ id: "111122223333", bus: theirs }]`,
-    ["2: aws_accounts.0.bus: the ARN of an event bus"],
+    ["2: aws_accounts.0.bus: must be the ARN of an event bus"],
   ],
   ["an account that is not an object", "accounts: [5]", ["1: accounts.0: an object"]],
 ])("%s is reported with its line", (_, text, problems) => {
@@ -227,11 +230,11 @@ test("each account of a deployment needs a provider and a key in SSM", () => {
     "2: accounts.0.base_url: required",
     "2: accounts.0.api_key: required",
     "3: accounts.1.api_key: required",
-    "4: accounts.2.api_key.environment: for local runs only; a deployment reads keys from SSM: parameter",
+    "4: accounts.2.api_key.environment: allowed in local runs only; a deployment reads its keys from SSM, so use parameter",
   ]);
 });
 
-test("a deployment publishes no events on the bus of another AWS account either", () => {
+test("a deployment also rejects the bus of another AWS account", () => {
   const text = `accounts:
   - { name: acme, senders: [own], base_url: https://api.example, api_key: { parameter: /acme } }
 aws_accounts:

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type CallId, errorOf, openClient } from "./open-client.ts";
 
 const answer = (status: number, body: string | null = "", headers: Record<string, string> = {}) => {
-  // A Response of the fetch API cannot be made with every status that a server may send.
+  // The constructor of Response refuses some statuses that a server may send.
   const response = new Response(body, { status: 200, headers });
   Object.defineProperties(response, {
     status: { value: status },
@@ -11,7 +11,7 @@ const answer = (status: number, body: string | null = "", headers: Record<string
   return async () => response;
 };
 
-describe("an answer that is not a success has one meaning:", () => {
+describe("the disposition of an error status:", () => {
   test.each<[number, CallId, string, string]>([
     [301, "update-container", "ambiguous", "reply-unexpected"],
     [302, "get-task", "transient", "reply-unexpected"],
@@ -56,24 +56,36 @@ describe("an answer that is not a success has one meaning:", () => {
   });
 });
 
-describe("a success that cannot be used:", () => {
+describe("an unusable success reply:", () => {
   const policy = '{"id":1,"name":"p"}';
 
   test.each<[string, CallId, string, string, string]>([
-    ["an empty text", "update-container", "", "ambiguous", "reply-unreadable"],
-    ["an empty text", "update-policy", "", "ambiguous", "reply-unreadable"],
-    ["an empty text", "get-task", "", "contract", "reply-unreadable"],
-    ["a page", "create-router", "<html>Welcome</html>", "ambiguous", "reply-unreadable"],
-    ["a page", "get-task", "<html>Welcome</html>", "contract", "reply-unreadable"],
-    ["half a text", "update-container", '{"tasks":["50f5', "ambiguous", "reply-unreadable"],
-    ["half a text", "create-storage-event", '{"name":', "ambiguous", "reply-unreadable"],
+    ["an empty body", "update-container", "", "ambiguous", "reply-unreadable"],
+    ["an empty body", "update-policy", "", "ambiguous", "reply-unreadable"],
+    ["an empty body", "get-task", "", "contract", "reply-unreadable"],
+    ["an HTML page", "create-router", "<html>Welcome</html>", "ambiguous", "reply-unreadable"],
+    ["an HTML page", "get-task", "<html>Welcome</html>", "contract", "reply-unreadable"],
+    ["half a body", "update-container", '{"tasks":["50f5', "ambiguous", "reply-unreadable"],
+    ["half a body", "create-storage-event", '{"name":', "ambiguous", "reply-unreadable"],
     ["no task ids", "update-container", "{}", "ambiguous", "reply-unexpected"],
     ["no task ids", "create-router", '{"tasks":null}', "ambiguous", "reply-unexpected"],
-    ["another record", "update-policy", policy, "contract", "reply-unexpected"],
-    ["another record", "resume-instance", "{}", "contract", "reply-unexpected"],
-    ["another record", "create-storage-event", '{"name":5}', "contract", "reply-unexpected"],
-    ["another record", "get-task", '{"task_id":"t"}', "contract", "reply-unexpected"],
-    ["too deep a text", "get-task", "[".repeat(1_000_000), "contract", "reply-unreadable"],
+    ["a record of another shape", "update-policy", policy, "contract", "reply-unexpected"],
+    ["a record of another shape", "resume-instance", "{}", "contract", "reply-unexpected"],
+    [
+      "a record of another shape",
+      "create-storage-event",
+      '{"name":5}',
+      "contract",
+      "reply-unexpected",
+    ],
+    ["a record of another shape", "get-task", '{"task_id":"t"}', "contract", "reply-unexpected"],
+    [
+      "a body with too many levels",
+      "get-task",
+      "[".repeat(1_000_000),
+      "contract",
+      "reply-unreadable",
+    ],
   ])("%s for %s is %j", async (_, id, text, disposition, code) => {
     const { calls } = openClient({ fetch: answer(200, text) });
 
@@ -82,31 +94,31 @@ describe("a success that cannot be used:", () => {
     expect({ ...error }).toMatchObject({ disposition, code, status: undefined });
   });
 
-  test("names what breaks the contract", async () => {
+  test("is reported with the field that violates the contract", async () => {
     const { calls } = openClient({ fetch: answer(200, '{"id":"t","state":7}') });
 
     const error = await errorOf(calls["get-task"]());
 
-    expect(error.message).toBe("get-task: the reply breaks the contract");
+    expect(error.message).toBe("get-task: the reply violates the contract");
     expect(error.problems).toEqual([{ path: "state", rule: "a string" }]);
   });
 });
 
-test("any status of the 200s with the operation's reply is a success", async () => {
+test("any 2xx status with the operation's reply is a success", async () => {
   const { calls } = openClient({ fetch: answer(202, '{"tasks":["a"],"new_field":1}') });
 
   expect(await calls["update-container"]()).toEqual({ tasks: ["a"], new_field: 1 });
 });
 
-describe("what the provider says is quoted:", () => {
+describe("the error quotes the body of the provider:", () => {
   test.each([
     ["the cloud's message", '{"exception_class":"E","message":"name taken"}', ": name taken"],
     ["the storage's error", '{"error":"no such storage"}', ": no such storage"],
     ["an empty message beside an error", '{"message":"","error":"e"}', ": e"],
     ["a body of another shape", '{"detail":"token_not_valid"}', ': {"detail":"token_not_valid"}'],
-    ["a message that is no text", '{"message":{"a":1}}', ': {"message":{"a":1}}'],
+    ["a message that is not a string", '{"message":{"a":1}}', ': {"message":{"a":1}}'],
     ["a list", '["no"]', ': ["no"]'],
-    ["a page", "<html>\r\n<head>\t<title>Bad</title>", ": <html> <head> <title>Bad</title>"],
+    ["an HTML page", "<html>\r\n<head>\t<title>Bad</title>", ": <html> <head> <title>Bad</title>"],
     ["a long text", `"${"é".repeat(600)}"`, `: "${"é".repeat(499)}`],
     ["half an emoji at the end", `${"e".repeat(499)}😀`, `: ${"e".repeat(499)}`],
     ["nothing", "", ""],
@@ -119,7 +131,7 @@ describe("what the provider says is quoted:", () => {
     expect(error.problems).toEqual([]);
   });
 
-  test("each invalid field is a problem of its own", async () => {
+  test("each invalid field becomes one problem", async () => {
     const body = {
       exception_class: "ValidationError",
       message: "bad request",
@@ -137,7 +149,7 @@ describe("what the provider says is quoted:", () => {
     ]);
   });
 
-  test("a flood of invalid fields is cut", async () => {
+  test("only the first hundred invalid fields are reported", async () => {
     const fields = Object.fromEntries(
       Array.from({ length: 150 }, (_, index) => [`field${index}`, ["x".repeat(600)]]),
     );
@@ -151,7 +163,7 @@ describe("what the provider says is quoted:", () => {
     expect(problems[99]).toEqual({ path: "field99", rule: "x".repeat(500) });
   });
 
-  test("a text of many megabytes is quoted without reading it all", async () => {
+  test("a body of many megabytes is quoted without parsing it", async () => {
     const { calls } = openClient({ fetch: answer(400, `{"message":"${"x".repeat(20_000_000)}"}`) });
 
     const error = await errorOf(calls["update-container"]());
@@ -160,16 +172,16 @@ describe("what the provider says is quoted:", () => {
   });
 });
 
-describe("the pause that the provider asks for:", () => {
+describe("the pause of Retry-After:", () => {
   test.each([
     ["seconds", "120", 120_000],
     ["seconds with spaces", " 7 ", 7000],
     ["no pause", "0", undefined],
     ["more than a day", "99999999999999999999", 86_400_000],
     ["a date", "Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
-    ["a date of the old form", "Thursday, 01-Jan-26 00:01:00 GMT", 60_000],
-    ["a date that is over", "Wed, 31 Dec 2025 23:59:59 GMT", undefined],
-    ["a date that is none", "Thu, 99 Jan 2026 00:00:30 GMT", undefined],
+    ["a date of the obsolete form", "Thursday, 01-Jan-26 00:01:00 GMT", 60_000],
+    ["a date in the past", "Wed, 31 Dec 2025 23:59:59 GMT", undefined],
+    ["an invalid date", "Thu, 99 Jan 2026 00:00:30 GMT", undefined],
     ["a word", "soon", undefined],
     ["a word and a number", "soon 5", undefined],
     ["a word and a year", "soon 2030", undefined],
@@ -183,13 +195,13 @@ describe("the pause that the provider asks for:", () => {
     expect((await errorOf(calls["update-container"]())).retryAfterMs).toBe(retryAfterMs);
   });
 
-  test("is unknown without the header", async () => {
+  test("is undefined without the header", async () => {
     const { calls } = openClient({ fetch: answer(429) });
 
     expect((await errorOf(calls["update-container"]())).retryAfterMs).toBeUndefined();
   });
 
-  test("is 10 s for a lock, or what the provider says", async () => {
+  test("is 10 s for a lock without the header", async () => {
     const silent = openClient({ fetch: answer(409) });
     const speaking = openClient({ fetch: answer(409, "", { "retry-after": "3" }) });
 
@@ -197,7 +209,7 @@ describe("the pause that the provider asks for:", () => {
     expect((await errorOf(speaking.calls["update-container"]())).retryAfterMs).toBe(3000);
   });
 
-  test("is read of a server in trouble, too", async () => {
+  test("is also read from a 5xx", async () => {
     const { calls } = openClient({ fetch: answer(503, "", { "retry-after": "9" }) });
 
     expect((await errorOf(calls["get-task"]())).retryAfterMs).toBe(9000);

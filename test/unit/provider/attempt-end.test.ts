@@ -6,13 +6,13 @@ import { ATTEMPT_TIMEOUT_MS, errorOf, openClient } from "./open-client.ts";
 
 const never = () => new Promise<never>(() => undefined);
 
-/** Answers with a head at once, and with a body that never ends. */
+/** Answers at once with headers, then with a body that never ends. */
 const endlessBody = (status: number) => async () =>
   new Response(new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(1)) }), {
     status,
   });
 
-/** A promise and what became of it so far. */
+/** A promise, and whether it has settled. */
 const watch = (call: Promise<unknown>) => {
   let isSettled = false;
   const settle = () => {
@@ -22,12 +22,12 @@ const watch = (call: Promise<unknown>) => {
   return { call, isSettled: () => isSettled };
 };
 
-describe("an attempt without an answer ends at its own deadline:", () => {
+describe("an attempt without a reply ends at its own deadline:", () => {
   test.each([
-    ["nothing comes", "update-container", never, "ambiguous"],
-    ["nothing comes", "get-task", never, "transient"],
-    ["the body never ends", "update-container", endlessBody(200), "ambiguous"],
-    ["the body never ends", "get-task", endlessBody(200), "transient"],
+    ["no reply", "update-container", never, "ambiguous"],
+    ["no reply", "get-task", never, "transient"],
+    ["an endless body", "update-container", endlessBody(200), "ambiguous"],
+    ["an endless body", "get-task", endlessBody(200), "transient"],
   ] as const)("%s for %s", async (_, id, fetch, disposition) => {
     const { calls, clock, asleep } = openClient({ fetch });
     const { call, isSettled } = watch(calls[id]());
@@ -38,11 +38,11 @@ describe("an attempt without an answer ends at its own deadline:", () => {
 
     const error = await errorOf(call);
     expect({ ...error }).toMatchObject({ disposition, code: "timed-out", status: undefined });
-    expect(error.message).toBe(`${id}: no answer in time`);
+    expect(error.message).toBe(`${id}: no reply in time`);
     expect(asleep()).toBe(0);
   });
 
-  test("a refusal whose text never ends is the refusal", async () => {
+  test("an error status with an endless body keeps its meaning", async () => {
     const { calls, clock } = openClient({ fetch: endlessBody(409) });
     const { call } = watch(calls["update-container"]());
 
@@ -51,7 +51,7 @@ describe("an attempt without an answer ends at its own deadline:", () => {
     expect(await errorOf(call)).toMatchObject({ disposition: "transient", code: "locked" });
   });
 
-  test("an API key that never comes is no sent request", async () => {
+  test("a read of the API key that never ends sends nothing", async () => {
     const { calls, clock, asleep } = openClient({ apiKey: never });
     const { call } = watch(calls["update-container"]());
 
@@ -59,7 +59,7 @@ describe("an attempt without an answer ends at its own deadline:", () => {
 
     const error = await errorOf(call);
     expect({ ...error }).toMatchObject({ disposition: "transient", code: "key-unavailable" });
-    expect(error.message).toBe("update-container: not sent, the API key was not there in time");
+    expect(error.message).toBe("update-container: not sent: reading the API key took too long");
     expect(asleep()).toBe(0);
   });
 
@@ -82,8 +82,8 @@ describe("an attempt without an answer ends at its own deadline:", () => {
   });
 });
 
-describe("a caller who has no time left", () => {
-  test("before the call sends nothing and does not ask for the key", async () => {
+describe("an aborted call", () => {
+  test("sends nothing and reads no key if it is aborted before it begins", async () => {
     const asked: string[] = [];
     const { calls, asleep } = openClient({
       apiKey: async () => {
@@ -99,12 +99,12 @@ describe("a caller who has no time left", () => {
     const error = await errorOf(calls["update-container"](AbortSignal.abort()));
 
     expect({ ...error }).toMatchObject({ disposition: "transient", code: "aborted" });
-    expect(error.message).toBe("update-container: not sent, no time left");
+    expect(error.message).toBe("update-container: not sent: no time left");
     expect(asked).toEqual([]);
     expect(asleep()).toBe(0);
   });
 
-  test("while the key is read sends nothing", async () => {
+  test("sends nothing if it is aborted while the key is read", async () => {
     const caller = new AbortController();
     const { calls, asleep } = openClient({ apiKey: never });
     const { call } = watch(calls["update-container"](caller.signal));
@@ -119,11 +119,11 @@ describe("a caller who has no time left", () => {
   });
 
   test.each([
-    ["before the answer", "update-container", never, "ambiguous"],
-    ["before the answer", "get-instance", never, "transient"],
-    ["inside the answer", "update-container", endlessBody(200), "ambiguous"],
-    ["inside the answer", "get-instance", endlessBody(200), "transient"],
-  ] as const)("%s of %s ends the call", async (_, id, fetch, disposition) => {
+    ["before the reply", "update-container", never, "ambiguous"],
+    ["before the reply", "get-instance", never, "transient"],
+    ["inside the reply", "update-container", endlessBody(200), "ambiguous"],
+    ["inside the reply", "get-instance", endlessBody(200), "transient"],
+  ] as const)("ends %s of %s", async (_, id, fetch, disposition) => {
     const caller = new AbortController();
     const { calls, clock, asleep } = openClient({ fetch });
     const { call, isSettled } = watch(calls[id](caller.signal));
@@ -134,11 +134,11 @@ describe("a caller who has no time left", () => {
 
     const error = await errorOf(call);
     expect({ ...error }).toMatchObject({ disposition, code: "aborted" });
-    expect(error.message).toBe(`${id}: stopped before the answer`);
+    expect(error.message).toBe(`${id}: aborted before the reply`);
     expect(asleep()).toBe(0);
   });
 
-  test("and a reason of any kind cannot pass for a request that never left", async () => {
+  test("is ambiguous whatever the reason of the abort", async () => {
     const caller = new AbortController();
     const { calls, clock } = openClient({ fetch: never });
     const { call } = watch(calls["update-container"](caller.signal));
@@ -173,7 +173,7 @@ test.each([
   server.close();
 });
 
-test("nothing sleeps on after a call, however it ended", async () => {
+test("no timer remains after a call, however it ended", async () => {
   const { calls, asleep } = openClient({ fetch: async () => new Response('{"tasks":[]}') });
   const refused = openClient({ fetch: async () => new Response("", { status: 403 }) });
   const lost = openClient();
@@ -185,7 +185,7 @@ test("nothing sleeps on after a call, however it ended", async () => {
   expect([asleep(), refused.asleep(), lost.asleep()]).toEqual([0, 0, 0]);
 });
 
-test("a caller's signal keeps no listener of a call that is over", async () => {
+test("no listener remains on the caller's signal after a call", async () => {
   const caller = new AbortController();
   const { calls } = openClient({ fetch: async () => new Response('{"tasks":[]}') });
 

@@ -24,26 +24,26 @@ test("a deployed account has its provider's address, and its key in an SSM param
   });
 });
 
-test("an account without a provider or a key is refused, both at once", () => {
+test("an account without base_url and api_key gets a problem for each", () => {
   expect(problemsOf(fileWith())).toEqual([
     { path: "accounts.0.base_url", rule: "required", line: 2 },
     { path: "accounts.0.api_key", rule: "required", line: 2 },
   ]);
 });
 
-test("a key in an environment variable is refused, because no function has one", () => {
+test("a key in an environment variable is rejected: readers of a function see its variables", () => {
   const text = fileWith("base_url: https://api.example.com", "api_key: { environment: KEY }");
 
   expect(problemsOf(text)).toEqual([
     {
       path: "accounts.0.api_key.environment",
-      rule: "for local runs only; a deployment reads keys from SSM: parameter",
+      rule: "allowed in local runs only; a deployment reads its keys from SSM, so use parameter",
       line: 5,
     },
   ]);
 });
 
-test("missing fields of a deployment are reported beside other problems", () => {
+test("fields that only a deployment requires are reported together with other problems", () => {
   const text = fileWith("colour: red", "base_url: https://api.example.com");
 
   expect(problemsOf(text)).toEqual([
@@ -53,7 +53,7 @@ test("missing fields of a deployment are reported beside other problems", () => 
 });
 
 test.each([["accounts: 1"], ["[]"], ["accounts: [1]"], ["nothing: here"]])(
-  "a file that is no list of accounts, %s, is refused and breaks nothing",
+  "a file without a list of accounts, %s, is rejected without an exception",
   (text) => {
     expect(problemsOf(text).length).toBeGreaterThan(0);
   },

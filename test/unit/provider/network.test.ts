@@ -23,7 +23,7 @@ const listen = async (server: net.Server): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
 };
 
-/** A server of raw bytes: does something with the socket as soon as a request has come in. */
+/** A server of raw bytes; calls back with the socket when the first bytes of a request arrive. */
 const serveSocket = (onRequest: (socket: net.Socket) => void) =>
   listen(
     net.createServer((socket) => {
@@ -33,7 +33,7 @@ const serveSocket = (onRequest: (socket: net.Socket) => void) =>
   );
 const serve = (listener: RequestListener) => listen(createServer(listener));
 
-/** An address that no server listens on. */
+/** Returns an address without a server. */
 const deadUrl = async (host: string): Promise<string> => {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -73,7 +73,7 @@ describe.each(MUTATION_AND_READ)("%s without a connection is transient:", (id) =
     });
   });
 
-  test("no server listens at any of the name's addresses", async () => {
+  test("no server listens at any of the addresses of a name", async () => {
     const { port } = new URL(await deadUrl("127.0.0.1"));
     const refused = await connectError({
       host: "two-addresses.example",
@@ -95,11 +95,11 @@ describe.each(MUTATION_AND_READ)("%s without a connection is transient:", (id) =
   });
 });
 
-/** The error of node:net itself. */
+/** The error of `net.connect`. */
 const connectError = (options: net.NetConnectOpts): Promise<Error> =>
   new Promise((resolve) => net.connect(options).once("error", resolve));
 
-/** Fails as the global fetch does, which is with the network's error as its cause. */
+/** Rejects like the global fetch: with the network's error as the cause. */
 const failing = (cause: unknown) => async () => {
   throw new TypeError("fetch failed", { cause });
 };
@@ -107,17 +107,17 @@ const failing = (cause: unknown) => async () => {
 const networkError = (fields: { code?: string; syscall?: string }) =>
   Object.assign(new Error("network"), fields);
 
-describe("the network's own error shows whether a mutation left:", () => {
+describe("the error of the network shows whether a mutation left:", () => {
   test.each([
     ["a connection that took too long", networkError({ code: "UND_ERR_CONNECT_TIMEOUT" })],
-    ["a name server that is away", networkError({ code: "EAI_AGAIN", syscall: "getaddrinfo" })],
+    ["an unreachable name server", networkError({ code: "EAI_AGAIN", syscall: "getaddrinfo" })],
     ["no route to connect", networkError({ code: "EHOSTUNREACH", syscall: "connect" })],
     ["a reset instead of a connection", networkError({ code: "ECONNRESET", syscall: "connect" })],
-    ["a connect without an answer", networkError({ code: "ETIMEDOUT", syscall: "connect" })],
+    ["a connect without a reply", networkError({ code: "ETIMEDOUT", syscall: "connect" })],
     ["an expired certificate", networkError({ code: "CERT_HAS_EXPIRED" })],
-    ["another's certificate", networkError({ code: "ERR_TLS_CERT_ALTNAME_INVALID" })],
+    ["a certificate of another name", networkError({ code: "ERR_TLS_CERT_ALTNAME_INVALID" })],
     [
-      "two addresses that failed differently",
+      "two addresses with different errors",
       new AggregateError([
         networkError({ code: "ENETUNREACH", syscall: "connect" }),
         networkError({ code: "ECONNREFUSED", syscall: "connect" }),
@@ -134,17 +134,17 @@ describe("the network's own error shows whether a mutation left:", () => {
 
   test.each([
     ["a reset", networkError({ code: "ECONNRESET", syscall: "read" })],
-    ["a route lost on the way", networkError({ code: "EHOSTUNREACH", syscall: "read" })],
-    ["silence on the line", networkError({ code: "ETIMEDOUT", syscall: "read" })],
+    ["a route lost after connecting", networkError({ code: "EHOSTUNREACH", syscall: "read" })],
+    ["a read without a reply", networkError({ code: "ETIMEDOUT", syscall: "read" })],
     ["a broken pipe", networkError({ code: "EPIPE", syscall: "write" })],
-    ["headers that never came", networkError({ code: "UND_ERR_HEADERS_TIMEOUT" })],
-    ["an error of TLS in the middle", networkError({ code: "ERR_SSL_WRONG_VERSION_NUMBER" })],
+    ["headers that never arrived", networkError({ code: "UND_ERR_HEADERS_TIMEOUT" })],
+    ["a TLS error after connecting", networkError({ code: "ERR_SSL_WRONG_VERSION_NUMBER" })],
     ["an error without a code", new Error("other side")],
     ["no cause at all", undefined],
     ["a cause that is no error", "gone"],
     ["an empty AggregateError", new AggregateError([])],
     [
-      "two addresses, one of which was reached",
+      "two addresses, one of them reached",
       new AggregateError([
         networkError({ code: "ECONNREFUSED", syscall: "connect" }),
         networkError({ code: "ECONNRESET", syscall: "read" }),
@@ -160,16 +160,16 @@ describe("the network's own error shows whether a mutation left:", () => {
   });
 });
 
-describe("a connection that breaks after the request came in is ambiguous for a mutation, transient for a read:", () => {
+describe("a connection lost after the request arrived is ambiguous for a mutation, transient for a read:", () => {
   const TASK_START = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"tasks":["50f5';
   const CHUNK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\na\r\n{"tasks":[\r\n';
 
   test.each<[string, (socket: net.Socket) => void]>([
     ["reset", (socket) => void socket.resetAndDestroy()],
-    ["closed without an answer", (socket) => void socket.end()],
-    ["closed inside the answer", (socket) => void socket.end(TASK_START)],
-    ["closed inside a chunked answer", (socket) => void socket.end(CHUNK)],
-    ["not HTTP at all", (socket) => void socket.end("220 mail.example ESMTP\r\n")],
+    ["closed without a reply", (socket) => void socket.end()],
+    ["closed inside the reply", (socket) => void socket.end(TASK_START)],
+    ["closed inside a chunked reply", (socket) => void socket.end(CHUNK)],
+    ["a reply that is not HTTP", (socket) => void socket.end("220 mail.example ESMTP\r\n")],
   ])("%s", async (_, onRequest) => {
     const { calls } = overFetch(await serveSocket(onRequest));
 
@@ -189,7 +189,7 @@ test.each<[number, CallId, string, string]>([
   [400, "update-container", "permanent", "refused"],
   [429, "update-container", "throttled", "throttled"],
   [503, "update-container", "ambiguous", "server-error"],
-])("a %i counts although its text is cut off", async (status, id, disposition, code) => {
+])("a %i keeps its meaning when its body is cut off", async (status, id, disposition, code) => {
   const head = `HTTP/1.1 ${status} No\r\nretry-after: 5\r\ncontent-length: 100\r\n\r\n{"mess`;
   const { calls } = overFetch(await serveSocket((socket) => socket.end(head)));
 
@@ -201,7 +201,7 @@ test.each<[number, CallId, string, string]>([
   });
 });
 
-test.each([301, 302, 303, 307, 308])("a %i is not followed", async (status) => {
+test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
   const paths: (string | undefined)[] = [];
   const baseUrl = await serve((request, response) => {
     paths.push(request.url);
@@ -215,7 +215,7 @@ test.each([301, 302, 303, 307, 308])("a %i is not followed", async (status) => {
   expect(paths).toEqual(["/v1/tasks/t", "/cloud/v1/routers/1/2"]);
 });
 
-test("what leaves over the wire is what the interface documents", async () => {
+test("the request on the wire is the documented one", async () => {
   const seen: unknown[] = [];
   const baseUrl = await serve((request, response) => {
     const chunks: Buffer[] = [];

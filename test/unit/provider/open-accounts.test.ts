@@ -45,19 +45,23 @@ const open = (account: object, own?: OwnProvider, read = parseAccounts) => {
 };
 
 test.each([
-  ["the run's own, when it names none", {}, "http://own.test/own/tasks/t apikey own-key"],
   [
-    "the run's own with a key that it names",
+    "the provider of the run if it has no base_url",
+    {},
+    "http://own.test/own/tasks/t apikey own-key",
+  ],
+  [
+    "the provider of the run with its own api_key",
     { api_key: { environment: "ACME_KEY" } },
     "http://own.test/own/tasks/t apikey key-in-environment",
   ],
   [
-    "the one that it names, with a key from the secrets",
+    "its base_url with a key from SSM",
     { base_url: "http://acme.test", api_key: { parameter: "/acme" } },
     "http://acme.test/v1/tasks/t apikey key-in/acme",
   ],
   [
-    "the one that it names, with paths of its own",
+    "its base_url with its own paths",
     {
       base_url: "http://acme.test",
       api_key: { environment: "ACME_KEY" },
@@ -65,7 +69,7 @@ test.each([
     },
     "http://acme.test/cloud/v1/tasks/t apikey key-in-environment",
   ],
-])("an account asks %s", async (_, account, request) => {
+])("an account calls %s", async (_, account, request) => {
   const { ask, sent } = open(account, OWN);
 
   await ask();
@@ -73,7 +77,7 @@ test.each([
   expect(sent).toEqual([request]);
 });
 
-test("facts about a provider come from the run for its own, and from the account for one that it names", () => {
+test("settings of the API come from the account if it has a base_url, else from the run", () => {
   const named = { base_url: "http://acme.test", api_key: { environment: "ACME_KEY" } };
   const facts = { lists: true, settle: "90s" };
 
@@ -87,29 +91,32 @@ test("facts about a provider come from the run for its own, and from the account
   });
 });
 
-test.each(["MISSING", "EMPTY"])("a key in the variable %s cannot be read", async (environment) => {
-  const { ask, sent } = open({ api_key: { environment } }, OWN);
+test.each(["MISSING", "EMPTY"])(
+  "a call fails if the variable %s holds no key",
+  async (environment) => {
+    const { ask, sent } = open({ api_key: { environment } }, OWN);
 
-  await expect(ask()).rejects.toMatchObject({
-    code: "key-unavailable",
-    cause: new Error(`the environment variable ${environment} is not set`),
-  });
+    await expect(ask()).rejects.toMatchObject({
+      code: "key-unavailable",
+      cause: new Error(`environment variable ${environment} is not set`),
+    });
 
-  expect(sent).toEqual([]);
+    expect(sent).toEqual([]);
+  },
+);
+
+test("opening an account without base_url fails if the run has no provider", () => {
+  expect(() => open({})).toThrow("account acme: base_url or api_key is missing");
 });
 
-test("an account without a provider is not opened where the run has none", () => {
-  expect(() => open({})).toThrow("account acme names no provider, or no key");
-});
-
-test("an account that names an address and no key is not opened: the run's own key is for its own provider", () => {
+test("opening an account with base_url and without api_key fails: the run's key is for its own provider", () => {
   const unchecked = (file: unknown) => toAccountsConfig(accountsSchema.parse(file));
 
   expect(() => open({ base_url: "http://acme.test" }, OWN, unchecked)).toThrow(
-    "account acme names no provider, or no key",
+    "account acme: base_url or api_key is missing",
   );
 });
 
-test("there is no account that the config does not name", () => {
+test("an unknown name opens no account", () => {
   expect(open({}, OWN).accountOf("other")).toBeUndefined();
 });

@@ -11,11 +11,11 @@ import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
 export const API_KEY = "1234$abcdef";
-/** 2026-01-01T00:00:00Z, where the virtual clock stands. */
+/** Start of the virtual clock, 2026-01-01T00:00:00Z. */
 const NOW = Date.UTC(2026, 0, 1);
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 
-/** A clock that knows how many of its sleepers are still asleep. */
+/** A clock that counts its running sleeps. */
 const countSleepers = (clock: Clock) => {
   let asleep = 0;
   const sleep: Clock["sleep"] = async (durationMs, signal) => {
@@ -33,7 +33,7 @@ export const openClient = (options: Partial<ClientOptions> = {}) => {
     baseUrl: "https://api.example",
     apiKey: async () => API_KEY,
     fetch: async () => {
-      throw new Error("the test names no answer");
+      throw new Error("the test has no fetch");
     },
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     paths: {},
@@ -83,7 +83,7 @@ export const openClient = (options: Partial<ClientOptions> = {}) => {
 
 export type CallId = keyof ReturnType<typeof openClient>["calls"];
 
-/** The error of a call that must not succeed. */
+/** Returns the ProviderError of a call; the test fails if the call succeeds. */
 export const errorOf = async (call: Promise<unknown>): Promise<ProviderError> => {
   const error = await call.then(
     () => new Error("the call succeeded"),
@@ -94,7 +94,7 @@ export const errorOf = async (call: Promise<unknown>): Promise<ProviderError> =>
   return error as ProviderError;
 };
 
-/** Everything that a logger could print of an error. */
+/** All text of an error that a logger could print. */
 export const everythingIn = (error: unknown): string =>
   error instanceof Error
     ? `${error.message} ${error.stack} ${JSON.stringify(error)} ${JSON.stringify(Object.getOwnPropertyDescriptors(error))} ${everythingIn(error.cause)}`

@@ -3,11 +3,11 @@ import { liftPause } from "../../../lib/admin/operator-actions.ts";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
 import { createAccountWorld, LIST, throttled } from "./account-world.ts";
 
-/** Waits for less than a second are waited out. */
+/** Step of the virtual clock in `drive`. */
 const STEP_MS = 20;
 
-describe("a pause that the provider asks one process for", () => {
-  test("stops all of them until its end, and not longer", async () => {
+describe("a pause that one process receives", () => {
+  test("applies to all processes until its end", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     const [one, other] = [world.open(), world.open()];
@@ -24,15 +24,15 @@ describe("a pause that the provider asks one process for", () => {
     expect(second).toMatchObject({
       disposition: "throttled",
       code: "paused",
-      message: "list-storage-events: not sent, the provider wants a pause",
+      message: "list-storage-events: not sent: the provider asked for a pause",
     });
-    // 1 ms is waited out.
+    // `ready` waits for the last millisecond.
     expect(third).toEqual({ kind: "ready" });
     expect(fourth).toBe("answered");
     expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 20_000 + STEP_MS]);
   });
 
-  test("is a second when it does not say how long", async () => {
+  test("lasts a second without Retry-After", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     world.answerNext(() => throttled());
@@ -44,7 +44,7 @@ describe("a pause that the provider asks one process for", () => {
     expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 1_000]);
   });
 
-  test("is waited out by calls when it is short", async () => {
+  test("delays calls without failing them if it is short", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     const account = world.open();
@@ -57,7 +57,7 @@ describe("a pause that the provider asks one process for", () => {
     expect(world.sent.map(({ at }) => at - startedAt)).toEqual([0, 4_000]);
   });
 
-  test("is the reason for an account that is not ready, with its end", async () => {
+  test("is the reason why an account is not ready, with its end", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     world.answerNext(() => throttled(30));
@@ -71,7 +71,7 @@ describe("a pause that the provider asks one process for", () => {
     });
   });
 
-  test("is kept by the process that was asked, even when the ledger is away", async () => {
+  test("is obeyed by the receiving process even if the ledger is down", async () => {
     let isAway = false;
     const world = await createAccountWorld({
       around: ({ name }, effect) =>
@@ -113,9 +113,9 @@ describe("a pause that is longer than a minute", () => {
   const MINUTE_MS = 60_000;
 
   test.each([
-    ["a quarter of an hour where the account says nothing", {}, 15 * MINUTE_MS],
-    ["what the account says", { maxPause: "2m" }, 2 * MINUTE_MS],
-  ])("is at most %s", async (_what, options, lastsMs) => {
+    ["15 minutes without max_pause", {}, 15 * MINUTE_MS],
+    ["max_pause", { maxPause: "2m" }, 2 * MINUTE_MS],
+  ])("lasts at most %s", async (_what, options, lastsMs) => {
     const world = await createAccountWorld(options);
     const startedAt = world.clock.now();
     world.answerNext(() => throttled(FOREVER));
@@ -132,7 +132,7 @@ describe("a pause that is longer than a minute", () => {
     expect(await world.read(world.open())).toBe("answered");
   });
 
-  test("is one event and one log line, however many requests are throttled", async () => {
+  test("causes one event and one log line, however many requests are throttled", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     const accounts = [world.open(), world.open(), world.open()];
@@ -146,7 +146,7 @@ describe("a pause that is longer than a minute", () => {
     expect(world.log.lines).toMatchObject([{ level: "warn", fields: { account: "acme", until } }]);
   });
 
-  test("is reported again when the provider asks for the next one", async () => {
+  test("is published again when the provider asks for the next pause", async () => {
     const world = await createAccountWorld();
     world.answerNext(() => throttled(FOREVER));
     await world.read(world.open());
@@ -158,7 +158,7 @@ describe("a pause that is longer than a minute", () => {
     expect(world.published()).toHaveLength(2);
   });
 
-  test("is not reported when it is a minute", async () => {
+  test("of exactly a minute is not published", async () => {
     const world = await createAccountWorld();
     world.answerNext(() => throttled(60));
 
@@ -168,7 +168,7 @@ describe("a pause that is longer than a minute", () => {
     expect(world.log.lines).toEqual([]);
   });
 
-  test("ends for every process when an operator lifts it, also for the one that was asked", async () => {
+  test("ends for every process when an operator lifts it, also for the receiving one", async () => {
     const world = await createAccountWorld();
     const [asked, other] = [world.open(), world.open()];
     world.answerNext(() => throttled(FOREVER));
@@ -186,7 +186,7 @@ describe("a pause that is longer than a minute", () => {
 });
 
 test.each(["read", "write"])(
-  "a permit that is granted while a pause begins is not used in it, by a slow %s",
+  "a permit granted by a slow %s is not used in a pause that began meanwhile",
   async (call) => {
     let isSlow = false;
     const world = await createAccountWorld({

@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { createAccountWorld, LIST } from "./account-world.ts";
 
 describe("requests of one process that wait for permits", () => {
-  test("are served in the order of their arrival, however many there are", async () => {
+  test("are served in order of arrival", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 4 });
     const account = world.open();
     const served: number[] = [];
@@ -22,7 +22,7 @@ describe("requests of one process that wait for permits", () => {
     expect(Math.max(...world.perSecond().values())).toBe(4);
   });
 
-  test("are not overtaken by one that arrives while they wait", async () => {
+  test("are not overtaken by a later request", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const account = world.open();
     await world.read(account);
@@ -40,7 +40,7 @@ describe("requests of one process that wait for permits", () => {
     expect(served).toEqual(["first", "second"]);
   });
 
-  test("are not overtaken by one that needs fewer permits", async () => {
+  test("are not overtaken by a request for fewer permits", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 4 });
     const startedAt = world.clock.now();
     const account = world.open();
@@ -70,7 +70,7 @@ describe("requests of one process that wait for permits", () => {
     expect(world.sent).toHaveLength(2);
   });
 
-  test("all fail when the ledger fails, and the next request asks the ledger again", async () => {
+  test("all fail when the ledger fails, and the next request reads the ledger again", async () => {
     let isAway = true;
     const world = await createAccountWorld({
       around: ({ name }, effect) =>
@@ -89,7 +89,7 @@ describe("requests of one process that wait for permits", () => {
     expect(next).toBe("answered");
   });
 
-  test("leave no timer behind when the last of them is aborted", async () => {
+  test("leave no timer when the last of them is aborted", async () => {
     const asleep = { count: 0 };
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const clock = {
@@ -116,7 +116,7 @@ describe("requests of one process that wait for permits", () => {
   });
 
   test.each(Array.from({ length: 40 }, (_, steps) => steps))(
-    "are served also when one arrives %i steps after another",
+    "are served if one arrives %i microtasks after another",
     async (steps) => {
       const clock = createVirtualClock();
       const deps = { clock, ledger: createMemoryLedger(), random: createSeededRandom(1) };

@@ -28,7 +28,7 @@ type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
 const run = (
   steps: readonly Step[],
-  look: (before: RateLimit, after: RateLimit, step: Step) => void,
+  check: (before: RateLimit, after: RateLimit, step: Step) => void,
 ) => {
   let rateLimit = newRateLimit("acme");
   for (const step of steps) {
@@ -41,13 +41,13 @@ const run = (
       const answer = { now, sentAt: START + step.sentMs };
       rateLimit = (step.kind === "refuse" ? refuseKey : acceptKey)(rateLimit, answer);
     }
-    look(before, rateLimit, step);
+    check(before, rateLimit, step);
   }
   return rateLimit;
 };
 
 describe("in any order of steps, with clocks that differ", () => {
-  test("no window grants more than the rate limit, and none goes back", () => {
+  test("no window grants more than the rate limit, and windows and pauses never move back", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         run(steps, (before, after) => {
@@ -59,7 +59,7 @@ describe("in any order of steps, with clocks that differ", () => {
     );
   });
 
-  test("a pause grants nothing, a refused key only half-open probes and new keys", () => {
+  test("a pause blocks all permits; a refused key allows half-open probes and new keys only", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         run(steps, (before, after, step) => {
@@ -73,7 +73,7 @@ describe("in any order of steps, with clocks that differ", () => {
     );
   });
 
-  test("refusals and acceptances alternate, each published once with an id of its own", () => {
+  test("refusals and acceptances alternate, each published once with its own id", () => {
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
         const { outbox } = run(steps, () => {});

@@ -24,6 +24,6 @@ export const ask = (
     expiredProbe,
   });
 
-/** A pause that begins at the start. */
+/** Pauses the account from `START` on. */
 export const block = (rateLimit: RateLimit, untilMs: number) =>
   pauseRequests(rateLimit, { now: START, until: START + untilMs });

@@ -16,7 +16,7 @@ const wait = (untilMs: number, because: string) => ({
 });
 
 describe("a grant", () => {
-  test("is half of what is left at most, and one at least, until nothing is left", () => {
+  test("is at most half of the remaining permits, and at least one, until the window is used up", () => {
     const permits: unknown[] = [];
     let rateLimit = newRateLimit("acme");
 
@@ -38,15 +38,15 @@ describe("a grant", () => {
     ]);
   });
 
-  test("is no more than what is wanted", () => {
+  test("is never more than wanted", () => {
     expect(ask(newRateLimit("acme"), 0, 3).grant).toMatchObject({ permits: 3 });
   });
 
-  test("dies with its window, whenever in it it was given", () => {
+  test("expires with its window", () => {
     expect(ask(newRateLimit("acme"), 2_999, 1).grant).toMatchObject({ expiresAt: START + 3_000 });
   });
 
-  test("by a slow clock comes from the window that other processes are in", () => {
+  test("to a process with a slow clock comes from the window of the other processes", () => {
     const { rateLimit } = ask(newRateLimit("acme"), 5_000, 10);
 
     const late = ask(rateLimit, 3_500, 10);
@@ -56,14 +56,14 @@ describe("a grant", () => {
   });
 });
 
-describe("a grant of several that are of use only together", () => {
-  test("is all of them at once, although that is more than half", () => {
+describe("a grant with a minimum", () => {
+  test("is the whole minimum, even if that is more than half", () => {
     const { rateLimit } = ask(newRateLimit("acme"), 0, 14, { atLeast: 14 });
 
     expect(ask(rateLimit, 0, 8, { atLeast: 6 }).grant).toMatchObject({ permits: 6 });
   });
 
-  test("waits for the next window where there are not so many, and takes none", () => {
+  test("waits for the next window and takes no permit if fewer remain", () => {
     const { rateLimit } = ask(newRateLimit("acme"), 0, 16, { atLeast: 16 });
 
     const step = ask(rateLimit, 300, 5, { atLeast: 5 });
@@ -73,8 +73,8 @@ describe("a grant of several that are of use only together", () => {
   });
 });
 
-describe("a block", () => {
-  test("holds every grant back until its end, those with a new key too", () => {
+describe("a pause", () => {
+  test("blocks all permits until its end, also for requests with a new key", () => {
     const blocked = block(newRateLimit("acme"), 7_500);
 
     expect(ask(blocked, 7_499, 1).grant).toEqual(wait(7_500, "paused"));
@@ -82,7 +82,7 @@ describe("a block", () => {
     expect(ask(blocked, 7_500, 1).grant).toMatchObject({ kind: "granted" });
   });
 
-  test("is not shortened by another one", () => {
+  test("is not shortened by a shorter pause", () => {
     const blocked = block(newRateLimit("acme"), 7_500);
 
     expect(block(blocked, 2_000)).toBe(blocked);
@@ -92,7 +92,7 @@ describe("a block", () => {
 describe("a refused key", () => {
   const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
 
-  test("allows one half-open probe every thirty seconds, however many requests ask", () => {
+  test("allows one half-open probe every thirty seconds", () => {
     const early = ask(refused, 29_999, 5);
     const probe = ask(refused, 30_000, 5);
     const after = ask(probe.rateLimit, 59_999, 5);
@@ -103,7 +103,7 @@ describe("a refused key", () => {
     expect(ask(probe.rateLimit, 60_000, 5).grant).toMatchObject({ permits: 1 });
   });
 
-  test("does not hold requests with a new key back", () => {
+  test("does not block requests with a new key", () => {
     const step = ask(refused, 100, 3, { hasNewKey: true });
 
     expect(step.grant).toMatchObject({ kind: "granted", permits: 3 });
@@ -130,11 +130,11 @@ describe("a refused key", () => {
     ]);
   });
 
-  test("is not taken again because of an answer to a request that left before the refusal", () => {
+  test("is not accepted by the response to a request from before the refusal", () => {
     expect(acceptKey(refused, { now: START + 500, sentAt: START })).toBe(refused);
   });
 
-  test("that is accepted again is not refused by the response to an earlier request", () => {
+  test("that was accepted again is not refused by the response to an earlier request", () => {
     const accepted = acceptKey(refused, { now: START + 500, sentAt: START + 400 });
 
     expect(accepted.key).toEqual({ state: "accepted", since: START + 500 });
@@ -142,12 +142,12 @@ describe("a refused key", () => {
   });
 });
 
-describe("a half-open probe that was granted and not used in time", () => {
+describe("an expired half-open probe", () => {
   const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
   const { rateLimit, grant } = ask(refused, 30_000, 1);
   const expiredProbe = grant.kind === "granted" ? grant.probe : undefined;
 
-  test("is granted again to the process that has it, and thirty seconds count from then", () => {
+  test("is granted again to its owner, and the next interval begins then", () => {
     const again = ask(rateLimit, 31_100, 1, { expiredProbe });
 
     expect(again.grant).toMatchObject({ permits: 1, expiresAt: START + 32_000 });
@@ -158,7 +158,7 @@ describe("a half-open probe that was granted and not used in time", () => {
     expect(ask(rateLimit, 31_100, 1).grant).toEqual(wait(60_000, "key-refused"));
   });
 
-  test("is invalid after another process has sent one", () => {
+  test("is invalid after another process has got the next one", () => {
     const later = ask(rateLimit, 60_000, 1);
 
     expect(ask(later.rateLimit, 61_000, 1, { expiredProbe }).grant).toEqual(
@@ -167,11 +167,11 @@ describe("a half-open probe that was granted and not used in time", () => {
   });
 });
 
-describe("what a clock wrote that was a day ahead once", () => {
+describe("a time written by a clock that was a day ahead", () => {
   const DAY_MS = 86_400_000;
   const ahead = { now: START + DAY_MS, sentAt: START + DAY_MS };
 
-  test("is no window for the others", () => {
+  test("is not used as the window", () => {
     const { rateLimit } = ask(newRateLimit("acme"), DAY_MS, PER_WINDOW, { atLeast: PER_WINDOW });
 
     const step = ask(rateLimit, 60_000, 3);
@@ -180,7 +180,7 @@ describe("what a clock wrote that was a day ahead once", () => {
     expect(step.rateLimit).toMatchObject({ windowStartedAt: START + 60_000, granted: 3 });
   });
 
-  test("does not pause the other processes, which may record a pause of their own", () => {
+  test("does not pause other processes, and does not hide a new pause", () => {
     const blocked = pauseRequests(newRateLimit("acme"), {
       ...ahead,
       until: START + DAY_MS + 1_000,
@@ -190,7 +190,7 @@ describe("what a clock wrote that was a day ahead once", () => {
     expect(ask(block(blocked, 5_000), 0, 1).grant).toEqual(wait(5_000, "paused"));
   });
 
-  test("is no refusal that keeps the others from asking, or from seeing the key accepted", () => {
+  test("does not delay the half-open probe or the acceptance of the key", () => {
     const refused = refuseKey(newRateLimit("acme"), ahead);
 
     const probe = ask(refused, 0, 1);
@@ -200,7 +200,7 @@ describe("what a clock wrote that was a day ahead once", () => {
     expect(accepted.key).toEqual({ state: "accepted", since: START + 10 });
   });
 
-  test("is no acceptance that hides a refusal", () => {
+  test("does not hide a later refusal", () => {
     const refused = refuseKey(newRateLimit("acme"), ahead);
     const accepted = acceptKey(refused, { now: ahead.now, sentAt: ahead.now + 1 });
 
@@ -210,7 +210,7 @@ describe("what a clock wrote that was a day ahead once", () => {
   });
 });
 
-test("a pause stored without its time lasts until its end", async () => {
+test("a stored pause without blockedAt lasts until its end", async () => {
   const ledger = createMemoryLedger();
   const { blockedAt: _, ...value } = block(newRateLimit("acme"), 86_400_000);
   await ledger.write({
@@ -226,7 +226,7 @@ test("a pause stored without its time lasts until its end", async () => {
   expect(stored && ask(stored.value, 0, 1).grant).toEqual(wait(86_400_000, "paused"));
 });
 
-test("of events that cannot be published the newest twenty are kept, the latest among them", () => {
+test("the newest twenty events are kept while the bus is down", () => {
   let rateLimit = newRateLimit("acme");
   for (let flap = 1; flap <= 500; flap += 1) {
     const now = START + flap * 30_000;
@@ -242,7 +242,7 @@ test("of events that cannot be published the newest twenty are kept, the latest 
   expect(rateLimit.outbox[0]).toMatchObject({ time: START + 491 * 30_000 });
 });
 
-test("a second refusal has a later name than the first, although its clock is behind", () => {
+test("a second refusal by a slow clock has a later time than the first", () => {
   const refused = refuseKey(newRateLimit("acme"), { now: START, sentAt: START });
   const accepted = acceptKey(refused, { now: START + 500, sentAt: START + 400 });
 

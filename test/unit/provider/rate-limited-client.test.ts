@@ -33,7 +33,7 @@ const open = () => {
   };
 };
 
-test("however many calls are asked for at once, they leave one by one at even intervals", async () => {
+test("concurrent calls leave one by one at even intervals", async () => {
   const { client, clock, sentAt } = open();
   const calls = Promise.all(Array.from({ length: 5 }, () => client.call(listStorageEvents, LIST)));
 
@@ -43,7 +43,7 @@ test("however many calls are asked for at once, they leave one by one at even in
   expect(sentAt).toEqual([0, 100, 200, 300, 400]);
 });
 
-test("when it is aborted, waiting calls are not sent", async () => {
+test("an abort ends waiting calls without sending them", async () => {
   const { client, clock, sentAt } = open();
   const stopped = new AbortController();
   const calls = Promise.allSettled(

@@ -9,10 +9,10 @@ import { startService } from "../service/harness.ts";
 
 const AT = { project_id: 1234567, region_id: 76 };
 
-type Asked = Partial<OperationRequest<Read>>;
+type Request = Partial<OperationRequest<Read>>;
 
-/** A question to each read, and what its reply holds at least, in the form that our code works with. */
-const QUESTIONS: { readonly [Id in (typeof READS)[number]["id"]]: readonly [Asked, object] } = {
+/** A request of each read, and a part of its decoded reply. */
+const REQUESTS: { readonly [Id in (typeof READS)[number]["id"]]: readonly [Request, object] } = {
   "list-ai-tasks": [
     { query: { status: "SUCCESS", limit: 1 } },
     { next: expect.stringContaining("page=2"), results: [{ status: "SUCCESS", progress: 100 }] },
@@ -74,7 +74,7 @@ const QUESTIONS: { readonly [Id in (typeof READS)[number]["id"]]: readonly [Aske
 };
 
 test.each(READS.map((operation) => [operation.id, operation] as const))(
-  "%s is asked of the service, and its reply read",
+  "%s: the client decodes the reply of the service",
   async (id, operation: Read) => {
     const { service } = await startService();
     const client = createClient({
@@ -85,13 +85,13 @@ test.each(READS.map((operation) => [operation.id, operation] as const))(
       attemptTimeoutMs: 1_000,
       paths: {},
     });
-    const [asked, expected] = QUESTIONS[id];
+    const [request, expected] = REQUESTS[id];
 
     const reply = await client.call(operation, {
       params: {},
       query: {},
       body: undefined,
-      ...asked,
+      ...request,
     });
 
     expect(reply).toMatchObject(expected);

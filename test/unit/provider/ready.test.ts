@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createAccountWorld, FIRST_KEY, SECOND_KEY } from "./account-world.ts";
 
-describe("an account that is ready", () => {
-  test("reserves a permit for the next call, which does not ask the ledger", async () => {
+describe("ready for one request", () => {
+  test("reserves a permit for the next call, which does not read the ledger", async () => {
     const calls: string[] = [];
     const world = await createAccountWorld({
       around: ({ name }, effect) => {
@@ -34,7 +34,7 @@ describe("an account that is ready", () => {
     expect(await world.rateLimit()).toMatchObject({ granted: 3 });
   });
 
-  test("reserves no permit beyond its window", async () => {
+  test("reserves a permit for the current window only", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.ready(account);
@@ -48,7 +48,7 @@ describe("an account that is ready", () => {
     });
   });
 
-  test("waits for a permit for a second at most, and answers then when to ask again", async () => {
+  test("waits for a permit for up to a second", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 1 });
     const startedAt = world.clock.now();
     await world.read(world.open());
@@ -62,7 +62,7 @@ describe("an account that is ready", () => {
     expect(await world.rateLimit()).toMatchObject({ windowStartedAt: startedAt + 2_000 });
   });
 
-  test("is not ready for a caller without time left", async () => {
+  test("reserves nothing for an aborted caller", async () => {
     const world = await createAccountWorld();
 
     const readiness = await world.ready(world.open(), 1, AbortSignal.abort());
@@ -71,7 +71,7 @@ describe("an account that is ready", () => {
     expect(await world.rateLimit()).toBeUndefined();
   });
 
-  test("keeps no expired permit beside one of a later window", async () => {
+  test("drops expired permits when the next window begins", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.ready(account, 3);
@@ -87,8 +87,8 @@ describe("an account that is ready", () => {
   });
 });
 
-describe("an account that is ready for several requests", () => {
-  test("reserves a permit for each of them, all of one grant", async () => {
+describe("ready for several requests", () => {
+  test("reserves a permit for each of them by one grant", async () => {
     const calls: string[] = [];
     const world = await createAccountWorld({
       requestsPerSecond: 5,
@@ -109,7 +109,7 @@ describe("an account that is ready for several requests", () => {
     expect(calls).toEqual(["fetch", "fetch", "fetch", "fetch", "fetch"]);
   });
 
-  test("waits for the next window when this one has fewer left", async () => {
+  test("waits for the next window if fewer permits remain in this one", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 5 });
     const startedAt = world.clock.now();
     for (const _ of [1, 2]) await world.read(world.open());
@@ -123,7 +123,7 @@ describe("an account that is ready for several requests", () => {
     });
   });
 
-  test("has one permit where no window has as many", async () => {
+  test("reserves one permit if the rate limit is lower than the number of requests", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 3 });
 
     const readiness = await world.ready(world.open(), 4);
@@ -132,7 +132,7 @@ describe("an account that is ready for several requests", () => {
     expect(await world.rateLimit()).toMatchObject({ granted: 1 });
   });
 
-  test("has one permit for the half-open probe while the key is refused", async () => {
+  test("reserves one permit, the half-open probe, while the key is refused", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     world.accept();
@@ -160,7 +160,7 @@ describe("the half-open probe of a refused key", () => {
     return { world, account };
   };
 
-  test("is granted again when its permit expires before it is sent", async () => {
+  test("is granted again if its permit expires unused", async () => {
     const { world, account } = await refusedAndRotated();
     const readiness = await world.ready(account);
     await world.clock.advance(1_100);
@@ -171,7 +171,7 @@ describe("the half-open probe of a refused key", () => {
     expect(outcome).toBe("answered");
   });
 
-  test("is the only one while its permit lasts", async () => {
+  test("is the only permit until it expires", async () => {
     const { world, account } = await refusedAndRotated();
     await world.ready(account);
 

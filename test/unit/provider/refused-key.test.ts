@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe("a key that the provider refuses", () => {
-  test("is a transient error, and is published once, however many requests of any process are refused", async () => {
+  test("is a transient error, and is published once for all processes", async () => {
     const [one, other] = [world.open(), world.open()];
     await world.read(one);
     await world.read(other);
@@ -44,7 +44,7 @@ describe("a key that the provider refuses", () => {
     ]);
   });
 
-  test("keeps all requests waiting, with the time of the next half-open probe", async () => {
+  test("blocks all requests until the next half-open probe", async () => {
     world.accept();
     await world.read(world.open());
     const other = world.open();
@@ -66,7 +66,7 @@ describe("a key that the provider refuses", () => {
     expect(world.sent).toHaveLength(1);
   });
 
-  test("is tried by one half-open probe every thirty seconds, in all processes", async () => {
+  test("allows one half-open probe every thirty seconds for all processes", async () => {
     const accounts = [world.open(), world.open(), world.open()];
     world.accept();
 
@@ -93,7 +93,7 @@ describe("a key that the provider refuses", () => {
     expect(world.sent).toHaveLength(1);
   });
 
-  test("is read again once in five seconds", async () => {
+  test("is read again at most once in five seconds", async () => {
     const account = world.open();
     await world.read(account);
     world.accept();
@@ -108,7 +108,7 @@ describe("a key that the provider refuses", () => {
 });
 
 describe("when the key is accepted again", () => {
-  test("it is published once, and all requests go on at once", async () => {
+  test("the acceptance is published once, and all requests continue at once", async () => {
     const accounts = [world.open(), world.open()] as const;
     world.accept();
     await world.read(accounts[0]);
@@ -126,7 +126,7 @@ describe("when the key is accepted again", () => {
     ]);
   });
 
-  test("a process that was never refused publishes it", async () => {
+  test("a process without a refusal of its own publishes the acceptance", async () => {
     world.accept();
     await world.read(world.open());
     world.secret.text = SECOND_KEY;
@@ -171,7 +171,7 @@ describe("when the key is accepted again", () => {
     [408, false],
     [429, false],
     [502, false],
-  ])("an answer %i shows it: %s", async (status, isShown) => {
+  ])("a %i closes the circuit breaker: %s", async (status, isShown) => {
     const account = world.open();
     world.accept();
     await world.read(account);

@@ -11,7 +11,7 @@ import { getTask, listTasks, PUBLISHED_TASK_PATH } from "../../../lib/contract/t
 import type { ClientOptions } from "../../../lib/provider/client.ts";
 import { API_KEY, openClient } from "./open-client.ts";
 
-/** Answers with one reply and keeps the request. */
+/** Records requests and answers each with the same reply. */
 const recorder = (reply: string) => {
   const requests: Request[] = [];
   return {
@@ -30,7 +30,7 @@ const callTask = async (options: Partial<ClientOptions>, taskId = "t") => {
   return requests[0]!;
 };
 
-test("a mutation leaves with its method, address, key and body", async () => {
+test("a mutation has its method, URL, key and body", async () => {
   const { requests, fetch } = recorder('{"tasks":["a"]}');
   const { calls } = openClient({ fetch });
 
@@ -49,7 +49,7 @@ test("a mutation leaves with its method, address, key and body", async () => {
   expect(request.redirect).toBe("manual");
 });
 
-test("an operation without a body leaves without one and names no content type", async () => {
+test("an operation without a body has no content type", async () => {
   const { requests, fetch } = recorder("{}");
   const { calls } = openClient({ fetch });
 
@@ -61,7 +61,7 @@ test("an operation without a body leaves without one and names no content type",
   expect(request.body).toBeNull();
 });
 
-describe("a path value stays one segment:", () => {
+describe("a path parameter becomes one segment:", () => {
   test.each([
     ["web", "web"],
     ["a/b", "a%2Fb"],
@@ -90,18 +90,18 @@ test.each([
   ["https://gateway.example/provider", "https://gateway.example/provider/v1/tasks/t"],
   ["https://gateway.example:8443/a/b/", "https://gateway.example:8443/a/b/v1/tasks/t"],
   ["http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/tasks/t"],
-])("the base URL %s makes %s", async (baseUrl, url) => {
+])("the base URL %s results in %s", async (baseUrl, url) => {
   expect((await callTask({ baseUrl })).url).toBe(url);
 });
 
-test("the path of a task is the document's or the published one, as the account says", async () => {
+test("the path of a task is the contract's, or the one in `paths`", async () => {
   expect((await callTask({})).url).toBe("https://api.example/v1/tasks/t");
   expect((await callTask({ paths: { [getTask.id]: PUBLISHED_TASK_PATH } })).url).toBe(
     "https://api.example/cloud/v1/tasks/t",
   );
 });
 
-test("a list in the query repeats its key, absent values leave nothing", async () => {
+test("the query repeats the key of a list and omits absent values", async () => {
   const { requests, fetch } = recorder('{"count":0,"results":[]}');
   const { client } = openClient({ fetch });
 
@@ -123,7 +123,7 @@ test("a list in the query repeats its key, absent values leave nothing", async (
 });
 
 test.each(["0", "9007199254740993", "18446744073709551615"])(
-  "the limit %s leaves and arrives as a JSON number with all its digits",
+  "the 64-bit number %s is sent and read as a JSON number with all its digits",
   async (bytes) => {
     const { requests, fetch } = recorder(`{"name":"reaching_used_space","bytes":${bytes}}`);
     const { client } = openClient({ fetch });
@@ -140,7 +140,7 @@ test.each(["0", "9007199254740993", "18446744073709551615"])(
   },
 );
 
-test("a request outside the contract is a ZodError and is not sent", async () => {
+test("a request that violates the contract is a ZodError and is not sent", async () => {
   const { requests, fetch } = recorder('{"tasks":[]}');
   const { client, asleep } = openClient({ fetch });
 
@@ -155,7 +155,7 @@ test("a request outside the contract is a ZodError and is not sent", async () =>
   expect(asleep()).toBe(0);
 });
 
-test("a change of a storage event succeeds with any answer of the 200s, empty or not", async () => {
+test("an update of a storage event succeeds with any 2xx, with or without a body", async () => {
   for (const reply of [
     new Response(null, { status: 204 }),
     new Response("", { status: 200 }),
@@ -167,7 +167,7 @@ test("a change of a storage event succeeds with any answer of the 200s, empty or
   }
 });
 
-test("a pool is updated at the successor's path where the account says so, and read where it was", async () => {
+test("a pool is updated at the path in `paths`, and still read at the contract's", async () => {
   const { requests, fetch } = recorder('{"tasks":[],"id":"p","name":"pool","task_id":null}');
   const { client } = openClient({ fetch, paths: { [updatePool.id]: POOL_SUCCESSOR_PATH } });
   const pool_id = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";

@@ -41,7 +41,7 @@ const open = (answer: (nth: number) => Response | Error, durationMs = 60_000) =>
   return { client, clock, sentAt, stopped };
 };
 
-test("a pause that the provider asks for holds every call back", async () => {
+test("a pause that the provider asks for delays every call", async () => {
   const { client, clock, sentAt } = open((nth) =>
     nth === 1 ? json(429, {}, { "retry-after": "7" }) : json(200, {}),
   );
@@ -55,15 +55,15 @@ test("a pause that the provider asks for holds every call back", async () => {
   expect(sentAt).toEqual([0, 7_000, 7_000, 7_000]);
 });
 
-test("a call without a permit is retried until the time is over, however often", async () => {
+test("a call without a permit is retried until the time is over", async () => {
   const codes = ["budget-spent", "paused"] as const;
-  let asked = 0;
+  let attempts = 0;
   const clock = createVirtualClock();
   const client = createRetryingClient(
     {
       call: async (operation) => {
-        asked += 1;
-        const code = codes[asked % 2] ?? "paused";
+        attempts += 1;
+        const code = codes[attempts % 2] ?? "paused";
         const message = `${operation.id}: not sent`;
         throw new ProviderError({ disposition: "throttled", code, message, retryAfterMs: 1_000 });
       },
@@ -81,10 +81,10 @@ test("a call without a permit is retried until the time is over, however often",
 
   expect(await call).toMatchObject({ disposition: "throttled" });
   // At 0 s, 1 s, and so on to 10 s.
-  expect(asked).toBe(11);
+  expect(attempts).toBe(11);
 });
 
-test("what may pass later is tried five times with growing pauses, and then is an error", async () => {
+test("a transient failure is retried up to five attempts with growing pauses", async () => {
   const { client, clock, sentAt } = open(() => json(503, {}));
   const call = client.call(listStorageEvents, LIST).catch((error: unknown) => error);
 
@@ -96,7 +96,7 @@ test("what may pass later is tried five times with growing pauses, and then is a
   expect(pauses.every((pause, n) => pause >= 500 * 2 ** n && pause <= 1000 * 2 ** n)).toBe(true);
 });
 
-test("a mutation whose outcome is unknown is not sent again", async () => {
+test("a mutation with an unknown outcome is not sent again", async () => {
   const { client, clock, sentAt } = open(() => json(503, {}));
   const call = client.call(createStorageEvent, CREATE).catch((error: unknown) => error);
 
@@ -106,7 +106,7 @@ test("a mutation whose outcome is unknown is not sent again", async () => {
   expect(sentAt).toEqual([0]);
 });
 
-test("a refusal is not tried again", async () => {
+test("a refusal is not retried", async () => {
   const { client, clock, sentAt } = open(() => json(400, { error: "no" }));
   const call = client.call(listStorageEvents, LIST).catch((error: unknown) => error);
 
@@ -116,7 +116,7 @@ test("a refusal is not tried again", async () => {
   expect(sentAt).toEqual([0]);
 });
 
-test("nothing leaves after the end of the time, and no pause lasts beyond it", async () => {
+test("no request leaves after the end, and no pause lasts beyond it", async () => {
   const { client, clock, sentAt } = open(() => json(503, {}), 250);
   const call = client.call(listStorageEvents, LIST).catch((error: unknown) => error);
   await clock.advance(60_000);
@@ -128,7 +128,7 @@ test("nothing leaves after the end of the time, and no pause lasts beyond it", a
   expect(sentAt).toEqual([0]);
 });
 
-test("when it is stopped, what waits for the end of a pause is not sent", async () => {
+test("an abort ends calls that wait for the end of a pause", async () => {
   const { client, clock, sentAt, stopped } = open(() => json(429, {}, { "retry-after": "7" }));
   const first = client.call(listStorageEvents, LIST).catch((error: unknown) => error);
   await clock.advance(100);
@@ -143,13 +143,13 @@ test("when it is stopped, what waits for the end of a pause is not sent", async 
   expect(sentAt).toEqual([0]);
 });
 
-test("a call that its caller has stopped is not tried again", async () => {
-  let asked = 0;
+test("an aborted call is not retried", async () => {
+  let attempts = 0;
   const clock = createVirtualClock();
   const client = createRetryingClient(
     {
       call: async (operation) => {
-        asked += 1;
+        attempts += 1;
         throw notSent(operation);
       },
     },
@@ -165,5 +165,5 @@ test("a call that its caller has stopped is not tried again", async () => {
   await clock.advance(60_000);
 
   expect(await call).toMatchObject({ code: "aborted" });
-  expect(asked).toBe(1);
+  expect(attempts).toBe(1);
 });

@@ -9,7 +9,7 @@ const rotate = (world: AccountWorld): void => {
   world.accept(SECOND_KEY);
 };
 
-/** A call that waits for its answer while another one begins, is refused and reads the key anew. */
+/** Starts a call with a late reply. Meanwhile another call is refused and reads the key again. */
 const overtakeCall = async (world: AccountWorld, account: ReturnType<AccountWorld["open"]>) => {
   let answer = () => {};
   const late = new Promise<undefined>((resolve) => {
@@ -23,7 +23,7 @@ const overtakeCall = async (world: AccountWorld, account: ReturnType<AccountWorl
   return { slow, answer };
 };
 
-test("the key is read at the first call, and kept", async () => {
+test("the key is read at the first call, and cached", async () => {
   const world = await createAccountWorld();
   const account = world.open();
   const readsBefore = world.secret.reads;
@@ -36,7 +36,7 @@ test("the key is read at the first call, and kept", async () => {
   expect(world.secret.reads).toBe(1);
 });
 
-describe("a key that was replaced", () => {
+describe("a replaced key", () => {
   test("is used at once: the refused call is sent again and answered", async () => {
     const world = await createAccountWorld();
     const account = world.open();
@@ -52,7 +52,7 @@ describe("a key that was replaced", () => {
     expect(world.published()).toEqual([]);
   });
 
-  test("is used for a mutation too, which takes effect once", async () => {
+  test("is used for a mutation, which takes effect once", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.read(account);
@@ -68,7 +68,7 @@ describe("a key that was replaced", () => {
     ]);
   });
 
-  test("is read once, however many calls are refused at once", async () => {
+  test("is read once for concurrent refusals", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.read(account);
@@ -82,7 +82,7 @@ describe("a key that was replaced", () => {
     expect(world.sent).toHaveLength(1 + 10 + 10);
   });
 
-  test("is used by a call that was under way with the older one when another call read it", async () => {
+  test("is used by a call that began with the old key before another call read the new one", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.read(account);
@@ -97,7 +97,7 @@ describe("a key that was replaced", () => {
     expect(world.secret.reads).toBe(2);
   });
 
-  test("needs permits of its own for the requests that are sent again", async () => {
+  test("needs further permits for the requests that are sent again", async () => {
     const world = await createAccountWorld({ requestsPerSecond: 2 });
     const account = world.open();
     await world.read(account);
@@ -111,7 +111,7 @@ describe("a key that was replaced", () => {
     expect(Math.max(...world.perSecond().values())).toBe(2);
   });
 
-  test("leaves a call without a permit for the new key refused, and not unsent", async () => {
+  test("without a further permit, the error stays a refusal", async () => {
     let isAway = false;
     const world = await createAccountWorld({
       around: ({ name }, effect) =>
@@ -131,7 +131,7 @@ describe("a key that was replaced", () => {
     expect(world.sent.map(({ key }) => key)).toEqual([FIRST_KEY, FIRST_KEY]);
   });
 
-  test("twice is used by a call that was sent with the two older ones", async () => {
+  test("that was replaced twice is used by a call that was sent with both old keys", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     await world.read(account);
@@ -146,7 +146,7 @@ describe("a key that was replaced", () => {
     expect(world.sent.slice(-3).map(({ key }) => key)).toEqual([SECOND_KEY, SECOND_KEY, THIRD_KEY]);
   });
 
-  test("is found where line ends stand after keys", async () => {
+  test("is used if the secrets end with a line end", async () => {
     const world = await createAccountWorld();
     const account = world.open();
     world.secret.text = `${FIRST_KEY}\n`;
@@ -159,7 +159,7 @@ describe("a key that was replaced", () => {
     expect(outcome).toBe("answered");
   });
 
-  test("goes before requests with the older one, and leaves them no permit", async () => {
+  test("gets its permit before waiting requests with the old key", async () => {
     const world = await createAccountWorld();
     const startedAt = world.clock.now();
     const account = world.open({ attemptTimeoutMs: 60_000 });

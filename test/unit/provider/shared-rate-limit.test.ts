@@ -7,9 +7,9 @@ import { type AccountWorld, createAccountWorld, LIST } from "./account-world.ts"
 
 const scenario = fc.record({
   requestsPerSecond: fc.integer({ min: 1, max: 6 }),
-  /** Turns of the event loop that calls of the ledger take, over and over. */
+  /** Durations of successive calls of the ledger, in turns of the event loop; repeated. */
   delays: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }),
-  /** When each process sends its requests, ms after the beginning. */
+  /** Times at which each process sends its requests, ms after the start. */
   processes: fc.array(
     fc.array(fc.integer({ min: 0, max: 2_500 }), { minLength: 1, maxLength: 8 }),
     { minLength: 1, maxLength: 4 },
@@ -39,7 +39,7 @@ const reservations = fc.record({
   ),
 });
 
-test("whenever processes send requests, no second exceeds the rate limit, and all are served", async () => {
+test("no second exceeds the rate limit, and all requests are served", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ requestsPerSecond, delays, processes }) => {
       let calls = 0;
@@ -66,7 +66,7 @@ test("whenever processes send requests, no second exceeds the rate limit, and al
   );
 });
 
-test("every reservation of several permits is granted in the end, and no second exceeds the rate limit", async () => {
+test("every reservation is granted in the end, and no second exceeds the rate limit", async () => {
   await fc.assert(
     fc.asyncProperty(reservations, async ({ requestsPerSecond, delays, processes }) => {
       let calls = 0;
@@ -92,10 +92,10 @@ test("every reservation of several permits is granted in the end, and no second 
   );
 });
 
-test("a grant that comes after its window is not used, and its request leaves in a later one", async () => {
+test("permits that arrive after their window are not used", async () => {
   let isSlow = true;
   const world = await createAccountWorld({
-    // The write that grants ends more than a second later.
+    // The write of the grant takes more than a second.
     around: async ({ name }, effect) => {
       const answer = await effect();
       if (isSlow && name.startsWith("ledger.write")) {
@@ -129,7 +129,7 @@ test("a ledger that is too slow for every grant ends the wait with an error", as
   expect(world.sent).toEqual([]);
 });
 
-test("calls of one process that ask at once share one read and one write of the ledger", async () => {
+test("concurrent calls of one process share one read and one write of the ledger", async () => {
   const calls: string[] = [];
   const world = await createAccountWorld({
     around: ({ name }, effect) => {
@@ -150,7 +150,7 @@ test("calls of one process that ask at once share one read and one write of the 
   expect(world.sent).toHaveLength(10);
 });
 
-test("while one process needs more than a window holds, another one is served in it", async () => {
+test("a process that needs more than a window leaves permits to others", async () => {
   const world = await createAccountWorld({ requestsPerSecond: 8 });
   const startedAt = world.clock.now();
   const [greedy, modest] = [world.open(), world.open()];
@@ -163,7 +163,7 @@ test("while one process needs more than a window holds, another one is served in
   expect([...world.perSecond().values()]).toEqual([8, 8, 5]);
 });
 
-test("a call without a permit for five seconds fails with the time to retry, and was not sent", async () => {
+test("a call without a permit fails after five seconds and is not sent", async () => {
   const world = await createAccountWorld({ requestsPerSecond: 1 });
   const account = world.open();
   const calls = Array.from({ length: 8 }, () =>
@@ -181,7 +181,7 @@ test("a call without a permit for five seconds fails with the time to retry, and
   expect(errors[0]).toMatchObject({
     disposition: "throttled",
     code: "budget-spent",
-    message: "list-storage-events: not sent, the rate limit is used up",
+    message: "list-storage-events: not sent: the account's rate limit is exhausted",
   });
 });
 

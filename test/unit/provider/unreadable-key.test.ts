@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type AccountWorld, createAccountWorld, FIRST_KEY, SECOND_KEY } from "./account-world.ts";
 import { everythingIn } from "./open-client.ts";
 
-/** No header can carry it, and it may hold a key. */
+/** A text that HTTP headers do not allow, and that may contain a key. */
 const UNSENDABLE = "canary put later";
 const UNREADABLE = 'AccountKeyUnreadable {"account":"acme"}';
 const REFUSED = 'AccountKeyRefused {"account":"acme"}';
@@ -17,19 +17,23 @@ beforeEach(async () => {
 
 const errorLine = (errorMessage: string) => ({
   level: "error",
-  message: "no request of the account can leave, its API key cannot be read",
+  message: "API key not readable; the account sends nothing until it is",
   fields: { account: "acme", reference: "/acme/key", errorMessage },
 });
 
 describe.each([
-  ["a secret that is away", undefined, "secret /acme/key cannot be read"],
-  ["a text that no header can carry", UNSENDABLE, "no header can carry the API key in /acme/key"],
+  ["a secret that cannot be read", undefined, "secret /acme/key cannot be read"],
+  [
+    "a key that HTTP headers do not allow",
+    UNSENDABLE,
+    "the API key in /acme/key has characters that HTTP headers do not allow",
+  ],
 ])("%s", (_, text, errorMessage) => {
   beforeEach(() => {
     world.secret.text = text;
   });
 
-  test("sends nothing, is no refusal, and is logged and counted", async () => {
+  test("sends nothing, opens no circuit breaker, and is logged and counted", async () => {
     const outcome = await world.read(account);
 
     expect(outcome).toMatchObject({ disposition: "transient", code: "key-unavailable" });
@@ -39,7 +43,7 @@ describe.each([
     expect(world.log.lines).toEqual([errorLine(errorMessage)]);
   });
 
-  test("is read, and logged, once in five seconds, however many requests need it", async () => {
+  test("is read and logged once in five seconds", async () => {
     for (const _ of [1, 2, 3]) await world.read(account);
     await world.clock.advance(4_999);
     await world.read(account);
@@ -53,7 +57,7 @@ describe.each([
     expect(world.log.lines).toHaveLength(2);
   });
 
-  test("is used five seconds after it is put right, without a restart", async () => {
+  test("is used five seconds after it was corrected, without a restart", async () => {
     await world.read(account);
     world.secret.text = FIRST_KEY;
     await world.clock.advance(5_000);
@@ -63,7 +67,7 @@ describe.each([
     expect(outcome).toBe("answered");
   });
 
-  test("after a refusal leaves that refusal as it is: published, counted, and tried each 30 seconds", async () => {
+  test("after a refusal keeps the circuit breaker open, with a half-open probe every 30 seconds", async () => {
     world.secret.text = FIRST_KEY;
     await world.read(account);
     const startedAt = world.clock.now();
@@ -82,7 +86,7 @@ describe.each([
     expect(world.counted.filter((name) => name === REFUSED)).toHaveLength(3);
   });
 
-  test("after a refusal is used with the next try when it is put right", async () => {
+  test("after a refusal is used by the next half-open probe once it is corrected", async () => {
     world.secret.text = FIRST_KEY;
     await world.read(account);
     world.secret.text = text;
@@ -101,7 +105,7 @@ describe.each([
   });
 });
 
-test("a text that no header can carry is in no error, log line or count", async () => {
+test("a key that HTTP headers do not allow is in no error, log line or metric", async () => {
   world.secret.text = UNSENDABLE;
 
   const error = await world.read(account);
@@ -110,7 +114,7 @@ test("a text that no header can carry is in no error, log line or count", async 
   expect(printed).not.toContain("canary");
 });
 
-test("a secret that is not read in five seconds sends nothing, and is logged", async () => {
+test("a read of the secret that takes more than five seconds sends nothing and is logged", async () => {
   const slow = world.open({ secrets: { read: () => new Promise(() => {}) } });
   const startedAt = world.clock.now();
 
@@ -119,5 +123,7 @@ test("a secret that is not read in five seconds sends nothing, and is logged", a
   expect(outcome).toMatchObject({ disposition: "transient", code: "key-unavailable" });
   expect(world.clock.now() - startedAt).toBeGreaterThanOrEqual(5_000);
   expect(world.sent).toEqual([]);
-  expect(world.log.lines).toEqual([errorLine("the API key in /acme/key was not read in time")]);
+  expect(world.log.lines).toEqual([
+    errorLine("reading the API key in /acme/key timed out after 5000 ms"),
+  ]);
 });

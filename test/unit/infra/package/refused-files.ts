@@ -29,9 +29,9 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       expect(stdout).toBe("");
       expect(stderr.trimEnd().split("\n")).toEqual([
         "wrong-accounts.yaml:3: accounts.0.base_url: an http or https URL",
-        "wrong-accounts.yaml:4: accounts.0.api_key.environment: for local runs only; a deployment reads keys from SSM: parameter",
-        "wrong-accounts.yaml:5: accounts.0.senders.1: own, an AWS account id in quotes, or rights",
-        "wrong-accounts.yaml:6: accounts.1.name: the same as accounts.0.name",
+        "wrong-accounts.yaml:4: accounts.0.api_key.environment: allowed in local runs only; a deployment reads its keys from SSM, so use parameter",
+        "wrong-accounts.yaml:5: accounts.0.senders.1: must be own, an AWS account id in quotes, or an object with `sender`",
+        "wrong-accounts.yaml:6: accounts.1.name: duplicate of accounts.0.name",
         "wrong-accounts.yaml:6: accounts.1.base_url: required",
         "wrong-accounts.yaml:6: accounts.1.api_key: required",
         "wrong-accounts.yaml:8: accounts.1.colour: unknown field",

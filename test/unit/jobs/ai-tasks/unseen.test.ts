@@ -152,6 +152,6 @@ test("a run whose time is over before the list is read rejects and records nothi
 
   const error = await world.run({ requestsPerSecond: 1, durationMs: 3_000 });
 
-  expect(error).toMatchObject({ message: "list-ai-tasks: not sent, no time left" });
+  expect(error).toMatchObject({ message: "list-ai-tasks: not sent: no time left" });
   expect(recordedBy(world.calls.slice(callsBefore))).toEqual([]);
 });
