@@ -4,18 +4,18 @@ import type { AppliedChange } from "./apply.ts";
 import type { ThresholdConfig } from "./config.ts";
 import { type ActualThreshold, type Change, targetKey, targetOf } from "./threshold.ts";
 
-/** A limit, or null where there is no such threshold. */
+/** Decimal text of a limit; null: the threshold does not exist. */
 const limitSchema = z.string().nullable();
 
-/** Changes of a threshold that may still take effect: about to be sent, or sent and not clearly answered. */
+/** Changes of a threshold that may still take effect: not sent yet, or sent without a clear answer. */
 const openSchema = z.object({
-  /** The limits that they set. */
+  /** Limits that these changes set. */
   limits: z.array(limitSchema),
-  /** Epoch ms. */
+  /** Instant after which none of them takes effect, epoch ms. */
   until: z.number(),
 });
 
-/** Applied thresholds where they cannot be listed; one without a limit has an unknown one. */
+/** Thresholds applied where they cannot be listed. Without `limit`, the actual limit is unknown. */
 export const appliedSchema = z.array(
   z.object({
     name: z.enum(STORAGE_EVENT_NAMES),
@@ -30,17 +30,17 @@ export type Applied = z.output<typeof appliedSchema>;
 type Open = z.output<typeof openSchema>;
 
 /**
- * A ledger item holds 400 kB: the wanted thresholds, those still to be deleted, which are no larger,
- * and an event of 100 kB.
+ * Maximum size of the wanted thresholds. A ledger item of 400 kB holds them, those still to be deleted
+ * (which are no larger), and an event of 100 kB.
  */
 const MAX_BYTES = 145_000;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * The thresholds to remember while this config holds. Without `prune` these are the wanted ones, and as
- * many former ones as there is room for: a forgotten threshold stays at the provider, because only
- * remembered ones are pruned.
+ * Remembered thresholds that a sync with this config compares. Without `prune` these are the wanted ones,
+ * and as many former ones as there is room for: a forgotten threshold stays at the provider, because
+ * only remembered ones are pruned.
  * @returns undefined when there is no room for all wanted thresholds
  */
 export const rememberedFor = (
@@ -59,23 +59,23 @@ export const rememberedFor = (
   });
 };
 
-/** The actual thresholds as far as they are remembered. */
+/** Remembered thresholds in the form of listed ones, without the deleted ones. */
 export const actualOf = (applied: Applied): readonly ActualThreshold[] =>
   applied.flatMap(({ limit, ...each }) =>
     limit === null ? [] : [{ ...targetOf(each), ...(limit !== undefined && { limit }) }],
   );
 
-/** Forgets open changes when they are too large together: they are made again. */
+/** Drops the open changes when they are too large together. The next sync makes them again. */
 const fitting = (applied: Applied): Applied =>
   bytesOf(applied) > 2 * MAX_BYTES
     ? applied.map((each) => (each.open ? targetOf(each) : each))
     : applied;
 
 /*
- * Changes where thresholds cannot be listed. A change is noted before it is made: from then on its
- * target has no limit, and the next plan makes the change again, until it is known to be done. A request
- * without a clear answer may take effect later, after newer changes: within its ambiguity window, only
- * the limit that it sets itself is certain.
+ * How changes are recorded where thresholds cannot be listed. A change is recorded before it is sent. From
+ * then on its target has no known limit, and each plan contains the change until it is known to be done.
+ * A request without a clear answer may take effect after newer changes. Within its ambiguity window,
+ * only the limit that the request itself sets is certain.
  */
 
 const byTarget = (applied: Applied) => new Map(applied.map((each) => [targetKey(each), each]));
@@ -94,7 +94,7 @@ const withLimit = (open: Open | undefined, limit: string | null): Open["limits"]
 ];
 
 /**
- * Notes that these changes are about to be made.
+ * Records the changes that a sync is about to send.
  * @param now epoch ms
  * @param until epoch ms; none of them takes effect later
  */
@@ -117,11 +117,11 @@ export const withIntents = (
   return fitting([...entries.values()]);
 };
 
-/** The end of a sync. */
+/** Times that bound a sync's requests. */
 export interface Moment {
-  /** When it began, epoch ms: its changes were made some time since. */
+  /** Start of the sync, epoch ms; it sent all its changes after that. */
   readonly startedAt: number;
-  /** Epoch ms. */
+  /** End of the sync, epoch ms. */
   readonly now: number;
   /** A request that got no clear answer takes effect within this time, or never. */
   readonly ambiguityWindowMs: number;
@@ -133,14 +133,14 @@ const openAfter = (
   { startedAt, now, ambiguityWindowMs }: Moment,
 ): Open | undefined => {
   const until = now + ambiguityWindowMs;
-  // The sync that noted them for longer sends nothing any more: there is one sync at a time.
+  // Only one sync runs at a time, so the one that recorded a later `until` sends nothing any more.
   const open = mayStillAct(before, startedAt)
     ? { limits: before.limits, until: Math.min(before.until, until) }
     : undefined;
   return isOpen ? { limits: withLimit(open, limitAfter(change)), until } : open;
 };
 
-/** The target with the limit that the change set, unless an open request may still set another one. */
+/** Entry after a change. Its limit is unknown if an open request may still set another one. */
 const entryOf = (
   change: Change,
   open: Open | undefined,
@@ -173,8 +173,8 @@ const remembering = (
 };
 
 /**
- * Notes the outcomes of changes.
- * @param before what was remembered before the changes began
+ * Records the outcomes of changes.
+ * @param before entries before the sync recorded its changes
  */
 export const withOutcomes = (
   applied: Applied,
@@ -191,8 +191,8 @@ export const withOutcomes = (
 };
 
 /**
- * Notes the changes of a sync that was overtaken: they may have taken effect after those that the other
- * sync knows to be done.
+ * Records the changes of a sync that another sync has overtaken. They may have taken effect after the
+ * changes that the other sync knows to be done.
  */
 export const withDoubts = (
   applied: Applied,
@@ -205,7 +205,7 @@ export const withDoubts = (
     return entryOf(each.change, openAfter(each, entry?.open, moment), isKnown);
   });
 
-/** Whether the limit that a change has left at its target is unknown. */
+/** Whether the limit of a change's target is unknown. */
 export const isInDoubt = (applied: Applied, { change }: AppliedChange): boolean => {
   const entry = byTarget(applied).get(targetKey(targetOfChange(change)));
   return entry !== undefined && entry.limit === undefined;

@@ -18,25 +18,25 @@ import {
 } from "./threshold.ts";
 
 interface SendOptions extends JobBudget, Pick<JobDeps, "clock" | "random"> {
-  /** Retries what may pass later. */
+  /** Retries transient failures. */
   readonly client: Client;
   readonly clientId: number | bigint | undefined;
 }
 
-/** Each change states a target, so it may be sent again when its outcome is unknown. */
+/** Sends of one request. Each change states a target, so a repeat after an unknown outcome is safe. */
 const MAX_SENDS = 3;
 
 type Operation = typeof createStorageEvent | typeof updateStorageEvent | typeof deleteStorageEvent;
-/** Sends until the outcome is clear; calls `onUnclear` when it was not clear at first. */
+/** Sends a request until its outcome is clear. Calls `onUnclear` after each send without a clear one. */
 type Send = (operation: Operation, body: Body<Operation>, onUnclear?: () => void) => Promise<void>;
 
 const isCode = (error: unknown, code: ProviderErrorCode): boolean =>
   error instanceof ProviderError && error.code === code;
 
-/** Whether the request may have taken effect or not. */
+/** Whether the outcome of the request is unknown. */
 const isUnclear = (error: unknown): boolean =>
   error instanceof ProviderError && error.disposition === "ambiguous";
-/** The provider accepted the request; only its reply breaks our schema. */
+/** Whether the provider accepted the request: only its reply breaks our schema. */
 const isDone = (error: unknown): boolean =>
   error instanceof ProviderError && error.disposition === "contract";
 
@@ -73,7 +73,7 @@ const bodyOf = (threshold: Threshold, uuid?: string): Body<Operation> => ({
   ...(uuid !== undefined && { uuid }),
 });
 
-/** Updates where a create answers "exists": another client was faster, or an earlier send of ours. */
+/** Creates a threshold, or updates one that another client, or an earlier send of ours, has created. */
 const create = async (send: Send, threshold: Threshold): Promise<Change["action"]> => {
   let isPerhapsOurs = false;
   try {
@@ -97,7 +97,7 @@ const update = async (
     await send(updateStorageEvent, bodyOf(threshold, uuid));
     return "update";
   } catch (error) {
-    // Deleted since it was listed.
+    // Another client deleted it after the list was read.
     if (!isCode(error, "not-found")) throw error;
     return create(send, threshold);
   }
@@ -118,8 +118,8 @@ const remove = async (send: Send, from: ActualThreshold): Promise<Change["action
 
 /**
  * Makes one change, even if its target has changed since the plan was made.
- * @param noteUnclear called when a request may have taken effect, may do so later, or never
- * @returns the action taken: an update instead of a create where another client had been faster
+ * @param noteUnclear called when the outcome of a request is unknown
+ * @returns the action taken: an update instead of a create if another client was faster
  * @throws ProviderError
  */
 const makeChange = (
@@ -141,27 +141,28 @@ const makeChange = (
 };
 
 type Outcome =
-  /** `action` is the one taken, an update where another client had been faster. */
+  /** `action` is the one taken: an update instead of a create if another client was faster. */
   | { readonly outcome: "done"; readonly action: Change["action"] }
-  /** Clearly refused. */
+  /** Refused by the provider. */
   | { readonly outcome: "failed"; readonly problem: string }
-  /** Not attempted, or outcome unknown: the next run makes it, or finds it made. */
+  /** Not attempted, or outcome unknown: the next sync makes it, or finds it made. */
   | { readonly outcome: "left"; readonly problem?: string };
 
 /** A change with its outcome. */
 export type AppliedChange = Outcome & {
   readonly change: Change;
-  /** Whether a request of it got no clear answer, and so may take effect later. */
+  /** Whether a request got no clear answer, and so may take effect later. */
   readonly isOpen: boolean;
 };
 
 const MAX_AT_ONCE = 8;
-/** So many changes in a row without a clear answer are not the changes' fault. */
+/** Unanswered changes in a row that stop the sync: then the provider is the cause, not the changes. */
 const MAX_UNCLEAR_IN_A_ROW = 3;
 
 /**
- * Makes the changes side by side. One that is refused stops no other; when the provider cannot be
- * reached, those that have not begun stay for the next run. No change is begun after `endsAt`.
+ * Makes changes concurrently. A refused change stops no other. When the provider cannot be reached, the
+ * changes that have not begun are left for the next sync. No change begins after `endsAt`.
+ * @returns the outcomes, in the order of the changes
  */
 export const applyChanges = async (
   changes: readonly Change[],
@@ -174,7 +175,7 @@ export const applyChanges = async (
     const problem = error.message;
     if (error.disposition === "permanent") return { outcome: "failed", problem };
     unclearInARow += 1;
-    // An unreachable provider or a lost lease stops all changes; one that is never answered does not.
+    // An unreachable provider or a lost lease stops all changes; a single unanswered change does not.
     isStopped ||= !isUnclear(error) || unclearInARow >= MAX_UNCLEAR_IN_A_ROW;
     return { outcome: "left", problem };
   };
@@ -197,7 +198,7 @@ export const applyChanges = async (
   };
 
   const limit = pLimit(MAX_AT_ONCE);
-  // All of them end before anything is thrown: none may run on after the caller's return.
+  // Every change ends before an error is thrown: none may still run after the caller has returned.
   const ends = await Promise.allSettled(changes.map((change) => limit(() => apply(change))));
   return ends.map((end) => {
     if (end.status === "rejected") throw end.reason;

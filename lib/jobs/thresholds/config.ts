@@ -7,7 +7,7 @@ import { STORAGE_EVENT_LIMITS, STORAGE_EVENT_NAMES } from "../../contract/storag
 import { exactUint64, int64, oneOf, UINT64_RULE, unlimitedText } from "../../contract/values.ts";
 import { type ActualThreshold, type Threshold, targetKey, targetOf } from "./threshold.ts";
 
-/** Binary units (IEC 80000-13) and decimal ones (SI), as people write them. */
+/** Bytes of each unit, decimal (SI) or binary (IEC 80000-13). */
 const UNITS = new Map<string, bigint>([
   ["B", 1n],
   ["kB", 1000n],
@@ -24,15 +24,15 @@ const UNITS = new Map<string, bigint>([
   ["EiB", 1024n ** 6n],
 ]);
 
-/** A size as people write it, for editors. */
+/** Pattern of a size in the JSON Schema, for editors. */
 const BYTE_SIZE_PATTERN = `^\\d+(\\.\\d+)? ?(${[...UNITS.keys()].join("|")})?$`;
 const SIZE = /^(\d{1,20})(?:\.(\d{1,20}))? ?([A-Za-z]+)?$/;
 
 const BYTE_SIZE_RULE = `a size such as 500 GiB (${[...UNITS.keys()].join(", ")}) or a whole number of bytes, from 0 to 18446744073709551615`;
 
 /**
- * Bytes as decimal text, exact.
- * @returns undefined for anything but a size of whole bytes within 64 bits
+ * Parses a size such as `1.5 GiB` into its exact bytes, as decimal text.
+ * @returns undefined unless the text is a size of whole bytes within 64 bits
  */
 export const parseByteSize = (text: string): string | undefined => {
   const [, whole = "", fraction = "", unit = "B"] = SIZE.exec(text) ?? [];
@@ -47,28 +47,28 @@ export const parseByteSize = (text: string): string | undefined => {
 
 const BINARY_UNITS = ["EiB", "PiB", "TiB", "GiB", "MiB", "KiB"] as const;
 
-/** The shortest exact form: a multiple of the largest binary unit that divides it, else the number. */
+/** Bytes as a multiple of the largest binary unit that divides them, else as the plain number. */
 export const formatByteSize = (bytes: string): string => {
   const exact = BigInt(bytes);
   const unit = BINARY_UNITS.find((name) => exact > 0n && exact % (UNITS.get(name) ?? 1n) === 0n);
   return unit === undefined ? bytes : `${exact / (UNITS.get(unit) ?? 1n)} ${unit}`;
 };
 
-/** The thresholds that one account is to have. */
+/** Content of a valid thresholds file. */
 export interface ThresholdConfig {
-  /** The client that has the thresholds; absent: the API key's own. */
+  /** Client that has the thresholds; undefined: the API key's own. */
   readonly clientId: number | bigint | undefined;
-  /** Whether thresholds that are not listed are deleted. */
+  /** Whether a sync deletes thresholds that are not listed. */
   readonly prune: boolean;
   readonly thresholds: readonly Threshold[];
-  /** The same for two configs exactly if they want the same. */
+  /** SHA-256 of the normalised content, in hex: equal only for files that want the same. */
   readonly digest: string;
 }
 
 const jsonNumber = { type: "integer", minimum: 0 } as const;
 const decimalText = { type: "string", pattern: "^\\d+$" } as const;
 
-/** Reads a number as it stands in the file, or text; answers decimal text. */
+/** Schema of a limit: a number or text in the file, decimal text after parsing. */
 const limit = (rule: string, parse: (text: string) => string | undefined) =>
   z.union([z.string(), z.number(), z.bigint()], { error: rule }).transform((value, context) => {
     const exact = typeof value === "string" ? parse(value) : exactUint64(value);
@@ -82,9 +82,9 @@ const parseCount = (value: string): string | undefined => exactUint64(value)?.to
 const targetName = unlimitedText.min(1).optional();
 
 const thresholdSchema = z.strictObject({
-  name: oneOf(STORAGE_EVENT_NAMES).describe("What is watched"),
-  storage_name: targetName.describe("Storage that is watched; all of them when absent"),
-  bucket_name: targetName.describe("Bucket that is watched; all of them when absent"),
+  name: oneOf(STORAGE_EVENT_NAMES).describe("Quantity that the threshold watches"),
+  storage_name: targetName.describe("Storage to watch; all storages when absent"),
+  bucket_name: targetName.describe("Bucket to watch; all buckets when absent"),
   bytes: limit(BYTE_SIZE_RULE, parseByteSize)
     .optional()
     .meta({
@@ -99,22 +99,22 @@ const thresholdSchema = z.strictObject({
     }),
 });
 
-/** The file as people write it. */
+/** Schema of a thresholds file. */
 export const thresholdConfigSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Where an editor finds this schema"),
+    $schema: z.string().optional().describe("Path or address of this schema, for editors"),
     client_id: int64
       .optional()
-      .describe("Client whose thresholds these are; the API key's own when absent"),
+      .describe("Client that has the thresholds; the API key's own client when absent"),
     prune: z
       .boolean()
       .optional()
-      .describe("Whether thresholds that are not listed here are deleted (default: false)"),
+      .describe("Whether a sync deletes thresholds that this file does not list (default: false)"),
     thresholds: z
       .array(thresholdSchema)
-      .describe("Every threshold that is wanted; one for each target"),
+      .describe("Every wanted threshold; one for each name, storage and bucket"),
   })
-  .describe("Notification thresholds that Skyhook keeps at the provider");
+  .describe("Storage notification thresholds that Skyhook keeps at the provider");
 
 /** The parts of the content that the cross-field rules check. */
 const looseSchema = z.looseObject({ thresholds: z.array(z.unknown()) });
@@ -139,7 +139,7 @@ const limitProblem = (
   return isGiven(own) ? undefined : { field: own, rule: "required" };
 };
 
-/** Each name has its own limit, and each target one threshold. */
+/** Requires the limit that belongs to each name, and one threshold for each target. */
 const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
   const problems: PlacedProblem[] = [];
   const firstOf = new Map<string, number>();
@@ -152,7 +152,10 @@ const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
     const target = looseTarget.safeParse(entry).data;
     const first = target && firstOf.get(targetKey(target));
     if (first !== undefined)
-      problems.push({ path, rule: `the same target as thresholds.${first}` });
+      problems.push({
+        path,
+        rule: `duplicate of thresholds.${first}: same name, storage_name and bucket_name`,
+      });
     else if (target) firstOf.set(targetKey(target), index);
   }
   return problems;
@@ -173,13 +176,13 @@ const toConfig = (read: z.output<typeof thresholdConfigSchema>): ThresholdConfig
   return { clientId, prune, thresholds, digest };
 };
 
-/** Reads a thresholds file; reports every mistake in it at once. */
+/** Reads a thresholds file, YAML or JSON; reports every mistake in it at once, with its line. */
 export const readThresholdConfig = (source: string): ConfigReading<ThresholdConfig> => {
   const read = readConfig(thresholdConfigSchema, source, crossFieldRules);
   return read.kind === "valid" ? { kind: "valid", value: toConfig(read.value) } : read;
 };
 
-/** Bytes in the largest unit that is exact, a count as the number it is. */
+/** Limit under its field: bytes in the largest exact unit, a count as a number. */
 const writtenLimit = ({ name }: ActualThreshold, limit: string) => {
   if (STORAGE_EVENT_LIMITS[name] === "count") return { count: BigInt(limit) };
   const size = formatByteSize(limit);
@@ -187,8 +190,9 @@ const writtenLimit = ({ name }: ActualThreshold, limit: string) => {
 };
 
 /**
- * Writes a config file that wants just the actual thresholds. An event without a limit, which no config
- * can want, is left out and named in a comment; without `prune` it stays as it is.
+ * Writes a thresholds file that wants exactly the actual thresholds. A threshold without a limit cannot be
+ * written: it is left out and named in a comment. It stays as it is, because `prune` is false.
+ * @param from base URL of the provider, for a comment
  */
 export const writeThresholdConfig = (actual: readonly ActualThreshold[], from: string): string => {
   const byTarget = new Map(actual.toReversed().map((each) => [targetKey(each), each]));
@@ -211,10 +215,10 @@ export const writeThresholdConfig = (actual: readonly ActualThreshold[], from: s
   });
   document.commentBefore = [
     " yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json",
-    ` Notification thresholds as they are at ${from}`,
+    ` Notification thresholds at ${from}`,
     ...withoutLimit.map(
       ({ name, storage_name, bucket_name }) =>
-        ` left out, it has no limit: ${JSON.stringify({ name, storage_name, bucket_name })}`,
+        ` left out, because it has no limit: ${JSON.stringify({ name, storage_name, bucket_name })}`,
     ),
   ].join("\n");
   return document.toString();

@@ -8,14 +8,14 @@ import { limitField, type Target, targetOf } from "./threshold.ts";
 
 /** Cause of a sync. */
 export interface SyncCause {
-  /** `schedule` is the regular check; `object-created` says that the config may have changed. */
+  /** `schedule`: the hourly check; `object-created`: the config may have changed. */
   readonly kind: "object-created" | "schedule";
   readonly eventId: string;
-  /** S3's order of the events about one key. */
+  /** S3's sequencer, which orders the events of one key. */
   readonly sequencer?: string | undefined;
 }
 
-/** A config that changes nothing. */
+/** Reason why a config changes nothing. */
 export interface Rejection {
   readonly reason: "missing" | "invalid";
   readonly version: string | undefined;
@@ -35,7 +35,7 @@ export interface SyncFacts {
 const limitOf = (target: Target, limit: string | undefined) =>
   limit === undefined ? {} : limitField(target, limit);
 
-/** A change as events and `plan --json` show it: `before` and `after` hold the limit under its field. */
+/** A change in events and in `plan --json`: `before` and `after` hold the limit under its field. */
 export const changeView = (change: Change) => {
   const target = targetOf(change.action === "delete" ? change.from : change.threshold);
   return {
@@ -68,7 +68,10 @@ const common = ({ source, config, cause, actualFrom, ...about }: SyncFacts) => (
 const countOf = (changes: readonly Change[], action: Change["action"]): number =>
   changes.filter((change) => change.action === action).length;
 
-/** @param run number of the run that found the differences */
+/**
+ * Event of a difference from a config that was already synced.
+ * @param run number of the run that found the differences
+ */
 export const thresholdsDrifted = (facts: SyncFacts, plan: Plan, run: number): OutboxEvent => {
   const { fact, data } = common(facts);
   const { changes } = plan;
@@ -88,9 +91,13 @@ export const thresholdsDrifted = (facts: SyncFacts, plan: Plan, run: number): Ou
   });
 };
 
-const FIRST_TO_KNOW = ["failed", "left", "done"] as const;
+/** Order in the event, which lists the first 100 changes. */
+const BY_URGENCY = ["failed", "left", "done"] as const;
 
-/** @param identity distinguishes this sync from every other one of the account */
+/**
+ * Event of a sync that has ended.
+ * @param identity distinguishes this sync from every other one of the account
+ */
 export const thresholdsSynced = (
   facts: SyncFacts,
   applied: readonly AppliedChange[],
@@ -102,7 +109,7 @@ export const thresholdsSynced = (
     applied.filter((each) => each.outcome === outcome);
   const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
   const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
-  const changes = FIRST_TO_KNOW.flatMap(withOutcome).map((each) => ({
+  const changes = BY_URGENCY.flatMap(withOutcome).map((each) => ({
     ...changeView(each.change),
     ...(each.outcome === "done" && { action: each.action }),
     outcome: each.outcome,

@@ -33,12 +33,12 @@ interface SyncDeps extends JobDeps {
   readonly metrics: Metrics;
 }
 
-/** Problems in the log; the event has a hundred. */
+/** Problems in one log line; the event has up to 100. */
 const MAX_LOGGED = 10;
 /**
- * Half of it is longer than one request with its wait for a permit takes: a request leaves with at
- * least that much left. The whole is not longer than Lambda waits before the second retry of a run
- * that was killed.
+ * Duration of the lease. A request leaves with at least half of it left, which is longer than a request
+ * takes with its wait for a permit. Lambda waits at least the whole before its second retry, so that
+ * retry replaces a run that was killed.
  */
 const LEASE_MS = 120_000;
 
@@ -58,7 +58,7 @@ const reject = async (
   deps.metrics.count("ThresholdsRejected");
 };
 
-/** S3's sequencers of one key: hexadecimal, the shorter one padded with zeros at its end. */
+/** Compares S3 sequencers of one key: hexadecimal, the shorter one padded with zeros at its end. */
 const isAtMost = (one: string, other: string): boolean => {
   const length = Math.max(one.length, other.length);
   return one.padEnd(length, "0").toUpperCase() <= other.padEnd(length, "0").toUpperCase();
@@ -71,37 +71,39 @@ const isOldNews = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): b
   sync.syncedDigest !== undefined &&
   isAtMost(sequencer, sync.sequencer);
 
-/** Names the lease of the sync that changes an account's thresholds: one at a time. */
+/** Name of the lease that lets one sync at a time change an account's thresholds. */
 export const thresholdsLease = (account: string): string => `sync-thresholds/${account}`;
 
-const AT_WORK = "another sync of the same thresholds is at work";
+const OTHER_SYNC_RUNS =
+  "another sync of the same thresholds is running; run the sync again after it";
 
-/** While another sync is at work, the listed thresholds may change at once. */
+/** Refuses to report while another sync runs, because the listed thresholds may change at any moment. */
 const requireNoOtherSync = async (deps: JobDeps, account: string): Promise<void> => {
-  if (await isLeaseHeld(deps, thresholdsLease(account))) throw new UnfinishedSyncError(AT_WORK);
+  if (await isLeaseHeld(deps, thresholdsLease(account)))
+    throw new UnfinishedSyncError(OTHER_SYNC_RUNS);
 };
 
-/** From here on no other sync begins, so a config that was written since must not be overtaken. */
+/** Refuses to apply an old config. This sync has the lease by now, so no sync of the newer one can start. */
 const requireNewest = async ({ source }: SyncRequest, { facts }: Sync): Promise<void> => {
   if ((await source.read())?.version !== facts.source.version) {
-    throw new UnfinishedSyncError("the config was written anew in the meantime");
+    throw new UnfinishedSyncError("the config was replaced during this sync; run the sync again");
   }
 };
 
 /**
- * Sends only while the lease is held. A pause that the provider asks for can outlast the lease, so
- * that a newer config is synced in between: the rest of this sync would undo it.
+ * Wraps a client so that it sends only while the lease is held. A pause that the provider asks for can
+ * outlast the lease. Another sync may then apply a newer config, which the rest of this one would undo.
  */
 const whileLeased = (client: Client, lease: HeldLease): Client => ({
   async call(operation, request, signal) {
-    // Without the ledger's answer the lease may be another sync's by now.
+    // If the ledger does not answer, another sync may hold the lease by now.
     const isHeld = await lease.renew().catch(() => false);
-    if (!isHeld) throw notSent(operation, "the lease of this sync is lost");
+    if (!isHeld) throw notSent(operation, "this sync has lost its lease");
     return client.call(operation, request, signal);
   },
 });
 
-/** @throws UnfinishedSyncError when another sync is at work, or something is left to do */
+/** @throws UnfinishedSyncError when another sync runs, or changes are left */
 const makeChanges = async (sync: Sync, request: SyncRequest, budget: JobBudget): Promise<void> => {
   const { deps, plan, facts } = sync;
   const lease = await takeLease(deps, {
@@ -109,7 +111,7 @@ const makeChanges = async (sync: Sync, request: SyncRequest, budget: JobBudget):
     by: deps.random.uuid(),
     durationMs: LEASE_MS,
   });
-  if (!lease) throw new UnfinishedSyncError(AT_WORK);
+  if (!lease) throw new UnfinishedSyncError(OTHER_SYNC_RUNS);
   try {
     await requireNewest(request, sync);
     const run = await beginChanges(sync);
@@ -134,15 +136,18 @@ const syncWith = async (
   const key = thresholdSyncKey(account.name, config.clientId);
   const stored = await thresholdSyncs.read(deps.ledger, key);
   if (isOldNews(cause, stored?.value)) {
-    deps.log.info("the event reports a config that is synced already", { account: account.name });
+    deps.log.info("the event reports a version of the config that is already synced", {
+      account: account.name,
+    });
     return;
   }
   const client = createRetryingClient(account.client, { ...deps, ...budget });
-  // The list shows the key's own client only, no other client's thresholds.
+  // The provider lists only the thresholds of the key's own client.
   const isListed = account.canList && config.clientId === undefined;
   const remembered = isListed ? [] : rememberedFor(config, stored?.value.applied);
   if (!remembered) {
-    const rule = "more than can be remembered where thresholds cannot be listed";
+    const rule =
+      "too many: they cannot be listed at the provider, and the ledger has room for about 1,000; use fewer";
     const problems = [{ path: "thresholds", rule }];
     return reject(deps, request, { reason: "invalid", version, problems });
   }
@@ -165,10 +170,11 @@ const syncWith = async (
 };
 
 /**
- * Makes the provider's notification events of one account equal to its config. The cause is a hint:
- * the newest config and the actual state are read. A missing or invalid config changes nothing.
- * @throws UnfinishedSyncError when something is left to do; ProviderError when the actual state
- * cannot be read. The same once more continues.
+ * Makes the provider's notification events of one account equal to its config. The cause is only a hint:
+ * each sync reads the newest config and the actual state. A missing or invalid config changes nothing.
+ * A retry continues after either error.
+ * @throws UnfinishedSyncError when changes are left
+ * @throws ProviderError when the actual state cannot be read
  */
 export const syncThresholds = async (
   jobDeps: SyncDeps,
@@ -180,7 +186,7 @@ export const syncThresholds = async (
   const deps = { ...jobDeps, log };
   const object = await request.source.read();
   if (!object) {
-    const problems = [{ path: "", rule: "there is no such config" }];
+    const problems = [{ path: "", rule: "the file does not exist" }];
     return reject(deps, request, { reason: "missing", version: undefined, problems });
   }
   const { text, version } = object;

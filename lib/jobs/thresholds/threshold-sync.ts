@@ -18,13 +18,13 @@ import type { Plan } from "./threshold.ts";
 
 const thresholdSyncSchema = z.object({
   account: z.string(),
-  /** Digest of what the last complete sync wanted; absent while something is left to do. */
+  /** Digest of the config of the last complete sync; absent while changes are left. */
   syncedDigest: z.string().optional(),
-  /** Of the last object-created event that was acted on; S3 orders events of one key by it. */
+  /** Sequencer of the last handled object-created event; S3 orders the events of one key by it. */
   sequencer: z.string().optional(),
-  /** Runs that are recorded, so far: the number of the last one. */
+  /** Number of the last recorded run. */
   run: z.int(),
-  /** What was applied, for accounts whose thresholds cannot be listed. */
+  /** Applied thresholds, where they cannot be listed. */
   applied: appliedSchema.optional(),
   outbox: outboxSchema,
 });
@@ -42,7 +42,7 @@ export const thresholdSyncs = outboxKind({
 export const thresholdSyncKey = (account: string, clientId: number | bigint | undefined): string =>
   clientId === undefined ? account : `${account}/${clientId}`;
 
-/** The sync did not come to its end; the same once more continues where this one stopped. */
+/** Thrown when a sync did not finish. A retry continues where it stopped. */
 export class UnfinishedSyncError extends Error {
   override readonly name = "UnfinishedSyncError";
 }
@@ -56,20 +56,20 @@ export interface Sync {
   /** The record as it was read. */
   readonly stored: Stored<ThresholdSync> | undefined;
   readonly plan: Plan;
-  /** Where thresholds cannot be listed: what was applied, as far as it is still remembered. */
+  /** Applied thresholds that are still remembered; empty where thresholds can be listed. */
   readonly remembered: Applied;
   /** A request that got no clear answer takes effect within this time, or never. */
   readonly ambiguityWindowMs: number;
-  /** Epoch ms; no request leaves from then on. */
+  /** Instant after which no request leaves, epoch ms. */
   readonly endsAt: number;
 }
 
 const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
   stored?.value ?? { account: facts.account, run: 0, outbox: [] };
 
-const OVERTAKEN = "what is known of the thresholds has changed in the meantime";
+const OVERTAKEN = "another sync has changed the record of these thresholds; run the sync again";
 
-/** Replaces the record as it was read; a change of it in between ends this sync. */
+/** Writes the record. @throws UnfinishedSyncError when it has changed since it was read */
 const replace = async ({ deps, key, stored }: Sync, value: ThresholdSync): Promise<void> => {
   const written = await thresholdSyncs.write(deps.ledger, key, stored, value);
   if (!written) throw new UnfinishedSyncError(OVERTAKEN);
@@ -83,7 +83,7 @@ const requireUnchanged = async ({ deps, key, stored }: Sync): Promise<void> => {
 const seen = ({ cause }: SyncFacts) =>
   cause.sequencer === undefined ? {} : { sequencer: cause.sequencer };
 
-/** Ends a sync that has nothing to change; recorded only if the record says something else. */
+/** Ends a sync without changes. Writes the record only if the last complete sync had another config. */
 export const endUnchanged = async (sync: Sync): Promise<void> => {
   const { deps, facts, plan } = sync;
   const { digest } = facts.config;
@@ -104,10 +104,10 @@ const intendedBy = ({ remembered, plan, facts, endsAt, ambiguityWindowMs }: Sync
   withIntents(remembered, plan.changes, { now: facts.at, until: endsAt + ambiguityWindowMs });
 
 /**
- * Records that changes are about to be made, and publishes drift first: the last sync completed a
- * config of the same digest, so no config has asked for the difference.
+ * Records that changes are about to be made. Publishes drift first if the last complete sync had a config
+ * of the same digest: then no config has asked for the difference.
  * @returns the number of the run
- * @throws UnfinishedSyncError when the record is not any more as it was read
+ * @throws UnfinishedSyncError when the record has changed since it was read
  */
 export const beginChanges = async (sync: Sync): Promise<number> => {
   const { facts, plan } = sync;
@@ -125,8 +125,8 @@ export const beginChanges = async (sync: Sync): Promise<number> => {
 };
 
 /**
- * Where thresholds cannot be listed, has the changes of an overtaken sync made again if they may have
- * replaced newer ones. This overtakes the sync that is at work now.
+ * Record after the end of an overtaken sync, where thresholds cannot be listed. Changes that may have
+ * replaced newer ones are made again. The new run number overtakes the sync that runs now.
  */
 const doubted = (
   current: ThresholdSync,
@@ -140,9 +140,9 @@ const doubted = (
   return { ...record, run: current.run + 1, applied };
 };
 
-const MAY_NOT_LAST = "made, and an earlier request for it that got no answer may still arrive";
+const MAY_NOT_LAST = "made, but an earlier request that got no answer may still replace it";
 
-/** Leaves a change that was made and may not last to be made again. */
+/** Reports a change that may not last as `left`, so that the next sync makes it again. */
 const lastingIn = (applied: Applied, results: readonly AppliedChange[]): readonly AppliedChange[] =>
   results.map((each) =>
     each.outcome === "done" && isInDoubt(applied, each)
@@ -180,10 +180,10 @@ export const endChanges = async (
       outbox: [...current.outbox, event],
     };
   });
-  // This sync lasted longer than it may, and another one has begun.
+  // This sync outlasted its lease, and another one has begun.
   if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
   await thresholdSyncs.publishOrLeave(deps, key);
   if (lasting.some(({ outcome }) => outcome === "left")) {
-    throw new UnfinishedSyncError("not every change was made; the next sync goes on");
+    throw new UnfinishedSyncError("some changes are left; the next sync makes them");
   }
 };

@@ -7,36 +7,37 @@ import {
 } from "../../contract/storage-events.ts";
 import type { Client } from "../../provider/client.ts";
 
-/** The object of a threshold; the provider has at most one for each target of a client. */
+/** Subject of a threshold; the provider has at most one threshold for each target of a client. */
 export interface Target {
   readonly name: StorageEventName;
   readonly storage_name?: string | undefined;
   readonly bucket_name?: string | undefined;
 }
 
-/** A threshold as wanted: decimal text of an unsigned 64-bit number, bytes or count by its name. */
+/** A threshold as wanted. */
 export interface Threshold extends Target {
+  /** Decimal text of an unsigned 64-bit number: bytes or a count, depending on the name. */
   readonly limit: string;
 }
 
-/** One text for one target; an empty name and an absent one are the same. */
+/** Key of a target. An empty storage or bucket name equals an absent one. */
 export const targetKey = ({ name, storage_name, bucket_name }: Target): string =>
   JSON.stringify([name, storage_name || null, bucket_name || null]);
 
-/** The target alone, with the fields that it has. */
+/** The target's fields alone, without absent ones. */
 export const targetOf = ({ name, storage_name, bucket_name }: Target) => ({
   name,
   ...(storage_name !== undefined && { storage_name }),
   ...(bucket_name !== undefined && { bucket_name }),
 });
 
-/** The limit under the field that the interface has for it: `{ bytes: "5" }` or `{ count: "5" }`. */
+/** The limit under its field in the interface: `{ bytes: "5" }` or `{ count: "5" }`. */
 export const limitField = ({ name }: Target, limit: string) =>
   STORAGE_EVENT_LIMITS[name] === "bytes" ? { bytes: limit } : { count: limit };
 
 /** A threshold as the provider has it, or as the ledger remembers it. */
 export interface ActualThreshold extends Target {
-  /** Decimal text; absent: it has none, or a change of it was begun and may have taken effect or not. */
+  /** Decimal text; absent: there is none, or an unfinished change leaves it unknown. */
   readonly limit?: string | undefined;
   readonly uuid?: string | undefined;
 }
@@ -54,7 +55,7 @@ export interface Plan {
 
 const exactName = (target: Target): string => JSON.stringify(targetOf(target));
 
-/** Prefers the threshold that is named exactly as wanted to one that only means the same. */
+/** Prefers the threshold with exactly the wanted names to one with equivalent names. */
 const closest = (wanted: Threshold, found: readonly ActualThreshold[]) =>
   found.find((each) => exactName(each) === exactName(wanted)) ?? found[0];
 
@@ -64,7 +65,7 @@ const changeFor = (
 ): Change | "unchanged" => {
   if (!actual) return { action: "create", threshold: wanted };
   if (actual.limit === wanted.limit) return "unchanged";
-  // Under the name that the provider knows, or it would not find it.
+  // The provider finds a threshold only by the names that it has itself.
   const threshold = { ...targetOf(actual), limit: wanted.limit };
   return { action: "update", threshold, from: actual };
 };
@@ -93,7 +94,7 @@ export const planChanges = (
     const match = closest(threshold, found.get(targetKey(threshold)) ?? []);
     return { match, change: changeFor(threshold, match) };
   });
-  // By name, as the provider deletes: of two with one name neither can go without the other.
+  // The provider deletes by name, so of two thresholds with the same names neither can be deleted alone.
   const kept = new Set(pairs.flatMap(({ match }) => (match ? [exactName(match)] : [])));
   const unwanted = prune ? actual.filter((each) => !kept.has(exactName(each))) : [];
   return {
@@ -108,7 +109,7 @@ export const planChanges = (
 type EventList = Reply<typeof listStorageEvents>;
 type ListedEvent = NonNullable<NonNullable<EventList[StorageEventName]>[number]>;
 
-/** Null and absent are the same; the limit is the one that belongs to the name. */
+/** Converts a listed event. Null equals absent, and the limit is the one that belongs to the name. */
 const toThreshold = (name: StorageEventName, event: ListedEvent): ActualThreshold => {
   const { storage_name, bucket_name, uuid } = event;
   const limit = event[STORAGE_EVENT_LIMITS[name]];

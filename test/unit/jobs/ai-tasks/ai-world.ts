@@ -156,7 +156,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     run,
     published,
     /** Task ids published as ended, each publication by itself. */
-    toldEnds: (): readonly string[] =>
+    publishedEnds: (): readonly string[] =>
       published()
         .filter(({ detailType }) => detailType === "AiTaskEnded")
         .map(({ data }) => data.taskId),

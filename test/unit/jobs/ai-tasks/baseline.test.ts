@@ -107,7 +107,7 @@ test("what ends while a first reading goes on over several runs is published onl
   for (let run = 1; run <= 2; run++) await world.run();
 
   expect(openAtFirst).toEqual([{ taskId: idOf(22), taskName: "transcription" }]);
-  expect(world.toldEnds()).toEqual([idOf(22)]);
+  expect(world.publishedEnds()).toEqual([idOf(22)]);
 });
 
 test("a task in an unknown state is at work", async () => {
@@ -128,7 +128,7 @@ test("only tasks of the method that is watched are published", async () => {
 
   await world.run({ taskName: "transcription" });
 
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
   expect(provider.lastQuery()?.get("task_name")).toBe("transcription");
   expect((await world.watchRecord())?.taskName).toBe("transcription");
 });
@@ -160,11 +160,11 @@ test("what was followed before another baseline is followed on, and published af
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
 
   await world.run({ taskName: "content-moderation" });
-  const duringBaseline = world.toldEnds();
+  const duringBaseline = world.publishedEnds();
   await world.run({ taskName: "content-moderation" });
 
   expect(duringBaseline).toEqual([]);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
   expect((await world.watchRecord())?.open.map(({ taskId }) => taskId)).toEqual([idOf(2)]);
 });
 
@@ -174,11 +174,11 @@ test("a task that had ended when it was listed by the new baseline, but was foll
   provider.show([aiTask(1, "SUCCESS")]);
 
   await world.run();
-  const duringBaseline = world.toldEnds();
+  const duringBaseline = world.publishedEnds();
   await world.run();
 
   expect(duringBaseline).toEqual([]);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("another baseline reads the whole list, also below what the one before has recorded", async () => {

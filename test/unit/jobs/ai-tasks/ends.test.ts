@@ -11,7 +11,7 @@ test.each(["SUCCESS", "FAILURE", "REVOKED"] as const)(
 
     for (let round = 1; round <= 5; round++) await world.run();
 
-    expect(world.toldEnds()).toEqual([idOf(1)]);
+    expect(world.publishedEnds()).toEqual([idOf(1)]);
     expect(world.published()[0]?.data.status).toBe(status);
     expect((await world.watchRecord())?.open).toEqual([]);
   },
@@ -24,20 +24,20 @@ test("a task that started and ended between two runs is published", async () => 
   await world.run();
   await world.run();
 
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("a task that is first seen at work is followed, and published when it ends", async () => {
   const { world, provider } = await startWatching([]);
   provider.show([aiTask(1, "PENDING", { started_at: null })]);
   await world.run();
-  const before = world.toldEnds();
+  const before = world.publishedEnds();
   provider.show([aiTask(1, "SUCCESS")]);
 
   await world.run();
 
   expect(before).toEqual([]);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("the event names account and task, the end, and when it was seen", async () => {
@@ -68,7 +68,7 @@ test("the event names account and task, the end, and when it was seen", async ()
 });
 
 /** What the event of a task says that a server shows in its own way. */
-const toldOf = async (shown: object) => {
+const publishedOf = async (shown: object) => {
   const { world, provider } = await startWatching([]);
   provider.afterReply(() => ({
     count: 1,
@@ -80,7 +80,7 @@ const toldOf = async (shown: object) => {
 };
 
 test("a newer server names the method in the task's data", async () => {
-  const data = await toldOf({ task_data: { task_name: "content-moderation" } });
+  const data = await publishedOf({ task_data: { task_name: "content-moderation" } });
 
   expect(data).toEqual({
     taskId: idOf(1),
@@ -93,18 +93,18 @@ test("a newer server names the method in the task's data", async () => {
 test.each([7, null, "x".repeat(65), "ж".repeat(33)])(
   "a name that is none, such as %j, is left out",
   async (name) => {
-    const data = await toldOf({ task_data: { task_name: name } });
+    const data = await publishedOf({ task_data: { task_name: name } });
 
     expect(data).not.toHaveProperty("taskName");
   },
 );
 
 test("progress that the server leaves out is left out", async () => {
-  expect(await toldOf({ progress: null })).not.toHaveProperty("progress");
+  expect(await publishedOf({ progress: null })).not.toHaveProperty("progress");
 });
 
 test("a whole number that JSON readers would round is published as text", async () => {
-  const data = await toldOf({ task_data: { frames: [18446744073709551615n], size: 7 } });
+  const data = await publishedOf({ task_data: { frames: [18446744073709551615n], size: 7 } });
 
   expect(data.taskData).toEqual({ frames: ["18446744073709551615"], size: 7 });
 });
@@ -115,7 +115,7 @@ test.each([
 ])("data of %i characters is part of the event: %s", async (characters, isPart) => {
   const text = "ж".repeat(characters - '{"text":""}'.length);
 
-  const data = await toldOf({ task_data: { text } });
+  const data = await publishedOf({ task_data: { text } });
 
   expect("taskData" in data).toBe(isPart);
 });
@@ -127,7 +127,7 @@ test.each([
   let nested: unknown = "leaf";
   for (let level = 1; level <= levels; level++) nested = { inner: nested };
 
-  const data = await toldOf({ task_data: nested });
+  const data = await publishedOf({ task_data: nested });
 
   expect("taskData" in data).toBe(isPart);
 });
@@ -140,7 +140,7 @@ test("an event that the bus refuses is left to the poller, and the run continues
   const error = await world.run();
 
   expect(error).toBeUndefined();
-  expect(world.toldEnds()).toEqual([idOf(2)]);
+  expect(world.publishedEnds()).toEqual([idOf(2)]);
   expect(world.log.lines.map(({ message }) => message)).toContain(
     "events not published, they stay due",
   );
@@ -149,7 +149,7 @@ test("an event that the bus refuses is left to the poller, and the run continues
   ]);
   world.bus.refuse(() => false);
   await world.poll();
-  expect(world.toldEnds()).toEqual([idOf(2), idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(2), idOf(1)]);
 });
 
 test("an end is not published again by the run after one that died once it had published", async () => {
@@ -168,6 +168,6 @@ test("an end is not published again by the run after one that died once it had p
   expect(faults.calls.filter((call) => call === "bus.publish")).toHaveLength(1);
   expect(error).toMatchObject({ name: "Killed" });
   expect(followed).toHaveLength(1);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
   expect((await world.watchRecord())?.open).toEqual([]);
 });

@@ -24,7 +24,7 @@ test("once an hour the list is read to its end", async () => {
   }
 
   expect(pages).toEqual([[1], [1, 1, 2, 3, 4, 5], [1], [1, 1, 2, 3, 4, 5], [1]]);
-  expect(world.toldEnds()).toEqual([idOf(0)]);
+  expect(world.publishedEnds()).toEqual([idOf(0)]);
 });
 
 test("a reading that has no time for the whole list continues in the next run, below what is new", async () => {
@@ -42,7 +42,7 @@ test("a reading that has no time for the whole list continues in the next run, b
     [1, 3, 4, 5],
     [1, 5, 6],
   ]);
-  expect(world.toldEnds()).toEqual([idOf(0)]);
+  expect(world.publishedEnds()).toEqual([idOf(0)]);
 });
 
 test("a page that cannot be read does not keep a run from what is new or followed", async () => {
@@ -58,7 +58,7 @@ test("a page that cannot be read does not keep a run from what is new or followe
   const error = await world.run();
 
   expect(error).toBeUndefined();
-  expect(world.toldEnds()).toEqual([idOf(41), idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(41), idOf(1)]);
   expect(world.log.lines).toMatchObject([
     { message: "list of AI tasks not read to its end, the next run goes on" },
   ]);
@@ -99,8 +99,8 @@ test("more new tasks than a run keeps in mind are recorded page by page, and eac
   expect(error).toBeUndefined();
   // After the 21st page there is too much to keep.
   expect(pages).toEqual([...pagesTo(21), ...pagesTo(23)]);
-  expect(world.toldEnds()).toHaveLength(2_200);
-  expect(new Set(world.toldEnds()).size).toBe(2_200);
+  expect(world.publishedEnds()).toHaveLength(2_200);
+  expect(new Set(world.publishedEnds()).size).toBe(2_200);
 });
 
 test("a reading of more than a run keeps in mind continues in the next run when it was cut off", async () => {
@@ -112,7 +112,7 @@ test("a reading of more than a run keeps in mind continues in the next run when 
   await world.run();
 
   expect(provider.takePages()[1]).toBe(10);
-  expect(new Set(world.toldEnds()).size).toBe(2_200);
+  expect(new Set(world.publishedEnds()).size).toBe(2_200);
 });
 
 test("a ledger that fails during a full read fails the run", async () => {

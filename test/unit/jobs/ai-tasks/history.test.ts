@@ -69,7 +69,7 @@ const course = fc.record({
   runsAtOnce: fc.integer({ min: 1, max: 2 }),
 });
 
-const endsToTell = (lives: readonly Life[]): readonly string[] =>
+const endsToPublish = (lives: readonly Life[]): readonly string[] =>
   lives.flatMap(({ end }, n) => (end && end.at > 0 ? [idOf(n)] : []));
 
 test("each end after the baseline is published once, by the next full read at the latest, and no other end", async () => {
@@ -88,7 +88,7 @@ test("each end after the baseline is published once, by the next full read at th
       await world.clock.advance(HOUR);
       await world.run({ requestsPerSecond });
 
-      expect(world.toldEnds().toSorted()).toEqual(endsToTell(lives));
+      expect(world.publishedEnds().toSorted()).toEqual(endsToPublish(lives));
     }),
     { numRuns: 60 },
   );

@@ -44,8 +44,8 @@ test("those left out are followed when there is room, and published when they en
   await world.run({ durationMs: 1_000_000 });
 
   expect(withRoom).toHaveLength(2_000);
-  expect(world.toldEnds()).toHaveLength(2_050);
-  expect(new Set(world.toldEnds()).size).toBe(2_050);
+  expect(world.publishedEnds()).toHaveLength(2_050);
+  expect(new Set(world.publishedEnds()).size).toBe(2_050);
 });
 
 test("an end above a task that found no room hides it for an hour at most", async () => {
@@ -61,7 +61,7 @@ test("an end above a task that found no room hides it for an hour at most", asyn
 
   await world.run();
 
-  expect(world.toldEnds().filter((id) => id === idOf(2_101))).toHaveLength(1);
+  expect(world.publishedEnds().filter((id) => id === idOf(2_101))).toHaveLength(1);
 });
 
 test("2,000 followed tasks fit into one ledger item, whatever their names", async () => {

@@ -51,7 +51,7 @@ test.each<[string, object]>([
   const error = await world.run();
 
   expect(error).toBeUndefined();
-  expect(world.toldEnds().toSorted()).toEqual([idOf(2), idOf(9)]);
+  expect(world.publishedEnds().toSorted()).toEqual([idOf(2), idOf(9)]);
 });
 
 test.each<[string, unknown]>([
@@ -69,7 +69,7 @@ test.each<[string, unknown]>([
 
   await world.run();
 
-  expect(world.toldEnds()).toEqual([idOf(2)]);
+  expect(world.publishedEnds()).toEqual([idOf(2)]);
   expect(world.log.lines.map(({ message }) => message)).toEqual([
     "AI tasks without a usable id or status are left out",
   ]);
@@ -150,5 +150,5 @@ test("a task that stands twice on a page is published once", async () => {
   await world.run();
   await world.run();
 
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });

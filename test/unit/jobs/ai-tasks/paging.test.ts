@@ -31,7 +31,7 @@ test("a new task costs its page and the next, and nothing afterwards", async () 
   await world.run();
   await world.run();
 
-  expect(world.toldEnds()).toEqual([idOf(251)]);
+  expect(world.publishedEnds()).toEqual([idOf(251)]);
   expect(provider.takePages()).toEqual([1, 2, 1]);
 });
 
@@ -56,7 +56,7 @@ test("more new tasks than a page holds are published, each once", async () => {
   await world.run();
 
   const expected = Array.from({ length: 35 }, (_, index) => idOf(31 + index));
-  expect(world.toldEnds().toSorted()).toEqual(expected);
+  expect(world.publishedEnds().toSorted()).toEqual(expected);
   expect(provider.takePages()).toEqual([1]);
 });
 
@@ -68,7 +68,7 @@ test("a page of nothing but tasks that wait does not hide what was started below
 
   await world.run();
 
-  expect(world.toldEnds()).toEqual([idOf(10)]);
+  expect(world.publishedEnds()).toEqual([idOf(10)]);
 });
 
 test("what stands below a page of nothing but ends is published within an hour", async () => {
@@ -78,13 +78,13 @@ test("what stands below a page of nothing but ends is published within an hour",
   provider.show([...aiTasksOf(1, 10, "SUCCESS"), ...revoked]);
   await world.clock.advance(HOUR - 1);
   await world.run();
-  const before = world.toldEnds();
+  const before = world.publishedEnds();
   await world.clock.advance(1);
 
   await world.run();
 
   expect(before).toEqual([]);
-  expect(world.toldEnds()).toEqual([idOf(10)]);
+  expect(world.publishedEnds()).toEqual([idOf(10)]);
 });
 
 test("new tasks that come while the pages are read hide nothing", async () => {
@@ -103,7 +103,7 @@ test("new tasks that come while the pages are read hide nothing", async () => {
   await world.run();
 
   const expected = Array.from({ length: newest - 30 }, (_, index) => idOf(31 + index));
-  expect([...world.toldEnds()].sort()).toEqual(expected);
+  expect([...world.publishedEnds()].sort()).toEqual(expected);
 });
 
 test("a task that moves up unseen because another was removed is published within an hour", async () => {
@@ -118,15 +118,15 @@ test("a task that moves up unseen because another was removed is published withi
   });
 
   await world.run();
-  const first = world.toldEnds();
+  const first = world.publishedEnds();
   // The page that shows 45 now is not the first any more.
   provider.capPages(5);
   await world.clock.advance(HOUR);
   await world.run();
 
   expect(first).not.toContain(idOf(45));
-  expect(world.toldEnds().filter((id) => id === idOf(45))).toHaveLength(1);
-  expect(new Set(world.toldEnds()).size).toBe(25);
+  expect(world.publishedEnds().filter((id) => id === idOf(45))).toHaveLength(1);
+  expect(new Set(world.publishedEnds()).size).toBe(25);
 });
 
 test("a server that names no next page is read until a page is empty", async () => {
@@ -171,5 +171,5 @@ test("a listing that fails behind new tasks records none of them, and the next r
 
   expect(error).toMatchObject({ code: "forbidden" });
   expect(records).toEqual([]);
-  expect(world.toldEnds()).toHaveLength(15);
+  expect(world.publishedEnds()).toHaveLength(15);
 });

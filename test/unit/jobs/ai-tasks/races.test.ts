@@ -32,7 +32,7 @@ test("of two runs at once one publishes each end once, and follows all tasks at 
       const errors = await Promise.all([world.run(), world.run()]);
 
       expect(errors).toEqual([undefined, undefined]);
-      expect(world.toldEnds().toSorted()).toEqual([9, 10, 11, 15, 16, 17, 18].map(idOf));
+      expect(world.publishedEnds().toSorted()).toEqual([9, 10, 11, 15, 16, 17, 18].map(idOf));
       const open = (await world.watchRecord())?.open.map(({ taskId }) => taskId);
       expect(open?.toSorted()).toEqual([12, 13, 14, 19, 20, 21, 22].map(idOf));
     }),
@@ -56,7 +56,7 @@ test("a run ends quietly while another is at work", async () => {
   await slow;
   expect(error).toBeUndefined();
   expect(calls).toEqual(["ledger.read lease#watch-ai-tasks/local"]);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("a long run keeps its lease as long as it comes on", async () => {
@@ -110,7 +110,7 @@ test("a run that is overtaken while it records goes on with no other page", asyn
 
   const calls = world.calls.slice(callsBefore);
   expect(calls.filter((call) => call.endsWith(idOf(20)))).toEqual([]);
-  expect(new Set(world.toldEnds()).size).toBe(10);
+  expect(new Set(world.publishedEnds()).size).toBe(10);
 });
 
 test("a first run so slow that another takes over rejects, and takes no new end for an old one", async () => {
@@ -128,7 +128,7 @@ test("a first run so slow that another takes over rejects, and takes no new end 
   await world.run();
 
   expect(error).toMatchObject({ message: "another run has taken over the AI tasks" });
-  expect(world.toldEnds()).toEqual([idOf(2)]);
+  expect(world.publishedEnds()).toEqual([idOf(2)]);
 });
 
 test("a task that is seen again while another run records it as gone stays followed", async () => {

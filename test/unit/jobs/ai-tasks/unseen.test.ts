@@ -21,7 +21,7 @@ test("followed tasks that the read pages do not show are asked for by id", async
   await world.run();
 
   expect([...provider.takeAsked()].sort()).toEqual([idOf(1), idOf(2), idOf(3)]);
-  expect([...world.toldEnds()].sort()).toEqual([idOf(2), idOf(3)]);
+  expect([...world.publishedEnds()].sort()).toEqual([idOf(2), idOf(3)]);
   expect((await world.watchRecord())?.open.map(({ taskId }) => taskId)).toEqual([idOf(1)]);
 });
 
@@ -46,7 +46,7 @@ test.each([429, 500])("a %i while asking is repeated until it is answered", asyn
   await world.run();
 
   expect(provider.takeAsked()).toHaveLength(3);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("a pause that the provider asks for holds back everybody's next request", async () => {
@@ -129,7 +129,7 @@ test("when the time is over no request is started, and what was decided is recor
 
   expect(error).toBeUndefined();
   expect(provider.takeAsked()).toHaveLength(5);
-  expect(world.toldEnds()).toHaveLength(5);
+  expect(world.publishedEnds()).toHaveLength(5);
   expect((await world.watchRecord())?.open).toHaveLength(15);
 });
 

@@ -147,7 +147,7 @@ test("a task that has vanished and comes back ended is published as ended", asyn
   await world.run();
   await world.run();
 
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("a task that has vanished and comes back ended for a new baseline is published after it", async () => {
@@ -155,12 +155,12 @@ test("a task that has vanished and comes back ended for a new baseline is publis
   provider.capPages(3);
   provider.show([aiTask(1, "FAILURE"), ...aiTasksOf(2, 9, "SUCCESS")]);
   await world.run({ taskName: "transcription" });
-  const duringBaseline = world.toldEnds();
+  const duringBaseline = world.publishedEnds();
 
   await world.run({ taskName: "transcription" });
 
   expect(duringBaseline).toEqual([]);
-  expect(world.toldEnds()).toEqual([idOf(1)]);
+  expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
 test("a task that vanishes a second time is published by another event", async () => {

@@ -55,7 +55,7 @@ test.each([
   expect(formatByteSize(bytes)).toBe(text);
 });
 
-test("whatever is written is read as the same number", () => {
+test("every formatted size parses to the same number", () => {
   void fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.nat(6), (bytes, shift) => {
       const rounded = String((bytes >> BigInt(10 * shift)) << BigInt(10 * shift));

@@ -7,7 +7,7 @@ const schema = JSON.parse(JSON.stringify(editorSchemaOf(thresholdConfigSchema)))
 
 const threshold = schema.properties.thresholds.items;
 
-test("editors know every field of a thresholds file, and no other is allowed", () => {
+test("the schema for editors has every field of a thresholds file and allows no other", () => {
   expect(Object.keys(schema.properties)).toEqual(["$schema", "client_id", "prune", "thresholds"]);
   expect(schema.required).toEqual(["thresholds"]);
   expect(schema.additionalProperties).toBe(false);
@@ -21,7 +21,7 @@ test("editors know every field of a thresholds file, and no other is allowed", (
   expect(threshold.additionalProperties).toBe(false);
 });
 
-test("editors offer the four names", () => {
+test("the schema for editors offers the four names", () => {
   expect(threshold.properties.name.enum).toEqual([
     "reaching_used_space",
     "reaching_files_quantity",
@@ -30,7 +30,7 @@ test("editors offer the four names", () => {
   ]);
 });
 
-test("editors take bytes as a number or with a unit, and a count as a number or as text", () => {
+test("the schema for editors accepts bytes as a number or a size, and a count as a number or text", () => {
   const [, size] = threshold.properties.bytes.anyOf;
   const fits = (text: string) => new RegExp(size?.pattern ?? "^$").test(text);
 

@@ -11,7 +11,7 @@ const name = fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 255 
   nil: undefined,
 });
 
-test("what is written is read as a config that changes nothing, whatever the names are", () => {
+test("a written file plans no change, with any names", () => {
   void fc.assert(
     fc.property(
       fc.array(
@@ -35,7 +35,7 @@ test("what is written is read as a config that changes nothing, whatever the nam
   );
 });
 
-test("an event without a limit is left out, and a comment names it", () => {
+test("a threshold without a limit is left out, and a comment names it", () => {
   const text = writeThresholdConfig(
     [
       { name: "reaching_used_space", bucket_name: "a\nb" },
@@ -45,8 +45,8 @@ test("an event without a limit is left out, and a comment names it", () => {
   );
 
   expect(text).toBe(`# yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json
-# Notification thresholds as they are at https://api.example.com
-# left out, it has no limit: {"name":"reaching_used_space","bucket_name":"a\\nb"}
+# Notification thresholds at https://api.example.com
+# left out, because it has no limit: {"name":"reaching_used_space","bucket_name":"a\\nb"}
 
 prune: false
 thresholds:
@@ -55,7 +55,7 @@ thresholds:
 `);
 });
 
-test("of two events that mean the same target the first is written", () => {
+test("the first of two thresholds with equivalent targets is written", () => {
   const text = writeThresholdConfig(
     [
       { name: "reaching_used_space", bucket_name: "", limit: "1024" },

@@ -17,7 +17,7 @@ const problemsOf = (text: string): readonly string[] => {
 const one = (fields: string) => `thresholds: [{ ${fields} }]`;
 
 describe("a thresholds file", () => {
-  test("says what is wanted, in YAML and in JSON", () => {
+  test("reads the same config from YAML and from JSON", () => {
     const yaml = read(`
 client_id: 9223372036854775807
 prune: true
@@ -56,7 +56,7 @@ thresholds:
     expect(json).toEqual(yaml);
   });
 
-  test("prunes nothing unless it says so", () => {
+  test("does not prune by default", () => {
     expect(read("thresholds: []").prune).toBe(false);
   });
 
@@ -67,7 +67,7 @@ thresholds:
       /name: one of reaching_used_space/,
     ],
     [
-      "a limit that is not the name's",
+      "a limit that belongs to other names",
       one("name: reaching_used_traffic, count: 1"),
       /count: .*limited by bytes/,
     ],
@@ -84,7 +84,7 @@ thresholds:
       /count: a whole number from 0/,
     ],
     [
-      "a limit that was perhaps rounded",
+      "a limit that may have been rounded",
       one("name: reaching_files_quantity, count: 9007199254740991.4"),
       /count: a whole number/,
     ],
@@ -95,20 +95,20 @@ thresholds:
       /count: a whole number/,
     ],
     [
-      "an empty name of a bucket",
+      "an empty bucket name",
       one("name: reaching_used_space, bucket_name: '', bytes: 1"),
       /bucket_name: must not be empty/,
     ],
     [
-      "a number as name of a bucket",
+      "a number as bucket name",
       one("name: reaching_used_space, bucket_name: 5, bytes: 1"),
       /bucket_name: a string/,
     ],
     ["prune as text", "prune: 'true'\nthresholds: []", /prune: true or false/],
-    ["a client that is text", "client_id: '5'\nthresholds: []", /client_id: a whole number/],
-    ["a list that is none", "thresholds: {}", /thresholds: a list/],
-    ["a list of words", "thresholds: [a]", /thresholds.0: an object/],
-    ["a field too many", "thresholds: []\nclients: []", /clients: unknown field/],
+    ["a client id as text", "client_id: '5'\nthresholds: []", /client_id: a whole number/],
+    ["an object instead of the list", "thresholds: {}", /thresholds: a list/],
+    ["text instead of a threshold", "thresholds: [a]", /thresholds.0: an object/],
+    ["an unknown field", "thresholds: []\nclients: []", /clients: unknown field/],
   ])("is refused with %s", (_what, text, problem) => {
     const problems = problemsOf(text);
 
@@ -127,18 +127,18 @@ thresholds:
 `);
 
     expect(problems).toEqual([
-      "4 thresholds.2: the same target as thresholds.0",
-      "7 thresholds.5: the same target as thresholds.0",
+      "4 thresholds.2: duplicate of thresholds.0: same name, storage_name and bucket_name",
+      "7 thresholds.5: duplicate of thresholds.0: same name, storage_name and bucket_name",
     ]);
   });
 
-  test("does not take names that it cannot read for the same", () => {
+  test("does not report unreadable names as duplicates", () => {
     const problems = problemsOf(`thresholds:
   - { name: reaching_used_space, bucket_name: 1, bytes: 1 }
   - { name: reaching_used_space, bucket_name: 2, bytes: 1 }
 `);
 
-    expect(problems.filter((problem) => problem.includes("the same target"))).toEqual([]);
+    expect(problems.filter((problem) => problem.includes("duplicate"))).toEqual([]);
   });
 });
 
@@ -150,7 +150,7 @@ describe("the digest of a thresholds file", () => {
   test.each([
     ["a comment", `# why\nthresholds: [${A}, ${B}]`],
     ["the order", `thresholds: [${B}, ${A}]`],
-    ["how a size is written", `thresholds: [${A.replace("1 KiB", "1024")}, ${B}]`],
+    ["the notation of a size", `thresholds: [${A.replace("1 KiB", "1024")}, ${B}]`],
   ])("does not depend on %s", (_what, text) => {
     expect(read(text).digest).toBe(base);
   });
@@ -160,7 +160,7 @@ describe("the digest of a thresholds file", () => {
     ["the client", `client_id: 1\nthresholds: [${A}, ${B}]`],
     ["a limit", `thresholds: [${A}, ${B.replace("5", "6")}]`],
     ["a target", `thresholds: [${A.replace("bucket_name: a", "bucket_name: b")}, ${B}]`],
-    ["what is listed", `thresholds: [${A}]`],
+    ["the listed thresholds", `thresholds: [${A}]`],
   ])("depends on %s", (_what, text) => {
     expect(read(text).digest).not.toBe(base);
   });

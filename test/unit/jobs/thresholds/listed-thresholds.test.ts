@@ -4,7 +4,7 @@ import { createClient } from "../../../../lib/provider/client.ts";
 import { scriptProvider } from "../../../support/provider.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";
 
-/** What is made of a reply that the embedded service never gives. */
+/** Thresholds from a reply that the embedded service never gives. */
 const listOf = (text: string) => {
   const headers = { "content-type": "application/json" };
   const provider = scriptProvider({ "GET ": () => new Response(text, { headers }) });
@@ -19,7 +19,7 @@ const listOf = (text: string) => {
   return listThresholds(client);
 };
 
-test("groups that are missing, null or empty hold nothing, and unknown names are left out", async () => {
+test("missing, null and empty groups hold no thresholds, and unknown names are left out", async () => {
   expect(
     await listOf(
       '{"reaching_used_space": null, "reaching_used_traffic": [], "reaching_the_moon": [{"bytes": 1}]}',
@@ -27,7 +27,7 @@ test("groups that are missing, null or empty hold nothing, and unknown names are
   ).toEqual([]);
 });
 
-test("null and absent are the same, and the limit is the one that belongs to the name", async () => {
+test("null equals absent, and the limit is the one that belongs to the name", async () => {
   expect(
     await listOf(
       '{"reaching_used_space": [{"uuid": null, "storage_name": null, "bucket_name": "b", "bytes": 18446744073709551615, "count": 7}], "reaching_files_quantity": [{"storage_name": "", "bytes": 7}]}',
@@ -38,7 +38,7 @@ test("null and absent are the same, and the limit is the one that belongs to the
   ]);
 });
 
-test("an odd limit is none, an entry whose target cannot be read is left alone, and neither hides another", async () => {
+test("an unreadable limit counts as none, an entry with an unreadable target is left out, and neither hides another", async () => {
   expect(
     await listOf(
       '{"reaching_used_space": [{"bucket_name": "a", "bytes": "5"}, {"bucket_name": "b", "bytes": -1, "uuid": 7}, {"bucket_name": 5, "bytes": 5}, {"bucket_name": "\\ud800", "bytes": 5}, null, {"bucket_name": "c", "bytes": 5, "count": 18446744073709551616}]}',
@@ -50,7 +50,7 @@ test("an odd limit is none, an entry whose target cannot be read is left alone, 
   ]);
 });
 
-test("what is no list at all is an error, and not taken for an empty list", async () => {
+test("a reply without a list is an error, not an empty list", async () => {
   await expect(listOf('{"reaching_used_space": {"bytes": 5}}')).rejects.toMatchObject({
     disposition: "contract",
   });

@@ -3,7 +3,7 @@ import { planChanges } from "../../../../lib/jobs/thresholds/threshold.ts";
 
 const PHOTOS = { name: "reaching_used_space", bucket_name: "photos" } as const;
 
-test("of two that mean the same target the one that is named as wanted is changed", () => {
+test("of two thresholds with equivalent targets, the one with exactly the wanted names is updated", () => {
   const empty = { ...PHOTOS, storage_name: "", limit: "5" };
   const exact = { ...PHOTOS, limit: "7" };
 
@@ -14,7 +14,7 @@ test("of two that mean the same target the one that is named as wanted is change
   ]);
 });
 
-test("with prune the other one goes", () => {
+test("prune deletes the other one", () => {
   const empty = { ...PHOTOS, storage_name: "", limit: "9" };
   const exact = { ...PHOTOS, limit: "9" };
 
@@ -23,7 +23,7 @@ test("with prune the other one goes", () => {
   expect(plan).toEqual({ changes: [{ action: "delete", from: empty }], unchangedCount: 1 });
 });
 
-test("one that only means the same is changed under the name that the provider has", () => {
+test("a threshold with an equivalent target is updated under the provider's names", () => {
   const empty = { ...PHOTOS, storage_name: "", limit: "5", uuid: "u" };
 
   const { changes } = planChanges([{ ...PHOTOS, limit: "9" }], [empty], true);
@@ -37,13 +37,13 @@ test("one that only means the same is changed under the name that the provider h
   ]);
 });
 
-test("one without a limit is updated", () => {
+test("a threshold without a limit is updated", () => {
   const { changes } = planChanges([{ ...PHOTOS, limit: "0" }], [PHOTOS], false);
 
   expect(changes.map(({ action }) => action)).toEqual(["update"]);
 });
 
-test("one that is listed twice is not deleted because it is wanted once", () => {
+test("a threshold that is listed twice and wanted once is not deleted", () => {
   const twice = [
     { ...PHOTOS, limit: "9", uuid: "u1" },
     { ...PHOTOS, limit: "9", uuid: "u2" },

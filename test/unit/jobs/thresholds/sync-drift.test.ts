@@ -9,7 +9,7 @@ thresholds:
 `;
 const SCHEDULE = { kind: "schedule" } as const;
 
-test("a change at the provider is published as drift first, and undone", async () => {
+test("a change at the provider is published as drift, then undone", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
@@ -23,7 +23,7 @@ test("a change at the provider is published as drift first, and undone", async (
     "reaching_used_space - photos 500",
   ]);
   expect(world.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
-  const [drifted] = world.toldOf("ThresholdsDrifted");
+  const [drifted] = world.publishedOf("ThresholdsDrifted");
   expect(drifted?.data).toMatchObject({
     cause: "schedule",
     counts: { missing: 1, different: 1, unwanted: 1 },
@@ -46,7 +46,7 @@ test("a change at the provider is published as drift first, and undone", async (
   ]);
 });
 
-test("a config that was changed without an event is no drift", async () => {
+test("a config that changed without an event is no drift", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   world.source.write(CONFIG.replace("500", "501"));
@@ -54,10 +54,10 @@ test("a config that was changed without an event is no drift", async () => {
   await world.sync(SCHEDULE);
 
   expect(await world.actual()).toContain("reaching_used_space - photos 501");
-  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+  expect(world.publishedOf("ThresholdsDrifted")).toEqual([]);
 });
 
-test("what a sync left undone is no drift", async () => {
+test("a change that a sync left undone is no drift", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   world.faults.strike("is refused");
   await world.sync();
@@ -65,10 +65,10 @@ test("what a sync left undone is no drift", async () => {
   await world.sync(SCHEDULE);
 
   expect(await world.actual()).toHaveLength(2);
-  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+  expect(world.publishedOf("ThresholdsDrifted")).toEqual([]);
 });
 
-test("the first sync of all is no drift", async () => {
+test("the first sync finds no drift", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
 
   await world.sync(SCHEDULE);
@@ -76,7 +76,7 @@ test("the first sync of all is no drift", async () => {
   expect(world.told()).toEqual(["ThresholdsSynced"]);
 });
 
-test("drift that is found because the same config was written again is published too", async () => {
+test("drift found after the same config was written again is published too", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
@@ -85,7 +85,7 @@ test("drift that is found because the same config was written again is published
   await world.sync({ kind: "object-created", sequencer: "02" });
 
   expect(world.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
-  expect(world.toldOf("ThresholdsDrifted")[0]?.data).toMatchObject({
+  expect(world.publishedOf("ThresholdsDrifted")[0]?.data).toMatchObject({
     cause: "object-created",
     counts: { missing: 1, different: 0, unwanted: 0 },
   });
@@ -100,11 +100,11 @@ test("a new config that turns pruning on finds no drift", async () => {
 
   await world.sync();
 
-  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+  expect(world.publishedOf("ThresholdsDrifted")).toEqual([]);
   expect(await world.actual()).toHaveLength(2);
 });
 
-test("drift that cannot be undone at once is published once", async () => {
+test("drift that a sync cannot undo at once is published once", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
@@ -113,11 +113,11 @@ test("drift that cannot be undone at once is published once", async () => {
   await world.sync(SCHEDULE);
   await world.sync(SCHEDULE);
 
-  expect(world.toldOf("ThresholdsDrifted")).toHaveLength(1);
+  expect(world.publishedOf("ThresholdsDrifted")).toHaveLength(1);
   expect(await world.actual()).toHaveLength(2);
 });
 
-test("an event about an older version of the config is ignored, and so is the same once more", async () => {
+test("an event about an older version of the config, or a redelivered one, is ignored", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync({ sequencer: "0055AED6DCD90281E5" });
   world.methods();
@@ -129,7 +129,7 @@ test("an event about an older version of the config is ignored, and so is the sa
   expect(world.told()).toEqual(["ThresholdsSynced"]);
 });
 
-test("an event about a newer version leads to the newest config, and a longer sequencer is later", async () => {
+test("an event about a newer version syncs the newest config, and a longer sequencer is later", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync({ sequencer: "0055AED6DCD90281E5" });
   world.source.write(CONFIG.replace("500", "501"));
@@ -139,7 +139,7 @@ test("an event about a newer version leads to the newest config, and a longer se
   expect(await world.actual()).toContain("reaching_used_space - photos 501");
 });
 
-test("the event of a sync that was not finished is not ignored when it comes again", async () => {
+test("the redelivered event of an unfinished sync is not ignored", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   world.faults.strike("is refused");
   await world.sync({ sequencer: "01" });
@@ -149,7 +149,7 @@ test("the event of a sync that was not finished is not ignored when it comes aga
   expect(await world.actual()).toHaveLength(2);
 });
 
-test("drift is published before it is undone", async () => {
+test("drift is published before its first change", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });

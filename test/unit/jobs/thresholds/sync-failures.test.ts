@@ -25,7 +25,7 @@ test.each(LOSSES)("a create whose %s never makes a second threshold", async (los
   await world.sync();
 
   expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
-  const [synced] = world.toldOf("ThresholdsSynced");
+  const [synced] = world.publishedOf("ThresholdsSynced");
   expect(synced?.data.counts).toMatchObject({ created: 1, failed: 0, left: 0 });
 });
 
@@ -37,24 +37,33 @@ test.each(LOSSES)("an update whose %s is sent again", async (loss) => {
   await world.sync();
 
   expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
-  expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ updated: 1, left: 0 });
+  expect(world.publishedOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({
+    updated: 1,
+    left: 0,
+  });
 });
 
-test.each(LOSSES)("a deletion whose %s is done, also when it was done already", async (loss) => {
-  const events = [
-    event("reaching_used_space", "photos", { bytes: "500" }),
-    event("reaching_used_space", "old", { bytes: "1" }),
-  ];
-  const world = await createThresholdWorld({ config: ONE, events });
-  world.faults.strike(loss);
+test.each(LOSSES)(
+  "a deletion whose %s is done, even if the threshold was gone already",
+  async (loss) => {
+    const events = [
+      event("reaching_used_space", "photos", { bytes: "500" }),
+      event("reaching_used_space", "old", { bytes: "1" }),
+    ];
+    const world = await createThresholdWorld({ config: ONE, events });
+    world.faults.strike(loss);
 
-  await world.sync();
+    await world.sync();
 
-  expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
-  expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ deleted: 1, left: 0 });
-});
+    expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
+    expect(world.publishedOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({
+      deleted: 1,
+      left: 0,
+    });
+  },
+);
 
-test("a threshold that another client made after the list was read is updated", async () => {
+test("a threshold that another client created after the list was read is updated", async () => {
   const world = await createThresholdWorld({ config: ONE });
   world.meanwhile(() =>
     world.atProvider("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 }),
@@ -66,7 +75,7 @@ test("a threshold that another client made after the list was read is updated", 
   expect(world.methods()).toEqual(["GET", "POST", "PUT"]);
 });
 
-test("a threshold that another client deleted after the list was read is created", async () => {
+test("a threshold that another client deleted after the list was read is created again", async () => {
   const events = [event("reaching_used_space", "photos", { bytes: "1" })];
   const world = await createThresholdWorld({ config: ONE, events });
   world.meanwhile(() =>
@@ -79,7 +88,7 @@ test("a threshold that another client deleted after the list was read is created
   expect(world.methods()).toEqual(["GET", "PUT", "POST"]);
 });
 
-test("a provider that asks for a pause is given it, and nothing is lost", async () => {
+test("a sync waits for the pause that the provider asks for, and loses no change", async () => {
   const world = await createThresholdWorld({ config: MANY });
   const startedAt = world.clock.now();
   world.faults.strike("is throttled", "is throttled");
@@ -88,10 +97,10 @@ test("a provider that asks for a pause is given it, and nothing is lost", async 
 
   expect(await world.actual()).toHaveLength(20);
   expect(world.clock.now() - startedAt).toBeGreaterThanOrEqual(7_000);
-  expect(world.toldOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
+  expect(world.publishedOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
 });
 
-test("a provider that is away leaves the rest, says so, and the next sync finishes it", async () => {
+test("an unreachable provider leaves the remaining changes to the next sync, and the event reports them", async () => {
   const world = await createThresholdWorld({ config: MANY });
   const away = Array.from({ length: 8 * EVERY_TRY }, () => "the key is refused" as const);
   world.faults.strike(...away);
@@ -102,22 +111,24 @@ test("a provider that is away leaves the rest, says so, and the next sync finish
 
   expect(actual).toEqual([]);
   expect(await world.actual()).toHaveLength(20);
-  expect(world.toldOf("ThresholdsSynced").map(({ data }) => [data.outcome, data.counts])).toEqual([
+  expect(
+    world.publishedOf("ThresholdsSynced").map(({ data }) => [data.outcome, data.counts]),
+  ).toEqual([
     ["partial", { created: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 20 }],
     ["complete", { created: 20, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 0 }],
   ]);
 });
 
-test("a sync whose time is over publishes what it did, and the next one does the rest", async () => {
+test("a sync that runs out of time publishes its changes, and the next one makes the rest", async () => {
   const world = await createThresholdWorld({ config: MANY, requestsPerSecond: 2 });
 
-  await expect(world.sync({}, 5_000)).rejects.toThrow("the next sync goes on");
+  await expect(world.sync({}, 5_000)).rejects.toThrow("the next sync makes them");
   const done = (await world.actual()).length;
   await world.sync();
 
   expect(done).toBeGreaterThan(0);
   expect(done).toBeLessThan(20);
-  const [first, second] = world.toldOf("ThresholdsSynced").map(({ data }) => data);
+  const [first, second] = world.publishedOf("ThresholdsSynced").map(({ data }) => data);
   expect(first).toMatchObject({ outcome: "partial", counts: { created: done, left: 20 - done } });
   expect(second).toMatchObject({
     outcome: "complete",
@@ -125,7 +136,7 @@ test("a sync whose time is over publishes what it did, and the next one does the
   });
 });
 
-test("a list that cannot be read ends the sync, and nothing is changed", async () => {
+test("an unreadable list ends the sync without a change", async () => {
   const world = await createThresholdWorld({
     config: ONE,
     around: (call, effect) =>
@@ -138,7 +149,7 @@ test("a list that cannot be read ends the sync, and nothing is changed", async (
   expect(world.bus.published()).toEqual([]);
 });
 
-test("an event that the bus does not take is published later, with the same id", async () => {
+test("an event that the bus refuses is published later, with the same id", async () => {
   const world = await createThresholdWorld({ config: ONE });
   world.bus.refuse(() => true);
   await world.sync();
@@ -149,30 +160,30 @@ test("an event that the bus does not take is published later, with the same id",
   await world.poll();
 
   expect(due.map(({ key }) => key)).toEqual(["thresholds#local"]);
-  expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+  expect(world.publishedOf("ThresholdsSynced")).toHaveLength(1);
   expect(await world.dueEntries()).toEqual([]);
 });
 
-test("of two syncs at once one makes the changes, and the other says that it did not", async () => {
+test("of two syncs at once, one makes the changes and the other fails", async () => {
   const world = await createThresholdWorld({ config: MANY });
 
   const ends = await Promise.allSettled([world.sync(), world.sync()]);
 
   expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   expect(await world.actual()).toHaveLength(20);
-  expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+  expect(world.publishedOf("ThresholdsSynced")).toHaveLength(1);
 });
 
-test("while another sync is at work nothing is changed, and after its death the next one continues", async () => {
+test("a sync changes nothing while another one runs, and continues after the other one has died", async () => {
   const faults = createFaults();
   const world = await createThresholdWorld({ config: MANY, around: faults.around });
-  // Listed, leased, begun; the third request to the provider is the second change.
+  // After the list, the lease and the record of the start, the third request is the second change.
   const nth = 8;
   faults.strike(nth, "killed");
   await world.sync().catch(() => {});
   const killedAt = faults.calls[nth - 1];
 
-  await expect(world.sync()).rejects.toThrow("another sync of the same thresholds is at work");
+  await expect(world.sync()).rejects.toThrow("another sync of the same thresholds is running");
   const during = await world.actual();
   await world.clock.advance(120_000);
   await world.sync();
@@ -182,7 +193,7 @@ test("while another sync is at work nothing is changed, and after its death the 
   expect(await world.actual()).toHaveLength(20);
 });
 
-test("a run that was replaced by another one changes nothing more", async () => {
+test("a run that another one has replaced makes no further change", async () => {
   const world = await createThresholdWorld({ config: MANY, requestsPerSecond: 2 });
   const lease = { name: "sync-thresholds/local", by: "another", durationMs: 600_000 };
   const { deps } = world.newInvocation();
@@ -191,13 +202,13 @@ test("a run that was replaced by another one changes nothing more", async () => 
     await takeLease(deps, lease);
   });
 
-  await expect(world.sync({}, 600_000)).rejects.toThrow("the next sync goes on");
+  await expect(world.sync({}, 600_000)).rejects.toThrow("the next sync makes them");
 
-  // The first was on its way meanwhile; each of the seven beside it had one more begun.
+  // The first change was under way; each of the seven others at once may have begun one more.
   expect((await world.actual()).length).toBeLessThanOrEqual(1 + 7 + 7);
 });
 
-test("a run that was replaced by one that has ended says so, and publishes nothing", async () => {
+test("a run that was replaced by a run that has ended fails, and publishes nothing", async () => {
   const world = await createThresholdWorld({ config: MANY });
   world.meanwhile(async () => {
     await world.clock.advance(120_000);
@@ -208,7 +219,7 @@ test("a run that was replaced by one that has ended says so, and publishes nothi
   await world.clock.advance(10_000);
   await world.poll();
 
-  expect(world.toldOf("ThresholdsSynced")).toHaveLength(1);
+  expect(world.publishedOf("ThresholdsSynced")).toHaveLength(1);
   expect((await world.remembered())?.run).toBe(1 + 1);
   expect(await world.actual()).toHaveLength(20);
 });
@@ -220,20 +231,20 @@ test("after a pause that outlasts its lease, a sync that another one has replace
   const { deps } = world.newInvocation();
   const taken = world.clock.sleep(121_000).then(() => takeLease(deps, lease));
 
-  await expect(world.sync({}, 600_000)).rejects.toThrow("the next sync goes on");
+  await expect(world.sync({}, 600_000)).rejects.toThrow("the next sync makes them");
 
   expect(await taken).toBeDefined();
   expect(world.methods()).toEqual(["GET", "POST"]);
-  expect(world.toldOf("ThresholdsSynced")[0]?.data.changes).toMatchObject([
+  expect(world.publishedOf("ThresholdsSynced")[0]?.data.changes).toMatchObject([
     { outcome: "left", problem: expect.stringContaining("lease") },
   ]);
 });
 
-test("a change without an answer is not repeated after a newer config was synced", async () => {
+test("an unanswered change is not repeated after a newer config was synced", async () => {
   const world = await createThresholdWorld({ config: ONE });
   const newer = ONE.replace("500", "700");
   world.meanwhile(async () => {
-    // The attempt times out on the way.
+    // The attempt times out meanwhile.
     await world.clock.advance(120_000);
     world.source.write(newer);
     await world.sync();
@@ -244,7 +255,7 @@ test("a change without an answer is not repeated after a newer config was synced
   expect(await world.actual()).toEqual(["reaching_used_space - photos 700"]);
 });
 
-test("a run whose view was overtaken by a whole other sync changes nothing", async () => {
+test("a run makes no change if a whole other sync ended after it read its state", async () => {
   let overtake: (() => Promise<void>) | undefined;
   const world = await createThresholdWorld({
     config: MANY,
@@ -261,20 +272,20 @@ test("a run whose view was overtaken by a whole other sync changes nothing", asy
     world.methods();
   };
 
-  await expect(world.sync()).rejects.toThrow("has changed in the meantime");
+  await expect(world.sync()).rejects.toThrow("has changed the record of these thresholds");
 
   expect(world.methods()).toEqual([]);
   expect(await world.actual()).toHaveLength(20);
 });
 
-test("a create that is answered with yes in unknown words is done", async () => {
+test("a create that is accepted with an unreadable reply is done", async () => {
   const world = await createThresholdWorld({ config: ONE });
   world.faults.strike("it answers in unknown words");
 
   await world.sync();
 
   expect(world.methods()).toEqual(["GET", "POST"]);
-  expect(world.toldOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
+  expect(world.publishedOf("ThresholdsSynced")[0]?.data.outcome).toBe("complete");
 });
 
 const manyMore = (count: number): string =>
@@ -283,14 +294,14 @@ const manyMore = (count: number): string =>
     (_, n) => `  - { name: reaching_used_space, bucket_name: b${n}, bytes: 1 }\n`,
   ).join("")}`;
 
-test("thresholds that are never answered stop no other, and are left", async () => {
+test("changes that are never answered stop no other, and are left", async () => {
   const world = await createThresholdWorld({ config: manyMore(200) });
   world.poison("b3", "b53", "b103", "b153");
 
-  await expect(world.sync()).rejects.toThrow("the next sync goes on");
+  await expect(world.sync()).rejects.toThrow("the next sync makes them");
 
   expect(await world.actual()).toHaveLength(196);
-  const [synced] = world.toldOf("ThresholdsSynced");
+  const [synced] = world.publishedOf("ThresholdsSynced");
   expect(synced?.data.counts).toMatchObject({ created: 196, left: 4 });
   expect(synced?.data.changes[0]).toMatchObject({
     bucket_name: "b3",
@@ -299,18 +310,18 @@ test("thresholds that are never answered stop no other, and are left", async () 
   });
 });
 
-test("a provider that answers nothing is not asked for everything", async () => {
+test("a provider that never answers is not sent every change", async () => {
   const world = await createThresholdWorld({ config: manyMore(200) });
   world.poison("reaching_used_space");
 
-  await expect(world.sync()).rejects.toThrow("the next sync goes on");
+  await expect(world.sync()).rejects.toThrow("the next sync makes them");
 
-  // A list, and three sends for each of the eight at once and the few that followed.
+  // The list, and three sends for each of the first eight changes and of the few after them.
   expect(world.methods().length).toBeLessThan(1 + 3 * (8 + 3));
-  expect(world.toldOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ left: 200 });
+  expect(world.publishedOf("ThresholdsSynced")[0]?.data.counts).toMatchObject({ left: 200 });
 });
 
-test("what another client made meanwhile is published as updated, what may be our own as created", async () => {
+test("a threshold that another client created meanwhile is published as updated, a possible creation of ours as created", async () => {
   const theirs = await createThresholdWorld({ config: ONE });
   theirs.meanwhile(() =>
     theirs.atProvider("POST", { name: "reaching_used_space", bucket_name: "photos", bytes: 1 }),
@@ -321,12 +332,12 @@ test("what another client made meanwhile is published as updated, what may be ou
   await theirs.sync();
   await ours.sync();
 
-  const countsOf = (world: typeof ours) => world.toldOf("ThresholdsSynced")[0]?.data.counts;
+  const countsOf = (world: typeof ours) => world.publishedOf("ThresholdsSynced")[0]?.data.counts;
   expect(countsOf(theirs)).toMatchObject({ created: 0, updated: 1 });
   expect(countsOf(ours)).toMatchObject({ created: 1, updated: 0 });
 });
 
-test("when the lease cannot be renewed nothing more is changed, and what was done is published", async () => {
+test("a sync that cannot renew its lease makes no further change, and publishes those made", async () => {
   let isAway = false;
   const world = await createThresholdWorld({
     config: MANY,
@@ -344,9 +355,9 @@ test("when the lease cannot be renewed nothing more is changed, and what was don
   await world.sync({}, 600_000).catch(() => {});
 
   const done = (await world.actual()).length;
-  // The first was on its way meanwhile; each of the seven beside it had one more begun.
+  // The first change was under way; each of the seven others at once may have begun one more.
   expect(done).toBeLessThanOrEqual(1 + 7 + 7);
-  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data.counts)).toMatchObject([
+  expect(world.publishedOf("ThresholdsSynced").map(({ data }) => data.counts)).toMatchObject([
     { created: done, left: 20 - done },
   ]);
 });

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { createThresholdWorld, type ThresholdWorldOptions } from "./threshold-world.ts";
 
 /*
- * Where thresholds cannot be listed: requests that got no answer, and arrive later than others that
- * were sent after them.
+ * Where thresholds cannot be listed: requests without an answer that arrive after requests that were sent
+ * later.
  */
 
 const AMBIGUITY_WINDOW_MS = 300_000;
@@ -19,41 +19,43 @@ const createBlindWorld = (config: string, options: ThresholdWorldOptions = {}) =
   createThresholdWorld({ config, account: { canList: false }, ...options });
 type World = Awaited<ReturnType<typeof createBlindWorld>>;
 
-/** No request of this sync arrives, for now. */
+/** Runs a sync of which no request arrives yet. */
 const syncInVain = async (world: World): Promise<void> => {
   const lost = Array.from({ length: 3 }, () => "the connection breaks before the effect" as const);
   world.faults.strike(...lost);
-  await expect(world.sync()).rejects.toThrow("not every change was made");
+  await expect(world.sync()).rejects.toThrow("some changes are left");
   world.methods();
 };
 
-interface Course {
-  /** What is there at first. */
+interface Scenario {
+  /** Config at the beginning, which is synced. */
   readonly first: string;
-  /** What is wanted then, and does not arrive. */
+  /** Config after that; its request does not arrive yet. */
   readonly late: string;
-  /** How that arrives after all, once the first is wanted again. */
+  /** Method of that request when it arrives, after a sync of the first config. */
   readonly method: "POST" | "PUT" | "DELETE";
   readonly left: readonly string[];
 }
 
-test.each<readonly [string, Course]>([
+test.each<readonly [string, Scenario]>([
   ["create", { first: EMPTY, late: A_500, method: "POST", left: [] }],
   ["delete", { first: A_500, late: EMPTY, method: "DELETE", left: ["a 500"] }],
   ["new limit", { first: A_7, late: A_500, method: "PUT", left: ["a 7"] }],
-])("a %s that arrives after it was taken back does not stay", async (_what, course) => {
-  const world = await createBlindWorld(course.first);
+])("a %s that arrives after it was revoked does not last", async (_what, scenario) => {
+  const world = await createBlindWorld(scenario.first);
   await world.sync();
-  world.source.write(course.late);
+  world.source.write(scenario.late);
   await syncInVain(world);
-  world.source.write(course.first);
+  world.source.write(scenario.first);
 
-  await expect(world.sync()).rejects.toThrow("not every change was made");
-  await world.atProvider(course.method, EVENT_A);
+  await expect(world.sync()).rejects.toThrow("some changes are left");
+  await world.atProvider(scenario.method, EVENT_A);
   await world.clock.advance(AMBIGUITY_WINDOW_MS);
   await world.sync();
 
-  expect(await world.actual()).toEqual(course.left.map((each) => `reaching_used_space - ${each}`));
+  expect(await world.actual()).toEqual(
+    scenario.left.map((each) => `reaching_used_space - ${each}`),
+  );
 });
 
 test("a change that may not last is published as left, with the reason", async () => {
@@ -61,21 +63,21 @@ test("a change that may not last is published as left, with the reason", async (
   await syncInVain(world);
   world.source.write(EMPTY);
 
-  await expect(world.sync()).rejects.toThrow("not every change was made");
+  await expect(world.sync()).rejects.toThrow("some changes are left");
 
-  expect(world.toldOf("ThresholdsSynced").at(-1)?.data).toMatchObject({
+  expect(world.publishedOf("ThresholdsSynced").at(-1)?.data).toMatchObject({
     outcome: "partial",
     counts: { deleted: 0, left: 1 },
     changes: [
       {
         outcome: "left",
-        problem: "made, and an earlier request for it that got no answer may still arrive",
+        problem: "made, but an earlier request that got no answer may still replace it",
       },
     ],
   });
 });
 
-test("the same change once more is certain at once", async () => {
+test("the same change again is certain at once", async () => {
   const world = await createBlindWorld(A_500);
   await syncInVain(world);
 
@@ -86,7 +88,7 @@ test("the same change once more is certain at once", async () => {
   expect(await world.actual()).toEqual(["reaching_used_space - a 500"]);
 });
 
-test("a change that comes when no earlier request can arrive any more is certain at once", async () => {
+test("a change after the ambiguity window of all earlier requests is certain at once", async () => {
   const world = await createBlindWorld(A_500);
   await syncInVain(world);
   world.source.write(EMPTY);
@@ -99,7 +101,7 @@ test("a change that comes when no earlier request can arrive any more is certain
   expect((await world.remembered())?.applied).toEqual([]);
 });
 
-test("a change that was refused leaves what is known as it was", async () => {
+test("a refused change does not alter the remembered thresholds", async () => {
   const world = await createBlindWorld(A_7);
   await world.sync();
   world.source.write(A_500);
@@ -111,7 +113,7 @@ test("a change that was refused leaves what is known as it was", async () => {
   expect((await world.remembered())?.applied).toEqual(before);
 });
 
-test("what a run that died may have sent is undone when none of it can arrive any more", async () => {
+test("possible changes of a run that died are undone after their ambiguity window", async () => {
   let isDead = false;
   const world = await createBlindWorld(A_500, {
     around: (call, effect) =>
@@ -125,7 +127,7 @@ test("what a run that died may have sent is undone when none of it can arrive an
   world.source.write(EMPTY);
 
   await world.clock.advance(LEASE_MS);
-  await expect(world.sync()).rejects.toThrow("not every change was made");
+  await expect(world.sync()).rejects.toThrow("some changes are left");
   await world.atProvider("POST", EVENT_A);
   await world.clock.advance(AMBIGUITY_WINDOW_MS);
   await world.sync();
@@ -133,7 +135,7 @@ test("what a run that died may have sent is undone when none of it can arrive an
   expect(await world.actual()).toEqual([]);
 });
 
-test("a create that arrives while a slow sync goes on is deleted by the next one", async () => {
+test("a create that arrives during a slow sync is deleted by the next one", async () => {
   const world = await createBlindWorld(A_500);
   await syncInVain(world);
   world.source.write(A_500.replace("bucket_name: a", "bucket_name: b"));
@@ -145,7 +147,7 @@ test("a create that arrives while a slow sync goes on is deleted by the next one
     await world.clock.advance(60_000);
   });
 
-  await expect(world.sync()).rejects.toThrow("not every change was made");
+  await expect(world.sync()).rejects.toThrow("some changes are left");
   await world.sync();
 
   expect(await world.actual()).toEqual(["reaching_used_space - b 500"]);

@@ -42,7 +42,7 @@ const wantedArbitrary = fc.uniqueArray(
   { maxLength: 12, selector: keyOf },
 );
 
-/** What the provider may have: empty names, too, and events without any limit. */
+/** Possible thresholds at the provider, with empty names and without limits too. */
 const actualArbitrary = fc.uniqueArray(
   fc.record({
     name,
@@ -64,7 +64,7 @@ type Actual = readonly (Omit<Wanted[number], "limit"> & { limit: bigint | undefi
 const limitOf = ({ name: of, limit }: Actual[number], write: (limit: bigint) => unknown) =>
   limit === undefined ? {} : { [STORAGE_EVENT_LIMITS[of]]: write(limit) };
 
-/** As people write it: names quoted, numbers plain. */
+/** A file as an operator writes it: names quoted, numbers plain. */
 const configOf = (prune: boolean, wanted: Wanted): string =>
   [
     `prune: ${prune}`,
@@ -87,7 +87,7 @@ const stateOf = (actual: Actual) =>
     ...limitOf({ name: of, limit }, String),
   }));
 
-/** An empty name and an absent one are the same to a reader. */
+/** An empty name equals an absent one. */
 const lineOf = (each: Actual[number]): string =>
   [each.name, each.storage_name || "-", each.bucket_name || "-", each.limit ?? "-"].join(" ");
 
@@ -96,7 +96,7 @@ const targetOf = (each: Actual[number]): string => lineOf({ ...each, limit: unde
 const shown = async (world: Awaited<ReturnType<typeof createThresholdWorld>>) =>
   (await world.actual()).map((line) => line.replaceAll("  ", " - ").replaceAll("  ", " - "));
 
-test("plan then apply reaches the wanted state from any actual state, and a second plan is empty", async () => {
+test("plan and apply reach the wanted state from any actual state, and a second plan is empty", async () => {
   await fc.assert(
     fc.asyncProperty(
       wantedArbitrary,
@@ -119,7 +119,7 @@ test("plan then apply reaches the wanted state from any actual state, and a seco
         world.methods();
         await world.sync();
         expect(world.methods()).toEqual(["GET"]);
-        expect(world.toldOf("ThresholdsSynced").at(-1)?.data.changes).toEqual([]);
+        expect(world.publishedOf("ThresholdsSynced").at(-1)?.data.changes).toEqual([]);
       },
     ),
     RUNS,
@@ -139,7 +139,7 @@ test("limits of 64 bits survive YAML, plan, request and event exactly", async ()
         return [lineOf({ ...target, limit: BigInt((bytes ?? count) as bigint) })];
       });
       const published = world
-        .toldOf("ThresholdsSynced")
+        .publishedOf("ThresholdsSynced")
         .flatMap(({ data }) => data.changes)
         .map(({ after, ...target }) => lineOf({ ...target, limit: after.bytes ?? after.count }));
       const lines = wanted.map((each) => lineOf({ ...each })).toSorted();
@@ -155,7 +155,7 @@ test.each([
   ["with lists", { canList: true }],
   ["without lists", { canList: false }],
 ])(
-  "whatever replies are lost on the way, it ends as wanted and with one threshold a target, %s",
+  "with any lost replies, the sync ends in the wanted state with one threshold per target, %s",
   async (_how, account) => {
     await fc.assert(
       fc.asyncProperty(
@@ -168,7 +168,7 @@ test.each([
 
           for (const wanted of [first, second]) {
             world.source.write(configOf(true, wanted));
-            // The first may be left unfinished when its replies are lost again and again.
+            // The first sync may not finish if its replies are lost repeatedly.
             await world.sync().catch(() => {});
           }
           for (let tries = 0; tries < 10; tries += 1) await world.sync().catch(() => {});

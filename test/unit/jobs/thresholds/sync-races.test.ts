@@ -9,7 +9,7 @@ const SECOND = { eventId: "second", sequencer: "02" };
 const TICK = { kind: "schedule", eventId: "tick" } as const;
 const MINUTE_MS = 60_000;
 
-/** Lets something happen once, just before the first call of a port whose name begins so. */
+/** Runs an action once, just before the first port call with a name that begins with the given text. */
 const before = (name: string) => {
   let happens: (() => Promise<unknown>) | undefined;
   return {
@@ -29,7 +29,7 @@ const before = (name: string) => {
 
 type World = Awaited<ReturnType<typeof createThresholdWorld>>;
 
-/** A run, and what Lambda does when it fails: the same again after a minute, and after two more. */
+/** A run with Lambda's retries: after one minute, and after two more. */
 const runToTheEnd = async (world: World, cause: Parameters<World["sync"]>[0]): Promise<void> => {
   for (const afterMs of [MINUTE_MS, 2 * MINUTE_MS]) {
     const isDone = await world.sync(cause).then(
@@ -42,7 +42,7 @@ const runToTheEnd = async (world: World, cause: Parameters<World["sync"]>[0]): P
   await world.sync(cause).catch(() => {});
 };
 
-test("an edit that is taken back while it is being applied ends as the newest config wants", async () => {
+test("an edit that is reverted while a sync applies it ends in the newest config's state", async () => {
   const hook = before("fetch PUT");
   const world = await createThresholdWorld({ around: hook.around, config: X, events: EVENTS });
   hook.set(async () => {
@@ -55,10 +55,10 @@ test("an edit that is taken back while it is being applied ends as the newest co
 
   expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
   await world.sync(TICK);
-  expect(world.toldOf("ThresholdsDrifted")).toEqual([]);
+  expect(world.publishedOf("ThresholdsDrifted")).toEqual([]);
 });
 
-test("a run that holds the text of an older config does not undo what a newer one has brought", async () => {
+test("a run that has read an older config does not undo the changes of a newer one", async () => {
   const hook = before("ledger.read thresholds#local");
   const world = await createThresholdWorld({ around: hook.around, config: X });
   await world.sync(FIRST);
@@ -67,12 +67,12 @@ test("a run that holds the text of an older config does not undo what a newer on
     await world.sync(SECOND);
   });
 
-  await expect(world.sync(TICK)).rejects.toThrow("written anew");
+  await expect(world.sync(TICK)).rejects.toThrow("the config was replaced during this sync");
 
   expect(await world.actual()).toEqual(["reaching_used_space - photos 500"]);
 });
 
-test("what a run has changed is published although another one reads before that is recorded", async () => {
+test("a run's changes are published even if another run reads the state before they are recorded", async () => {
   let writes = 0;
   let another: (() => Promise<unknown>) | undefined;
   const world = await createThresholdWorld({
@@ -90,10 +90,10 @@ test("what a run has changed is published although another one reads before that
 
   await world.sync(FIRST);
 
-  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data.counts.created)).toEqual([1]);
+  expect(world.publishedOf("ThresholdsSynced").map(({ data }) => data.counts.created)).toEqual([1]);
 });
 
-test("a sync with nothing to change says so only if nothing was changed meanwhile", async () => {
+test("a sync without changes succeeds only if no other sync changed the record meanwhile", async () => {
   const hook = before("fetch GET");
   const world = await createThresholdWorld({ around: hook.around, config: X });
   await world.sync(FIRST);
@@ -104,10 +104,10 @@ test("a sync with nothing to change says so only if nothing was changed meanwhil
     await world.sync({ eventId: "third", sequencer: "03" });
   });
 
-  await expect(world.sync(TICK)).rejects.toThrow("has changed in the meantime");
+  await expect(world.sync(TICK)).rejects.toThrow("has changed the record of these thresholds");
 });
 
-test("one event id has one content although a tick comes again after a comment was edited", async () => {
+test("an event id keeps one content even if a tick is redelivered after a comment was edited", async () => {
   const world = await createThresholdWorld({ config: X });
   await world.sync(FIRST);
 
@@ -115,6 +115,6 @@ test("one event id has one content although a tick comes again after a comment w
   world.source.write(`# a comment\n${X}`);
   await world.sync(TICK);
 
-  // The bus of this world finds it out when two events with one id differ.
-  expect(world.toldOf("ThresholdsSynced")).toHaveLength(3);
+  // The bus of this world throws if two events with the same id differ.
+  expect(world.publishedOf("ThresholdsSynced")).toHaveLength(3);
 });

@@ -10,7 +10,7 @@ const rejectedBy = async (config: string | undefined) => {
   expect(world.requests).toEqual([]);
   expect(await world.remembered()).toBeUndefined();
   expect(world.told()).toEqual(["ThresholdsRejected"]);
-  return world.toldOf("ThresholdsRejected")[0]?.data;
+  return world.publishedOf("ThresholdsRejected")[0]?.data;
 };
 
 test("a missing config changes nothing and is published", async () => {
@@ -21,7 +21,7 @@ test("a missing config changes nothing and is published", async () => {
     source: { name: "test.yaml" },
     reason: "missing",
     problemCount: 1,
-    problems: [{ path: "", rule: "there is no such config" }],
+    problems: [{ path: "", rule: "the file does not exist" }],
   });
 });
 
@@ -29,14 +29,14 @@ test.each([
   ["an empty file", ""],
   ["only a comment", "# nothing\n"],
   ["only prune", "prune: true\n"],
-  ["a list that is not there", "prune: true\nthresholds:\n"],
+  ["a list without a value", "prune: true\nthresholds:\n"],
 ])("%s removes nothing although prune is asked for", async (_what, config) => {
   const data = await rejectedBy(config);
 
   expect(data.reason).toBe("invalid");
 });
 
-test("every mistake is reported with its line, and none is quoted", async () => {
+test("every mistake is reported with its line, without quoting the file", async () => {
   const data = await rejectedBy(`prune: perhaps
 thresholds:
   - name: reaching_used_space
@@ -55,7 +55,11 @@ thresholds:
     { path: "prune", rule: "true or false", line: 1 },
     { path: "thresholds.0.count", rule: "reaching_used_space is limited by bytes", line: 5 },
     { path: "thresholds.1.name", rule: expect.stringMatching(/^one of reaching_/), line: 6 },
-    { path: "thresholds.2", rule: "the same target as thresholds.0", line: 8 },
+    {
+      path: "thresholds.2",
+      rule: "duplicate of thresholds.0: same name, storage_name and bucket_name",
+      line: 8,
+    },
     { path: "thresholds.2.bytes", rule: expect.stringMatching(/^a size such as/), line: 10 },
     { path: "thresholds.3.count", rule: "required", line: 11 },
     { path: "thresholds.3.cuont", rule: "unknown field", line: 12 },
@@ -63,14 +67,14 @@ thresholds:
   expect(JSON.stringify(data)).not.toContain("12345");
 });
 
-test("a file that is no YAML is reported with the line", async () => {
+test("a file that is not YAML is reported with the line", async () => {
   const data = await rejectedBy("thresholds:\n  - name: reaching_used_space\n   bytes: 5\n");
 
   expect(data.problems[0]).toMatchObject({ line: 3 });
   expect(data.problems[0].rule).toMatch(/^not readable as YAML: /);
 });
 
-test("of a thousand mistakes the first hundred are published, with their number", async () => {
+test("of a thousand mistakes the event has the first hundred, and the total", async () => {
   const entry = "  - { name: reaching_used_space, bytes: 1 }\n";
   const data = await rejectedBy(`thresholds:\n${entry.repeat(1001)}`);
 
@@ -78,7 +82,7 @@ test("of a thousand mistakes the first hundred are published, with their number"
   expect(data.problems).toHaveLength(100);
 });
 
-test("a rejection that the bus does not take fails the sync, so that it comes again", async () => {
+test("a rejection that the bus refuses fails the sync, so that it is retried", async () => {
   const world = await createThresholdWorld({ config: "" });
   world.bus.refuse(() => true);
 
@@ -87,7 +91,7 @@ test("a rejection that the bus does not take fails the sync, so that it comes ag
   expect(world.counted).toEqual([]);
 });
 
-test("each sync that finds the config broken says so, a redelivered event with the same id", async () => {
+test("each sync of an invalid config publishes a rejection, with the same id for a redelivered event", async () => {
   const world = await createThresholdWorld({ config: "" });
 
   await world.sync({ eventId: "one" });
@@ -99,7 +103,7 @@ test("each sync that finds the config broken says so, a redelivered event with t
   expect(new Set(ids).size).toBe(2);
 });
 
-test("every rejected config is counted, and one that is synced is not", async () => {
+test("a rejected config is counted, a synced one is not", async () => {
   const world = await createThresholdWorld({ config: "" });
 
   await world.sync();
@@ -111,7 +115,7 @@ test("every rejected config is counted, and one that is synced is not", async ()
   expect(world.counted).toEqual(["ThresholdsRejected", "ThresholdsRejected"]);
 });
 
-test("the lines about a sync name the account and what called for it", async () => {
+test("the log lines of a sync have the account and the id of its cause", async () => {
   const world = await createThresholdWorld({ config: "" });
 
   await world.sync({ eventId: "s3-event" });
@@ -124,7 +128,7 @@ test("the lines about a sync name the account and what called for it", async () 
   ]);
 });
 
-test("a config that is mended is synced", async () => {
+test("a corrected config is synced", async () => {
   const world = await createThresholdWorld({ config: "", events: EVENTS });
   await world.sync();
   world.source.write("prune: true\nthresholds: []\n");

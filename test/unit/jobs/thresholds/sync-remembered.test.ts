@@ -10,7 +10,7 @@ const configOf = (...buckets: readonly string[]): string =>
     .map((name) => `{ name: reaching_used_space, bucket_name: ${name}, bytes: 500 }`)
     .join(", ")}]\n`;
 
-test("without lists nothing is listed, and what was applied is compared with", async () => {
+test("without lists, a sync sends no list request and compares with the applied thresholds", async () => {
   const world = await createThresholdWorld({ config: configOf("a", "b"), account: NO_LISTS });
 
   await world.sync();
@@ -26,7 +26,7 @@ test("without lists nothing is listed, and what was applied is compared with", a
     "reaching_used_space - b 7",
     "reaching_used_space - c 500",
   ]);
-  expect(world.toldOf("ThresholdsSynced")[1]?.data).toMatchObject({
+  expect(world.publishedOf("ThresholdsSynced")[1]?.data).toMatchObject({
     actualFrom: "ledger",
     counts: { created: 1, updated: 1, deleted: 1, unchanged: 0 },
   });
@@ -42,7 +42,7 @@ test("a second sync without lists sends nothing at all", async () => {
   expect(world.methods()).toEqual([]);
 });
 
-test("what others made is never pruned without lists", async () => {
+test("without lists, thresholds of other clients are never pruned", async () => {
   const events = [event("reaching_used_space", "theirs", { bytes: "1" })];
   const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS, events });
 
@@ -51,7 +51,7 @@ test("what others made is never pruned without lists", async () => {
   expect(await world.actual()).toContain("reaching_used_space - theirs 1");
 });
 
-test("what exists already is updated without lists", async () => {
+test("without lists, an existing threshold is updated", async () => {
   const events = [event("reaching_used_space", "a", { bytes: "1" })];
   const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS, events });
 
@@ -60,7 +60,7 @@ test("what exists already is updated without lists", async () => {
   expect(await world.actual()).toEqual(["reaching_used_space - a 500"]);
 });
 
-test("for a named client the key's own list is not read, and its thresholds stay", async () => {
+test("with a client_id, the list of the key's own client is not read, and its thresholds stay", async () => {
   const events = [event("reaching_used_space", "own", { bytes: "1" })];
   const config = `client_id: 1\n${configOf("a")}`;
   const world = await createThresholdWorld({ config, events });
@@ -74,10 +74,10 @@ test("for a named client the key's own list is not read, and its thresholds stay
     "reaching_used_space - a 500",
     "reaching_used_space - own 1",
   ]);
-  expect(world.toldOf("ThresholdsSynced")[0]?.data).toMatchObject({ clientId: "1" });
+  expect(world.publishedOf("ThresholdsSynced")[0]?.data).toMatchObject({ clientId: "1" });
 });
 
-test("each client has its own memory", async () => {
+test("each client has a record of its own", async () => {
   const world = await createThresholdWorld({ config: `client_id: 1\n${configOf("a")}` });
   await world.sync();
   world.source.write(configOf("b"));
@@ -90,7 +90,7 @@ test("each client has its own memory", async () => {
 });
 
 test.each(LOSSES)(
-  "a first send whose %s leaves one threshold and a ledger that knows it",
+  "a first send whose %s leaves one threshold, which the ledger remembers",
   async (loss) => {
     const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS });
     world.faults.strike(loss);
@@ -104,11 +104,11 @@ test.each(LOSSES)(
   },
 );
 
-test("a threshold that a dead run may have made is deleted when it is wanted no more", async () => {
+test("a threshold that a dead run may have created is deleted once it is not wanted", async () => {
   const world = await createThresholdWorld({ config: configOf("a", "b"), account: NO_LISTS });
   const lost = Array.from({ length: 2 * 3 }, () => "fails after the effect" as const);
   world.faults.strike(...lost);
-  await expect(world.sync()).rejects.toThrow("not every change was made");
+  await expect(world.sync()).rejects.toThrow("some changes are left");
   world.source.write(configOf("c"));
   await world.clock.advance(AMBIGUITY_WINDOW_MS);
 
@@ -120,7 +120,7 @@ test("a threshold that a dead run may have made is deleted when it is wanted no 
 const manyOf = (count: number, prefix: string) =>
   configOf(...Array.from({ length: count }, (_, n) => `${prefix.padEnd(60, "x")}${n}`));
 const rejections = (world: Awaited<ReturnType<typeof createThresholdWorld>>) =>
-  world.toldOf("ThresholdsRejected").map(({ data }) => data.problems);
+  world.publishedOf("ThresholdsRejected").map(({ data }) => data.problems);
 
 test("more thresholds than can be remembered are rejected where they cannot be listed", async () => {
   const world = await createThresholdWorld({ config: manyOf(1_500, "a"), account: NO_LISTS });
@@ -132,13 +132,13 @@ test("more thresholds than can be remembered are rejected where they cannot be l
     [
       {
         path: "thresholds",
-        rule: "more than can be remembered where thresholds cannot be listed",
+        rule: "too many: they cannot be listed at the provider, and the ledger has room for about 1,000; use fewer",
       },
     ],
   ]);
 });
 
-test("a thousand are remembered, and a thousand others in their place, within an item's 400 kB", async () => {
+test("a thousand thresholds, and a thousand others that replace them, fit into an item of 400 kB", async () => {
   const world = await createThresholdWorld({ config: manyOf(1_000, "a"), account: NO_LISTS });
   await world.sync();
   world.source.write(manyOf(1_000, "b"));
@@ -157,7 +157,7 @@ test("a thousand are remembered, and a thousand others in their place, within an
   expect(rejections(world)).toEqual([]);
 });
 
-test("what is wanted no more is remembered as far as there is room, and the rest is forgotten", async () => {
+test("unwanted thresholds are remembered as far as there is room, and the rest is forgotten", async () => {
   const world = await createThresholdWorld({ account: NO_LISTS });
   const keep = (text: string) => text.replace("prune: true", "prune: false");
   for (const prefix of ["a", "b", "c"]) {
@@ -175,13 +175,13 @@ test("what is wanted no more is remembered as far as there is room, and the rest
   expect(left.some((line) => line.includes(" cx"))).toBe(false);
 });
 
-test("what a sync sends that stood still while another took over is remembered and undone", async () => {
+test("changes of a sync that was paused while another took over are remembered and undone", async () => {
   const world = await createThresholdWorld({ config: configOf("a"), account: NO_LISTS });
   world.meanwhile(async () => {
-    // Its time has run out.
+    // Its lease has expired.
     await breakLease(world.ledger, "sync-thresholds/local");
     world.source.write("prune: true\nthresholds: []\n");
-    await expect(world.sync()).rejects.toThrow("not every change was made");
+    await expect(world.sync()).rejects.toThrow("some changes are left");
   });
 
   await expect(world.sync()).rejects.toThrow("another sync has taken over");

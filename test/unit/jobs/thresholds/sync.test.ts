@@ -20,7 +20,7 @@ test("a wanted threshold that is missing is created, and published", async () =>
     "reaching_files_quantity - photos 18446744073709551615",
     "reaching_used_space - photos 536870912000",
   ]);
-  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data)).toEqual([
+  expect(world.publishedOf("ThresholdsSynced").map(({ data }) => data)).toEqual([
     {
       cause: "object-created",
       source: { name: "test.yaml", version: expect.stringMatching(/^[0-9a-f]{8}$/) },
@@ -61,7 +61,7 @@ test("a limit that differs is updated, and the event has it before and after", a
 
   expect(world.methods()).toEqual(["GET", "PUT"]);
   expect(await world.actual()).toContain("reaching_used_space - photos 536870912000");
-  const [synced] = world.toldOf("ThresholdsSynced");
+  const [synced] = world.publishedOf("ThresholdsSynced");
   expect(synced?.data.counts).toMatchObject({ updated: 1, unchanged: 1 });
   expect(synced?.data.changes).toEqual([
     {
@@ -75,7 +75,7 @@ test("a limit that differs is updated, and the event has it before and after", a
   ]);
 });
 
-test("what is not listed stays without prune and goes with it", async () => {
+test("an unlisted threshold stays without prune and is deleted with it", async () => {
   const events = [event("reaching_used_traffic", "old", { bytes: "7" })];
   const world = await createThresholdWorld({ config: TWO, events });
 
@@ -86,7 +86,7 @@ test("what is not listed stays without prune and goes with it", async () => {
 
   expect(kept).toContain("reaching_used_traffic - old 7");
   expect(await world.actual()).toHaveLength(2);
-  expect(world.toldOf("ThresholdsSynced").at(-1)?.data.changes).toEqual([
+  expect(world.publishedOf("ThresholdsSynced").at(-1)?.data.changes).toEqual([
     {
       action: "delete",
       name: "reaching_used_traffic",
@@ -97,7 +97,7 @@ test("what is not listed stays without prune and goes with it", async () => {
   ]);
 });
 
-test("an empty list with prune removes everything of the own client and nothing of others", async () => {
+test("an empty list with prune deletes all thresholds of the own client and none of others", async () => {
   const other = { ...event("reaching_used_space", "theirs", { bytes: "1" }), client_id: 2 };
   const world = await createThresholdWorld({
     config: "prune: true\nthresholds: []\n",
@@ -120,13 +120,13 @@ test("a sync right after a sync costs one list request, no write anywhere, and o
 
   expect(world.methods()).toEqual(["GET"]);
   expect(await world.ledger.read("thresholds#local")).toEqual(before);
-  expect(world.toldOf("ThresholdsSynced").map(({ data }) => data.counts)).toEqual([
+  expect(world.publishedOf("ThresholdsSynced").map(({ data }) => data.counts)).toEqual([
     { created: 2, updated: 0, deleted: 0, unchanged: 0, failed: 0, left: 0 },
     { created: 0, updated: 0, deleted: 0, unchanged: 2, failed: 0, left: 0 },
   ]);
 });
 
-test("a config that says the same in other words changes nothing", async () => {
+test("an equivalent config changes nothing", async () => {
   const world = await createThresholdWorld({ config: TWO });
   await world.sync();
   world.methods();
@@ -137,14 +137,14 @@ test("a config that says the same in other words changes nothing", async () => {
   expect(world.methods()).toEqual(["GET"]);
 });
 
-test("one refused change stops no other, and the event says which", async () => {
+test("a refused change stops no other, and the event names it", async () => {
   const world = await createThresholdWorld({ config: TWO });
   world.faults.strike("is refused");
 
   await world.sync();
 
   expect(await world.actual()).toHaveLength(1);
-  const [synced] = world.toldOf("ThresholdsSynced");
+  const [synced] = world.publishedOf("ThresholdsSynced");
   expect(synced?.data).toMatchObject({
     outcome: "partial",
     counts: { created: 1, failed: 1, left: 0 },
@@ -152,7 +152,7 @@ test("one refused change stops no other, and the event says which", async () => 
   expect(synced?.data.changes[0]).toMatchObject({ outcome: "failed", name: "reaching_used_space" });
 });
 
-test("a thousand thresholds cost a request each, and one when nothing is to be changed", async () => {
+test("a thousand thresholds cost one request each, and a sync without changes costs one", async () => {
   const world = await createThresholdWorld({
     config: `thresholds:\n${Array.from(
       { length: 1000 },
@@ -167,8 +167,8 @@ test("a thousand thresholds cost a request each, and one when nothing is to be c
 
   expect(first).toHaveLength(1001);
   expect(world.methods()).toEqual(["GET"]);
-  // The bus of this world refuses what is larger than 200 kB.
-  const [synced, unchanged] = world.toldOf("ThresholdsSynced");
+  // The bus of this world refuses an event of more than 200 kB.
+  const [synced, unchanged] = world.publishedOf("ThresholdsSynced");
   expect(synced?.data.counts.created).toBe(1000);
   expect(synced?.data.changes).toHaveLength(100);
   expect(unchanged?.data.counts.unchanged).toBe(1000);

@@ -20,15 +20,15 @@ type Events = State["storage_events"];
 
 export interface ThresholdWorldOptions {
   readonly config?: string;
-  /** What the provider has at the beginning; client 1 is the key's own. */
+  /** Thresholds at the provider at the beginning; client 1 is the key's own. */
   readonly events?: Events;
   readonly account?: Partial<Account>;
-  /** How slow the provider is; as fast as it is asked by default. */
+  /** Requests that the provider takes in a second, one after the other; any number by default. */
   readonly requestsPerSecond?: number;
   readonly around?: Around;
 }
 
-/** The embedded service, a config and everything that a sync needs, on virtual time. */
+/** The embedded service, a config and the ports of a sync, on virtual time. */
 export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) => {
   const requests: { readonly method: string; readonly path: string; readonly body: unknown }[] = [];
   const poisoned: string[] = [];
@@ -98,16 +98,16 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     requests,
     faults,
     sync,
-    /** Every request that holds one of these texts is answered with 500 from now on. */
+    /** Answers each later request that contains one of these texts with 500. */
     poison: (...texts: readonly string[]): void =>
       void poisoned.push(...texts.map((text) => `"${text}"`)),
-    /** A request of another client. */
+    /** Sends a request of another client. */
     atProvider,
-    /** Lets something happen after the sync has read and before its first change arrives. */
+    /** Runs an action after the sync has read the list and before its first change arrives. */
     meanwhile: (happens: () => Promise<unknown>): void => void meanwhile.push(happens),
     /** Requests since the last call, as `METHOD`. */
     methods: (): readonly string[] => requests.splice(0).map(({ method }) => method),
-    /** What the provider has, without uuids: `name storage bucket limit`. */
+    /** Thresholds at the provider, without uuids: `name storage bucket limit`. */
     async actual(clientId = 1): Promise<readonly string[]> {
       return (await records("storage_events"))
         .filter(({ client_id }) => client_id === clientId)
@@ -120,7 +120,7 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     remembered: async (clientId?: number) =>
       (await thresholdSyncs.read(world.ledger, thresholdSyncKey("local", clientId)))?.value,
     /** Published events of one type, oldest first, each id once. */
-    toldOf: (detailType: string) => [
+    publishedOf: (detailType: string) => [
       ...new Map(
         world.bus
           .published()
