@@ -14,7 +14,7 @@ export const AI_TASK_STATUSES = [
 
 export const AI_TASK_NAMES = ["transcription", "content-moderation"] as const;
 
-/** Newer servers name the method in `task_data` only (public difference 12). */
+/** Lenient, because servers differ: since August 2026 they name the method only in `task_data`. */
 const aiTaskSchema = z
   .looseObject({
     task_id: uuid,
@@ -22,7 +22,7 @@ const aiTaskSchema = z
     progress: ifUsable(z.int().nullable()),
     task_name: ifUsable(openWord(AI_TASK_NAMES)),
     task_data: ifUsable(z.looseObject({})),
-    // Published in August 2026; not in the document.
+    // Published in August 2026; the document has no times of a task.
     processing_time: ifUsable(
       z.looseObject({
         started_at: ifUsable(timestamp.nullable()),
@@ -33,7 +33,7 @@ const aiTaskSchema = z
   })
   .meta({ id: "AiTask" });
 
-/** A query string such as `page=2`; null without such a page. */
+/** Query string of another page, such as `page=2`; null when there is no such page. */
 const pageLink = z.string().nullable().optional();
 
 const dayOrInstant = z.union([z.iso.date(), timestamp], {
@@ -51,16 +51,20 @@ export const listAiTasks = read({
     task_name: oneOf(AI_TASK_NAMES).optional(),
     status: oneOf(AI_TASK_STATUSES).optional(),
     date_created: dayOrInstant.optional(),
-    ordering: oneOf(["task_id", "status", "task_name", "started_at"]).optional(),
-    search: unlimitedText.optional(),
+    ordering: oneOf(["task_id", "status", "task_name", "started_at"])
+      .optional()
+      .describe("ascending; default: started_at, descending"),
+    search: unlimitedText
+      .optional()
+      .describe("words to find in task_id, task_name, status and task_data, in any letter case"),
     page: z.int().min(1).optional().meta({ default: 1 }),
     limit: z.int().min(1).optional().meta({ default: 10 }),
   }),
   response: z.looseObject({
     count: z.int().nonnegative(),
-    next: pageLink,
-    previous: pageLink,
-    /** An entry without a usable id or status is undefined. */
+    next: pageLink.describe("query string of the next page; null on the last one"),
+    previous: pageLink.describe("query string of the previous page; null on the first one"),
+    /** An entry without a readable id or status becomes undefined. */
     results: z.array(ifUsable(aiTaskSchema)),
   }),
 });

@@ -8,14 +8,14 @@ const isTopicName = (value: string): boolean =>
   value.split(".").every((label) => /^[a-z0-9-]+$/.test(label) && !/^-|-$/.test(label));
 
 /**
- * Log shipping, with the provider's public fields and bounds; `period` is in days. The provider's topic
- * pattern backtracks catastrophically, so the rule is checked label by label.
+ * Log shipping, with the provider's published fields and bounds. The published pattern for topics backtracks
+ * catastrophically on hostile input, so `isTopicName` checks the same rule label by label.
  */
 export const loggingSchema = z.strictObject({
   destination_region_id: z.int().nullable().optional(),
   enabled: z.boolean().optional(),
   retention_policy: z
-    .strictObject({ period: z.int().min(1).max(1825).nullable() })
+    .strictObject({ period: z.int().min(1).max(1825).nullable().describe("days") })
     .nullable()
     .optional(),
   topic_name: z
@@ -27,24 +27,27 @@ export const loggingSchema = z.strictObject({
     .optional(),
 });
 
-/** Autoscaling, with the provider's public triggers. */
+/** Autoscaling, with the provider's published triggers. */
 export const scaleSchema = z
   .strictObject({
     max: z.int().min(1).max(25),
     min: z.int().min(0).max(25),
-    cooldown_period: z.int().min(1).max(3600).nullable().optional(),
+    cooldown_period: z.int().min(1).max(3600).nullable().optional().describe("seconds"),
     triggers: z
       .strictObject({
         cpu: z
-          .strictObject({ threshold: z.int().min(1).max(99) })
+          .strictObject({ threshold: z.int().min(1).max(99).describe("percent") })
           .nullable()
           .optional(),
         memory: z
-          .strictObject({ threshold: z.int().min(1).max(99) })
+          .strictObject({ threshold: z.int().min(1).max(99).describe("percent") })
           .nullable()
           .optional(),
         http: z
-          .strictObject({ rate: z.int().min(1).max(1000), window: z.int().min(1).max(3600) })
+          .strictObject({
+            rate: z.int().min(1).max(1000).describe("requests in the window"),
+            window: z.int().min(1).max(3600).describe("seconds"),
+          })
           .nullable()
           .optional(),
       })
@@ -57,7 +60,7 @@ const hasNoProto = (value: unknown): boolean =>
   typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__");
 const protoRule = { path: ["__proto__"], error: "no variable may have this name" };
 
-/** Names and values as in the published record; the document's update is a free map. */
+/** Bounds of names and values in the published record; the document's update states none. */
 const variableName = /^[a-zA-Z_][a-zA-Z0-9_]{0,254}$/;
 const variables = z.record(
   z.string().regex(variableName, {
@@ -67,20 +70,20 @@ const variables = z.record(
 );
 
 /**
- * Variables by name. zod drops a key named `__proto__` while it reads an object, so it is refused
- * before reading and before writing: no variable is silently dropped.
+ * Environment variables by name. zod silently drops a key named `__proto__` while it parses an object, so
+ * the check runs before parsing and before encoding and refuses such a key.
  */
 const environment = z
   .custom<Record<string, string>>(hasNoProto, protoRule)
   .meta({
-    description: "variables by name; no variable may be named __proto__",
+    description: "variables by name, replaced as a whole; no variable may be named __proto__",
     type: "object",
     propertyNames: { type: "string", pattern: variableName.source },
     additionalProperties: { type: "string", maxLength: 255 },
   })
   .pipe(variables.refine(hasNoProto, protoRule));
 
-/** The fields with a limit in the update and in the record. */
+/** Limits shared by the update and the stored record. `timeout` is in seconds. */
 export const containerLimits = {
   description: text(255),
   image: text(230),
@@ -88,9 +91,9 @@ export const containerLimits = {
   timeout: z.int().min(0).max(180),
 };
 
-/** Null keeps a field. For the three objects only the published interface says so, not the document. */
+/** Null keeps a field. For the three objects, only the published interface states this; the document does not. */
 export const containerUpdateSchema = z.strictObject({
-  commands: unlimitedText.nullable().optional(),
+  commands: unlimitedText.nullable().optional().describe("command that the container runs"),
   description: containerLimits.description.nullable().optional(),
   envs: environment.nullable().optional(),
   flavor: z
@@ -98,18 +101,24 @@ export const containerUpdateSchema = z.strictObject({
     .regex(/^[0-9]{0,12}mCPU-[0-9]{0,12}Mi?B$/, { error: "a size such as 250mCPU-512MiB" })
     .nullable()
     .optional(),
-  image: containerLimits.image.nullable().optional(),
+  image: containerLimits.image.nullable().optional().describe("reference of the container image"),
   is_api_key_auth: z
     .boolean()
     .refine((value) => !value, { error: "enabling key authentication is temporarily unavailable" })
     .nullable()
     .optional(),
-  is_disabled: z.boolean().nullable().optional(),
-  listening_port: containerLimits.listening_port.nullable().optional(),
+  is_disabled: z.boolean().nullable().optional().describe("true disables the container"),
+  listening_port: containerLimits.listening_port
+    .nullable()
+    .optional()
+    .describe("port that the container listens on"),
   logging: loggingSchema.nullable().optional(),
-  pull_secret: unlimitedText.nullable().optional(),
+  pull_secret: unlimitedText
+    .nullable()
+    .optional()
+    .describe("name of the secret that pulls the image"),
   scale: scaleSchema.nullable().optional(),
-  timeout: containerLimits.timeout.nullable().optional(),
+  timeout: containerLimits.timeout.nullable().optional().describe("seconds"),
 });
 
 const containerParams = z.strictObject({ ...projectAndRegion, container_name: pathText });
@@ -134,7 +143,7 @@ export const updateContainer = mutation({
   secrets: ["body.envs", "body.pull_secret"],
 });
 
-/** The published record, read leniently; the service stores it strictly. */
+/** The published record. Replies are parsed leniently; the service stores records strictly. */
 const containerSchema = z
   .looseObject({
     name: z.string(),

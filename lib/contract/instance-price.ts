@@ -17,7 +17,7 @@ type InterfaceType = (typeof INTERFACE_TYPES)[number];
 const ofType = <const Type extends InterfaceType>(type: Type) =>
   z.literal(type, { error: `one of ${INTERFACE_TYPES.join(", ")}` });
 
-/** What all four variants take (the three with a floating IP by the provider's public schema). */
+/** Fields of all four variants. The document leaves the floating IP variants open; these follow the published schema. */
 const common = {
   interface_name: text(37).nullable().optional(),
   security_groups: z.array(z.strictObject({ id: uuid })).optional(),
@@ -64,7 +64,10 @@ const volumeSchema = z
   .strictObject({
     source: oneOf(["new-volume", "image", "snapshot", "apptemplate", "existing-volume"]),
     size: z.int().min(1).nullable().optional().describe("GiB"),
-    type_name: unlimitedText.nullable().optional(),
+    type_name: unlimitedText
+      .nullable()
+      .optional()
+      .describe("volume type, such as standard or ssd_hiiops"),
     snapshot_id: uuid.nullable().optional(),
     image_id: uuid.nullable().optional(),
   })
@@ -75,10 +78,13 @@ const volumeSchema = z
 
 const previewSchema = z
   .strictObject({
-    flavor: unlimitedText,
+    flavor: unlimitedText.describe("flavor name"),
     interfaces: z.array(interfaceSchema),
-    names: z.array(unlimitedText).optional(),
-    name_templates: z.array(unlimitedText.nullable()).optional(),
+    names: z.array(unlimitedText).optional().describe("one instance for each name"),
+    name_templates: z
+      .array(unlimitedText.nullable())
+      .optional()
+      .describe("one instance for each template; placeholders such as {ip_octets} are allowed"),
     volumes: z.array(volumeSchema).optional(),
   })
   .refine(({ names, name_templates }) => (names === undefined) !== (name_templates === undefined), {
@@ -88,7 +94,7 @@ const previewSchema = z
 
 const optionalAmount = amount.optional();
 
-/** Amounts by category; newer servers leave categories out or send null (public difference 19). */
+/** Amounts by category. Newer servers leave categories out or send null, so each is optional. */
 const categoriesSchema = z.looseObject({
   external_ip: optionalAmount,
   flavor: optionalAmount,
@@ -110,19 +116,19 @@ const paramsSchema = z.strictObject(projectAndRegionInt64);
 const responseSchema = z.looseObject({
   currency_code: z.enum(CURRENCIES).nullable(),
   discount_details: z.array(z.looseObject({ discount: z.string(), resource: z.string() })),
-  discount_percent: z.string().describe("Decimal text of a percentage, such as 10.50"),
-  per_hour: categoriesSchema,
-  per_month: categoriesSchema,
+  discount_percent: z.string().describe("percentage as decimal text, such as 10.50"),
+  per_hour: categoriesSchema.describe("list prices of the whole order, before discount and tax"),
+  per_month: categoriesSchema.describe("list prices of the whole order, before discount and tax"),
   price_status: z.enum(PRICE_STATUSES),
-  price_without_discount_per_month: amount,
+  price_without_discount_per_month: amount.describe("with tax"),
   tax_percent: percentage,
-  total_price_per_hour: amount,
-  total_price_per_month: amount,
+  total_price_per_hour: amount.describe("with discount and tax"),
+  total_price_per_month: amount.describe("with discount and tax"),
   per_gb: z.looseObject({ egress_traffic_baremetal: optionalAmount }).nullable().optional(),
-  vm_count: z.int().optional().meta({ default: 1 }),
+  vm_count: z.int().optional().meta({ default: 1, description: "number of instances" }),
 });
 
-/** A read although it is a POST: nothing changes, so it may be sent again at any time. */
+/** A read, although its method is POST: it changes nothing, so a client may repeat it at any time. */
 export const previewInstancePrice: Read<
   "preview-instance-price",
   typeof paramsSchema,
@@ -133,7 +139,7 @@ export const previewInstancePrice: Read<
   kind: "read",
   id: "preview-instance-price",
   reference: "E6",
-  summary: "Preview what new instances would cost",
+  summary: "Preview the price of new instances",
   family: "cloud",
   method: "POST",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/instances",

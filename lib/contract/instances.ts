@@ -3,7 +3,7 @@ import { mutation, read } from "./operation.ts";
 import { tagSchema } from "./tags.ts";
 import { noBody, openWord, pathId, projectAndRegion } from "./values.ts";
 
-/** Documents a limit of an answer without enforcing it: an unreadable reply would help no reader. */
+/** Documents the limit of a reply without enforcing it: a client gains nothing by rejecting a longer text. */
 const atMost = (maxLength: number) => z.string().meta({ maxLength });
 
 const templateField = {
@@ -16,7 +16,7 @@ const templateField = {
   validation_schema: z.unknown().optional(),
 };
 
-/** The DDoS profile of an instance. Exactly one of `value` and `field_value` says what is configured. */
+/** The DDoS profile of an instance. Exactly one of `value` and `field_value` holds the configured value. */
 const ddosProfileSchema = z.looseObject({
   id: z.int(),
   fields: z.array(
@@ -105,16 +105,16 @@ const BLACKHOLE_STATES = [
   "STARTING_FAIL",
   "START_WAIT",
 ] as const;
-/** Both letter cases are allowed. The published list has grown since, so others are read too. */
+/** The document lists both letter cases. The published list has grown since, so replies may contain others. */
 export const ALARM_STATES = [
   ...BLACKHOLE_STATES,
   ...BLACKHOLE_STATES.map((state) => state.toLowerCase()),
 ];
 
-/** An address of the instance that DDoS mitigation has taken off the network. */
+/** An address that DDoS mitigation has taken off the network. */
 const blackholePort = z
   .looseObject({
-    AlarmEnd: z.string().describe("0001-01-01T00:00:00Z while the alarm has not ended"),
+    AlarmEnd: z.string().describe("0001-01-01T00:00:00Z until the alarm ends"),
     AlarmStart: z.string(),
     AlarmState: openWord(ALARM_STATES),
     AlertDuration: z.string(),
@@ -123,7 +123,7 @@ const blackholePort = z
   })
   .partial();
 
-/** Bare metal and GPU flavors describe their hardware with other keys (public difference 8). */
+/** Bare metal and GPU flavors describe their hardware with other keys, so few fields are required. */
 const flavorSchema = z.looseObject({
   flavor_id: z.string(),
   flavor_name: z.string(),
@@ -134,7 +134,7 @@ const flavorSchema = z.looseObject({
   vcpus: z.int().optional(),
 });
 
-/** An instance as reads return it. Nullable where newer servers send null (public differences 7, 8). */
+/** An instance record in a reply. A field is nullable where newer servers send null. */
 export const instanceSchema = z
   .looseObject({
     id: z.string(),
@@ -159,15 +159,16 @@ export const instanceSchema = z
     ssh_key_name: z.string().nullable(),
     status: z.enum(INSTANCE_STATUSES),
     tags: z.array(tagSchema),
-    task_id: z.string().nullable(),
+    task_id: z.string().nullable().describe("task that locks the instance; null if none does"),
     task_state: z.string().nullable(),
     vm_state: z.enum(VM_STATES),
     volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
   })
   .meta({ id: "Instance" });
 
-/** Without `with_ddos` the answer has `ddos_profile: null`. */
-const instanceQuery = z.strictObject({ with_ddos: z.boolean().optional() });
+const instanceQuery = z.strictObject({
+  with_ddos: z.boolean().optional().describe("includes ddos_profile, which is null otherwise"),
+});
 
 const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathId });
 
@@ -180,7 +181,7 @@ export const resumeInstance = mutation({
   params: instanceParams,
   query: instanceQuery,
   body: noBody,
-  // The document wraps the instance in a list; servers since 2026-08 send it bare.
+  // The document wraps the instance in a list. Servers since August 2026 send the instance alone.
   response: z.union([
     z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema) }),
     instanceSchema,

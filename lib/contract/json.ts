@@ -1,9 +1,9 @@
 import { parse, stringify } from "lossless-json";
 
-/** Ten times what a reply or body of the contract has; far deeper JSON overflows the stack. */
+/** Ten times the nesting of any reply or body of the contract. Far deeper JSON would overflow the stack. */
 const MAX_LEVELS = 200;
 
-/** Looks at most `levels` deep. */
+/** Whether a value is nested deeper than `levels`. Never descends further than that. */
 export const isDeeperThan = (value: unknown, levels: number): boolean =>
   value !== null &&
   typeof value === "object" &&
@@ -14,14 +14,14 @@ const notTooDeep = (value: unknown): unknown => {
   return value;
 };
 
-/** No count or price has so many, and a million digits take seconds. */
+/** No count or price has more digits. A limit is needed: converting a million digits takes seconds. */
 const MAX_KEPT_DIGITS = 100;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
 
 /**
- * The integer that a number's text states, such as `1e3` or `1.0`; undefined for none. Checks the
- * exponent before expanding it, so that `1e999999999` costs nothing.
+ * The integer that a JSON number such as `1e3` or `1.0` stands for; undefined for a fraction or a number of
+ * more than 100 digits. Checks the exponent before expanding it, so that `1e999999999` costs nothing.
  */
 const integerOf = (text: string): bigint | undefined => {
   if (text.length > MAX_KEPT_DIGITS) return undefined;
@@ -33,27 +33,27 @@ const integerOf = (text: string): bigint | undefined => {
   return isKept ? BigInt(`${sign}${digits}${"0".repeat(zeros)}`) : undefined;
 };
 
-/** Reads a number as JSON.parse does, but an integer outside the safe range as a bigint. */
+/** Parses a number as JSON.parse does, but an integer outside the safe range as a bigint. */
 const parseNumber = (text: string): number | bigint => {
   const value = Number(text);
   if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
   return integerOf(text) ?? value;
 };
 
-/** As `parseNumber`, but a number that only rounding makes an integer is NaN, which no schema accepts. */
+/** As `parseNumber`, but a fraction that rounds to an integer becomes NaN, which every schema rejects. */
 const parseExactNumber = (text: string): number | bigint => {
   const value = parseNumber(text);
   return Number.isSafeInteger(value) && integerOf(text) === undefined ? Number.NaN : value;
 };
 
 /**
- * Reads the interface's JSON without losing unsigned 64-bit integers.
- * @throws SyntaxError or RangeError (nesting too deep) when the text is not readable JSON
+ * Parses JSON of the interface without rounding 64-bit integers.
+ * @throws SyntaxError for invalid JSON, RangeError for more than 200 levels
  */
 export const parseWireJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseNumber));
 
-/** As `parseWireJson`, for requests, whose numbers are all integers: none is rounded to another one. */
+/** As `parseWireJson`, for requests, which contain only integers: none is rounded to another integer. */
 export const parseRequestJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseExactNumber));
 
@@ -63,7 +63,7 @@ const significantDigits = (digits: string): string =>
     .replaceAll(/[-.]/g, "")
     .replaceAll(/^0+|0+$/g, "");
 
-/** A number in exponent form, which no price has, is read as JSON.parse does. */
+/** Keeps a number as text if floating point would round it. Exponent form, which no price uses, may round. */
 const parseDecimal = (digits: string): number | string => {
   const value = Number(digits);
   if (digits.length > MAX_KEPT_DIGITS) return value;
@@ -71,17 +71,17 @@ const parseDecimal = (digits: string): number | string => {
   return isKept || /e/i.test(digits) ? value : digits;
 };
 
-/** As `parseWireJson`, for replies with prices: a number that floating point would round is its text. */
+/** As `parseWireJson`, for replies with prices: a number that floating point would round stays text. */
 export const parseMoneyJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseDecimal));
 
-/** A text escaped as inside the quotes of a JSON string. */
+/** Text with the escapes of a JSON string, without the quotes. */
 export const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Writes the interface's JSON; a bigint becomes a plain JSON number. */
+/** Formats JSON of the interface; a bigint becomes a JSON number. */
 export const formatWireJson = (value: unknown, spaces?: number): string => {
   try {
-    // Ten times as fast as stringify; it throws on a bigint only.
+    // JSON.stringify is ten times as fast and throws only for a bigint.
     return JSON.stringify(value, undefined, spaces) ?? "null";
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
@@ -89,7 +89,7 @@ export const formatWireJson = (value: unknown, spaces?: number): string => {
   }
 };
 
-/** What a JSON text says; undefined when it is none. */
+/** Parses JSON; undefined when the text is invalid. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

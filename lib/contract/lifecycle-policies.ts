@@ -11,7 +11,7 @@ const scheduleFields = {
   owner: z.string(),
   owner_id: z.int(),
   user_id: z.int(),
-  // Of both types at the provider; the document shows it on cron only.
+  // The provider has it on both types; the document shows it only for cron.
   resource_name_template: z.string().nullable().optional(),
   retention_time: z
     .looseObject({ days: count, hours: count, minutes: count, weeks: count })
@@ -51,7 +51,7 @@ export const policySchema = z
     status: z.enum(["active", "paused"]),
     user_id: z.int(),
     schedules: z.array(scheduleSchema),
-    // Present on request only; some servers send null otherwise.
+    // Present only with need_volumes; otherwise some servers send null.
     volumes: z
       .array(z.looseObject({ volume_id: z.string(), volume_name: z.string() }))
       .nullable()
@@ -59,8 +59,10 @@ export const policySchema = z
   })
   .meta({ id: "LifecyclePolicy" });
 
-/** The document mentions volumes on request without naming the field; this is its public name. */
-const policyQuery = z.strictObject({ need_volumes: z.boolean().optional() });
+/** The document offers volumes on request without naming the parameter; this is its published name. */
+const policyQuery = z.strictObject({
+  need_volumes: z.boolean().optional().describe("includes the volumes of the policy"),
+});
 
 const policyParams = z.strictObject({ ...projectAndRegion, policy_id: pathInteger });
 const policyLane = {
@@ -76,7 +78,11 @@ export const removePolicyVolumes = mutation({
   path: "/cloud/v1/lifecycle_policy/{project_id}/{region_id}/{policy_id}/remove_volumes_from_policy",
   params: policyParams,
   query: policyQuery,
-  body: z.strictObject({ volume_ids: z.array(textId) }),
+  body: z.strictObject({
+    volume_ids: z
+      .array(textId)
+      .describe("volumes to remove; ids that the policy lacks are ignored"),
+  }),
   response: policySchema,
   answers: "immediate",
   lane: policyLane,

@@ -14,7 +14,7 @@ import {
 const timeoutMs = z.int().min(0).max(86_400_000).nullable().optional();
 const secretId = uuid.nullable().optional();
 
-/** The fields of an HTTP monitor only (provider's public schema). */
+/** Fields that only an HTTP or HTTPS monitor may have (published schema). */
 const HTTP_FIELDS = [
   "http_method",
   "http_version",
@@ -24,10 +24,13 @@ const HTTP_FIELDS = [
 ] as const;
 const isHttp = (type: string | null | undefined): boolean => !type || /^HTTPS?$/.test(type);
 
+/** Description of a read-only field in a request. */
+const IGNORED = "ignored";
+
 const CODE = "[1-5]\\d\\d";
 const CODES = new RegExp(`^${CODE}(-${CODE})?(,${CODE}(-${CODE})?)*$`);
 
-const codesRule = { error: "codes and ranges of them, 100 to 599, such as 200,202,300-302" };
+const codesRule = { error: "status codes and ranges from 100 to 599, such as 200,202,300-302" };
 
 const areRangesUpward = (text: string): boolean =>
   text.split(",").every((part) => {
@@ -40,11 +43,11 @@ const statusCodes = z
   .regex(CODES, codesRule)
   .refine((text) => !CODES.test(text) || areRangesUpward(text), codesRule);
 
-/** Nested object of the update: given completely, it replaces the whole monitor. */
+/** Health monitor of a pool update. It replaces the current monitor as a whole, so it has to be complete. */
 export const healthMonitorSchema = z
   .strictObject({
-    delay: z.int().min(1).max(2_147_483_647),
-    timeout: z.int().min(0).max(2_147_483),
+    delay: z.int().min(1).max(2_147_483_647).describe("seconds between two checks"),
+    timeout: z.int().min(0).max(2_147_483).describe("seconds"),
     max_retries: z.int().min(1).max(10),
     max_retries_down: z.int().min(1).max(10).optional(),
     type: z
@@ -68,10 +71,10 @@ export const healthMonitorSchema = z
       .nullable()
       .optional(),
     admin_state_up: z.boolean().optional(),
-    // Read-only at the provider: accepted without effect, so that a monitor can be sent as it was read.
-    id: uuid.optional(),
-    operating_status: unlimitedText.optional(),
-    provisioning_status: unlimitedText.optional(),
+    // Read-only at the provider. Accepted, so that a client can send a monitor as it read it.
+    id: uuid.optional().describe(IGNORED),
+    operating_status: unlimitedText.optional().describe(IGNORED),
+    provisioning_status: unlimitedText.optional().describe(IGNORED),
   })
   .refine((monitor) => monitor.timeout < monitor.delay, {
     path: ["timeout"],
@@ -79,7 +82,7 @@ export const healthMonitorSchema = z
   })
   .refine(({ type, ...fields }) => isHttp(type) || HTTP_FIELDS.every((name) => !fields[name]), {
     path: ["type"],
-    error: `must be HTTP or HTTPS with any of ${HTTP_FIELDS.join(", ")}`,
+    error: `must be HTTP or HTTPS when any of these is set: ${HTTP_FIELDS.join(", ")}`,
   });
 
 export const sessionPersistenceSchema = z
@@ -91,14 +94,14 @@ export const sessionPersistenceSchema = z
   })
   .refine(({ type, cookie_name }) => type !== "SOURCE_IP" || !cookie_name, {
     path: ["cookie_name"],
-    error: "only with type APP_COOKIE or HTTP_COOKIE",
+    error: "requires type APP_COOKIE or HTTP_COOKIE",
   });
 
 export const poolMemberSchema = z
   .strictObject({
     address: ipAddress,
     protocol_port: z.int().min(1).max(65535),
-    id: uuid.optional(),
+    id: uuid.optional().describe("ignored; a member is identified by address and protocol_port"),
     subnet_id: uuid.nullable().optional(),
     instance_id: uuid.nullable().optional(),
     weight: z.int().min(1).max(256).optional(),
@@ -106,29 +109,29 @@ export const poolMemberSchema = z
     monitor_port: z.int().min(1).max(65535).nullable().optional(),
     backup: z.boolean().optional(),
     admin_state_up: z.boolean().optional(),
-    // Read-only at the provider: accepted without effect, so that a list can be sent as it was read.
-    operating_status: unlimitedText.optional(),
-    provisioning_status: unlimitedText.optional(),
+    // Read-only at the provider. Accepted, so that a client can send a member as it read it.
+    operating_status: unlimitedText.optional().describe(IGNORED),
+    provisioning_status: unlimitedText.optional().describe(IGNORED),
   })
   .refine((member) => !(member.subnet_id && member.instance_id), {
     path: ["instance_id"],
-    error: "give either subnet_id or instance_id",
+    error: "give subnet_id or instance_id, not both",
   });
 
-/** Omitted fields keep their values; nested objects replace the existing ones whole. */
+/** Body of a pool update: omitted fields keep their values, nested objects are replaced as a whole. */
 export const poolUpdateSchema = z.strictObject({
-  ca_secret_id: secretId,
-  crl_secret_id: secretId,
+  ca_secret_id: secretId.describe("secret with the CA certificate bundle"),
+  crl_secret_id: secretId.describe("secret with the CA revocation list"),
   healthmonitor: healthMonitorSchema.nullable().optional(),
   lb_algorithm: z.enum(["LEAST_CONNECTIONS", "ROUND_ROBIN", "SOURCE_IP"]).optional(),
   members: z.array(poolMemberSchema).nullable().optional(),
   name: resourceName.optional(),
   protocol: z.enum(["HTTP", "HTTPS", "PROXY", "PROXYV2", "TCP", "UDP"]).optional(),
-  secret_id: secretId,
+  secret_id: secretId.describe("secret for TLS client authentication toward members"),
   session_persistence: sessionPersistenceSchema.nullable().optional(),
-  timeout_client_data: timeoutMs,
-  timeout_member_connect: timeoutMs,
-  timeout_member_data: timeoutMs,
+  timeout_client_data: timeoutMs.describe("milliseconds of client inactivity"),
+  timeout_member_connect: timeoutMs.describe("milliseconds to connect to a member"),
+  timeout_member_data: timeoutMs.describe("milliseconds of member inactivity"),
   admin_state_up: z.boolean().optional(),
 });
 
@@ -137,13 +140,13 @@ export const poolSchema = z
   .looseObject({
     id: z.string(),
     name: z.string(),
-    task_id: z.string().nullable(),
+    task_id: z.string().nullable().describe("task that locks the pool; null if none does"),
   })
   .meta({ id: "LoadBalancerPool" });
 
 const poolParams = z.strictObject({ ...projectAndRegion, pool_id: uuid });
 
-/** The document's path; an account may name the successor's, `POOL_SUCCESSOR_PATH`. */
+/** The document's path. An account can use the successor path instead, `POOL_SUCCESSOR_PATH`. */
 export const POOL_PATH = "/cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}";
 export const POOL_SUCCESSOR_PATH = "/cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}";
 
@@ -158,7 +161,7 @@ export const updatePool = mutation({
   body: poolUpdateSchema,
   response: tasksReply,
   answers: "tasks",
-  // The first published revision with the deprecation.
+  // Date of the first published revision that deprecates the path.
   deprecated: { since: "2025-11-18T00:00:00Z", successorPath: POOL_SUCCESSOR_PATH },
   lane: { resource: "pool", by: ["params.project_id", "params.region_id", "params.pool_id"] },
   conflictMeansLocked: true,

@@ -7,21 +7,22 @@ import {
 } from "zod-openapi";
 import type { Family, Operation } from "./operation.ts";
 import { type Endpoint, endpointsOf } from "./operation.ts";
+import { OPERATION_TEXTS } from "./operation-texts.ts";
 import { OPERATIONS } from "./operations.ts";
 import { ownRulesOf } from "./own-rules.ts";
 import { uint64 } from "./values.ts";
 
-/** The error body of each product. Every key but the text may be missing in a real answer. */
+/** The error body of each product. At the provider, every key but the text may be missing. */
 export const ERROR_BODIES = {
   cloud: z
     .looseObject({
-      exception_class: z.string().describe("Kind of error, such as ValidationError"),
+      exception_class: z.string().describe("kind of error, such as ValidationError"),
       message: z.string(),
       request_id: z.string(),
       invalid_fields: z
         .record(z.string(), z.array(z.string()))
         .optional()
-        .describe("Rules that a request breaks, by field"),
+        .describe("broken rules by field"),
     })
     .meta({ id: "CloudError" }),
   storage: z.looseObject({ error: z.string() }).meta({ id: "StorageError" }),
@@ -36,16 +37,16 @@ const FAMILIES: Readonly<Record<Family, string>> = {
   streaming: "AI tasks",
 };
 
-/** The refusals that every operation may answer with; the error's text says which rule was broken. */
+/** Error statuses of every operation. The text of an error states the broken rule. */
 export const REFUSALS: Readonly<Record<string, string>> = {
   400: "A value breaks a rule, or the resource is in the wrong state",
-  401: "No key, or an unknown or revoked one",
+  401: "The Authorization header is missing, or its key is unknown or revoked",
   403: "The Host header names neither this machine nor an allowed host",
-  404: "Not there, or not this client's",
-  409: "A running task holds the resource, or it exists already",
-  413: "The body is too large",
-  415: "The body is not application/json",
-  429: "Too many requests; Retry-After says how many seconds to wait",
+  404: "The resource does not exist, or the key has no access to it",
+  409: "A running task holds the resource, or the resource exists already",
+  413: "The body is larger than 1 MiB",
+  415: "The content type of the body is not application/json",
+  429: "The key has used up its rate limit; Retry-After is the number of seconds to wait",
 };
 
 const refusals = (family: Family): Record<string, ZodOpenApiResponseObject> =>
@@ -60,7 +61,7 @@ const refusals = (family: Family): Record<string, ZodOpenApiResponseObject> =>
     ]),
   );
 
-/** One object for each, so that operations refer to it and do not repeat it. */
+/** Response components by product. Operations refer to these objects instead of repeating them. */
 const REFUSALS_OF = {
   cloud: refusals("cloud"),
   storage: refusals("storage"),
@@ -68,39 +69,53 @@ const REFUSALS_OF = {
 };
 
 const DEPRECATION_HEADERS = {
-  Deprecation: { description: "Since when, RFC 9745", schema: { type: "string" } },
-  Link: { description: "The successor of the path", schema: { type: "string" } },
+  Deprecation: { description: "Time of the deprecation (RFC 9745)", schema: { type: "string" } },
+  Link: { description: "Successor of the path", schema: { type: "string" } },
 } as const;
 
-const successOf = (
-  { successStatus, response }: Operation,
-  { deprecated }: Endpoint,
-): ZodOpenApiResponseObject => ({
-  description: "Done",
+const successText = (operation: Operation): string => {
+  if (operation.successStatus === 204) return "Done; the response has no body";
+  return operation.kind === "mutation" && operation.answers === "tasks"
+    ? "Accepted; the response lists the background tasks"
+    : "Success";
+};
+
+const successOf = (operation: Operation, { deprecated }: Endpoint): ZodOpenApiResponseObject => ({
+  description: successText(operation),
   ...(deprecated && { headers: DEPRECATION_HEADERS }),
-  ...(successStatus === 200 && { content: { [JSON_TYPE]: { schema: response } } }),
+  ...(operation.successStatus === 200 && {
+    content: { [JSON_TYPE]: { schema: operation.response } },
+  }),
 });
 
 const isRequired = (body: z.ZodType): boolean => !body.safeParse(undefined).success;
 
 const takesBody = (body: z.ZodType): boolean => !(body instanceof z.ZodUndefined);
 
+/** What the operation does, its number in the interface document, and the successor of a deprecated path. */
+const descriptionOf = (
+  { id, reference }: (typeof OPERATIONS)[number],
+  { deprecated }: Endpoint,
+): string =>
+  [
+    OPERATION_TEXTS[id],
+    ...(/^E\d+$/.test(reference) ? [`${reference} of the interface document.`] : []),
+    ...(deprecated ? [`This path is deprecated; use ${deprecated.successorPath}.`] : []),
+  ].join(" ");
+
 const describe = (
-  operation: Operation,
+  operation: (typeof OPERATIONS)[number],
   endpoint: Endpoint,
   index: number,
 ): ZodOpenApiOperationObject => {
-  const { id, family, summary, reference, params, query, body } = operation;
+  const { id, family, summary, params, query, body } = operation;
   return {
-    // An operation's second path needs an id of its own.
+    // An operation id must be unique, so the second path of an operation gets a suffix.
     operationId: index === 0 ? id : `${id}-${index + 1}`,
     summary,
-    description: reference,
+    description: descriptionOf(operation, endpoint),
     tags: [family],
-    ...(endpoint.deprecated && {
-      deprecated: true,
-      description: `${reference}; deprecated, successor: ${endpoint.deprecated.successorPath}`,
-    }),
+    ...(endpoint.deprecated && { deprecated: true }),
     requestParams: { path: params, query },
     ...(takesBody(body) && {
       requestBody: { required: isRequired(body), content: { [JSON_TYPE]: { schema: body } } },
@@ -120,7 +135,7 @@ const METHODS = {
   DELETE: "delete",
 } as const;
 
-const pathsOf = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
+const pathsOf = (operations: typeof OPERATIONS): ZodOpenApiPathsObject => {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
     for (const [index, endpoint] of endpointsOf(operation).entries()) {
@@ -133,7 +148,7 @@ const pathsOf = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
   return paths;
 };
 
-/** Rules that JSON Schema cannot express, such as cross-field rules. */
+/** Rules in words for what JSON Schema cannot express, such as cross-field rules. */
 const rulesInWords = (schema: z.core.$ZodType): string =>
   [
     ...new Set(
@@ -143,19 +158,19 @@ const rulesInWords = (schema: z.core.$ZodType): string =>
     ),
   ].join("; ");
 
-/** A list of words and a length need no text of ours. */
-const saysItself = ({ enum: words, const: word, maxLength }: z.core.JSONSchema.BaseSchema) =>
+/** Whether the schema's keywords state the rule already, as an enum or a length does. */
+const isSelfExplanatory = ({ enum: words, const: word, maxLength }: z.core.JSONSchema.BaseSchema) =>
   words !== undefined || word !== undefined || maxLength !== undefined;
 
 const UINT64 = {
   type: "integer",
   format: "uint64",
   minimum: 0,
-  // JavaScript would round it as a JSON number in `maximum`.
-  description: "at most 18446744073709551615; JSON readers that use floating point lose digits",
+  // As a number in `maximum`, JavaScript would round the limit.
+  description: "at most 18446744073709551615; JSON parsers that use floating point lose digits",
 };
 
-/** The whole interface as an OpenAPI 3.1 document. */
+/** The whole interface as an OpenAPI 3.1 document, the source of `/openapi.json` and `/docs`. */
 export const createOpenApi = () =>
   createDocument(
     {
@@ -163,7 +178,8 @@ export const createOpenApi = () =>
       info: {
         title: "Cloud infrastructure service",
         version: "1.0.0",
-        description: "The interface as Skyhook's service implements it.",
+        description:
+          "The provider's HTTP interface as Skyhook's service implements it: operations E1 to E15 of the interface document, tasks, and published operations that show or undo their effects.",
       },
       tags: Object.entries(FAMILIES).map(([name, description]) => ({ name, description })),
       security: [{ apiKey: [] }],
@@ -174,24 +190,24 @@ export const createOpenApi = () =>
             type: "apiKey",
             in: "header",
             name: "Authorization",
-            description: "The word apikey, one space, then the key",
+            description: "The word apikey, one space, and the key",
           },
         },
       },
     },
     {
       override: ({ jsonSchema, zodSchema, io }) => {
-        // zod lists the JavaScript types of a number; on the wire it has the one that the schema names.
+        // zod adds one alternative for each JavaScript type; JSON has only the type that the schema names.
         if (jsonSchema.type !== undefined) Reflect.deleteProperty(jsonSchema, "anyOf");
         if (zodSchema === uint64) {
           Reflect.deleteProperty(jsonSchema, "anyOf");
           Object.assign(jsonSchema, UINT64);
         }
-        // A format says what its pattern does.
+        // The format states the same as its pattern.
         if (jsonSchema.format !== undefined) Reflect.deleteProperty(jsonSchema, "pattern");
         const rules = rulesInWords(zodSchema);
-        if (rules !== "" && !saysItself(jsonSchema)) jsonSchema.description ??= rules;
-        // Bounds of every number; in a request they are a rule, in an answer they say nothing.
+        if (rules !== "" && !isSelfExplanatory(jsonSchema)) jsonSchema.description ??= rules;
+        // zod bounds every integer. In a request that is a rule; in a response it is noise.
         if (io === "output" && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) {
           delete jsonSchema.minimum;
         }

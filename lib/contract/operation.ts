@@ -1,25 +1,25 @@
 import type * as z from "zod";
 import { noBody } from "./values.ts";
 
-/** Which of the provider's three products answers; it decides the shape of an error body. */
+/** The provider's product that serves an operation. It determines the shape of error bodies. */
 export type Family = "cloud" | "storage" | "streaming";
 
-/** The product that answers at a path; outside all of them the cloud product does. */
+/** The product that serves a path; `cloud` for an unknown path. */
 export const familyOf = (path: string): Family => {
   if (path.startsWith("/storage/")) return "storage";
   return path.startsWith("/streaming/") ? "streaming" : "cloud";
 };
 
-/** The provider deprecates the path in favour of another one, with the same method. */
+/** A path that the provider deprecates in favour of another one with the same method. */
 interface Deprecation {
-  /** Its first publication, ISO 8601. */
+  /** Time of the first published revision that deprecates the path, ISO 8601. */
   readonly since: string;
   readonly successorPath: string;
 }
 
 export type RequestField = `params.${string}` | `query.${string}` | `body.${string}`;
 
-/** The resource whose changes must not overlap, and the request fields that name it. */
+/** The lane of a command: the kind of resource, and the request fields that identify one. */
 interface LaneRule {
   readonly resource:
     | "container"
@@ -33,11 +33,11 @@ interface LaneRule {
 }
 
 /**
- * What to do when a mutation was sent and its outcome is unknown; the engine has a strategy for each.
+ * Strategy after a mutation was sent and its outcome is unknown.
  * - `send-again`: the request states a target, so a second effect equals the first.
- * - `send-again-unless-done`: as above, but a refusal may mean that the first one did it.
+ * - `send-again-unless-done`: as above, but a refusal may mean that the first request succeeded.
  * - `send-again-when-unlocked`: wait until no task holds the resource, then send again.
- * - `conflict-means-created`: send again; "already exists" is ours if the record equals the request.
+ * - `conflict-means-created`: send again; "already exists" is success if the record equals the request.
  * - `look-for-effect`: look for the created resource; send again only when it is proven absent.
  */
 export type AfterAmbiguousSend =
@@ -55,7 +55,7 @@ interface OperationBase<
   R extends z.ZodType,
 > {
   readonly id: Id;
-  /** Number in the interface document, or the public name of another read. */
+  /** Number in the interface document, or a short name for a published operation that has none. */
   readonly reference: string;
   readonly summary: string;
   readonly family: Family;
@@ -64,13 +64,13 @@ interface OperationBase<
   readonly path: string;
   readonly params: P;
   readonly query: Q;
-  /** Decoded request body; `noBody` if the operation takes none. */
+  /** Schema of the request body; `noBody` if the operation takes none. */
   readonly body: B;
   readonly response: R;
   readonly successStatus: 200 | 204;
-  /** Whether the reply has prices: numbers that floating point would round are read as text. */
+  /** The reply contains prices: numbers that floating point would round are parsed as text. */
   readonly hasPrices?: true;
-  /** A second path with the same answers; an account names the one that its provider has. */
+  /** Second path with the same replies. The account's settings choose between the two. */
   readonly otherPath?: string;
   readonly deprecated?: Deprecation;
 }
@@ -93,21 +93,21 @@ export interface Mutation<
   R extends z.ZodType = z.ZodType,
 > extends OperationBase<Id, P, Q, B, R> {
   readonly kind: "mutation";
-  /** `immediate`: the answer is the result; `tasks`: it lists background tasks to follow. */
+  /** `immediate`: the reply is the result; `tasks`: the reply lists background tasks to follow. */
   readonly answers: "immediate" | "tasks";
   readonly lane: LaneRule;
-  /** Whether 409 means that a running task locks the resource, so that the same request may pass later. */
+  /** Whether 409 means that a running task locks the resource, so that the same request can succeed later. */
   readonly conflictMeansLocked: boolean;
   readonly afterAmbiguousSend: AfterAmbiguousSend;
-  /** Where nothing is sent: the field that names the task to follow. */
+  /** Set for an operation that sends no mutation: the request field with the id of the task to follow. */
   readonly follows?: RequestField;
-  /** Request fields whose values never leave the stored request: no event, log or error has them. */
+  /** Request fields with secret values. Only the stored request contains them; no event, log or error does. */
   readonly secrets?: readonly RequestField[];
 }
 
 export type Operation = Read | Mutation;
 
-/** The values of fields of a request, in their order; undefined where there is none. */
+/** Values of the given request fields, in the same order; undefined for a missing one. */
 export const requestFields = (
   request: {
     readonly params: Readonly<Record<string, unknown>>;
@@ -132,10 +132,10 @@ export type Query<O extends Operation> = z.output<O["query"]>;
 export type Body<O extends Operation> = z.output<O["body"]>;
 export type Reply<O extends Operation> = z.output<O["response"]>;
 
-/** Fields that a declaration leaves out, because they are the rule or follow from the path. */
+/** Fields that a declaration omits because they have a default or follow from the path. */
 type Derived = "kind" | "family" | "successStatus" | "conflictMeansLocked";
 
-/** Declares a mutating operation; every schema keeps its exact type. */
+/** Declares a mutating operation and keeps the exact type of each schema. */
 export const mutation = <
   Id extends string,
   P extends z.ZodObject,
@@ -172,10 +172,10 @@ export const read = <
   ...declaration,
 });
 
-/** One path of an operation. */
+/** Method and path of an operation. */
 export interface Endpoint extends Pick<Operation, "method" | "path" | "deprecated"> {}
 
-/** The operation's own path, then its successor and its other path, with the same answers. */
+/** All endpoints of an operation: its own path, the successor of a deprecated one, and `otherPath`. */
 export const endpointsOf = (operation: Operation): readonly Endpoint[] => {
   const { method, path, otherPath, deprecated } = operation;
   const others = [deprecated?.successorPath, otherPath].filter((one) => one !== undefined);

@@ -18,8 +18,8 @@ import { getFloatingIpTag, getNetworkTag } from "./tags.ts";
 import { followTask, getTask, listTasks } from "./tasks.ts";
 
 /**
- * Ids of the operations that a command may name. A bundle that uses only the ids contains no schema:
- * to make all of them takes a tenth of a bundle's load time.
+ * Ids of the operations that a command may name. A bundle that imports only the ids contains no schema;
+ * building all schemas takes a tenth of a bundle's load time.
  */
 export const COMMANDED_IDS = [
   "update-container",
@@ -33,7 +33,7 @@ export const COMMANDED_IDS = [
   "follow-task",
 ] as const;
 
-/** The mutating operations of the interface, in the order of its document. */
+/** The mutating operations of the interface, in the order of the document. */
 export const MUTATIONS = [
   updateContainer,
   resumeInstance,
@@ -55,14 +55,17 @@ type OneForEach<Ids extends readonly string[]> = {
 export const COMMANDED = /* @__PURE__ */ (() =>
   [...MUTATIONS, followTask] as const satisfies OneForEach<typeof COMMANDED_IDS>)();
 
-/** @throws Error for an id that no command can have */
+/**
+ * Finds the operation of a command.
+ * @throws Error for an id that no command may name
+ */
 export const commandedOperation = (id: string): Mutation => {
   const found = COMMANDED.find((operation) => operation.id === id);
-  if (!found) throw new Error(`no mutating operation ${id}`);
+  if (!found) throw new Error(`unknown command operation ${id}`);
   return found;
 };
 
-/** The document's reads in its order, then other public reads that make changes visible. */
+/** The document's reads in its order, then published reads that make changes visible. */
 export const READS = [
   listAiTasks,
   previewInstancePrice,
@@ -82,6 +85,6 @@ export const READS = [
   listStorageEventTypes,
 ] as const;
 
-/** The whole interface; the last operation changes something, but no command may name it yet. */
+/** The whole interface. `delete-storage-event` is a mutation that no command may name yet. */
 export const OPERATIONS = /* @__PURE__ */ (() =>
   [...MUTATIONS, ...READS, deleteStorageEvent] as const)();

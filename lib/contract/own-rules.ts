@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { unlimitedText } from "./values.ts";
 
-/** A rule in the contract's own words, about a value or one of its fields. */
+/** A rule that the contract states in words, about a value or one of its fields. */
 export interface OwnRule {
   readonly field?: string | undefined;
   readonly text: string;
-  /** Whether it describes the whole value, not only a further limit. */
+  /** Whether the text describes the value completely, instead of adding a limit. */
   readonly isWhole: boolean;
 }
 
-/** The checks of every text say nothing about one field. */
+/** Checks that every text has. Repeating them for each field would only add noise. */
 const OF_EVERY_TEXT = new Set<unknown>(unlimitedText._zod.def.checks);
 
 type ErrorText = (issue: { readonly code: string; readonly input: unknown }) => unknown;
@@ -18,16 +18,16 @@ const wordedSchema = z.looseObject({
   error: z.custom<ErrorText>((value) => typeof value === "function").optional(),
 });
 
-/** The own error text of a type or a check. */
+/** The custom error text of a schema or check; undefined without one. */
 const textOf = (definition: unknown): string | undefined => {
-  // Without a value, some rules only say "required".
+  // With an undefined input, some texts are only "required".
   const text = wordedSchema.parse(definition).error?.({ code: "custom", input: "" });
   return typeof text === "string" ? text : undefined;
 };
 
 const pathSchema = z.looseObject({ path: z.tuple([z.string()]) });
 
-/** The rules that a schema states in words, because JSON Schema lacks them or has only patterns. */
+/** The rules of a schema that JSON Schema cannot state, or states only as a pattern. */
 export const ownRulesOf = (schema: z.core.$ZodType): readonly OwnRule[] => {
   const { def } = schema._zod;
   const checks = (def.checks ?? []).filter((check) => !OF_EVERY_TEXT.has(check));

@@ -12,23 +12,23 @@ import {
 export const CURRENCIES = ["AZN", "EUR", "USD"] as const;
 export const PRICE_STATUSES = ["error", "hide", "show"] as const;
 
-/** An amount of money. The published samples write some as decimal text (public difference 18). */
+/** An amount of money. Published samples contain some as decimal text. */
 export const amount = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/)]).nullable();
 
-/** A number on the wire; our JSON reader gives it as text if floating point would round it. */
+/** A number on the wire. `parseMoneyJson` returns it as text if floating point would round it. */
 export const percentage = z
   .union([z.number(), z.string().regex(/^-?\d+\.\d{13,}$/, { error: "a number" })])
   .meta({ type: "number" });
 
-/** One price; `discount_percent` is a share of one, unlike the percentage of E6. */
+/** One price. Here `discount_percent` is a fraction of 1; in E6 it is a percentage. */
 const itemPriceSchema = z
   .looseObject({
     currency_code: z.enum(CURRENCIES).nullable(),
-    discount_percent: percentage.nullable(),
-    price_per_hour: amount,
-    price_per_month: amount,
+    discount_percent: percentage.nullable().describe("fraction, such as 0.105 for 10.5 %"),
+    price_per_hour: amount.describe("with discount and tax"),
+    price_per_month: amount.describe("with discount and tax"),
     price_status: z.enum(PRICE_STATUSES),
-    price_without_discount_per_month: amount,
+    price_without_discount_per_month: amount.describe("with tax"),
     tax_percent: percentage,
   })
   .meta({ id: "ItemPrice" });
@@ -36,7 +36,7 @@ const itemPriceSchema = z
 export const getK8sClusterPrice = read({
   id: "get-k8s-cluster-price",
   reference: "E7",
-  summary: "Read what a Kubernetes cluster costs",
+  summary: "Read the price of a Kubernetes cluster",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/k8s/clusters/{cluster_name}",
   params: z.strictObject({ ...projectAndRegion, cluster_name: pathText }),
   query: nothing,
@@ -52,7 +52,7 @@ export const getK8sClusterPrice = read({
 export const getGpuClusterPrice = read({
   id: "get-gpu-cluster-price",
   reference: "E12",
-  summary: "Read what a server of a GPU cluster costs",
+  summary: "Read the price of a GPU cluster server",
   path: "/cloud/v1/pricing/{project_id}/{region_id}/ai/clusters/{server_id}",
   params: z.strictObject({ ...projectAndRegionInt64, server_id: uuid }),
   query: nothing,
@@ -60,19 +60,19 @@ export const getGpuClusterPrice = read({
   hasPrices: true,
 });
 
-/** Any three letters: earlier revisions of the interface listed about 170 currencies. */
+/** Any three capital letters: earlier revisions of the interface listed about 170 currencies. */
 const currencyCode = z.string().regex(/^[A-Z]{3}$/);
 
 export const getDdosPrice = read({
   id: "get-ddos-price",
   reference: "E9",
-  summary: "Read what DDoS protection costs in a region",
+  summary: "Read the price of DDoS protection in a region",
   path: "/cloud/v1/pricing/{region_id}/ddos",
   params: z.strictObject({ region_id: pathInteger }),
   query: nothing,
   response: z.looseObject({
     current_month_days: z.int(),
-    current_month_days_last: z.int().describe("Days left in the current month"),
+    current_month_days_last: z.int().describe("days left in the current month"),
     next_month_days: z.int(),
     price: z.looseObject({
       feature_name: z.string(),

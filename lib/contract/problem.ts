@@ -16,17 +16,17 @@ const FORMATS: Readonly<Record<string, string>> = {
   guid: "a UUID",
 };
 
-/** Whether a schema of ours wrote the text; zod's texts begin with one of these words. */
+/** Whether the text comes from our schemas. Texts of zod begin with one of these words. */
 const isOwnText = (message: string): boolean => !/^(Invalid|Too (big|small))\b/.test(message);
 
 const ruleOfType = (expected: string, message: string): string => {
-  // Only the text of an issue contains the received type.
+  // zod states the received type only in the text of an issue.
   if (message.endsWith("received undefined")) return "required";
-  // Our JSON reader gives NaN for a number that only rounding makes an integer.
+  // `parseRequestJson` returns NaN for a fraction that rounds to an integer.
   if (expected === "number" && message.endsWith("received NaN")) {
-    return "a number that is exact without rounding";
+    return "a number that needs no rounding";
   }
-  // An integer beyond the safe range is a bigint or Infinity.
+  // An integer outside the safe range arrives as a bigint or Infinity.
   if (expected === "number" && /received (bigint|-?Infinity)$/.test(message)) {
     return "a number from -9007199254740991 to 9007199254740991";
   }
@@ -37,7 +37,7 @@ const ruleOfType = (expected: string, message: string): string => {
 const ruleOfChoice = (values: readonly unknown[]): string =>
   values.length === 1 ? `must be ${values[0]}` : `one of ${values.join(", ")}`;
 
-/** The rule that an issue breaks, in words for the sender of the request. */
+/** The rule that an issue breaks, in words for the author of the input. */
 const ruleOf = (issue: z.core.$ZodIssue): string => {
   if (isOwnText(issue.message)) return issue.message;
   switch (issue.code) {
@@ -62,14 +62,14 @@ const ruleOf = (issue: z.core.$ZodIssue): string => {
   }
 };
 
-/** A field of an input and the rule that it breaks; never the value. */
+/** A field of an input and the rule that it breaks. Never contains the value. */
 export interface Problem {
   /** Dotted path such as `body.scale.min`; empty for the whole input. */
   readonly path: string;
   readonly rule: string;
 }
 
-/** A problem whose path is not yet text. */
+/** A problem with its path as a list of keys. */
 export interface PlacedProblem {
   readonly path: readonly PropertyKey[];
   readonly rule: string;
@@ -77,7 +77,7 @@ export interface PlacedProblem {
 
 type Issue = z.core.$ZodIssue;
 
-/** The sender chooses field names: half an emoji in one would spoil the event that carries it. */
+/** Dotted path. The sender chooses field names, and half an emoji in one would make the event unreadable. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map(String)
@@ -87,11 +87,11 @@ export const pathText = (path: readonly PropertyKey[]): string =>
 const countMissing = (issues: readonly Issue[]): number =>
   issues.filter((issue) => issue.path.length === 1 && ruleOf(issue) === "required").length;
 
-/** Of several allowed shapes the most likely one: the fewest fields are missing. */
+/** Issues of the variant that the input most likely means: the one with the fewest missing fields. */
 const closestOf = (shapes: readonly (readonly Issue[])[]): readonly Issue[] =>
   [...shapes].sort((a, b) => countMissing(a) - countMissing(b) || a.length - b.length)[0] ?? [];
 
-/** Finds every offending field of a failed parse, each unknown field by itself. */
+/** Lists every offending field of a failed parse; each unknown field is a problem of its own. */
 export const placedProblemsOf = (
   issues: readonly Issue[],
   prefix: readonly PropertyKey[] = [],
@@ -107,7 +107,7 @@ export const placedProblemsOf = (
       : [{ path, rule: ruleOf(issue) }];
   });
 
-/** As `placedProblemsOf`, with the path as text. */
+/** As `placedProblemsOf`, with the path as dotted text. */
 export const problemsOf = (
   issues: readonly Issue[],
   prefix: readonly PropertyKey[] = [],

@@ -12,8 +12,8 @@ import {
 } from "./values.ts";
 
 /**
- * Both gateway variants: `default` takes the region's external network, `manual` names one. The
- * published interface makes `type` optional; a named network then means `manual`.
+ * Both gateway variants: `default` takes the region's external network, `manual` takes the given one. The
+ * published interface makes `type` optional; a `network_id` without `type` means `manual`.
  */
 const externalGatewaySchema = z
   .strictObject({
@@ -42,7 +42,7 @@ export const routerCreateSchema = z.strictObject({
   routes: z.array(routeSchema).nullable().optional(),
 });
 
-/** The fields of a router record by which the automation recognises one that it created. */
+/** The fields of a router record that identify a router which the automation created. */
 export const routerSchema = z
   .looseObject({
     id: z.string(),
@@ -51,7 +51,7 @@ export const routerSchema = z
       z.looseObject({ ip_assignments: z.array(z.looseObject({ subnet_id: z.string() })) }),
     ),
     routes: z.array(z.looseObject({ destination: z.string(), nexthop: z.string() })),
-    task_id: z.string().nullable(),
+    task_id: z.string().nullable().describe("task that locks the router; null if none does"),
   })
   .meta({ id: "Router" });
 

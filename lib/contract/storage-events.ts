@@ -11,7 +11,7 @@ export const STORAGE_EVENT_NAMES = [
 
 export type StorageEventName = (typeof STORAGE_EVENT_NAMES)[number];
 
-/** The limit that belongs to each name: the document says it for two, the provider publicly for all. */
+/** The limit of each name. The document pairs two of them, the published interface all four. */
 export const STORAGE_EVENT_LIMITS = {
   reaching_used_space: "bytes",
   reaching_files_quantity: "count",
@@ -32,15 +32,15 @@ export const storageEventSchema = z
   .strictObject(eventFields)
   .refine(({ name, count }) => name !== "reaching_used_space" || count === undefined, {
     path: ["count"],
-    error: "reaching_used_space is limited by bytes",
+    error: "not allowed with reaching_used_space; use bytes",
   })
   .refine(({ name, bytes }) => name !== "reaching_files_quantity" || bytes === undefined, {
     path: ["bytes"],
-    error: "reaching_files_quantity is limited by count",
+    error: "not allowed with reaching_files_quantity; use count",
   });
 
 const clientQuery = z.strictObject({ client_id: int64.optional() });
-/** The identity of an event: one lane for all operations on it. */
+/** The lane of all operations on one event: the fields that identify it. */
 const eventLane = {
   resource: "storage-event",
   by: ["query.client_id", "body.name", "body.storage_name", "body.bucket_name"],
@@ -77,7 +77,7 @@ export const createStorageEvent = mutation({
   afterAmbiguousSend: "conflict-means-created",
 });
 
-/** Not in the document. The published form has a body on DELETE, with the identity of the event. */
+/** Not in the document. The published DELETE carries the identity of the event in its body. */
 export const deleteStorageEvent = mutation({
   id: "delete-storage-event",
   reference: "DELETE event",
@@ -94,7 +94,7 @@ export const deleteStorageEvent = mutation({
   afterAmbiguousSend: "send-again-unless-done",
 });
 
-/** With both limits: the document pairs only two of the four names with one. */
+/** An event in the list. It may have either limit: the document pairs only two of the four names with one. */
 const listedEvent = z.looseObject({
   uuid: ifUsable(unlimitedText.nullable()),
   storage_name: unlimitedText.nullable().optional(),
@@ -102,16 +102,16 @@ const listedEvent = z.looseObject({
   bytes: ifUsable(uint64.nullable()),
   count: ifUsable(uint64.nullable()),
 });
-/** An entry with an unreadable target is undefined. */
+/** Events of one name. An entry with an unreadable target becomes undefined. */
 const listedEvents = z.array(ifUsable(listedEvent)).nullable().optional();
 
-/** Whether the answer has lists: another one must not be read as one without events. */
+/** Whether the reply is a list of events at all. Any other object would otherwise look like an empty list. */
 const holdsLists = (answer: Readonly<Record<string, unknown>>): boolean => {
   const values = Object.values(answer);
   return values.length === 0 || values.some((value) => value === null || Array.isArray(value));
 };
 
-/** Grouped by name; the entries themselves carry none. Absent, null and empty mean the same. */
+/** Events grouped by name; the entries do not repeat the name. Absent, null and empty groups mean the same. */
 export const storageEventListSchema = z
   .looseObject({
     reaching_used_space: listedEvents,
@@ -119,13 +119,13 @@ export const storageEventListSchema = z
     reaching_files_quantity: listedEvents,
     reaching_used_requests: listedEvents,
   })
-  .refine(holdsLists, { error: "lists of events by name" })
+  .refine(holdsLists, { error: "an object with lists of events by name" })
   .meta({ id: "StorageEvents" });
 
 export const listStorageEvents = read({
   id: "list-storage-events",
   reference: "GET events",
-  summary: "List the storage notification events of the key's client",
+  summary: "List storage notification events",
   path: "/storage/notifications/v1/events",
   params: nothing,
   query: nothing,
@@ -135,7 +135,7 @@ export const listStorageEvents = read({
 export const listStorageEventTypes = read({
   id: "list-storage-event-types",
   reference: "GET event types",
-  summary: "List the names of storage notification events and the fields of each",
+  summary: "List the types of storage notification events",
   path: "/storage/notifications/v1/events/configurator",
   params: nothing,
   query: nothing,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { read } from "./operation.ts";
 import { projectAndRegion, unlimitedText, uuid } from "./values.ts";
 
-/** The document's 1 to 255 characters; its keys may hold whitespace and `=`, the published ones not. */
+/** 1 to 255 characters, as in the document. The published interface also forbids whitespace and `=`. */
 const tagKey = unlimitedText
   .refine((key) => key.length > 0 && [...key].length <= 255, { error: "1 to 255 characters" })
   .meta({ minLength: 1, maxLength: 255 });
@@ -12,7 +12,7 @@ const keyQuery = z.strictObject({ key: tagKey });
 export const tagSchema = z
   .looseObject({
     key: z.string().meta({ maxLength: 255 }),
-    read_only: z.boolean(),
+    read_only: z.boolean().describe("true if users cannot change the tag"),
     value: z.string().meta({ maxLength: 255 }),
   })
   .meta({ id: "Tag" });

@@ -4,27 +4,30 @@ import { noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
-/** Ids of the resources that a task created, by kind; unknown kinds may appear. */
+/** Ids of the resources that a task created, by kind. Replies may contain unknown kinds. */
 export const createdResourcesSchema = z.record(
   z.string(),
   z.array(z.union([z.string(), z.int()])).nullable(),
 );
 
-/** `state` is open: a state other than the document's two ends means still running. */
+/** A background task. `state` is open: any state but FINISHED and ERROR means that the task still runs. */
 export const taskSchema = z
   .looseObject({
     id: z.string(),
     task_type: z.string().optional(),
-    state: z.string(),
+    state: z.string().describe("FINISHED and ERROR end the task; any other state means running"),
     created_on: z.string().nullable().optional(),
-    error: z.string().nullable().optional(),
-    created_resources: createdResourcesSchema.nullable().optional(),
+    error: z.string().nullable().optional().describe("reason of the state ERROR"),
+    created_resources: createdResourcesSchema
+      .nullable()
+      .optional()
+      .describe("ids of created resources by kind"),
     project_id: z.int().nullable().optional(),
     region_id: z.int().nullable().optional(),
   })
   .meta({ id: "Task" });
 
-/** The document's path; an account may name the published one, `PUBLISHED_TASK_PATH`. */
+/** The document's path. An account can use the published one instead, `PUBLISHED_TASK_PATH`. */
 export const TASK_PATH = "/v1/tasks/{task_id}";
 export const PUBLISHED_TASK_PATH = "/cloud/v1/tasks/{task_id}";
 
@@ -48,9 +51,8 @@ export const listTasks = read({
   query: z.strictObject({
     limit: z.int().min(1).max(1000).optional().meta({ default: 10 }),
     offset: z.int().min(0).optional().meta({ default: 0 }),
-    order_by: z.enum(["asc", "desc"]).optional(),
-    /** The provider's older name of `order_by`. */
-    sorting: z.enum(["asc", "desc"]).optional(),
+    order_by: z.enum(["asc", "desc"]).optional().describe("by creation time; default: desc"),
+    sorting: z.enum(["asc", "desc"]).optional().describe("older name of order_by"),
     state: z.array(z.enum(TASK_STATES)).optional(),
     project_id: z.array(z.int()).optional(),
     region_id: z.array(z.int()).optional(),
@@ -62,11 +64,11 @@ export const listTasks = read({
   response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),
 });
 
-/** Follows a task that another client started: an operation of commands only, which sends reads of the task. */
+/** Follows a task that another client started. A command only: it sends no mutation, just reads of the task. */
 export const followTask = mutation({
   id: "follow-task",
   reference: "Tasks",
-  summary: "Follow a background task that somebody else started",
+  summary: "Follow a background task that another client started",
   method: "GET",
   path: TASK_PATH,
   params: z.strictObject({ task_id: pathId }),

@@ -24,7 +24,10 @@ const operationSchema = z.object({
     )
     .default([]),
   requestBody: z.object({ content }).optional(),
-  responses: z.record(z.string(), z.object({ $ref: z.string().optional(), content })),
+  responses: z.record(
+    z.string(),
+    z.object({ $ref: z.string().optional(), description: z.string().optional(), content }),
+  ),
 });
 
 const documentSchema = z.object({
@@ -67,7 +70,7 @@ const outline = (fields: readonly OutlineField[]): Html =>
 const nameOf = (reference: string | undefined): string | undefined =>
   reference?.slice(reference.lastIndexOf("/") + 1);
 
-/** The fields of a request or an answer, or a link to its record below. */
+/** The fields of a request or response body, or a link to the section of its schema. */
 const body = (title: string, schema: SchemaNode | undefined): Html | string => {
   if (schema === undefined) return "";
   const record = nameOf(schema.$ref);
@@ -78,6 +81,15 @@ const body = (title: string, schema: SchemaNode | undefined): Html | string => {
   }`;
 };
 
+const response = (
+  status: string,
+  { description, content: media }: Described["responses"][string],
+): Html | string => {
+  const title = `Response ${status}`;
+  const schema = media?.["application/json"]?.schema;
+  return schema === undefined ? html`<h3>${title}</h3><p>${description}.</p>` : body(title, schema);
+};
+
 const parameters = ({ parameters: all }: Described): Html | string =>
   all.length === 0
     ? ""
@@ -85,14 +97,15 @@ const parameters = ({ parameters: all }: Described): Html | string =>
         all.map(({ in: place, name, required, schema }) => ({
           name,
           required,
-          rule: [place, ...fieldsOf({ properties: { name: schema } }).map(({ rule }) => rule)].join(
-            "; ",
-          ),
+          rule: [
+            `in ${place}`,
+            ...fieldsOf({ properties: { name: schema } }).map(({ rule }) => rule),
+          ].join("; "),
           fields: [],
         })),
       )}`;
 
-/** The statuses of an operation's refusals, and the record of their bodies. */
+/** The error statuses of an operation, and the schema of their bodies. */
 const errors = ({ responses }: Described, shared: Responses): Html => {
   const refusals = Object.entries(responses).filter(([status]) => status >= "400");
   const [first] = refusals.map(([, { $ref }]) => shared[nameOf($ref) ?? ""]);
@@ -103,24 +116,24 @@ const errors = ({ responses }: Described, shared: Responses): Html => {
 
 const errorList = (): Html =>
   html`<section id="errors"><h2>Errors</h2>
-<p>The text of an error names each field and the rule that it breaks. A path that takes other methods only answers 405 and names them in <code>Allow</code>.</p>
+<p>The text of an error names each field and the rule that it breaks. A path that exists, but not for this method, answers 405; its <code>Allow</code> header lists the methods.</p>
 <ul>${Object.entries(REFUSALS).map(([status, text]) => html`<li><b>${status}</b> ${text}</li>`)}</ul></section>`;
 
 const operation = (method: string, path: string, described: Described, shared: Responses): Html => {
   const { operationId, summary, description, deprecated, requestBody, responses } = described;
-  const [success] = Object.entries(responses);
+  const success = Object.entries(responses).slice(0, 1);
   return html`<section id="${operationId}">
     <h2>${summary}${deprecated ? " (deprecated)" : ""}</h2>
-    <p><code><b>${method.toUpperCase()}</b> ${path}</code></p>
-    <p class="note">${operationId}, ${description}</p>
+    <p><code><b>${method.toUpperCase()}</b> ${path}</code> <span class="note">${operationId}</span></p>
+    <p>${description}</p>
     ${parameters(described)}
-    ${body("Body", requestBody?.content?.["application/json"]?.schema)}
-    ${body(`Answer ${success?.[0]}`, success?.[1].content?.["application/json"]?.schema)}
+    ${body("Request body", requestBody?.content?.["application/json"]?.schema)}
+    ${success.map(([status, one]) => response(status, one))}
     ${errors(described, shared)}
   </section>`;
 };
 
-/** A page for people about the whole interface: no script, nothing from elsewhere. */
+/** HTML page about the whole interface, without scripts or external resources. */
 const docsPage = (openApi: OpenApiDocument): Html => {
   const { info, paths, components } = documentSchema.parse(openApi);
   const all = Object.entries(paths).flatMap(([path, methods]) =>
@@ -131,11 +144,11 @@ const docsPage = (openApi: OpenApiDocument): Html => {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${info.title}</title><style>${STYLE}</style></head>
 <body>
 <h1>${info.title}</h1>
-<p>${info.description} The same for programs: <a href="/openapi.json">openapi.json</a>.</p>
-<p>Every operation needs the header <code>Authorization: apikey &lt;KEY&gt;</code>.</p>
+<p>${info.description} As OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>.</p>
+<p>Every request needs the header <code>Authorization: apikey &lt;KEY&gt;</code>. Bodies are JSON.</p>
 <nav>${all.map(
-    ({ described: { operationId, description } }) =>
-      html`<div><a href="#${operationId}">${operationId}</a> <span class="note">${description}</span></div>`,
+    ({ described: { operationId, summary, deprecated } }) =>
+      html`<div><a href="#${operationId}">${operationId}</a> <span class="note">${summary}${deprecated ? " (deprecated)" : ""}</span></div>`,
   )}</nav>
 ${all.map(({ method, path, described }) => operation(method, path, described, components.responses))}
 ${errorList()}
@@ -147,7 +160,7 @@ ${Object.entries(components.schemas).map(
 </html>`;
 };
 
-/** Makes the value at its first use: most runs never serve it. */
+/** Creates the value at its first use, because most runs never serve it. */
 const once = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -158,7 +171,7 @@ const once = <T>(make: () => T): (() => T) => {
 
 export const DOCS_PATHS = ["/openapi.json", "/docs"] as const;
 
-/** Serves the description of the interface, without a key: it holds no secret. */
+/** Serves `/openapi.json` and `/docs`. They need no key, because they contain no secret. */
 export const createDocs = (): Hono => {
   const app = new Hono();
   const openApi = once(createOpenApi);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** JSON Schema as far as a reader of the page needs it. */
+/** The part of JSON Schema that the `/docs` page shows. */
 export const nodeSchema = z.object({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -38,7 +38,7 @@ export const nodeSchema = z.object({
 
 export type SchemaNode = z.output<typeof nodeSchema>;
 
-/** One field of a schema with what is inside it. */
+/** One field of a schema with its rule in words and the fields inside it. */
 export interface OutlineField {
   readonly name: string;
   readonly required: boolean;
@@ -48,10 +48,7 @@ export interface OutlineField {
 
 const variantsOf = (node: SchemaNode): readonly SchemaNode[] => node.anyOf ?? node.oneOf ?? [];
 
-const MAX_SAFE = Number.MAX_SAFE_INTEGER;
-
 const numberRange = ({ minimum: low, maximum: high }: SchemaNode): string | undefined => {
-  if (low === -MAX_SAFE && high === MAX_SAFE) return `at most ±${MAX_SAFE}`;
   if (low !== undefined && high !== undefined) return `${low} to ${high}`;
   if (low !== undefined) return `at least ${low}`;
   return high === undefined ? undefined : `at most ${high}`;
@@ -64,7 +61,7 @@ const lengthRange = ({ minLength: low, maxLength: high }: SchemaNode): string | 
   return high === undefined ? undefined : `at most ${high} characters`;
 };
 
-/** What a value is, in a word or two with null among them, and after that what it has to keep to. */
+/** The type of a value in a few words, including null, and its limits. */
 interface Rule {
   readonly kind: string;
   readonly details: readonly string[];
@@ -73,7 +70,7 @@ interface Rule {
 const given = (...parts: readonly (string | undefined)[]): readonly string[] =>
   parts.filter((part) => part !== undefined);
 
-/** With a comma where null could be taken for one of the words, or for an entry of the list. */
+/** Adds null to a type, after a comma where it could look like one of the words or an entry of the list. */
 const orNull = (kind: string): string =>
   kind.includes(", ") || kind.startsWith("list of ") ? `${kind}, or null` : `${kind} or null`;
 
@@ -81,12 +78,12 @@ const kindOf = ({ type, format, enum: words, const: constant }: SchemaNode): str
   if (words !== undefined) return `one of ${words.join(", ")}`;
   if (constant !== undefined) return `always ${constant}`;
   const types = [type].flat().filter((one) => one !== undefined && one !== "null");
-  const kind = types.join(" or ") || "anything";
+  const kind = types.join(" or ") || "any JSON value";
   const named = format === undefined ? kind : `${kind} (${format})`;
   return [type].flat().includes("null") ? orNull(named) : named;
 };
 
-/** An object that may hold more than its fields has a schema for the rest that says nothing. */
+/** Whether additional values follow a rule. A loose object has an empty schema, which allows everything. */
 const isRule = (values: SchemaNode["additionalProperties"]): values is SchemaNode =>
   typeof values === "object" && Object.keys(values).length > 0;
 
@@ -126,9 +123,10 @@ const ruleOf = (node: SchemaNode): Rule => {
   const own = detailsOf(node);
   if (variants.length === 0 && !node.items) return { kind: kindOf(node), details: own };
   const { kind, details } = node.items ? ruleOfList(node.items) : ruleOfVariants(variants);
-  // Words about the whole say what each of its variants would say of itself.
-  const isSaid = node.description !== undefined && kind.includes(" or ");
-  return { kind, details: isSaid ? own : [...details, ...own] };
+  // A description of several types states what the details of each would repeat.
+  const types = variants.filter(({ type }) => type !== "null");
+  const isDescribed = node.description !== undefined && types.length > 1;
+  return { kind, details: isDescribed ? own : [...details, ...own] };
 };
 
 const inWords = ({ kind, details }: Rule): string => [kind, ...details].join("; ");
@@ -141,7 +139,7 @@ const ownFields = ({ properties = {}, required = [] }: SchemaNode): readonly Out
     fields: fieldsOf(node),
   }));
 
-/** The fields of an object, of a list's entries, or of all variants one after the other. */
+/** The fields of an object, of the entries of a list, or of all variants one after the other. */
 export const fieldsOf = (node: SchemaNode): readonly OutlineField[] => [
   ...ownFields(node),
   ...(node.items ? fieldsOf(node.items) : []),

@@ -135,7 +135,7 @@ const limitProblem = (
   const own = STORAGE_EVENT_LIMITS[entry.name];
   const other = own === "bytes" ? "count" : "bytes";
   const isGiven = (field: "bytes" | "count"): boolean => entry[field] !== undefined;
-  if (isGiven(other)) return { field: other, rule: `${entry.name} is limited by ${own}` };
+  if (isGiven(other)) return { field: other, rule: `not allowed with ${entry.name}; use ${own}` };
   return isGiven(own) ? undefined : { field: own, rule: "required" };
 };
 

@@ -51,7 +51,7 @@ describe("the fields of an operation", () => {
         ],
         [
           updatePool,
-          "body.members[].instance_id | optional | text | a UUID, or null; give either subnet_id or instance_id",
+          "body.members[].instance_id | optional | text | a UUID, or null; give subnet_id or instance_id, not both",
         ],
         [
           updatePool,
@@ -59,7 +59,7 @@ describe("the fields of an operation", () => {
         ],
         [
           updateStorageEvent,
-          "body.bytes | optional | number | whole number 0 to 18446744073709551615; reaching_files_quantity is limited by count",
+          "body.bytes | optional | number | whole number 0 to 18446744073709551615; not allowed with reaching_files_quantity; use count",
         ],
         [
           updateStorageEvent,

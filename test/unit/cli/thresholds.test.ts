@@ -157,7 +157,7 @@ thresholds:
     expect(ended).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: `${path}:1: prune: true or false\n${path}:4: thresholds.0.count: reaching_used_space is limited by bytes\n`,
+      stderr: `${path}:1: prune: true or false\n${path}:4: thresholds.0.count: not allowed with reaching_used_space; use bytes\n`,
     });
   });
 

@@ -10,7 +10,7 @@ const ID = "9b8d3a10-0d8c-4c3c-9d2e-2d4b1d0e4a11";
 const NAME_RULE =
   "3 to 63 letters, digits, spaces, dots, underscores or hyphens; starts with a letter or digit, does not end with a space or hyphen";
 const HTTP_RULE =
-  "must be HTTP or HTTPS with any of http_method, http_version, url_path, expected_codes, domain_name";
+  "must be HTTP or HTTPS when any of these is set: http_method, http_version, url_path, expected_codes, domain_name";
 const PATH_RULE = "a path such as /health, without ?, # or %";
 
 const monitor = (change: object = {}) => ({
@@ -113,7 +113,7 @@ describe("the body of a pool update refuses", () => {
     ["members.0.id: a string, not null", member({ id: null })],
     ["members.0.port: unknown field", member({ port: 80 })],
     [
-      "members.0.instance_id: give either subnet_id or instance_id",
+      "members.0.instance_id: give subnet_id or instance_id, not both",
       member({ subnet_id: ID, instance_id: ID }),
     ],
     ["healthmonitor.delay: at least 1", monitor({ delay: 0, timeout: -1 }), "timeout: at least 0"],
@@ -125,7 +125,7 @@ describe("the body of a pool update refuses", () => {
     ["healthmonitor.max_retries: at most 10", monitor({ max_retries: 11 })],
     ...["", "any", "20", "99", "600", "200-", "200,", "302-300", "200;201"].map(
       (expected_codes): [string, object] => [
-        "healthmonitor.expected_codes: codes and ranges of them, 100 to 599, such as 200,202,300-302",
+        "healthmonitor.expected_codes: status codes and ranges from 100 to 599, such as 200,202,300-302",
         monitor({ expected_codes }),
       ],
     ),
@@ -140,7 +140,7 @@ describe("the body of a pool update refuses", () => {
     [`healthmonitor.type: ${HTTP_RULE}`, monitor({ type: "TCP", url_path: "/health" })],
     [`healthmonitor.type: ${HTTP_RULE}`, monitor({ type: "PING", expected_codes: "200" })],
     [
-      "session_persistence.cookie_name: only with type APP_COOKIE or HTTP_COOKIE",
+      "session_persistence.cookie_name: requires type APP_COOKIE or HTTP_COOKIE",
       session({ cookie_name: "cookie" }),
     ],
     ["session_persistence.type: required", { session_persistence: {} }],

@@ -76,7 +76,7 @@ test.each([
   [z.string(), null, "a string, not null"],
   [z.int(), 1.5, "a whole number"],
   [z.int(), 2 ** 53, "at most 9007199254740991"],
-  [z.number(), Number.NaN, "a number that is exact without rounding"],
+  [z.number(), Number.NaN, "a number that needs no rounding"],
   [z.int(), Number.POSITIVE_INFINITY, "a number from -9007199254740991 to 9007199254740991"],
   [z.number().min(-1.5), -2, "at least -1.5"],
   [z.string().min(1), "", "must not be empty"],

@@ -12,7 +12,7 @@ import { bothWays, received, refused, taken, written } from "./both-ways.ts";
 
 const WIRE_RULE = "a whole number from 0 to 18446744073709551615";
 const DECIMAL_RULE =
-  "a whole number from 0 to 18446744073709551615, as a decimal string (or a number up to 9007199254740991, the largest that JSON readers keep exact)";
+  "a whole number from 0 to 18446744073709551615, as a decimal string (or a number up to 9007199254740991, the largest that JSON parsers keep exact)";
 const NAMES =
   "reaching_used_space, reaching_files_quantity, reaching_used_traffic, reaching_used_requests";
 
@@ -109,14 +109,17 @@ describe.each([
 });
 
 test.each([
-  [{ name: "reaching_used_space", count: 1 }, "count: reaching_used_space is limited by bytes"],
+  [
+    { name: "reaching_used_space", count: 1 },
+    "count: not allowed with reaching_used_space; use bytes",
+  ],
   [
     { name: "reaching_used_space", bytes: 1, count: 1 },
-    "count: reaching_used_space is limited by bytes",
+    "count: not allowed with reaching_used_space; use bytes",
   ],
   [
     { name: "reaching_files_quantity", bytes: 1 },
-    "bytes: reaching_files_quantity is limited by count",
+    "bytes: not allowed with reaching_files_quantity; use count",
   ],
 ])("%j is refused: the limit belongs to another name", (event, problem) => {
   expect(bothWays(storageEventSchema, event)).toEqual(refused(problem));
@@ -186,7 +189,7 @@ test.each(byId)("%s names its event in the body", (_, { body }) => {
 
   expect(bothWays(body, event)).toEqual(taken(event));
   expect(bothWays(body, { name: "reaching_used_space", count: 1 })).toEqual(
-    refused("count: reaching_used_space is limited by bytes"),
+    refused("count: not allowed with reaching_used_space; use bytes"),
   );
   expect(written(body, undefined)).toEqual([": required"]);
 });
@@ -226,7 +229,9 @@ test.each(["{}", '{"reaching_the_moon":[]}', '{"reaching_used_space":null,"page"
 );
 
 test("an answer of something else is no list of no events", () => {
-  expect(received(storageEventListSchema, '{"ok":true}')).toEqual([": lists of events by name"]);
+  expect(received(storageEventListSchema, '{"ok":true}')).toEqual([
+    ": an object with lists of events by name",
+  ]);
 });
 
 test.each([listStorageEvents, listStorageEventTypes])(

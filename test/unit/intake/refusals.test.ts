@@ -62,7 +62,7 @@ describe("of a rule's request is refused", () => {
     [
       "constants that do not fit each other",
       oneRule("{ operation: create-storage-event, body: { name: reaching_used_space, count: 5 } }"),
-      ["5 reactions.0.then.body.count: reaching_used_space is limited by bytes"],
+      ["5 reactions.0.then.body.count: not allowed with reaching_used_space; use bytes"],
     ],
     [
       "a query or body that the operation does not have",

@@ -81,6 +81,7 @@ test("the page for people names every operation with its path, and loads nothing
     expect(text).toContain(path);
   }
   expect(text).toContain("1 to 65535");
+  expect(text).toContain("<h3>Response 204</h3><p>Done; the response has no body.</p>");
   expect(text).not.toMatch(/<script|src=|@import|https?:\/\//);
 });
 
@@ -97,7 +98,7 @@ test("cross-field rules are in words, in the document and on the page", async ()
   expect(text).toContain("min: must not exceed max");
   expect(text).toContain("network_id: required with type manual");
   expect(text).toMatch(
-    /<code>page<\/code>\s*<span class="note">query; integer; 1 to 9007199254740991; default 1</,
+    /<code>page<\/code>\s*<span class="note">in query; integer; 1 to 9007199254740991; default 1</,
   );
 });
 
@@ -169,19 +170,21 @@ test("the page says whether null is allowed before the rules, which it would rev
   const { text } = await textOf("/docs");
 
   expect(rulesOn(text, "envs")[0]).toBe(
-    "object or null; variables by name; no variable may be named __proto__; each name: string; matching ^[a-zA-Z_][a-zA-Z0-9_]{0,254}$; each value: string; at most 255 characters",
+    "object or null; variables by name, replaced as a whole; no variable may be named __proto__; each name: string; matching ^[a-zA-Z_][a-zA-Z0-9_]{0,254}$; each value: string; at most 255 characters",
   );
   expect(rulesOn(text, "is_api_key_auth")).toContain(
     "boolean or null; enabling key authentication is temporarily unavailable",
   );
   expect(rulesOn(text, "scale")).toContain("object or null; min: must not exceed max");
   expect(rulesOn(text, "ip_family")).toEqual(["one of ipv4, ipv6, dual, or null"]);
-  expect(rulesOn(text, "name_templates")).toEqual(["list of (string or null)"]);
+  expect(rulesOn(text, "name_templates")).toEqual([
+    "list of (string or null); one instance for each template; placeholders such as {ip_octets} are allowed",
+  ]);
   expect(rulesOn(text, "address")).toContain(
     "string (ipv4) or string (ipv6); an IPv4 or IPv6 address",
   );
   expect(rulesOn(text, "routes")).toContain("list of object, or null");
-  expect(rulesOn(text, "key")).toContain("query; string; 1 to 255 characters");
+  expect(rulesOn(text, "key")).toContain("in query; string; 1 to 255 characters");
   expect(text).not.toMatch(/(characters|\d|\$|name|max|unavailable) or null/);
 });
 

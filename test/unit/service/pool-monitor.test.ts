@@ -121,7 +121,7 @@ test("what only HTTP monitors have is refused where the type that stays is anoth
   expect(refused.status).toBe(400);
   expect(refused.body.invalid_fields).toEqual({
     "healthmonitor.type": [
-      "must be HTTP or HTTPS with any of http_method, http_version, url_path, expected_codes, domain_name",
+      "must be HTTP or HTTPS when any of these is set: http_method, http_version, url_path, expected_codes, domain_name",
     ],
   });
   expect((await service.send("GET", POOL)).body.healthmonitor).toEqual(before);

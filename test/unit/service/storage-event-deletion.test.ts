@@ -61,7 +61,7 @@ test.each([
     EVENT,
     { ...EXISTING, count: 1 },
     400,
-    "count: reaching_used_space is limited by bytes",
+    "count: not allowed with reaching_used_space; use bytes",
   ],
   ["without a name", EVENT, { storage_name: "my-storage-prod" }, 400, "name: required"],
   ["without a body", EVENT, undefined, 400, "body: required"],

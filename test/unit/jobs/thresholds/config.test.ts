@@ -69,12 +69,12 @@ thresholds:
     [
       "a limit that belongs to other names",
       one("name: reaching_used_traffic, count: 1"),
-      /count: .*limited by bytes/,
+      /count: not allowed with .*; use bytes/,
     ],
     [
       "both limits",
       one("name: reaching_used_space, bytes: 1, count: 1"),
-      /count: .*limited by bytes/,
+      /count: not allowed with .*; use bytes/,
     ],
     ["no limit", one("name: reaching_used_space"), /bytes: required/],
     ["a negative limit", one("name: reaching_used_space, bytes: -1"), /bytes: a size such as/],

@@ -53,7 +53,11 @@ thresholds:
 
   expect(data.problems).toEqual([
     { path: "prune", rule: "true or false", line: 1 },
-    { path: "thresholds.0.count", rule: "reaching_used_space is limited by bytes", line: 5 },
+    {
+      path: "thresholds.0.count",
+      rule: "not allowed with reaching_used_space; use bytes",
+      line: 5,
+    },
     { path: "thresholds.1.name", rule: expect.stringMatching(/^one of reaching_/), line: 6 },
     {
       path: "thresholds.2",
