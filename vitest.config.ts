@@ -5,20 +5,20 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // These end a hang, and judge no speed: on a busy machine a test takes ten times as long.
+    // Limits for tests that hang, not for slow ones: on a busy machine a test takes ten times as long.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     // Vitest leaves one core idle by default; on two cores that doubles the time.
     maxWorkers: "100%",
-    // No module of ours has state of its own, so files may share what they import; a fifth faster.
+    // No module of the sources has state, so test files can share imported modules. This saves a fifth of the time.
     isolate: false,
     env: {
-      // The SDK's advice to upgrade Node would stand in the output of every file that uses it.
+      // Suppresses the SDK's advice to upgrade Node, which every file that uses it would print.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
-      // Local runs keep their address here, and not where the developer's own commands look.
+      // Local runs write their address here, so that the developer's own commands do not find them.
       XDG_STATE_HOME: join(tmpdir(), "skyhook-tests"),
-      // Texts for a terminal are the same wherever the tests run; some CI systems have colours.
+      // The same output everywhere: some CI systems enable colours.
       NO_COLOR: "1",
     },
   },

@@ -1,7 +1,7 @@
 /**
- * Asks the registry for known weaknesses of the packages that ship: what esbuild took into the functions'
- * bundles, and what an installed `skyhook` needs. Fails on a high or critical one. Not a part of `check`:
- * its answer changes with the news, not with the code.
+ * Asks the registry for known vulnerabilities of the shipped packages: those in the functions' bundles, and those
+ * that an installed `skyhook` needs. Fails on a high or critical one. Not a part of `npm run check`, because the
+ * result changes with new advisories and not with the code.
  */
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -11,7 +11,7 @@ import { FUNCTIONS } from "./bundling.mjs";
 
 const FAILING = ["high", "critical"];
 
-/** The packages with code in the bundles of the functions. */
+/** Names of the packages with code in the bundles of the functions. @param metafile of an esbuild build */
 export const bundledPackages = ({ outputs }) =>
   new Set(
     Object.values(outputs)
@@ -26,8 +26,8 @@ export const bundledPackages = ({ outputs }) =>
 /**
  * @param report of `npm audit --omit=dev --json`
  * @param bundled packages in the bundles of the functions
- * @returns a line for each package with a known weakness and where it ships; whether one of them is
- * reason enough to stop; undefined where the registry has no answer
+ * @returns one line for each vulnerable package, with the place where it ships; `isFailure` if one is high or
+ * critical. Undefined if the registry does not support audits
  */
 export const findingsOf = ({ vulnerabilities }, bundled) => {
   if (vulnerabilities === undefined) return undefined;
@@ -46,15 +46,15 @@ export const findingsOf = ({ vulnerabilities }, bundled) => {
 if (realpathSync(process.argv[1] ?? ".") === fileURLToPath(import.meta.url)) {
   const { metafile } = await build({ ...FUNCTIONS, outdir: "dist/functions", write: false });
   const bundled = bundledPackages(metafile);
-  process.stdout.write(`in the functions' bundles: ${[...bundled].sort().join(", ")}\n`);
+  process.stdout.write(`packages in the functions' bundles: ${[...bundled].sort().join(", ")}\n`);
 
   const { stdout } = spawnSync("npm", ["audit", "--omit=dev", "--json"], { encoding: "utf8" });
   const findings = findingsOf(JSON.parse(stdout || "{}"), bundled);
   if (findings === undefined) {
-    process.stdout.write("NOT RUN, the registry answers no audit: npm audit\n");
+    process.stdout.write("NOT RUN: npm audit; the registry does not answer audit requests\n");
   } else {
     for (const line of findings.lines) process.stdout.write(`${line}\n`);
-    process.stdout.write(`${findings.lines.length} packages with known weaknesses\n`);
+    process.stdout.write(`${findings.lines.length} packages with known vulnerabilities\n`);
     if (findings.isFailure) process.exitCode = 1;
   }
 }

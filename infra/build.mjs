@@ -1,18 +1,17 @@
 /**
- * Bundles with esbuild: `functions` makes one bundle for each folder in functions/ and one for the
- * packaging to read config files with, `cli` makes the `skyhook` command, `bench` the benchmark, `simulation` the
- * simulation, `check` compares the sizes of the functions' bundles with their budgets. What is made goes
- * to dist/ of the working directory.
+ * Builds bundles with esbuild into dist/ of the working directory. `functions` builds one bundle for each folder in
+ * functions/ and one that packaging reads config files with; `cli` builds the `skyhook` command, `bench` the
+ * benchmarks, `simulation` the simulation. `check` compares the sizes of the functions' bundles with their limits.
  */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
-import { overBudget, sizesOf } from "./bundle-sizes.mjs";
+import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
 
 const DIST = resolve("dist");
 
-/** What infra/configured.cjs reads the files of a stage with. */
+/** The module with which infra/configured.cjs reads the files of a stage. */
 const buildConfigReader = () =>
   build({
     ...BASE,
@@ -29,9 +28,9 @@ const buildFunctions = async () => {
 };
 
 /**
- * Our own code only; everything in node_modules stays there. Says nothing: `npm start` runs it.
- * Parts that few calls need are files of their own, loaded when they are needed; those of earlier
- * builds stay, because a program that is running may load one yet.
+ * Bundles the sources only; packages stay in node_modules. Prints nothing, because `npm start` runs it. Parts that
+ * few commands need are chunks, loaded on demand. Chunks of earlier builds stay, because a running program may
+ * still load one.
  */
 const buildCli = async () => {
   await build({
@@ -47,7 +46,7 @@ const buildCli = async () => {
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
 };
 
-/** The main module of an AWS client. */
+/** Matches the main module of an AWS client. */
 const CLIENT = /@aws-sdk\/(client-[a-z0-9-]+)\/dist-es\/(\w+Client)\.js$/;
 
 /** The AWS clients in a bundle: `S3Client` of `client-s3`. */
@@ -57,7 +56,7 @@ const clientsIn = (inputs) =>
     .filter((match) => match !== null)
     .map(([, folder, client]) => ({ from: `@aws-sdk/${folder}`, client }));
 
-/** A handler that could ask AWS as the function can, and does nothing. */
+/** Source of a handler that creates the same AWS clients as a function, and does nothing else. */
 const floorOf = (inputs) => {
   const clients = clientsIn(inputs);
   const imports = clients.map(({ client, from }) => `import { ${client} } from "${from}";`);
@@ -66,8 +65,8 @@ const floorOf = (inputs) => {
 };
 
 /**
- * What the benchmark of load times compares, beside the functions: a floor for each, and nothing. Makes
- * `functions/NAME/handler.mjs`, `floors/NAME/handler.mjs` and `bare/handler.mjs`.
+ * Handlers for the load time benchmark: each function (`functions/NAME/handler.mjs`), a handler with the same AWS
+ * clients and no other code (`floors/NAME/handler.mjs`), and an empty one (`bare/handler.mjs`).
  */
 const buildLoadBundles = async (folder) => {
   const { metafile } = await build({ ...FUNCTIONS, outdir: join(folder, "functions") });
@@ -84,7 +83,7 @@ const buildLoadBundles = async (folder) => {
   writeFileSync(join(folder, "bare", "handler.mjs"), "export const handler = async () => {};\n");
 };
 
-/** The benchmarks, the servers that they measure as processes of their own, and what they load. */
+/** The benchmarks, the servers that they start as processes, and the handlers that they load. */
 const buildBench = async () => {
   const folder = join(DIST, "bench");
   await build({
@@ -99,7 +98,7 @@ const buildBench = async () => {
   await buildLoadBundles(join(folder, "handlers"));
 };
 
-/** The simulation, and the process that runs its seeds. */
+/** The simulation and its worker process. */
 const buildSimulation = () =>
   build({
     ...BASE,
@@ -109,21 +108,21 @@ const buildSimulation = () =>
     packages: "external",
   });
 
-/** Bytes, minified, without the source map. A commit that raises one says why. */
-const BUDGETS = {
+/** Size limits in bytes, minified and without the source map. A commit that raises one explains why. */
+const SIZE_LIMITS = {
   intake: 480_000,
   "run-commands": 500_000,
   "poll-tasks": 500_000,
   "watch-ai-tasks": 460_000,
-  // They read a config: S3's client is 95 kB of them, the parser of YAML 98.
+  // These read a config file: the S3 client takes 95 kB, the YAML parser 98 kB.
   "sync-thresholds": 650_000,
   "snapshot-prices": 650_000,
 };
 
-/** Fails when the bundle of a function is larger than it may be. Writes no file. */
+/** Fails if the bundle of a function is over its size limit. Writes no file. */
 const checkFunctions = async () => {
   const { metafile } = await build({ ...FUNCTIONS, outdir: join(DIST, "functions"), write: false });
-  const problems = overBudget(metafile, BUDGETS);
+  const problems = overLimit(metafile, SIZE_LIMITS);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;
 };

@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 
 const LISTED = 5;
 
-/** The package that a file belongs to; of our own, the room: `lib/contract`. */
+/** The npm package of a file, or the folder of one of the sources: `lib/contract`. */
 const packageOf = (file) => {
   const inModules = file.split("node_modules/").at(-1);
   const parts = inModules.split("/");
@@ -26,7 +26,7 @@ const biggestOf = (inputs) => {
     .join(", ");
 };
 
-/** Bundles by the folders that they stand in: a function's name. */
+/** The bundles by their folder, which has the name of the function. */
 const bundlesOf = ({ outputs }) =>
   new Map(
     Object.entries(outputs)
@@ -35,26 +35,29 @@ const bundlesOf = ({ outputs }) =>
   );
 
 /**
- * What is wrong with the sizes, a line each.
- * @param metafile of a build
- * @param budgets bytes by the function's name
+ * One line for each bundle over its size limit, and for each mismatch between bundles and limits.
+ * @param metafile of an esbuild build
+ * @param limits bytes by the function's name
  */
-export const overBudget = (metafile, budgets) => {
+export const overLimit = (metafile, limits) => {
   const bundles = bundlesOf(metafile);
-  const unknown = Object.keys(budgets).filter((name) => !bundles.has(name));
+  const unknown = Object.keys(limits).filter((name) => !bundles.has(name));
   return [
-    ...unknown.map((name) => `${name}: there is a budget for it, and no such function`),
+    ...unknown.map(
+      (name) => `${name}: no such function; remove it from SIZE_LIMITS in infra/build.mjs`,
+    ),
     ...[...bundles].flatMap(([name, { bytes, inputs }]) => {
-      const budget = budgets[name];
-      if (budget === undefined) return [`${name}: it has no budget`];
-      if (bytes <= budget) return [];
-      const size = `${kilobytes(bytes)}, ${bytes - budget} bytes over its budget of ${kilobytes(budget)}`;
-      return [`${name}: ${size}; the most of it is ${biggestOf(inputs)}`];
+      const limit = limits[name];
+      if (limit === undefined)
+        return [`${name}: no size limit; add it to SIZE_LIMITS in infra/build.mjs`];
+      if (bytes <= limit) return [];
+      const size = `${kilobytes(bytes)}, ${bytes - limit} bytes over its limit of ${kilobytes(limit)}`;
+      return [`${name}: ${size}; largest parts: ${biggestOf(inputs)}`];
     }),
   ];
 };
 
-/** A line for each bundle: where it is, and how large. */
+/** One line for each bundle: path and size. */
 export const sizesOf = ({ outputs }) =>
   Object.entries(outputs)
     .filter(([file]) => file.endsWith(".mjs"))

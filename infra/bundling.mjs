@@ -1,6 +1,5 @@
 /**
- * How esbuild makes bundles: for the packaging, the check of their sizes, and the benchmark of their
- * load times.
+ * Options of esbuild for all bundles: those of the packages, of the size check and of the load time benchmark.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -15,20 +14,20 @@ export const BASE = {
   bundle: true,
   platform: "node",
   format: "esm",
-  // The floor in package.json. The Lambda runtime is newer; its target makes no byte less.
+  // The minimum in package.json. The Lambda runtime is newer, but its target does not make bundles smaller.
   target: "node20",
   sourcemap: "linked",
-  // Stack traces need no sources, and the map is a third of the size without them.
+  // Stack traces need no sources. Without them the map has a third of the size.
   sourcesContent: false,
   logLevel: "warning",
 };
 
-/** Its build for Node is CommonJS, which asks for Node's modules in a way that a bundle has not. */
+/** The browser build of `yaml`. The one for Node is CommonJS and calls `require`, which an ES module bundle lacks. */
 export const YAML_OF_BROWSERS = { yaml: join(ROOT, "node_modules", "yaml", "browser", "index.js") };
 
 /**
- * The SDK's other sources of credentials, which it loads only when the environment has none. On
- * Lambda it always has. Without them a bundle is a fifth smaller.
+ * Credential providers that the SDK loads only if the environment has no credentials. Lambda's environment always
+ * has. Without these providers a bundle is a fifth smaller.
  */
 const NEVER_LOADED_ON_LAMBDA = [
   "@aws-sdk/credential-provider-http",
@@ -46,17 +45,16 @@ const SHAPE = /^((?:export )?var \w+\$? = )(\[[\s\S]*?\]);$/gm;
 const REGISTRATION = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
 /**
- * Shakes off a bundle what the AWS clients in it never use. A client describes all its operations
- * and errors in one file that esbuild has to keep nearly whole: it cannot know that an array of
- * objects with computed keys does nothing when it is made, and every error is registered.
+ * Removes unused parts of the AWS clients from a bundle. A client describes all its operations and errors in one
+ * file, which esbuild must keep nearly whole: it cannot know that an array of objects with computed keys has no
+ * side effects, and every error is registered.
  *
- * An error that is not registered is thrown as the client's base class, with the same message and
- * status, under the name that AWS sent: the SDK does so with every error that it does not know. So
- * those are kept that our adapters name. Two things differ for the others. SQS sends the names of its
- * old interface (`AWS.SimpleQueueService.NonExistentQueue`), which the SDK translates for those it knows
- * (`QueueDoesNotExist`); to keep its errors costs 10 kB a bundle. And one error would be sent again because of
- * its class, `ReplicatedWriteConflictException` of DynamoDB's global tables; the ledger is none.
- * @param adapters the folder of the files that name errors of the SDK
+ * The SDK throws an error that is not registered as the client's base class, with the same message and status and
+ * the name that AWS sent. So only the errors that the adapters name are kept. Two things differ for the others.
+ * SQS sends names of its older API (`AWS.SimpleQueueService.NonExistentQueue`), which the SDK translates only for
+ * registered errors (`QueueDoesNotExist`); keeping them costs 10 kB per bundle. And the SDK would retry one error
+ * by its class, `ReplicatedWriteConflictException` of DynamoDB global tables; the ledger is no global table.
+ * @param adapters folder of the files that name errors of the SDK
  */
 const shakeSdk = (adapters) => ({
   name: "shake-sdk",
@@ -73,20 +71,20 @@ const shakeSdk = (adapters) => ({
   },
 });
 
-/** Of whatever Lambda loads. */
+/** Options of every bundle that Lambda loads. */
 export const FOR_LAMBDA = {
   ...BASE,
   outExtension: { ".js": ".mjs" },
   minify: true,
   metafile: true,
-  // ES modules first: without them nothing is shaken off the AWS SDK, and bundles double.
+  // ES modules first: esbuild cannot tree-shake the CommonJS build of the AWS SDK, which doubles a bundle.
   mainFields: ["module", "main"],
   external: NEVER_LOADED_ON_LAMBDA,
   alias: YAML_OF_BROWSERS,
   plugins: [shakeSdk(join(ROOT, "lib", "platform", "aws"))],
 };
 
-/** One bundle for each folder in functions/, `NAME/handler.mjs`; where they go is to be added. */
+/** One bundle `NAME/handler.mjs` for each folder in functions/. The caller adds `outdir`. */
 export const FUNCTIONS = {
   ...FOR_LAMBDA,
   entryPoints: readdirSync(join(ROOT, "functions"), { withFileTypes: true })

@@ -3,16 +3,16 @@ const { delivery } = require("../lib/platform/deployment.json");
 const { STATE } = require("./kill-switch.cjs");
 const { deadLetterPolicy } = require("./queues.cjs");
 
-/** Where people put the configs: thresholds.yaml and watchlist.yaml. */
+/** The bucket of thresholds.yaml and watchlist.yaml, and the rule that syncs new thresholds. */
 exports.configBucket = {
   ConfigBucket: {
     Type: "AWS::S3::Bucket",
-    // Removing a stage must not remove what people wrote.
+    // The files were written by people and must outlive the stack.
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
-    // No name: bucket names are global, and a fixed one would keep a stage out of a second region.
+    // No name: bucket names are global, and a fixed one would allow the stage in one region only.
     Properties: {
-      // Keeps who changed what and when; an event names the version that it is about.
+      // A history of changes. Events name the version of the config that they report.
       VersioningConfiguration: { Status: "Enabled" },
       BucketEncryption: {
         ServerSideEncryptionConfiguration: [
@@ -31,7 +31,7 @@ exports.configBucket = {
 
   ConfigBucketPolicy: {
     Type: "AWS::S3::BucketPolicy",
-    // The bucket stays when the stage goes, and is to stay as it was.
+    // The bucket outlives the stack and must keep its policy.
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
     Properties: {
@@ -52,12 +52,12 @@ exports.configBucket = {
     },
   },
 
-  /** S3 puts its events on the default bus, as all AWS services do. */
+  /** On the default bus, where all AWS services put their events. */
   ThresholdsWritten: {
     Type: "AWS::Events::Rule",
     Properties: {
       Name: nameOf("thresholds-written"),
-      // A config written while the stage is stopped is found by the first hourly check.
+      // The first hourly check after a stop finds a config that was written meanwhile.
       State: STATE,
       EventPattern: {
         source: ["aws.s3"],

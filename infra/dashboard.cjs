@@ -5,13 +5,13 @@ const { lostDeadLetters, ofFunction, ours } = require("./metrics.cjs");
 const { queues } = require("./queues.cjs");
 const { MAX_ALARMS_PER_WIDGET } = require("./template-limits.cjs");
 
-/** Of a dashboard's grid, which is 24 wide. */
+/** Size of a widget. The grid of a dashboard has 24 columns. */
 const WIDTH = 8;
 const HEIGHT = 6;
 
 const ofQueue = (metric) => (id) => ["AWS/SQS", metric, "QueueName", `\${${id}.QueueName}`];
 
-/** @param properties what differs from sums of five minutes */
+/** @param properties overrides; the default is the sum over five minutes */
 const graph = (title, metrics, properties = {}) => ({
   type: "metric",
   properties: {
@@ -34,12 +34,12 @@ const graphsOf = ({ functions, accounts, lost }) => {
         ours("CommandEnded", "outcome", outcome),
       ),
     ),
-    graph("From acceptance to the end, ms", [
+    graph("Duration of a command, ms", [
       [...ours("CommandDuration"), { stat: "p50" }],
       [...ours("CommandDuration"), { stat: "p95" }],
     ]),
-    graph("The ledger: latest entry, s", [ours("LedgerLag")], { stat: "Maximum" }),
-    graph("The ledger: entries left", [ours("DueEntryLeft")]),
+    graph("Ledger: delay of the latest entry, s", [ours("LedgerLag")], { stat: "Maximum" }),
+    graph("Ledger: failed entries", [ours("DueEntryLeft")]),
     graph("Messages waiting", reading.map(ofQueue("ApproximateNumberOfMessagesVisible")), {
       stat: "Maximum",
     }),
@@ -59,19 +59,19 @@ const graphsOf = ({ functions, accounts, lost }) => {
       functions.map((name) => ofFunction("Throttles", name)),
     ),
     graph(
-      "Time of a run, p95, ms",
+      "Duration of a run, p95, ms",
       functions.map((name) => ofFunction("Duration", name)),
       { stat: "p95" },
     ),
-    graph("Runs of the poller", [ours("PollerRan")]),
+    graph("Finished runs of the poller", [ours("PollerRan")]),
     graph(
-      "Keys in trouble",
+      "API key failures",
       ["AccountKeyRefused", "AccountKeyUnreadable"].flatMap((metric) =>
         accounts.map(({ name }) => ours(metric, "account", name)),
       ),
     ),
     graph(
-      "For a person",
+      "Incidents for an operator",
       ["UnknownOutcome", "TaskPastDeadline", "ThresholdsRejected", "WatchlistRejected"].map(
         (metric) => ours(metric),
       ),
@@ -79,7 +79,7 @@ const graphsOf = ({ functions, accounts, lost }) => {
   ];
 };
 
-/** @param row of the first of them */
+/** Three widgets per row. @param row of the first widget */
 const placed = (row) => (widget, index) => ({
   ...widget,
   x: (index % 3) * WIDTH,
@@ -88,7 +88,7 @@ const placed = (row) => (widget, index) => ({
   height: HEIGHT,
 });
 
-/** As many widgets, one below the other, as the alarms need. */
+/** One widget per 100 alarms, one below the other. */
 const alarmWidgets = (alarms) =>
   Array.from({ length: Math.ceil(alarms.length / MAX_ALARMS_PER_WIDGET) }, (_, index) => ({
     type: "alarm",
@@ -103,8 +103,8 @@ const alarmWidgets = (alarms) =>
   }));
 
 /**
- * What is wrong, and below it why: what came to an end, what waits, what runs. None where the stage
- * is not monitored.
+ * The dashboard of a stage: alarms at the top, graphs for their causes below. No dashboard if the stage
+ * parameter `monitoring` is "no".
  */
 module.exports = async (osls) => {
   const { accounts, isMonitored } = await configured(osls);
@@ -119,7 +119,7 @@ module.exports = async (osls) => {
     Dashboard: {
       Type: "AWS::CloudWatch::Dashboard",
       Properties: {
-        // Names of dashboards are those of the whole AWS account, not of a region.
+        // The name of a dashboard is unique in the AWS account, across all regions.
         DashboardName: { "Fn::Sub": `${nameOf("dashboard")}-\${AWS::Region}` },
         DashboardBody: { "Fn::Sub": JSON.stringify({ widgets }) },
       },

@@ -2,9 +2,9 @@ const { STAGE } = require("./names.cjs");
 const { attemptTimeoutSeconds, schedules } = require("../lib/platform/deployment.json");
 const { configured, PACKAGED } = require("./configured.cjs");
 
-/**
- * The settings of functions/settings.ts; a test compares the two. Secrets come by their names. A
- * function gets those of all functions and its own.
+/*
+ * Environment variables of the functions, as functions/settings.ts reads them; a test compares both. Variables
+ * hold names of secrets, never secrets. A function gets the variables of `all` and its own.
  */
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: variables of osls
 exports.all = {
@@ -12,16 +12,16 @@ exports.all = {
   EVENT_BUS_NAME: { Ref: "EventBus" },
   EVENT_SOURCE: "${param:eventSource}",
   STAGE,
-  // Of the function's package, beside its bundle.
+  // A path in the function's package.
   ACCOUNTS_FILE: PACKAGED.accounts,
-  // Stack traces in logs then name our files. Costs 12 to 17 ms of a cold start.
+  // Stack traces name the source files. This costs 12 to 17 ms of a cold start.
   NODE_OPTIONS: "--enable-source-maps",
 };
 
-/** Of functions that ask the provider. */
+/** Variables of functions that send requests to the provider. */
 const ASKING = { ATTEMPT_TIMEOUT_MS: String(attemptTimeoutSeconds * 1000) };
 
-/** Of functions that know commands. */
+/** Variables of functions that handle commands. */
 const COMMANDS = {
   COMMAND_QUEUE_URL: { Ref: "CommandQueue" },
   OWN_SENDER: { Ref: "AWS::AccountId" },
@@ -49,7 +49,7 @@ exports.prices = async (osls) => ({
 
 exports.aiTasks = async (osls) => ({
   ...(await jobOf(osls)),
-  // Without a schedule only people call it, and mean all tasks.
+  // Without a schedule only an operator starts it, for all tasks.
   AI_TASK_NAME: (await configured(osls)).aiTaskName ?? "",
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above

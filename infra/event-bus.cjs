@@ -4,9 +4,9 @@ const { arnOf, nameOf } = require("./names.cjs");
 const { functionRoles } = require("./roles.cjs");
 
 /**
- * No event that calls itself ours, however many events a request holds: the key has a value for
- * each. "For all values" is also true of none, so there has to be one. Holds for what rules of other
- * buses send here too: they keep the event's source.
+ * The condition that no event of a request has Skyhook's source; the key has one value for each event.
+ * `ForAllValues` is also true without any value, so the second part requires one. Events that rules of other buses
+ * forward keep their source, so the condition covers them too.
  */
 const notOurs = (eventSource) => ({
   "ForAllValues:StringNotEquals": { "events:source": [eventSource] },
@@ -14,9 +14,9 @@ const notOurs = (eventSource) => ({
 });
 
 /**
- * Denies events of our own source to every principal but our functions' roles: subscribers and the archive take
- * such events for what Skyhook has done. No "allow" of a role goes before it. Replays of the archive come
- * from EventBridge itself, which has no principal's ARN.
+ * The condition of a "deny" for events with Skyhook's source, for every principal but the roles of the functions:
+ * subscribers and the archive trust such events. A "deny" wins over any "allow" of a role. Replays come from
+ * EventBridge itself, which has no principal ARN.
  */
 const oursFromOthers = (eventSource, roles) => ({
   "ForAnyValue:StringEquals": { "events:source": [eventSource] },
@@ -25,8 +25,8 @@ const oursFromOthers = (eventSource, roles) => ({
 });
 
 /**
- * @param statement its id says the stage too: CloudFormation refuses an id that another stack of the AWS
- * account and region has, although EventBridge does not
+ * @param statement its id without the stage. CloudFormation refuses an id that another stack of the AWS account
+ * and region uses, although EventBridge allows it; so the id includes the stage.
  */
 const putPolicy = (effect, statement, principal, condition) => ({
   Type: "AWS::Events::EventBusPolicy",
@@ -45,7 +45,7 @@ const putPolicy = (effect, statement, principal, condition) => ({
 
 const rootOf = ({ id }) => ({ "Fn::Sub": `arn:\${AWS::Partition}:iam::${id}:root` });
 
-/** The bus, its archive, who alone may put events of ours on it, and which other AWS accounts may put theirs. */
+/** The bus, its policy and its archive. */
 module.exports = async (osls) => {
   const { accounts, eventSource } = await configured(osls);
   const { awsAccounts, organization } = accounts;
@@ -75,10 +75,7 @@ module.exports = async (osls) => {
         StringEquals: { "aws:PrincipalOrgID": organization },
       }),
     }),
-    /**
-     * What went out, to be replayed for a subscriber that lost it. Never what came in: a replay would ask
-     * for everything again.
-     */
+    /** Outgoing events, for replays to subscribers. Incoming events hold secrets, and a replay would run them again. */
     OutgoingArchive: {
       Type: "AWS::Events::Archive",
       Properties: {

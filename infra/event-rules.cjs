@@ -4,7 +4,7 @@ const { arnOf, hashOf, logicalIdOf, nameOf, ruleArn } = require("./names.cjs");
 const { deadLetterPolicy, encryptedOnly, sentByRulesOnly } = require("./queues.cjs");
 const { serviceRole } = require("./roles.cjs");
 
-/** How long EventBridge tries to deliver; what comes later is for an operator. */
+/** How long EventBridge retries a delivery. Then the event becomes a dead letter. */
 const RETRY_POLICY = {
   MaximumEventAgeInSeconds: delivery.rules.eventAgeSeconds,
   MaximumRetryAttempts: delivery.rules.retryAttempts,
@@ -12,21 +12,21 @@ const RETRY_POLICY = {
 
 const INTAKE = "IntakeLambdaFunction";
 
-/** A name of EventBridge has 64 characters; a stage's may take 12 of them. */
+/** A rule's name has at most 64 characters, of which the name of a stage takes up to 12. */
 const MAX_NAME_LENGTH = 34;
 
 const shortened = (name) =>
   name.length <= MAX_NAME_LENGTH ? name : `${name.slice(0, MAX_NAME_LENGTH - 9)}-${hashOf(name)}`;
 
 /**
- * A pattern as a text: CloudFormation refuses null in an object, and has turned numbers and
- * booleans in it into texts. No dollar sign, or osls would take what follows for a variable.
+ * A pattern as a string. In an object CloudFormation refuses null and turns numbers and booleans into strings.
+ * Dollar signs are escaped, because osls would read a variable after one.
  */
 const textOf = (pattern) => JSON.stringify(pattern).replaceAll("$", "\\u0024");
 
 /**
- * A reaction to our own events is one to those that our own AWS account puts, the first time: a replay
- * of the archive is for subscribers and runs nothing.
+ * A reaction to Skyhook's own events matches only events that Skyhook's own AWS account puts, and no replay of
+ * the archive: replays are for subscribers and must not run commands.
  */
 const patternOf = (when, eventSource) =>
   when.source.includes(eventSource)
@@ -43,7 +43,7 @@ const patternOf = (when, eventSource) =>
     : textOf(when);
 
 const target = (more = {}) => ({
-  // The id that the target had when it was the function: a target of the same id is replaced at once.
+  // The id of an earlier target, the function itself. EventBridge replaces a target of the same id at once.
   Id: "intake",
   Arn: arnOf("RequestQueue"),
   RetryPolicy: RETRY_POLICY,
@@ -52,9 +52,9 @@ const target = (more = {}) => ({
 });
 
 /**
- * A rule sends to the queue from the moment in which it is made or updated, so everything behind it has
- * to be there. EventBridge does not try again what a policy denies; and the queue is removed with what
- * is in it when a deployment fails and is rolled back, so that it has to be read by then.
+ * A rule sends to the queue from the moment of its creation or update, so the queue's policies and its reader must
+ * exist before. EventBridge does not retry an event that a policy denies. And if a deployment fails, CloudFormation
+ * removes the queue with its messages, so intake must read it by then.
  */
 const WHEN_QUEUE_IS_READ = {
   DependsOn: [
@@ -87,8 +87,8 @@ const reactionRule = ({ name, when, bus }, eventSource) => ({
 });
 
 /**
- * Rules of stages deployed before this queue call the function itself. While a deployment updates them,
- * and for as long as EventBridge still uses the target that a rule had, such a call has to be allowed.
+ * In stages from before this queue, rules invoke the function directly. That must stay allowed while a deployment
+ * updates the rules, and while EventBridge still uses their earlier targets.
  */
 const mayCall = (sourceArn) => ({
   Type: "AWS::Lambda::Permission",
@@ -100,7 +100,7 @@ const mayCall = (sourceArn) => ({
   },
 });
 
-/** What fills the queue of intake: requests on our bus, and a rule for each reaction. */
+/** Everything that fills the queue `requests`: a rule for requests and one for each reaction, with their policies. */
 exports.intakeRules = async (osls) => {
   const { rules, eventSource } = await configured(osls);
   const ours = ruleArn(`${nameOf("events")}/${nameOf("*")}`);
@@ -116,7 +116,7 @@ exports.intakeRules = async (osls) => {
         ...ON_OUR_BUS,
         EventPattern: {
           "detail-type": ["CommandRequested", "TaskFollowRequested"],
-          // Skyhook requests no command by an event; a request under its source comes from another sender.
+          // Skyhook never requests a command by an event, so such an event with its source is forged.
           source: [{ "anything-but": [eventSource] }],
         },
         Targets: [target()],
@@ -134,8 +134,8 @@ exports.intakeRules = async (osls) => {
 };
 
 /**
- * What takes the events of one AWS account's commands to its bus. These events were put on our bus
- * by us, so this is their first way on; one that came from another bus goes no further.
+ * The rule and role that forward events of one AWS account's commands to its bus. EventBridge forwards an event
+ * from bus to bus only once. Skyhook puts these events on its own bus, so this is the first time.
  */
 const subscriber = ({ id, bus }, eventSource) => {
   const rule = `Subscriber${id}`;
@@ -148,7 +148,7 @@ const subscriber = ({ id, bus }, eventSource) => {
         EventBusName: { Ref: "EventBus" },
         EventPattern: {
           source: [eventSource],
-          // Only events that our own AWS account put; another's may carry our source.
+          // Only events of Skyhook's own AWS account: another one can use the same source.
           account: [{ Ref: "AWS::AccountId" }],
           "detail-type": [{ prefix: "Command" }, { prefix: "Task" }],
           detail: { metadata: { sender: [id] } },
@@ -170,7 +170,7 @@ const subscriber = ({ id, bus }, eventSource) => {
   };
 };
 
-/** A rule for each AWS account that has a bus for the events of its commands. */
+/** Rules and roles for each AWS account with a `bus` in the accounts file. */
 exports.subscribers = async (osls) => {
   const { accounts, eventSource } = await configured(osls);
   const subscribers = accounts.awsAccounts.filter(({ bus }) => bus);

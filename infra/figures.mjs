@@ -1,11 +1,10 @@
 /**
- * `npm run figures`: how large the sources are, how the folders of lib depend on each other, and what one
- * command passes on its way. Prints the measurements; judges nothing.
+ * `npm run figures` prints the size of the sources, the number of imports between the folders of lib, and the number
+ * of files and functions that one command runs through. It has no limits and never fails on a number.
  *
- * The way of a command is measured in the real program: its bundle gets a probe at the start of each
- * function, a local run takes one command that leads to a task, and the probes are read at the command's
- * end. The service runs as another process. Files that stand in for AWS, for the operating system and for a
- * person are left out.
+ * The path of a command is measured in the real program: its bundle has a probe at the start of each function, a
+ * local run executes one command with a task, and the probes are read at the command's end. The service runs as
+ * another process. Files that replace AWS or the operating system, and those of the command line, do not count.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +18,7 @@ import { build } from "esbuild";
 import { BASE } from "./bundling.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const NOT_ON_THE_WAY = /^lib\/(local|cli|service|admin|intake\/event-patterns|platform\/system\.)/;
+const NOT_COUNTED = /^lib\/(local|cli|service|admin|intake\/event-patterns|platform\/system\.)/;
 const COMMAND = [
   ...["send", "update-container", "--project-id", "1234567", "--region-id", "76"],
   ...["--container-name", "my-container", "--is-disabled", "false"],
@@ -27,7 +26,7 @@ const COMMAND = [
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
-/** The folder that a file counts to: `lib/engine`, also for what lies deeper; `functions` for all of them. */
+/** The folder of a file: `lib/engine` for all files below it, `functions` for all functions. */
 const folderOf = (file) =>
   (/^lib\/[^/]+(?=\/)/.exec(file) ?? [file.slice(0, file.indexOf("/"))])[0];
 
@@ -68,7 +67,7 @@ const measureFolders = (sources) => {
   };
 };
 
-/** Calls `visit` with each function of a syntax tree that has a body, and the name it is known by. */
+/** Calls `visit` with the body and the name of each function in a syntax tree. */
 const visitFunctions = (node, visit, name = "") => {
   if (node === null || typeof node !== "object") return;
   if (Array.isArray(node)) {
@@ -76,15 +75,15 @@ const visitFunctions = (node, visit, name = "") => {
     return;
   }
   const own = node.identifier?.value ?? node.key?.value ?? node.id?.value ?? name;
-  // A method holds its function; others are functions themselves.
+  // The node of a method contains its function; other nodes are functions themselves.
   const { body } = node.type === "ClassMethod" ? node.function : node;
   if (/Function|Method/.test(node.type ?? "") && body?.span) visit(body, own);
   for (const child of Object.values(node)) visitFunctions(child, visit, own);
 };
 
-/** The text with a call of the probe at the start of each function. */
+/** The source with a call of the probe at the start of each function. */
 const withProbes = (file, source) => {
-  // A first statement whose place is known: swc counts bytes on from one file to the next.
+  // A first statement at a known position: swc continues to count bytes from one file to the next.
   const text = `0;${source}`;
   const tree = parseSync(text, { syntax: "typescript", target: "es2022" });
   const [{ span: first }] = tree.body;
@@ -106,7 +105,7 @@ const withProbes = (file, source) => {
   return probed + bytes.subarray(from).toString();
 };
 
-/** Notes every call from the first signal on, and prints the notes at the second one. */
+/** Records every call from the first signal on, and prints the records at the second one. */
 const PROBE = `let calls;
 globalThis.skyhookProbe = (file, name) => calls?.push([file, name]);
 process.on("SIGUSR2", () => {
@@ -135,15 +134,17 @@ const buildProbed = (outdir) =>
     ],
   });
 
-/** Resolves with the first line that fits. */
+/** Resolves with the first line that matches. Rejects if the stream ends before. */
 const lineOf = (stream, pattern) =>
   new Promise((resolve, reject) => {
     const lines = createInterface({ input: stream });
     lines.on("line", (line) => pattern.test(line) && resolve(line));
-    lines.on("close", () => reject(new Error(`ended before a line with ${pattern}`)));
+    lines.on("close", () =>
+      reject(new Error(`the process ended before it printed a line that matches ${pattern}`)),
+    );
   });
 
-/** The calls of a local run while one command goes from its sender to its end. */
+/** The calls of a local run during one command, from its request to its end. */
 const traceCommand = async () => {
   const folder = mkdtempSync(join(tmpdir(), "skyhook-figures-"));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
@@ -187,11 +188,11 @@ const measureCommand = async () => {
   const count = (name) =>
     calls.filter(([file, it]) => /^lib\/local\/level-ledger/.test(file) && it.startsWith(name))
       .length;
-  const onTheWay = calls.filter(([file]) => !NOT_ON_THE_WAY.test(file));
-  const folders = onTheWay.map(([file]) => folderOf(file));
+  const counted = calls.filter(([file]) => !NOT_COUNTED.test(file));
+  const folders = counted.map(([file]) => folderOf(file));
   return {
-    "a command with a task: files": new Set(onTheWay.map(([file]) => file)).size,
-    "a command with a task: functions": new Set(onTheWay.map((call) => call.join(" "))).size,
+    "a command with a task: files": new Set(counted.map(([file]) => file)).size,
+    "a command with a task: functions": new Set(counted.map((call) => call.join(" "))).size,
     "a command with a task: changes of folder": folders.filter(
       (folder, index) => index > 0 && folder !== folders[index - 1],
     ).length,

@@ -1,6 +1,6 @@
 /**
- * Generates files from schemas and commands of lib: `write` writes them, `check` fails when one is
- * stale, or when an independent validator finds that openapi.json is no OpenAPI 3.1.
+ * Generates files from schemas and commands of lib: `write` writes them, `check` fails if one is stale, or if an
+ * independent validator finds that openapi.json is not valid OpenAPI 3.1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -58,12 +58,12 @@ const GENERATED = [
   },
 ];
 
-/** Evaluates an expression over exports of lib/, which Node 20 cannot import as they are. */
+/** Evaluates an expression over exports of lib/. It bundles them first, because Node 20 cannot import TypeScript. */
 const evaluate = async ({ file, imports, make }) => {
   const lines = Object.entries(imports).map(
     ([name, path]) => `import { ${name} } from "./${path}";`,
   );
-  // A file of its own: an error in a data: URL prints the whole program.
+  // Not a data: URL, because an error in one prints the whole program.
   const bundle = resolve("dist", "generated", `${basename(file)}.mjs`);
   await build({
     absWorkingDir: ROOT,
@@ -85,7 +85,7 @@ const fail = (message) => {
 const check = async (file, text) => {
   if (file === OPENAPI) {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
-    if (!valid) fail(`${file} is not valid OpenAPI: ${JSON.stringify(errors, undefined, 2)}`);
+    if (!valid) fail(`${file}: not valid OpenAPI 3.1: ${JSON.stringify(errors, undefined, 2)}`);
   }
   if (readFileSync(join(ROOT, file), "utf8") !== text) {
     fail(`${file} is stale; run: npm run generate`);

@@ -1,8 +1,8 @@
 const { end } = require("./configured.cjs");
 
 /**
- * Stops every function, without packaging or deploying: README, "Stop everything". Rules go on filling
- * the queue of intake, which keeps their events for 4 days.
+ * The stack parameter `Running` stops every function without a deployment: docs/operate/stop-and-replay.md.
+ * Rules continue to fill the queue `requests`, which keeps events for 4 days.
  */
 const whileRunning = (yes, no) => ({ "Fn::If": ["IsRunning", yes, no] });
 exports.whileRunning = whileRunning;
@@ -11,15 +11,16 @@ exports.STATE = whileRunning("ENABLED", "DISABLED");
 
 exports.parameters = async ({ resolveVariable }) => {
   const running = await resolveVariable("param:running");
-  // YAML reads a bare one as true or false.
-  if (!["yes", "no"].includes(running)) end(['running: "yes" or "no", in quotes']);
+  // YAML reads yes and no without quotes as true and false.
+  if (!["yes", "no"].includes(running))
+    end([`running: must be "yes" or "no", in quotes; is ${running}`]);
   return {
     Running: {
       Type: "String",
-      Description: "no stops everything",
+      Description: "no stops every function of the stage",
       AllowedValues: ["yes", "no"],
-      // A deployment names no value, and so sets what its stage says. Named by osls's
-      // `stackParameters`, the very first one would fail: its template has the bucket and nothing else.
+      // A deployment passes no value, so it sets the default, which is the stage's own. The `stackParameters` of
+      // osls would fail the first deployment: its template has no parameter yet, only a bucket.
       Default: running,
     },
   };
@@ -28,20 +29,20 @@ exports.parameters = async ({ resolveVariable }) => {
 exports.conditions = { IsRunning: { "Fn::Equals": [{ Ref: "Running" }, "yes"] } };
 
 /**
- * Not a reserved concurrency of 0: Lambda would go on receiving, each refused call would cost a message
- * a receive, and good ones would become dead letters.
+ * Stops a queue's event source mapping. A reserved concurrency of 0 would not: Lambda would still receive, each
+ * refused invocation would cost a message one receive, and valid messages would become dead letters.
  */
 const READ_NO_QUEUE = { Properties: { Enabled: whileRunning(true, false) } };
 
 /**
- * Their rules and schedules are off, but for an hour Lambda may still repeat a run that has failed. At 0 it
- * makes a dead letter of that at once, which loses nothing: the next tick does the same.
+ * Stops retries. Rules and schedules of these functions are off, but Lambda may retry a failed run for an hour. At
+ * a concurrency of 0 it makes a dead letter of it at once. Nothing is lost: the next run does the same work.
  */
 const REPEAT_NOTHING = {
   Properties: { ReservedConcurrentExecutions: whileRunning({ Ref: "AWS::NoValue" }, 0) },
 };
 
-/** Of what osls makes, where a condition has no place. */
+/** Changes to resources that osls generates; their settings in serverless.yml cannot hold a condition. */
 exports.extensions = {
   IntakeEventSourceMappingSQSRequestQueue: READ_NO_QUEUE,
   RunDashcommandsEventSourceMappingSQSCommandQueue: READ_NO_QUEUE,

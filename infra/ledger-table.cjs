@@ -1,14 +1,11 @@
 const { nameOf } = require("./names.cjs");
 
-/**
- * Keys and index are those of lib/platform/aws/dynamodb-ledger.ts, which local runs create their table from; a
- * test compares the two.
- */
+/** The ledger. Keys and index equal those of lib/platform/aws/dynamodb-ledger.ts; a test compares both. */
 module.exports = {
   LedgerTable: {
     Type: "AWS::DynamoDB::Table",
-    // On every stage: no slip with a stack or a key schema takes what commands have done along.
-    // README, "Remove a stage", has how to delete the table, or to adopt it again.
+    // On every stage, so that a mistake with a stack or a key schema cannot delete the history of commands.
+    // docs/operate/remove-a-stage.md explains how to delete the table, or to adopt it again.
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
     Properties: {
@@ -32,9 +29,9 @@ module.exports = {
         },
       ],
       TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
-      // Without the ledger a replayed message would create again. README, "Restore the ledger".
+      // Without the ledger a repeated message would create a resource again: docs/operate/restore-the-ledger.md.
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      // The AWS managed key, whose every use CloudTrail shows; requests hold envs and pull secrets.
+      // The AWS managed key; CloudTrail records its use. Stored requests hold envs and pull secrets.
       SSESpecification: { SSEEnabled: true },
     },
   },

@@ -3,16 +3,16 @@ const { intakeRules, subscribers } = require("./event-rules.cjs");
 const { nameOf, STAGE } = require("./names.cjs");
 
 /*
- * Metrics in the form of a dashboard's graph: namespace, name, and each dimension with its value.
+ * Metrics as arrays, in the form of a dashboard's graph: namespace, name, then name and value of each dimension.
  */
 
-/** Of lib/platform/ports/metrics.ts. */
+/** A metric of lib/platform/ports/metrics.ts. */
 exports.ours = (metric, ...dimensions) => ["skyhook", metric, "service", STAGE, ...dimensions];
 
 const ofFunction = (metric, name) => ["AWS/Lambda", metric, "FunctionName", nameOf(name)];
 exports.ofFunction = ofFunction;
 
-/** A rule of the default bus has no dimension for its bus. */
+/** Metrics of a rule on the default bus have no dimension `EventBusName`. */
 const ofRule = ({ Name, EventBusName }) => [
   ...["AWS/Events", "InvocationsFailedToBeSentToDlq"],
   ...(EventBusName ? ["EventBusName", nameOf("events")] : []),
@@ -20,9 +20,9 @@ const ofRule = ({ Name, EventBusName }) => [
 ];
 
 /**
- * Metrics of what could not even become a dead letter, each as a graph has it. Functions send their
- * dead letters to destinations: Lambda counts `DeadLetterErrors` only for functions that have a
- * dead-letter queue instead. What SQS itself moves cannot be lost on the way.
+ * Metrics of dead letters that could not be stored. Functions send theirs to destinations; Lambda counts
+ * `DeadLetterErrors` only for functions with a dead-letter queue of their own. SQS loses no message that it
+ * moves to a dead-letter queue itself.
  */
 exports.lostDeadLetters = async (osls) => {
   const resources = {

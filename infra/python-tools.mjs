@@ -1,8 +1,8 @@
 /**
- * Programs that exist as Python packages only, in a virtual environment of this folder. Nothing that
- * ships and no test of `npm test` needs one.
+ * Installs and runs programs that exist only as Python packages, in a virtual environment of the repository.
+ * No shipped code and no test of `npm test` needs one.
  *
- * `node infra/python-tools.mjs PROGRAM ARGUMENT…` runs one.
+ * Usage: `node infra/python-tools.mjs PROGRAM ARGUMENT…`
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PYTHON = join(ROOT, "infra", "python");
 const REQUIREMENTS = join(PYTHON, "requirements.txt");
 
-/** The virtual environment of a program; the lock is for two that install at once. */
-const placeOf = (name) => {
+/** Paths of a program's virtual environment. The lock prevents two installations at the same time. */
+const pathsOf = (name) => {
   const isAlone = name === "checkov";
   const environment = join(ROOT, isAlone ? ".venv-checkov" : ".venv");
   return {
@@ -26,13 +26,13 @@ const placeOf = (name) => {
     lockFolder: `${environment}.lock`,
   };
 };
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 const INSTALL_LIMIT_MS = 5 * 60_000;
-/** MiniStack's floor. Fails also for a Python that came without `venv`. */
+/** Fails for a Python older than MiniStack needs, and for one without `venv`. */
 const FITS = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
-/** The requirements' versions, by package. */
+/** Versions of the required packages, by name. */
 export const PINNED = Object.fromEntries(
   readFileSync(REQUIREMENTS, "utf8")
     .split("\n")
@@ -40,7 +40,7 @@ export const PINNED = Object.fromEntries(
     .map((line) => line.replace(/\[.*\]/, "").split("==")),
 );
 
-/** The name of a Python that fits, or undefined where there is none. */
+/** Name of a suitable Python, or undefined. */
 export const findPython = () =>
   ["python3", "python"].find((name) => spawnSync(name, ["-c", FITS]).status === 0);
 
@@ -50,7 +50,7 @@ const run = (environment, command, ...args) => {
     timeout: INSTALL_LIMIT_MS,
   });
   if (status === 0) return;
-  // A half-made environment would be taken for a whole one.
+  // The next run would use an incomplete environment.
   rmSync(environment, { recursive: true, force: true });
   throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? `${stdout}${stderr}`}`);
 };
@@ -62,23 +62,26 @@ const sleep = (durationMs) => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 };
 
-/** @throws Error when another run holds it for longer than an installation may take */
+/** @throws Error if another run holds the lock for longer than an installation may take */
 const lock = (lockFolder) => {
-  for (let waitedMs = 0; waitedMs < INSTALL_LIMIT_MS; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; waitedMs < INSTALL_LIMIT_MS; waitedMs += POLL_MS) {
     try {
       mkdirSync(lockFolder);
       return;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
-      sleep(LOOK_MS);
+      sleep(POLL_MS);
     }
   }
-  throw new Error(`another run seems to install; if none does, remove ${lockFolder}`);
+  throw new Error(
+    `${lockFolder}: another run holds this lock; if none is running, remove the folder`,
+  );
 };
 
 const install = ({ environment, requirements, stamp, programs }, wanted) => {
   const python = findPython();
-  if (python === undefined) throw new Error("there is no Python 3.10 or newer with venv and pip");
+  if (python === undefined)
+    throw new Error("no Python 3.10 or newer with venv and pip found; install one");
   rmSync(environment, { recursive: true, force: true });
   run(environment, python, "-m", "venv", environment);
   run(environment, join(programs, "pip"), "install", "--quiet", "--requirement", requirements);
@@ -86,11 +89,11 @@ const install = ({ environment, requirements, stamp, programs }, wanted) => {
 };
 
 /**
- * The path of a program of the requirements, installed first where it is not.
- * @throws Error when there is no Python, or the packages cannot be installed
+ * The path of a program. Installs it if it is missing or has another version.
+ * @throws Error if there is no suitable Python, or the installation fails
  */
 export const pythonProgram = (name) => {
-  const place = placeOf(name);
+  const place = pathsOf(name);
   const wanted = createHash("sha256").update(readFileSync(place.requirements)).digest("hex");
   if (!isInstalled(place, name, wanted)) {
     lock(place.lockFolder);
@@ -111,7 +114,7 @@ if (realpathSync(process.argv[1] ?? ".") === fileURLToPath(import.meta.url)) {
     if (error) throw error;
     process.exitCode = status ?? 1;
   } catch (error) {
-    process.stderr.write(`${name} cannot be run: ${error.message}\n`);
+    process.stderr.write(`cannot run ${name}: ${error.message}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 const deployment = require("../lib/platform/deployment.json");
 const { arnOf, nameOf } = require("./names.cjs");
 
-/** SQS also answers plain HTTP, in which anyone on the way could read a signed request and its reply. */
+/** SQS also accepts plain HTTP, which exposes a signed request and its reply to the network. */
 const NO_PLAIN_HTTP = {
   Sid: "NoPlainHttp",
   Effect: "Deny",
@@ -25,12 +25,12 @@ const policyOf = (queue, statements) => ({
   },
 });
 
-/** Of a dead-letter queue that SQS itself fills. */
+/** The policy of a dead-letter queue that only SQS itself fills. */
 const encryptedOnly = (queue) => policyOf(queue, []);
 
 const EVENT_BRIDGE = { Effect: "Allow", Principal: { Service: "events.amazonaws.com" } };
 
-/** Roles and users: a service that acts for us has no AWS account of its own. */
+/** Denies roles and users of other AWS accounts. AWS services have no AWS account of their own. */
 const NO_OTHER_AWS_ACCOUNT = {
   Sid: "NoOtherAwsAccount",
   Effect: "Deny",
@@ -41,15 +41,15 @@ const NO_OTHER_AWS_ACCOUNT = {
   },
 };
 
-/** Lets rules of EventBridge put what they could not deliver into a dead-letter queue. */
+/** Allows EventBridge rules to store undelivered events in a dead-letter queue. */
 const deadLetterPolicy = (queue, condition) =>
   policyOf(queue, [{ ...EVENT_BRIDGE, Condition: condition }]);
 
 /**
- * Only our own AWS account sends what functions read: a command on the direct queue has our own
- * rights. Without any policy it would be so too, but an "allow" that an operator adds would change it,
- * and no "allow" goes before a "deny". The first statement is about roles and users, the second
- * about AWS services, which have no account of their own and say for whose resource they act.
+ * Allows only Skyhook's own AWS account to send, because a command on the direct queue has the rights of that
+ * account. The default denies other accounts too, but a later "allow" could change that; a "deny" always wins.
+ * The first statement covers roles and users. The second covers AWS services, which have no AWS account of their
+ * own and name the AWS account of the resource that they act for.
  */
 const sentByUsOnly = (queue) =>
   policyOf(queue, [
@@ -66,10 +66,10 @@ const sentByUsOnly = (queue) =>
   ]);
 
 /**
- * Only these rules send, and principals of our own AWS account whose own policies allow it, such as a
- * person who redrives dead letters. A message says for itself which AWS account its event is of, so
- * that right is the right to speak for every sender.
- * @param ruleArns patterns of ARNs: one ARN for each of 300 rules would exceed the size of a policy
+ * Allows these rules to send, and principals of Skyhook's own AWS account with a permission of their own, such as
+ * an operator who redrives dead letters. The message itself names the sender of its event, so this permission
+ * allows to act as every sender.
+ * @param ruleArns patterns of ARNs, because the ARNs of 300 rules would exceed the size of a policy
  */
 const sentByRulesOnly = (queue, ruleArns) =>
   policyOf(queue, [
@@ -90,7 +90,7 @@ const sentByRulesOnly = (queue, ruleArns) =>
     NO_OTHER_AWS_ACCOUNT,
   ]);
 
-/** What SQS does with the messages of a queue that a function reads. */
+/** Visibility, retention and redrive policy of a queue that a function reads. */
 const limits = ({ visibilitySeconds, retentionSeconds, maxReceiveCount }, deadLetterQueue) => ({
   VisibilityTimeout: visibilitySeconds,
   MessageRetentionPeriod: retentionSeconds,
@@ -115,7 +115,7 @@ const queues = {
     Properties: {
       QueueName: nameOf("commands.fifo"),
       FifoQueue: true,
-      // Two commands may be equal in content and still two; the sender's deduplication id decides.
+      // Two different commands can have equal content; the sender's deduplication id decides.
       ContentBasedDeduplication: false,
       ...limits(deployment.queues.commands, "CommandDeadLetter"),
       SqsManagedSseEnabled: true,
@@ -140,17 +140,17 @@ const queues = {
     "wake signals that poll-tasks failed to process three times",
   ),
 
-  /** What rules of both buses send to intake. Its policy is in event-rules.cjs. */
+  /** Events for intake, from rules of both buses. Its policy is in event-rules.cjs. */
   RequestQueue: {
     Type: "AWS::SQS::Queue",
     Properties: {
       QueueName: nameOf("requests"),
       ...limits(deployment.queues.requests, "RequestDeadLetter"),
-      // Not SQS's key in KMS: EventBridge cannot write to a queue that the AWS-managed key encrypts.
+      // No KMS key: EventBridge cannot write to a queue under the AWS managed key.
       SqsManagedSseEnabled: true,
     },
   },
-  // Of its own, and nothing else gets into it: StartMessageMoveTask moves only what SQS itself put there.
+  // Only SQS itself puts messages into this queue, so that StartMessageMoveTask can move all of them.
   RequestDeadLetter: deadLetter(
     "requests-dead-letter",
     "events that intake failed to process ten times",

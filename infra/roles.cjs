@@ -1,7 +1,7 @@
 const { configured } = require("./configured.cjs");
 const { arnOf } = require("./names.cjs");
 
-/** Keeps schedules and rules of other AWS accounts from using a role through the service that all share. */
+/** Prevents schedules and rules of other AWS accounts from using a role through the shared service. */
 const FOR_US_ONLY = { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } };
 
 const role = (trust, policy, statements) => ({
@@ -18,9 +18,9 @@ const role = (trust, policy, statements) => ({
 });
 
 /**
- * A role that an AWS service takes on for something of ours.
- * @param name what its policy is called
- * @param condition more that has to hold when the service takes it
+ * A role for an AWS service that acts for a resource of the stage.
+ * @param name of its policy
+ * @param condition further conditions of its trust policy
  */
 const serviceRole = (service, name, statements, condition = {}) =>
   role(
@@ -29,18 +29,17 @@ const serviceRole = (service, name, statements, condition = {}) =>
     statements,
   );
 
-/** The role of a function: only who may pass a role of this AWS account can give it to one. */
+/** The role of a function. Its trust needs no condition: attaching it takes `iam:PassRole` in this AWS account. */
 const functionRole = (...statements) =>
   role({ Principal: { Service: "lambda.amazonaws.com" } }, "function", statements);
 exports.serviceRole = serviceRole;
 
-/**
- * One role for each function, with what it calls and nothing else. Roles have no names of their own:
- * IAM is global, and a name would keep a stage out of a second region.
+/*
+ * One role for each function, with exactly the actions that it calls. Roles have no explicit names: IAM is global,
+ * and a name would allow the stage in one region only.
  *
- * No statement for KMS: DynamoDB, SQS and SSM decrypt with AWS managed keys, which every principal
- * of the account may use through the service. Parameters under a key of your own need
- * `kms:Decrypt` on that key here.
+ * KMS needs no statement. DynamoDB, SQS and SSM decrypt with AWS managed keys, which every principal of the AWS
+ * account may use through the service. SSM parameters under a key of your own need `kms:Decrypt` on it here.
  */
 const allow = (actions, ...resources) => ({
   Effect: "Allow",
@@ -48,7 +47,7 @@ const allow = (actions, ...resources) => ({
   Resource: resources,
 });
 
-/** @param parameter the name of an SSM parameter, with its slash, or an osls variable that holds it */
+/** @param parameter name of an SSM parameter with its leading slash, or an osls variable of it */
 const parameterArn = (parameter) => ({
   "Fn::Sub": `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${parameter}`,
 });
@@ -56,13 +55,13 @@ const parameterArn = (parameter) => ({
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of osls
 const FINGERPRINT_KEY = parameterArn("${param:fingerprintKeyParameter}");
 
-/** What every function does: every item is read and written whole; nothing is updated or deleted. */
+/** Ledger actions of every function. Items are read and written whole; none is updated or deleted. */
 const LEDGER = allow(["dynamodb:GetItem", "dynamodb:PutItem"], arnOf("LedgerTable"));
 const PUBLISH = allow(["events:PutEvents"], arnOf("EventBus"));
 
 /**
- * All of the stage's own parameters by one grant, so that a role's policy does not grow with every
- * account; each one with a name elsewhere by its own.
+ * ARNs of the API key parameters: one pattern for all under `/skyhook/STAGE/`, so that the policy does not grow
+ * with every account, and one ARN for each parameter elsewhere.
  */
 const grantsFor = (keyParameters, stage) => {
   const own = `/skyhook/${stage}/`;
@@ -70,25 +69,25 @@ const grantsFor = (keyParameters, stage) => {
   return [parameterArn(`${own}*`), ...others.map(parameterArn)];
 };
 
-/** What run-commands and poll-tasks do, because both advance commands, of any account. */
+/** Statements of run-commands and poll-tasks, which both advance commands of any account. */
 const commandsOf = (keyParameters, stage) => [
   LEDGER,
-  // run-commands hands a lane over, poll-tasks sends commands back.
+  // run-commands hands lanes over, poll-tasks sends commands back to their queue.
   allow(["sqs:SendMessage"], arnOf("CommandQueue"), arnOf("WakeQueue")),
   PUBLISH,
   allow(["ssm:GetParameter"], ...grantsFor(keyParameters, stage)),
 ];
 
 /**
- * What scheduled jobs have in common in the ledger: the rate limit and key state of their account. `due`
- * is the partition key of the ledger's index, should DynamoDB count it as a leading key of a write.
+ * Ledger items that all scheduled jobs use: rate limit and API key state of their account. `due` is the partition
+ * key of the ledger's index, in case DynamoDB counts it as a leading key of a write.
  */
 const SHARED_ITEMS = ["budget#*", "due"];
 
 /**
- * What a scheduled job does, with its one account. It reaches its own items only, so it can read no
- * stored request. Both actions always name a key; "for all values" would be true of none.
- * @param ownItems patterns of item keys: the kinds of lib/ledger, and the job's own lease
+ * Statements of a scheduled job, which uses one account. It has access to its own items only and can read no
+ * stored request. `ForAllValues` is also true without any key, but both actions always name one.
+ * @param ownItems patterns of item keys: kinds of lib/ledger, and the job's own lease
  */
 const jobOf = (keyParameter, ...ownItems) => [
   {
@@ -105,10 +104,10 @@ const objectArn = (key) => ({
   "Fn::Sub": [`\${bucket}/${key}`, { bucket: arnOf("ConfigBucket") }],
 });
 
-/** Where a call ends that failed at every retry. */
+/** Permission to store an invocation that failed at every retry. */
 const keepFailed = (queue) => allow(["sqs:SendMessage"], arnOf(queue));
 
-/** Without the right to list, S3 answers "denied" instead of "not there". */
+/** Without s3:ListBucket, S3 answers "access denied" instead of "no such key". */
 const readConfig = (key) => [
   allow(["s3:GetObject"], objectArn(key)),
   allow(["s3:ListBucket"], arnOf("ConfigBucket")),
@@ -117,10 +116,10 @@ const readConfig = (key) => [
 const consume = (queue) =>
   allow(["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], arnOf(queue));
 
-/** osls makes the log group; its Arn ends in `:*`, which are its streams. */
+/** osls creates the log group. Its Arn ends in `:*`, which covers its streams. */
 const log = (logGroup) => allow(["logs:CreateLogStream", "logs:PutLogEvents"], arnOf(logGroup));
 
-/** Checks whether an id is taken, records rejections, hands commands over; never calls the provider. */
+/** Intake checks ids, records rejections and enqueues commands. It never calls the provider. */
 const INTAKE = [
   allow(["dynamodb:GetItem"], arnOf("LedgerTable")),
   {

@@ -5,8 +5,8 @@ const { STATE } = require("./kill-switch.cjs");
 const { serviceRole } = require("./roles.cjs");
 
 /**
- * What a tick is to a function: documented keywords of Scheduler, instead of what it sends by default.
- * A repeated attempt has another id and the same time, by which snapshot-prices knows its run.
+ * Payload of a scheduled invocation, with Scheduler's documented keywords. A retry has another id and the same
+ * time, by which snapshot-prices recognises its run.
  */
 const TICK = JSON.stringify({
   id: "<aws.scheduler.execution-id>",
@@ -14,10 +14,10 @@ const TICK = JSON.stringify({
 });
 
 /**
- * A schedule that calls a function, and the role that lets it. Stages had schedules of other ids and names
- * in the default group. CloudFormation cannot move a schedule into a group: it looks for it there, and the
- * update fails. So these are new, and the update deletes the others when these exist.
- * @param name of the schedule
+ * A schedule that invokes a function, and its role. Earlier stages had schedules in the default group.
+ * CloudFormation cannot move a schedule between groups: it looks for it in the new group and the update fails. So
+ * these have new ids and names, and the update deletes the old ones after it has created these.
+ * @param name of the schedule in deployment.json
  */
 const schedule = ({ id, name, target }) => ({
   [id]: {
@@ -47,13 +47,13 @@ const schedule = ({ id, name, target }) => ({
       { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
       { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arnOf("ScheduleDeadLetter")] },
     ],
-    // The group: of a single schedule's ARN its user guide says that it must not stand here.
+    // The ARN of the group: Scheduler's user guide advises against the ARN of a schedule here.
     { ArnEquals: { "aws:SourceArn": arnOf("ScheduleGroup") } },
   ),
 });
 
 module.exports = async (osls) => ({
-  /** Of this stage alone: for its roles' trust, and because Scheduler counts by group. */
+  /** A group of its own, for the trust of the roles, and because Scheduler's metrics are per group. */
   ScheduleGroup: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: STAGE } },
   ...schedule({ id: "PollTick", name: "poll-tasks", target: "PollDashtasksLambdaFunction" }),
   ...schedule({

@@ -14,14 +14,16 @@ const { bundledPackages, findingsOf }: Audit = await import(
   /* @vite-ignore */ pathToFileURL(resolve("infra/audit.mjs")).href
 );
 
-const weak = (name: string, severity: string) => ({ [name]: { name, severity, range: "<2.0.0" } });
+const vulnerable = (name: string, severity: string) => ({
+  [name]: { name, severity, range: "<2.0.0" },
+});
 
-test("the packages of a bundle are those of which code is left in it", () => {
+test("the packages of a bundle are those with code in it", () => {
   const inputs = {
     "node_modules/zod/v4/core.js": { bytesInOutput: 9 },
     "node_modules/@aws-sdk/core/dist/a.js": { bytesInOutput: 9 },
     "node_modules/a/node_modules/@b/c/d.js": { bytesInOutput: 9 },
-    "node_modules/shaken-off/index.js": { bytesInOutput: 0 },
+    "node_modules/tree-shaken/index.js": { bytesInOutput: 0 },
     "lib/contract/values.ts": { bytesInOutput: 9 },
   };
 
@@ -35,21 +37,24 @@ test.each([
   ["high", true],
   ["moderate", false],
   ["low", false],
-])("a %s weakness of what ships is shown with its place; a failure: %s", (severity, isFailure) => {
-  const vulnerabilities = { ...weak("zod", severity), ...weak("commander", "low") };
+])(
+  "a %s vulnerability of a shipped package is reported with its place; a failure: %s",
+  (severity, isFailure) => {
+    const vulnerabilities = { ...vulnerable("zod", severity), ...vulnerable("commander", "low") };
 
-  const findings = findingsOf({ vulnerabilities }, new Set(["zod"]));
+    const findings = findingsOf({ vulnerabilities }, new Set(["zod"]));
 
-  expect(findings).toEqual({
-    lines: [
-      `${severity}: zod <2.0.0, in the functions and the command line`,
-      "low: commander <2.0.0, in the command line",
-    ],
-    isFailure,
-  });
-});
+    expect(findings).toEqual({
+      lines: [
+        `${severity}: zod <2.0.0, in the functions and the command line`,
+        "low: commander <2.0.0, in the command line",
+      ],
+      isFailure,
+    });
+  },
+);
 
-test("no vulnerability gives no line, and no answer of the registry gives no result", () => {
+test("a report without vulnerabilities has no line, and a registry without audits has no result", () => {
   expect(findingsOf({ vulnerabilities: {} }, new Set())).toEqual({ lines: [], isFailure: false });
   expect(findingsOf({ statusCode: 405 }, new Set())).toBeUndefined();
 });

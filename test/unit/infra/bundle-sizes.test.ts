@@ -4,13 +4,13 @@ import type { Metafile } from "esbuild";
 import { expect, test } from "vitest";
 
 interface Sizes {
-  overBudget(
+  overLimit(
     metafile: Pick<Metafile, "outputs">,
-    budgets: Readonly<Record<string, number>>,
+    limits: Readonly<Record<string, number>>,
   ): readonly string[];
 }
 
-const { overBudget }: Sizes = await import(
+const { overLimit }: Sizes = await import(
   /* @vite-ignore */ pathToFileURL(resolve("infra/bundle-sizes.mjs")).href
 );
 
@@ -39,19 +39,19 @@ const METAFILE = {
   },
 };
 
-test("a bundle within its budget is not complained about", () => {
-  expect(overBudget(METAFILE, { intake: 5_200 })).toEqual([]);
+test("a bundle within its limit has no problem", () => {
+  expect(overLimit(METAFILE, { intake: 5_200 })).toEqual([]);
 });
 
-test("a bundle over its budget is reported with the excess and its five biggest parts", () => {
-  expect(overBudget(METAFILE, { intake: 5_000 })).toEqual([
-    "intake: 5 kB, 200 bytes over its budget of 5 kB; the most of it is zod 2 kB, @smithy/core 1 kB, b 1 kB, lib/contract 1 kB, functions/intake 0 kB",
+test("a bundle over its limit is reported with the excess and its five largest parts", () => {
+  expect(overLimit(METAFILE, { intake: 5_000 })).toEqual([
+    "intake: 5 kB, 200 bytes over its limit of 5 kB; largest parts: zod 2 kB, @smithy/core 1 kB, b 1 kB, lib/contract 1 kB, functions/intake 0 kB",
   ]);
 });
 
-test("a function without a budget is complained about, and a budget without a function", () => {
-  expect(overBudget(METAFILE, { other: 5_000 })).toEqual([
-    "other: there is a budget for it, and no such function",
-    "intake: it has no budget",
+test("a function without a limit is reported, and a limit without a function", () => {
+  expect(overLimit(METAFILE, { other: 5_000 })).toEqual([
+    "other: no such function; remove it from SIZE_LIMITS in infra/build.mjs",
+    "intake: no size limit; add it to SIZE_LIMITS in infra/build.mjs",
   ]);
 });

@@ -9,7 +9,7 @@ const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),
 });
 
-test("package.json decides for every dependency with an install script, and for no other", async () => {
+test("package.json allows or denies every install script of a dependency, and names no other package", async () => {
   const { packages } = await read("package-lock.json", lockSchema);
   const { allowScripts } = await read(
     "package.json",
@@ -19,6 +19,6 @@ test("package.json decides for every dependency with an install script, and for 
   const withScript = Object.entries(packages)
     .filter(([path, { hasInstallScript }]) => path !== "" && hasInstallScript)
     .map(([path]) => path.replace(/^.*node_modules\//, ""));
-  // npm matches names with versions only where the lock file says from where a package came.
+  // npm matches a name with a version only if the lock file has the URL of the package.
   expect(Object.keys(allowScripts).sort()).toEqual([...new Set(withScript)].sort());
 });

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { deployment } from "../../../lib/platform/deployment.ts";
 import { conditionHolds } from "./policy-condition.ts";
 
-/** CloudFormation's short forms, as it reads them. */
+/** CloudFormation's short forms of intrinsic functions, expanded. */
 const tag = (name: string, resolve: (text: string) => unknown): ScalarTag => ({
   tag: `!${name}`,
   resolve,
@@ -38,7 +38,7 @@ const arn = (id: string) => ({ "Fn::GetAtt": [id, "Arn"] });
 const OWN_ACCOUNT = { Ref: "AWS::AccountId" };
 
 describe("the template of another AWS account", () => {
-  test("makes one bus, one rule with its role, and one dead-letter queue", () => {
+  test("creates one bus, one rule with its role, and one dead-letter queue", () => {
     const types = Object.entries(Resources).map(([id, { Type }]) => `${id} ${Type}`);
 
     expect(types).toEqual([
@@ -54,7 +54,7 @@ describe("the template of another AWS account", () => {
   test("lets Skyhook's AWS account put events on that bus, and denies everything else", () => {
     expect(properties("OnlySkyhookMayPut")).toEqual({
       EventBusName: { Ref: "SkyhookEvents" },
-      // CloudFormation refuses an id that another stack has, such as one for another stage of Skyhook.
+      // CloudFormation refuses an id that another stack uses, for example that of another stage of Skyhook.
       StatementId: { "Fn::Join": ["-", { "Fn::Split": [".", { Ref: "BusName" }] }] },
       Statement: {
         Effect: "Allow",
@@ -82,9 +82,9 @@ describe("the template of another AWS account", () => {
     expect(conditionHolds(Condition, context, { SkyhookSource: "skyhook" })).toBe(isAllowed);
   });
 
-  test("takes this AWS account's own events of the named sources to Skyhook's bus", () => {
+  test("forwards this AWS account's own events of the named sources to Skyhook's bus", () => {
     expect(properties("EventsToSkyhook")).toEqual({
-      Description: "Takes events of this AWS account to Skyhook's bus",
+      Description: "Forwards events of this AWS account to Skyhook's bus",
       EventBusName: { Ref: "EventSourcesBusName" },
       EventPattern: { source: { Ref: "EventSources" }, account: [OWN_ACCOUNT] },
       Targets: [
@@ -102,7 +102,7 @@ describe("the template of another AWS account", () => {
     });
   });
 
-  test("gives its rule a role that puts events on Skyhook's bus and does nothing else", () => {
+  test("gives its rule a role that may only put events on Skyhook's bus", () => {
     expect(properties("EventsToSkyhookRole")).toEqual({
       AssumeRolePolicyDocument: {
         Version: "2012-10-17",
@@ -129,7 +129,7 @@ describe("the template of another AWS account", () => {
     });
   });
 
-  test("keeps for two weeks what its rule could not hand over", () => {
+  test("keeps undelivered events for 14 days", () => {
     expect(properties("UndeliveredEvents")).toMatchObject({
       MessageRetentionPeriod: deployment.deadLetterRetentionSeconds,
       SqsManagedSseEnabled: true,
@@ -150,7 +150,7 @@ describe("the template of another AWS account", () => {
     });
   });
 
-  test("asks for what only people know, and prints what Skyhook's side has to know", () => {
+  test("requires three parameters, and outputs the bus for Skyhook's accounts file", () => {
     const asked = Object.entries(Parameters).filter(([, parameter]) => !("Default" in parameter));
 
     expect(asked.map(([name]) => name)).toEqual([

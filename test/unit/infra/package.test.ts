@@ -28,11 +28,11 @@ import { FIRST, type PackagedService, packageService } from "./packaged-service.
 import { createTemplateReader } from "./template-reader.ts";
 
 /*
- * What `npm run package` makes, read as AWS would get it. Packaging takes seconds, so one file makes
- * the package and all the parts beside it look at the same one.
+ * The output of `npm run package`, as AWS receives it. Packaging takes seconds, so this file packages once for all
+ * the tests in package/.
  */
 
-/** Lambda sets it itself. */
+/** A variable that Lambda sets. */
 const LAMBDAS_OWN = "LAMBDA_TASK_ROOT";
 
 const DAY_SECONDS = 24 * 3_600;
@@ -40,7 +40,7 @@ const DAY_SECONDS = 24 * 3_600;
 const namesOf = (settings: z.ZodObject): readonly string[] =>
   Object.keys(settings.shape).filter((name) => name !== LAMBDAS_OWN);
 
-/** Of those without a default. */
+/** Names of settings without a default. */
 const requiredNamesOf = (settings: z.ZodObject): readonly string[] =>
   namesOf(settings).filter((name) => !z.safeParse(settings.shape[name], undefined).success);
 
@@ -48,14 +48,14 @@ let packaged: PackagedService;
 const template = createTemplateReader(() => packaged);
 const { resource, ofType, functionOf } = template;
 
-// Takes 5 s alone; tests of other files run beside it.
+// Takes 5 s alone, and longer while tests of other files run.
 beforeAll(async () => {
   packaged = await packageService();
 });
 afterAll(() => packaged.remove());
 
 describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
-  test("holds the function's own bundle, its source map, and the configs that it names", async () => {
+  test("contains the function's bundle, its source map, and the configs of its variables", async () => {
     const files = await packaged.filesOf(name);
     const { ACCOUNTS_FILE, REACTIONS_FILE } = functionOf(id).variables;
     const configs = [ACCOUNTS_FILE, REACTIONS_FILE].filter((file) => file !== undefined);
@@ -67,7 +67,7 @@ describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
     ]);
   });
 
-  test("loads where nothing is installed, and names each missing setting and our source file", async () => {
+  test("loads without installed packages, and reports each missing setting with the source file", async () => {
     const { dir, name: file, ext } = parse(z.string().parse(resource(id).Properties.Handler));
     const bundle = pathToFileURL(join(packaged.directory, dir, `${file}.mjs`));
     const invoke = `const exported = await import(${JSON.stringify(bundle)});
@@ -88,7 +88,7 @@ describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
 });
 
 describe.each(FUNCTIONS)("the function $name", ({ id, settings }) => {
-  test("runs on the current Node runtime, on arm64, with the memory of all", () => {
+  test("runs on the current Node runtime, on arm64, with the same memory as all functions", () => {
     expect(resource(id).Properties).toMatchObject({
       Runtime: "nodejs24.x",
       Architectures: ["arm64"],
@@ -107,7 +107,7 @@ describe.each(FUNCTIONS)("the function $name", ({ id, settings }) => {
     const variables = Object.fromEntries(
       Object.entries(functionOf(id).variables).map(([setting, value]) => [
         setting,
-        // What stands behind a reference is known only after a deploy; the URLs are queues.
+        // The value of a reference is known only after a deployment. All URLs are those of queues.
         typeof value === "string" ? value : "https://sqs.eu-central-1.amazonaws.com/1/queue",
       ]),
     );
@@ -116,11 +116,14 @@ describe.each(FUNCTIONS)("the function $name", ({ id, settings }) => {
   });
 });
 
-test.each(COMMAND_FUNCTIONS)("$name may be part of a loop through the queues", ({ id }) => {
-  expect(resource(id).Properties).toMatchObject({ RecursiveLoop: "Allow" });
-});
+test.each(COMMAND_FUNCTIONS)(
+  "$name may be part of a recursive loop through the queues",
+  ({ id }) => {
+    expect(resource(id).Properties).toMatchObject({ RecursiveLoop: "Allow" });
+  },
+);
 
-test("no function reserves concurrency: a new AWS account has a quota of ten to give away", () => {
+test("no function reserves concurrency: the whole quota of a new AWS account may be ten", () => {
   const reserved = FUNCTIONS.filter(
     ({ id }) => typeof resource(id).Properties.ReservedConcurrentExecutions === "number",
   );
@@ -128,7 +131,7 @@ test("no function reserves concurrency: a new AWS account has a quota of ten to 
   expect(reserved).toEqual([]);
 });
 
-test("the packaged configs are the files of the stage, as JSON in their own shape", async () => {
+test("the packaged configs are the files of the stage, as JSON with the same keys", async () => {
   const files = await packaged.filesOf("intake");
   const jsonOf = (name: string): unknown => JSON.parse(String(files.get(name)));
 
@@ -168,7 +171,7 @@ testOtherStage(() => packaged);
 testLimits(() => packaged);
 testRefusedFiles(() => packaged);
 
-test("the ledger's table is the one that the ledger's adapter describes, encrypted and restorable", () => {
+test("the ledger's table equals the adapter's description, and is encrypted and restorable", () => {
   expect(resource("LedgerTable").Properties).toEqual({
     TableName: "skyhook-dev-ledger",
     ...LEDGER_TABLE,
@@ -179,16 +182,16 @@ test("the ledger's table is the one that the ledger's adapter describes, encrypt
   });
 });
 
-test("the ledger's table outlives its stack and its replacement, of the stage dev too", () => {
+test("the ledger's table outlives its stack and its replacement, also in the stage dev", () => {
   expect(resource("LedgerTable")).toMatchObject({
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
-    // The name is a literal: CloudFormation can find the table again and import it.
+    // The name is a literal, so CloudFormation can import the existing table.
     Properties: { TableName: "skyhook-dev-ledger", DeletionProtectionEnabled: true },
   });
 });
 
-test("log lines stay longer than dead letters", () => {
+test("log lines are kept longer than dead letters", () => {
   for (const [, { Properties }] of ofType("AWS::Logs::LogGroup")) {
     expect(Properties.RetentionInDays).toBe(deployment.logRetentionDays);
   }
@@ -198,10 +201,10 @@ test("log lines stay longer than dead letters", () => {
   );
 });
 
-/** Of CloudFormation, for what people see in lists. */
+/** Properties of CloudFormation with the name of a resource. */
 const NAME_FIELDS = ["FunctionName", "QueueName", "TableName", "Name", "ArchiveName", "AlarmName"];
 
-test("everything with a name is called skyhook-<stage>-<thing>", () => {
+test("every resource with a name is called skyhook-<stage>-<thing>", () => {
   const names = Object.values(packaged.resources).flatMap(({ Properties }) =>
     NAME_FIELDS.flatMap((field) =>
       typeof Properties[field] === "string" ? [Properties[field]] : [],

@@ -8,9 +8,9 @@ import * as z from "zod";
 
 const run = promisify(execFile);
 
-/** Where the first package goes: osls empties its own folder when it packages again. */
+/** Folder of the first package. osls empties its default folder with each packaging. */
 export const FIRST = "first";
-/** What the files of infra/ read beside each other. */
+/** A file outside of infra/ that infra/ reads. */
 const NUMBERS = join("lib", "platform", "deployment.json");
 export const OSLS = resolve("node_modules/osls/bin/serverless.js");
 
@@ -35,27 +35,27 @@ export interface Template {
   readonly conditions: z.output<typeof templateSchema>["Conditions"];
 }
 
-/** What differs from the packaging of the stage `dev` with the examples. */
+/** Changes to the stage `dev` with the example files. */
 export interface Stage {
   readonly name?: string;
-  /** Texts by file name; a stage parameter names each. */
+  /** Contents by file name. Stage parameters refer to the names. */
   readonly files?: Readonly<Record<string, string>>;
   readonly params?: Readonly<Record<string, string>>;
 }
 
 export interface PackagedService extends Template {
-  /** Where `osls` can be called for it. */
+  /** Working directory of `osls` for this service. */
   readonly directory: string;
-  /** The files in a function's package, by their names. */
+  /** The files of a function's package by name. */
   filesOf(functionName: string): Promise<ReadonlyMap<string, Buffer>>;
   /** Packages a stage from the same bundles. */
   packageStage(stage: Stage): Promise<Template>;
-  /** What is printed when a stage cannot be packaged. @throws Error when it can */
+  /** The output of a packaging that fails. @throws Error if it succeeds */
   refusalOf(stage: Stage): Promise<{ readonly stdout: string; readonly stderr: string }>;
   remove(): Promise<void>;
 }
 
-/** The files in a zip file, as its central directory has them. */
+/** The files of a zip file, read from its central directory. */
 const filesInZip = (zip: Buffer): ReadonlyMap<string, Buffer> => {
   const end = zip.lastIndexOf("PK\u0005\u0006");
   let at = zip.readUInt32LE(end + 16);
@@ -74,15 +74,15 @@ const filesInZip = (zip: Buffer): ReadonlyMap<string, Buffer> => {
   return new Map(entries);
 };
 
-/** How a stage is named to osls. */
+/** Arguments of osls for a stage. */
 export const argumentsOf = ({ name = "dev", params = {} }: Stage): readonly string[] => [
   `--stage=${name}`,
   ...Object.entries(params).map(([param, value]) => `--param=${param}=${value}`),
 ];
 
 /**
- * What `npm run package` does, in a directory of its own so that runs do not meet: builds the
- * functions and packages them, with nothing of AWS in the environment.
+ * Builds and packages the functions like `npm run package`, in a new directory so that parallel runs do not
+ * interfere, and without any AWS variable in the environment.
  */
 export const packageService = async (stage: Stage = {}): Promise<PackagedService> => {
   const directory = await mkdtemp(join(tmpdir(), "skyhook-package-"));
@@ -126,7 +126,7 @@ export const packageService = async (stage: Stage = {}): Promise<PackagedService
         () => undefined,
         (error: unknown) => z.object({ stdout: z.string(), stderr: z.string() }).parse(error),
       );
-      if (!outcome) throw new Error("the stage was packaged");
+      if (!outcome) throw new Error("expected the packaging to fail, but it succeeded");
       return outcome;
     },
     remove: () => rm(directory, { recursive: true }),

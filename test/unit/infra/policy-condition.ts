@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Facts of a request by condition key. A key with several values has a list of them. */
+/** Context of a request: the value or values of each condition key. */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
 const conditionSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
@@ -8,7 +8,7 @@ const valuesSchema = z
   .union([z.string(), z.boolean().transform(String), z.array(z.string())])
   .transform((value) => [value].flat());
 
-/** The name of what a `Ref` or an ARN stands for. */
+/** The name of a reference: a logical id, or `LOGICAL_ID.Arn`. */
 const referenceSchema = z.union([
   z.strictObject({ Ref: z.string() }).transform(({ Ref }) => Ref),
   z
@@ -16,7 +16,7 @@ const referenceSchema = z.union([
     .transform(({ "Fn::GetAtt": path }) => path.join(".")),
 ]);
 
-/** A text with `${NAME}` for what its name stands for. */
+/** Replaces each `${NAME}` by the value of its reference. */
 const textSchema = z
   .strictObject({ "Fn::Sub": z.string() })
   .transform(({ "Fn::Sub": text }) => text);
@@ -30,7 +30,7 @@ const is =
 
 const escaped = (text: string): string => text.replaceAll(/[^\w]/g, "\\$&");
 
-/** `*` in a pattern of IAM is any text, also none. */
+/** Matches a pattern of IAM, in which `*` is any text, also an empty one. */
 const isLike =
   (wanted: readonly string[]) =>
   (value: string): boolean =>
@@ -38,18 +38,18 @@ const isLike =
       new RegExp(`^${pattern.split("*").map(escaped).join(".*")}$`, "s").test(value),
     );
 
-/** Operators of IAM that our policies use, as its user guide defines them. */
+/** The operators of IAM in use, as its user guide defines them. */
 const TESTS: Readonly<Record<string, Test>> = {
   StringEquals: (given, wanted) => given?.some(is(wanted)) ?? false,
   // "If the key is not present, the condition evaluates to true."
   StringNotEqualsIfExists: (given, wanted) => !given?.some(is(wanted)),
-  // Of several patterns one suffices; * stands for any characters, ":" and "/" included.
+  // One of several patterns must match; * matches any characters, including ":" and "/".
   ArnLike: (given, wanted) => given?.some(isLike(wanted)) ?? false,
   // "If the key that you specify is not present, the negated condition is true."
   ArnNotLike: (given, wanted) => !given?.some(isLike(wanted)),
   Bool: (given, wanted) => given?.some(is(wanted)) ?? false,
   BoolIfExists: (given, wanted) => given?.some(is(wanted)) ?? true,
-  // Of every value in the request, and so also when there is none.
+  // True for every value of the request, so also without any value.
   "ForAllValues:StringEquals": (given, wanted) => (given ?? []).every(is(wanted)),
   "ForAllValues:StringLike": (given, wanted) => (given ?? []).every(isLike(wanted)),
   "ForAllValues:StringNotEquals": (given, wanted) => !(given ?? []).some(is(wanted)),
@@ -58,8 +58,8 @@ const TESTS: Readonly<Record<string, Test>> = {
 };
 
 /**
- * Whether a statement's condition holds for a request: all of its operators do.
- * @param references what stands for a `Ref` of the template, and for an ARN by `LOGICAL_ID.Arn`
+ * Whether all operators of a statement's condition are true for a request.
+ * @param references values by the name of a `Ref`, and by `LOGICAL_ID.Arn` for an ARN
  */
 export const conditionHolds = (
   condition: unknown,

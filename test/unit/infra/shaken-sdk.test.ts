@@ -73,7 +73,7 @@ const ledgerOver = (...replies: readonly [StubReply, ...StubReply[]]) => {
   return { stub, ledger: aws.createDynamodbLedger({ client, tableName: "ledger" }) };
 };
 
-/** Over S3 that gives one answer to everything. */
+/** A config source over an S3 that gives the same answer to every request. */
 const configOver = (statusCode: number, headers: Record<string, string>, body: string) => {
   const handle = async () => ({
     response: { statusCode, headers, body: Readable.from([Buffer.from(body)]) },
@@ -94,7 +94,7 @@ test("a write in a bundle is a conflict if its condition fails", async () => {
   expect(await ledger.write({ key: "a", version: 1, value: {} })).toBe("conflict");
 });
 
-test("a request in a bundle that is throttled is sent again", async () => {
+test("a throttled request in a bundle is retried", async () => {
   const { ledger, stub } = ledgerOver(
     refusal("com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException"),
     { status: 200, body: { Item: { pk: { S: "a" }, version: { N: "2" }, value: { S: "{}" } } } },
@@ -104,7 +104,7 @@ test("a request in a bundle that is throttled is sent again", async () => {
   expect(stub.requests).toHaveLength(2);
 });
 
-test("an error in a bundle that no adapter names has its name and message still", async () => {
+test("an error that no adapter names keeps its name and message in a bundle", async () => {
   const { ledger } = ledgerOver(
     refusal("com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"),
   );

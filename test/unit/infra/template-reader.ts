@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Resource, Template } from "./packaged-service.ts";
 
-/** How the template names a resource's ARN. */
+/** The template's reference to the ARN of a resource. */
 export const arn = (logicalId: string) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
 
 export const OWN_ACCOUNT = { Ref: "AWS::AccountId" };
@@ -12,7 +12,7 @@ const functionSchema = z.object({
 });
 
 export interface TemplateReader {
-  /** @throws Error when there is no such resource */
+  /** @throws Error if the template has no such resource */
   resource(id: string): Resource;
   /** Every resource with its logical id, in the template's order. */
   all(): readonly (readonly [id: string, resource: Resource])[];
@@ -23,7 +23,7 @@ export interface TemplateReader {
   };
 }
 
-/** @param template asked at every reading: it is made when the tests begin, not when they are listed */
+/** @param template called for every read, because the template exists only when the tests run */
 export const createTemplateReader = (template: () => Template): TemplateReader => {
   const resource = (id: string): Resource => {
     const found = template().resources[id];

@@ -8,7 +8,7 @@ import { FUNCTIONS } from "./functions.ts";
 const OTHER_BUS = "arn:aws:events:eu-central-1:111122223333:event-bus/skyhook-events";
 
 const INTAKE_TARGET = {
-  // Of the target that it replaces: another id would leave the old target beside it until it is removed.
+  // The id of the target that it replaces. With another id both targets would exist for a while.
   Id: "intake",
   Arn: arn("RequestQueue"),
   RetryPolicy: {
@@ -62,13 +62,13 @@ const testBusPolicy = ({ resource }: TemplateReader): void => {
 };
 
 const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
-  test("what it lets in is known to those who run it before it lets it in", () => {
+  test("intake is updated after the functions that run its commands", () => {
     expect(resource("IntakeLambdaFunction").DependsOn).toEqual(
       expect.arrayContaining(["RunDashcommandsLambdaFunction", "PollDashtasksLambdaFunction"]),
     );
   });
 
-  test("rules send to the queue when it may be sent to, is read, and keeps what fails", () => {
+  test("rules are created after the queue's policy, its reader and its dead-letter policy", () => {
     for (const [id, rule] of ofType("AWS::Events::Rule")) {
       if (!JSON.stringify(rule.Properties.Targets).includes("RequestQueue")) continue;
 
@@ -80,14 +80,14 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
     }
   });
 
-  // SQS takes up to a minute until it applies a new policy; what a rule sends before becomes a dead letter.
-  test("the queue may be sent to some time before rules send: the mapping is made in between", () => {
+  // SQS needs up to a minute to apply a new policy. Events that a rule sends before become dead letters.
+  test("the event source mapping is created between the queue's policy and the rules", () => {
     expect(resource("IntakeEventSourceMappingSQSRequestQueue").DependsOn).toContain(
       "RequestQueuePolicy",
     );
   });
 
-  test("a request on our bus comes to the queue whole, unless it calls itself ours", () => {
+  test("the queue receives every whole request of the bus, except those with our own source", () => {
     expect(resource("CommandsRequested").Properties).toEqual({
       Name: "skyhook-dev-commands-requested",
       EventBusName: { Ref: "EventBus" },
@@ -99,7 +99,7 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
     });
   });
 
-  test("a reaction is a rule with its pattern as written, which passes its name to intake", () => {
+  test("a reaction is a rule with the pattern of the file, which passes its name to intake", () => {
     expect(resource("Reactionresumepaidinstance124c1c3a").Properties).toEqual({
       Name: "skyhook-dev-reaction-resume-paid-instance",
       Description: "The reaction resume-paid-instance",
@@ -126,7 +126,7 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
     );
   });
 
-  test("no rule calls a function of intake itself, which a failure of three minutes would exhaust", () => {
+  test("no rule invokes intake directly, which would exhaust the retries in three minutes", () => {
     for (const [id, { Properties }] of ofType("AWS::Events::Rule")) {
       expect(JSON.stringify(Properties.Targets), id).not.toContain("IntakeLambdaFunction");
     }
@@ -134,7 +134,7 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
 };
 
 const testSubscribers = ({ resource }: TemplateReader): void => {
-  test("an AWS account with a bus gets the events of its own commands there, as we put them", () => {
+  test("an AWS account with a bus receives the unchanged events of its own commands there", () => {
     expect(resource("Subscriber111122223333").Properties).toEqual({
       Name: "skyhook-dev-subscriber-111122223333",
       Description: "Events of the commands of 111122223333",
@@ -162,11 +162,11 @@ const testSubscribers = ({ resource }: TemplateReader): void => {
 };
 
 /**
- * A stage from before has rules that call intake. An update changes them last; what they have called by
- * then waits in Lambda for six hours at most, and has to find everything that it found before.
+ * Rules of an earlier stage invoke intake directly. An update changes them last. Their invocations wait in Lambda
+ * for up to six hours and need the same permissions and dead-letter queue as before.
  */
 const testRollOver = ({ resource }: TemplateReader): void => {
-  test("an event that still waits in Lambda is tried twice more, and is kept when it fails", () => {
+  test("an event that still waits in Lambda is retried twice, and stored if it fails", () => {
     expect(resource("IntakeLambdaEvConf").Properties).toMatchObject({
       MaximumRetryAttempts: 2,
       MaximumEventAgeInSeconds: 21_600,
@@ -174,22 +174,22 @@ const testRollOver = ({ resource }: TemplateReader): void => {
     });
   });
 
-  test("a rule that still calls intake may do so until EventBridge knows its new target", () => {
+  test("a rule may still invoke intake until EventBridge uses its new target", () => {
     expect(resource("RulesMayCallIntake").Type).toBe("AWS::Lambda::Permission");
     expect(resource("DefaultRulesMayCallIntake").Type).toBe("AWS::Lambda::Permission");
   });
 
-  test("the queue of what could not be handed to intake stays, with what is in it", () => {
+  test("the dead-letter queue of intake stays, with its messages", () => {
     expect(resource("IntakeDeadLetter").Properties.QueueName).toBe(
       "skyhook-dev-intake-dead-letter",
     );
   });
 };
 
-/** What leads in, from other AWS accounts too, and what leads out to them. */
+/** Ways of events into the stage and out of it, also from and to other AWS accounts. */
 export const testAcrossAccounts = (template: TemplateReader): void => {
   describe("the bus's policy", () => testBusPolicy(template));
-  describe("what leads to intake", () => testIntakeRules(template));
-  describe("an update of a stage whose rules call intake", () => testRollOver(template));
+  describe("rules that send to intake", () => testIntakeRules(template));
+  describe("an update of a stage with rules that invoke intake", () => testRollOver(template));
   describe("subscribers", () => testSubscribers(template));
 };

@@ -16,7 +16,7 @@ const widgetsSchema = z.object({
   ),
 });
 
-/** What people look at when they were woken. */
+/** The dashboard, which operators open first. */
 export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
   const widgets = () => {
     const { DashboardBody } = dashboardSchema.parse(resource("Dashboard").Properties);
@@ -33,26 +33,26 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       );
     });
 
-    test("shows commands, the ledger, queues, functions, the poller, keys, and work for people", () => {
+    test("shows commands, the ledger, queues, functions, the poller, API keys and incidents", () => {
       expect(widgets().graphs.map(({ title }) => title)).toEqual([
         "Commands that ended",
-        "From acceptance to the end, ms",
-        "The ledger: latest entry, s",
-        "The ledger: entries left",
+        "Duration of a command, ms",
+        "Ledger: delay of the latest entry, s",
+        "Ledger: failed entries",
         "Messages waiting",
         "Age of the oldest message, s",
         "Dead letters",
         "Dead letters lost",
         "Failed runs",
         "Throttled runs",
-        "Time of a run, p95, ms",
-        "Runs of the poller",
-        "Keys in trouble",
-        "For a person",
+        "Duration of a run, p95, ms",
+        "Finished runs of the poller",
+        "API key failures",
+        "Incidents for an operator",
       ]);
     });
 
-    test("shows how commands ended and how long they took", () => {
+    test("shows the ends and the duration of commands", () => {
       const ended = ["skyhook", "CommandEnded", "service", "skyhook-dev", "outcome"];
       const took = ["skyhook", "CommandDuration", "service", "skyhook-dev"];
 
@@ -62,7 +62,7 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
         [...ended, "cancelled"],
         [...ended, "rejected"],
       ]);
-      expect(metricsOf("From acceptance to the end, ms")).toEqual([
+      expect(metricsOf("Duration of a command, ms")).toEqual([
         [...took, { stat: "p50" }],
         [...took, { stat: "p95" }],
       ]);
@@ -89,7 +89,7 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       expect(metricsOf("Age of the oldest message, s")?.map((metric) => metric[3])).toEqual(queues);
     });
 
-    test("shows of every rule, function and schedule what could not even become a dead letter", () => {
+    test("shows the lost dead letters of every rule, function and schedule", () => {
       const lost = metricsOf("Dead letters lost")?.map((metric) => metric.join(" "));
       const rules = ofType("AWS::Events::Rule").map(([, { Properties }]) => {
         const bus = Properties.EventBusName ? "EventBusName skyhook-dev-events " : "";
@@ -107,19 +107,19 @@ export const testDashboard = ({ resource, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test("has a name for each region, because names are those of the whole AWS account", () => {
+    test("has the region in its name, because the name is unique in the AWS account", () => {
       expect(resource("Dashboard").Properties.DashboardName).toEqual({
         "Fn::Sub": `skyhook-dev-dashboard-\${AWS::Region}`,
       });
     });
 
-    test("shows each account's key", () => {
+    test("shows the API key failures of each account", () => {
       const key = (metric: string) => [
         ...["skyhook", metric, "service", "skyhook-dev"],
         ...["account", "main"],
       ];
 
-      expect(metricsOf("Keys in trouble")).toEqual([
+      expect(metricsOf("API key failures")).toEqual([
         key("AccountKeyRefused"),
         key("AccountKeyUnreadable"),
       ]);

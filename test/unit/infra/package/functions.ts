@@ -6,7 +6,7 @@ import {
   priceSettingsSchema,
 } from "../../../../functions/settings.ts";
 
-/** What run-commands and poll-tasks are, beside what every function is. */
+/** The properties that only run-commands and poll-tasks have. */
 export const COMMAND_FUNCTIONS = [
   {
     name: "run-commands",
@@ -24,7 +24,7 @@ export const COMMAND_FUNCTIONS = [
   },
 ] as const;
 
-/** Functions that ask the provider. */
+/** Functions that send requests to the provider. */
 const ASKING_FUNCTIONS = [
   ...COMMAND_FUNCTIONS,
   {

@@ -19,7 +19,7 @@ const THRESHOLDS = "thresholds: [{ name: reaching_used_space, bucket_name: b, by
 
 type World = Awaited<ReturnType<typeof createFunctionWorld>>;
 
-/** A job's runs, more than one: what a first run has written, a later one reads and replaces. */
+/** Several runs of a job, because a later run reads and replaces items of an earlier one. */
 const JOBS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async SyncThresholdsRole(world) {
     const { syncThresholds } = world.skyhook({ thresholds: createTextSource(THRESHOLDS) });
@@ -51,7 +51,7 @@ const roleSchema = z.object({
   ]),
 });
 
-/** What the roles of the scheduled jobs may reach in the ledger. */
+/** Ledger items that the roles of the scheduled jobs may read and write. */
 export const testJobKeys = ({ resource }: TemplateReader): void => {
   const mayUse = (role: string, key: string): boolean => {
     const [{ PolicyDocument }] = roleSchema.parse(resource(role).Properties).Policies;
@@ -61,7 +61,7 @@ export const testJobKeys = ({ resource }: TemplateReader): void => {
   };
 
   describe.each(Object.entries(JOBS))("the job of %s", (role, run) => {
-    test("may read and write every ledger item that its runs ask for", async () => {
+    test("may read and write every ledger item that its runs use", async () => {
       const world = await createFunctionWorld();
       await run(world);
 
@@ -76,12 +76,12 @@ export const testJobKeys = ({ resource }: TemplateReader): void => {
       "lane#instance/7ae",
       "task#main/1/7ae",
       "lease#poll-tasks",
-    ])("may not touch %s", (key) => {
+    ])("may not read or write %s", (key) => {
       expect(mayUse(role, key)).toBe(false);
     });
   });
 
-  test("no job may touch what another job remembers", () => {
+  test("no job may read or write the items of another job", () => {
     const own: Readonly<Record<string, string>> = {
       SyncThresholdsRole: "thresholds#main",
       SnapshotPricesRole: "price#main/a",

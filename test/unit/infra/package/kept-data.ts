@@ -11,17 +11,17 @@ const policySchema = z.object({
   }),
 });
 
-/** That what is stored is encrypted, whatever is added. */
+/** Checks that every resource with stored data is encrypted, including resources that are added later. */
 export const testKeptData = ({ all, ofType }: TemplateReader): void => {
-  describe("what keeps data", () => {
-    test("is of these types, beside those that only name, allow or call something", () => {
+  describe("stored data", () => {
+    test("is in resources of these types; all others store none", () => {
       const types = new Set(all().map(([, { Type }]) => Type));
 
       expect([...types].toSorted()).toEqual([
         "AWS::CloudWatch::Alarm",
         "AWS::CloudWatch::Dashboard",
         "AWS::DynamoDB::Table",
-        // Encrypted by EventBridge, always.
+        // Always encrypted by EventBridge.
         "AWS::Events::Archive",
         "AWS::Events::EventBus",
         "AWS::Events::EventBusPolicy",
@@ -31,7 +31,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
         "AWS::Lambda::EventSourceMapping",
         "AWS::Lambda::Function",
         "AWS::Lambda::Permission",
-        // Encrypted by CloudWatch, always.
+        // Always encrypted by CloudWatch.
         "AWS::Logs::LogGroup",
         "AWS::S3::Bucket",
         "AWS::S3::BucketPolicy",
@@ -42,19 +42,19 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test("is encrypted: every queue", () => {
+    test("is encrypted in every queue", () => {
       for (const [id, { Properties }] of ofType("AWS::SQS::Queue")) {
         expect(Properties.SqsManagedSseEnabled, id).toBe(true);
       }
     });
 
-    test("is encrypted: every table", () => {
+    test("is encrypted in every table", () => {
       for (const [id, { Properties }] of ofType("AWS::DynamoDB::Table")) {
         expect(Properties.SSESpecification, id).toEqual({ SSEEnabled: true });
       }
     });
 
-    test("is encrypted: every bucket", () => {
+    test("is encrypted in every bucket", () => {
       for (const [id, { Properties }] of ofType("AWS::S3::Bucket")) {
         expect(Properties.BucketEncryption, id).toEqual({
           ServerSideEncryptionConfiguration: [
@@ -64,7 +64,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
       }
     });
 
-    test("is refused to requests without TLS only: every bucket", () => {
+    test("is refused to requests without TLS, and to no others, in every bucket", () => {
       const policies = ofType("AWS::S3::BucketPolicy").map(([, { Properties }]) =>
         policySchema.parse(Properties),
       );
@@ -79,7 +79,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
       }
     });
 
-    test("of what went out is kept for 90 days: our own events that we put ourselves", () => {
+    test("of outgoing events is kept for 90 days: events of our own source and AWS account", () => {
       const archives = ofType("AWS::Events::Archive").map(([, { Properties }]) => Properties);
 
       expect(archives).toEqual([

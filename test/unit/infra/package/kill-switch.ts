@@ -4,17 +4,17 @@ import { arn, type TemplateReader } from "../template-reader.ts";
 
 const STATE = { "Fn::If": ["IsRunning", "ENABLED", "DISABLED"] };
 
-/** The stack's parameter that stops everything. */
+/** The stack parameter that stops every function. */
 export const testKillSwitch = (
   { ofType }: TemplateReader,
   packaged: () => PackagedService,
 ): void => {
   describe("the kill switch", () => {
-    test("is the stack's one parameter, yes unless the stage says otherwise", () => {
+    test("is the only stack parameter, with the default yes", () => {
       expect(packaged().parameters).toEqual({
         Running: {
           Type: "String",
-          Description: "no stops everything",
+          Description: "no stops every function of the stage",
           AllowedValues: ["yes", "no"],
           Default: "yes",
         },
@@ -43,7 +43,7 @@ export const testKillSwitch = (
       }
     });
 
-    test("stops every rule that calls a function; those that fill the queue of intake go on", () => {
+    test("stops every rule that invokes a function, and no rule that fills the queue of intake", () => {
       const callsAnother = JSON.stringify(arn("SyncDashthresholdsLambdaFunction"));
       const stopped = ofType("AWS::Events::Rule").filter(([, { Properties }]) => Properties.State);
 
@@ -57,7 +57,7 @@ export const testKillSwitch = (
       }
     });
 
-    test("keeps Lambda from repeating a run that no queue has asked for, and needs nothing else for it", () => {
+    test("stops Lambda's retries of functions without a queue, by concurrency alone", () => {
       const stopped = ofType("AWS::Lambda::Function").filter(([, { Properties }]) =>
         JSON.stringify(Properties.ReservedConcurrentExecutions ?? null).includes("IsRunning"),
       );

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { PackagedService, Stage, Template } from "../packaged-service.ts";
 
-/** @param parameter of each account's API key */
+/** @param parameter name of the SSM parameter of an account's API key */
 const accountsFile = (count: number, parameter: (index: number) => string, more = ""): string =>
   `accounts:\n${Array.from(
     { length: count },
@@ -32,7 +32,7 @@ const widgetsSchema = z.object({
   ),
 });
 
-/** What AWS would refuse halfway through a deployment. */
+/** Limits of AWS that would fail a deployment in the middle. */
 export const testLimits = (packaged: () => PackagedService): void => {
   describe("a stage with 120 accounts", () => {
     let template: Template;
@@ -40,7 +40,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
       template = await packaged().packageStage(stageOf(accountsFile(120, ownParameter)));
     });
 
-    test("is packaged: one grant covers the parameters of all keys", () => {
+    test("is packaged, because one grant covers the parameters of all API keys", () => {
       const policy = JSON.stringify(template.resources.RunCommandsRole?.Properties.Policies);
 
       expect(policy).toContain("parameter/skyhook/prod/*");
@@ -68,7 +68,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
     });
   });
 
-  describe("a stage that exceeds every limit of AWS is refused, with each limit and what to do", () => {
+  describe("a stage that exceeds every limit of AWS is refused, with each limit and a remedy", () => {
     let lines: readonly string[] = [];
     beforeAll(async () => {
       const awsAccounts = Array.from(
@@ -94,7 +94,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
         /^resources in the template: \d{3}, but AWS allows 500; each account needs two alarms, .*: move some to a second stage$/,
       ],
       [
-        "a role's policy, where keys have parameters of other names",
+        "a role's policy, if API keys have parameters outside of the stage's path",
         /^characters in the policy of RunCommandsRole: \d{5}, but AWS allows 10240; rename the SSM parameters of the API keys to \/skyhook\/STAGE\/…, which one grant covers$/,
       ],
       [
@@ -117,7 +117,7 @@ export const testLimits = (packaged: () => PackagedService): void => {
       expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(line)]));
     });
 
-    test("in one line for each, behind those in which osls says what it packages", () => {
+    test("with one line for each, after the lines of osls", () => {
       const [, packaging, ...problems] = lines;
 
       expect(packaging).toMatch(/^Packaging skyhook for stage prod/);

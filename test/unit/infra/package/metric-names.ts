@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { CountName, Measurement } from "../../../../lib/platform/ports/metrics.ts";
 import type { TemplateReader } from "../template-reader.ts";
 
-/** Every metric that the functions write, and the dimension that it has beside the stage. */
+/** Every metric that the functions write, with its dimension in addition to the stage. */
 const OURS: Readonly<Record<CountName | Measurement["name"], string | undefined>> = {
   AccountKeyRefused: "account",
   AccountKeyUnreadable: "account",
@@ -20,7 +20,7 @@ const OURS: Readonly<Record<CountName | Measurement["name"], string | undefined>
   WatchlistRejected: undefined,
 };
 
-/** `namespace metric dimension …`, as written by us or, by its documentation, by AWS. */
+/** `namespace metric dimension …` of every metric that the functions or, by its documentation, AWS writes. */
 const KNOWN = [
   ...Object.entries(OURS).map(([name, more]) =>
     ["skyhook", name, "service", more].filter(Boolean).join(" "),
@@ -69,7 +69,7 @@ const graphsSchema = z
     }),
   );
 
-/** A name that nobody writes makes an alarm that never comes, or a graph that stays empty. */
+/** An alarm on a metric that does not exist never fires, and its graph stays empty. */
 export const testMetricNames = ({ resource, ofType }: TemplateReader): void => {
   const graphs = () => {
     const { "Fn::Sub": body } = z
@@ -81,9 +81,9 @@ export const testMetricNames = ({ resource, ofType }: TemplateReader): void => {
       .filter(({ metrics }) => metrics);
   };
 
-  describe("metrics that are read", () => {
-    test("by alarms are written, with these dimensions", () => {
-      const looked = ofType("AWS::CloudWatch::Alarm").flatMap(([, { Properties }]) =>
+  describe("metrics", () => {
+    test("of alarms are written with these dimensions", () => {
+      const used = ofType("AWS::CloudWatch::Alarm").flatMap(([, { Properties }]) =>
         alarmSchema
           .parse(Properties)
           .map(({ Namespace, MetricName, Dimensions }) =>
@@ -91,18 +91,18 @@ export const testMetricNames = ({ resource, ofType }: TemplateReader): void => {
           ),
       );
 
-      expect(looked.filter((metric) => !KNOWN.includes(metric))).toEqual([]);
+      expect(used.filter((metric) => !KNOWN.includes(metric))).toEqual([]);
     });
 
-    test("by the dashboard are written, with these dimensions, in the stack's own region", () => {
-      const looked = graphs().flatMap(({ metrics = [] }) =>
+    test("of the dashboard are written with these dimensions, in the region of the stack", () => {
+      const used = graphs().flatMap(({ metrics = [] }) =>
         metrics.map((metric) => {
           const [namespace, name, ...pairs] = metric.filter((part) => typeof part === "string");
           return [namespace, name, ...pairs.filter((_, index) => index % 2 === 0)].join(" ");
         }),
       );
 
-      expect(looked.filter((metric) => !KNOWN.includes(metric))).toEqual([]);
+      expect(used.filter((metric) => !KNOWN.includes(metric))).toEqual([]);
       for (const { region } of graphs()) expect(region).toBe(`\${AWS::Region}`);
     });
   });

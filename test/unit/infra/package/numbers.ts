@@ -3,7 +3,7 @@ import { deployment } from "../../../../lib/platform/deployment.ts";
 import type { TemplateReader } from "../template-reader.ts";
 import { FUNCTIONS } from "./functions.ts";
 
-/** Resources whose every number is one of the deployment's. */
+/** Resource types that take all their numbers from the deployment. */
 const TYPES = [
   "AWS::Lambda::Function",
   "AWS::Lambda::EventInvokeConfig",
@@ -17,7 +17,7 @@ const TYPES = [
 
 type Numbers = Readonly<Record<string, unknown>>;
 
-/** Numbers and schedules, by their names, at any depth; what only holds while all is stopped aside. */
+/** Numbers and schedules by property name, at any depth, without those for a stopped stage. */
 const numbersIn = (value: unknown): Numbers => {
   if (typeof value !== "object" || value === null) return {};
   return Object.assign(
@@ -30,7 +30,7 @@ const numbersIn = (value: unknown): Numbers => {
   );
 };
 
-/** What the JSON says of a function, in CloudFormation's words. */
+/** The numbers of a function in the JSON, by CloudFormation's property names. */
 const functionNumbers = ({ id, name }: (typeof FUNCTIONS)[number]): Record<string, Numbers> => {
   const numbers = deployment.functions[name];
   const base = id.replace("LambdaFunction", "");
@@ -69,7 +69,7 @@ const EXPECTED: Readonly<Record<string, Numbers>> = {
   ...Object.assign({}, ...FUNCTIONS.map(functionNumbers)),
   IntakeEventSourceMappingSQSRequestQueue: {
     BatchSize: functions.intake.batchSize,
-    // A setting of the stage.
+    // A stage parameter.
     MaximumConcurrency: expect.any(Number),
   },
   RunDashcommandsEventSourceMappingSQSCommandQueue: {
@@ -98,7 +98,7 @@ const expectedOf = (id: string, type: string): Numbers => {
   return EXPECTED[id] ?? {};
 };
 
-/** Every number of the template is that of lib/platform/deployment.json. */
+/** Compares every number of the template with lib/platform/deployment.json. */
 export const testNumbers = ({ ofType, functionOf }: TemplateReader): void => {
   describe("the deployment's numbers", () => {
     test.each(TYPES)("are those of each %s", (type) => {
@@ -109,13 +109,13 @@ export const testNumbers = ({ ofType, functionOf }: TemplateReader): void => {
       expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
     });
 
-    test("name no resource that the template has not", () => {
+    test("belong to resources that the template has", () => {
       const ids = TYPES.flatMap((type) => ofType(type).map(([id]) => id));
 
       expect(Object.keys(EXPECTED).filter((id) => !ids.includes(id))).toEqual([]);
     });
 
-    test("are those that the functions' settings repeat", () => {
+    test("are equal in the settings of the functions", () => {
       for (const { id, name } of FUNCTIONS.filter((each) => each.name !== "intake")) {
         expect(functionOf(id).variables.ATTEMPT_TIMEOUT_MS, name).toBe(
           String(deployment.attemptTimeoutSeconds * 1000),

@@ -56,7 +56,7 @@ const roleSchema = z.object({
   ]),
 });
 
-/** What another stage's own files and parameters change in the template. */
+/** Changes of the template by the files and parameters of another stage. */
 export const testOtherStage = (packaged: () => PackagedService): void => {
   let template: Template;
   const { resource, ofType, functionOf } = createTemplateReader(() => template);
@@ -75,7 +75,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       template = await packaged().packageStage(PROD);
     });
 
-    test("lets an organization's AWS accounts put events, none of them with our source", () => {
+    test("allows AWS accounts of an organization to put events, but none with our source", () => {
       expect(ofType("AWS::Events::EventBusPolicy").map(([id]) => id)).toEqual([
         "OnlyOurFunctionsMayPut",
         "AwsAccountsMayPut",
@@ -94,7 +94,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       });
     });
 
-    test("has no rule and no role for an AWS account that has no bus", () => {
+    test("has no rule and no role for an AWS account without a bus", () => {
       const ids = Object.keys(template.resources).filter((id) => id.startsWith("Subscriber"));
 
       expect(ids.toSorted()).toEqual([
@@ -104,7 +104,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("reacts to its own events only as our own AWS account puts them, and to no replay", () => {
+    test("reacts to its own events only from its own AWS account, and to no replay", () => {
       const [reaction] = ofType("AWS::Events::Rule").filter(([id]) => id.startsWith("Reaction"));
       const { Properties } = reaction![1]; // the file has one
 
@@ -116,14 +116,14 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
           [
             '{"account":["',
             OWN_ACCOUNT,
-            // Null and a dollar sign, which an object of the template could not hold.
+            // Null and a dollar sign, which are not possible in an object of the template.
             '"],"replay-name":[{"exists":false}],"source":["hook"],"detail-type":["ThresholdsSynced"],"detail":{"data":{"cause":[null,"\\u0024{x}"]}}}',
           ],
         ],
       });
     });
 
-    test("lets no rule of the default bus send to intake where no reaction is on it", () => {
+    test("allows no rule of the default bus to send to intake, without a reaction on it", () => {
       const ids = ofType("AWS::Lambda::Permission").map(([id]) => id);
 
       expect(ids).toEqual(["RulesMayCallIntake", "ThresholdsWrittenPermission"]);
@@ -132,10 +132,10 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       );
     });
 
-    test("gives the keys of all accounts to commands, of one to the jobs, of none to intake", () => {
+    test("allows commands to read the API keys of all accounts, jobs that of one, and intake none", () => {
       const fingerprint = "/skyhook/prod/fingerprint-key";
 
-      // The stage's own by one grant, the fingerprint key among them; those elsewhere by name.
+      // One pattern for the stage's own parameters, including the fingerprint key; the others by name.
       const all = ["/skyhook/prod/*", "/keys/first", "/keys/second"];
       expect(keysOf("RunCommandsRole")).toEqual(all);
       expect(keysOf("PollTasksRole")).toEqual(all);
@@ -145,13 +145,13 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(keysOf("IntakeRole")).toEqual([fingerprint]);
     });
 
-    test("names the jobs' account to the jobs", () => {
+    test("passes the job account to the scheduled jobs", () => {
       expect(functionOf("SyncDashthresholdsLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
       expect(functionOf("SnapshotDashpricesLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
       expect(functionOf("WatchDashaiDashtasksLambdaFunction").variables.JOB_ACCOUNT).toBe("second");
     });
 
-    test("neither schedules the function of AI tasks nor watches it, if they are not watched", () => {
+    test("has no schedule and no alarm for the function of AI tasks, if it watches none", () => {
       const ids = Object.keys(template.resources).filter((id) => /AiTask|Aidashtask/i.test(id));
 
       expect(ids.filter((id) => /Tick|Fails|Throttled|Rule/.test(id))).toEqual([]);
@@ -171,7 +171,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("has alarms that notify the topic of their begin, and of their end where that matters", () => {
+    test("has alarms that notify the topic when they fire, and when they end unless they report incidents", () => {
       const topic = ["arn:aws:sns:eu-central-1:444455556666:on-call"];
       const endless = ofType("AWS::CloudWatch::Alarm").filter(
         ([, { Properties }]) => !("OKActions" in Properties),
@@ -188,13 +188,13 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       }
     });
 
-    test("has alarms that link their runbooks where it says that the documentation is", () => {
+    test("has alarms that link their runbooks below docsUrl", () => {
       expect(resource("PollerSilent").Properties.AlarmDescription).toMatch(
         / Runbook: https:\/\/git\.example\.com\/skyhook\/docs\/operate\/runbooks\/poller-silent\.md$/,
       );
     });
 
-    test("has neither alarms nor a dashboard, if it says so", async () => {
+    test("has neither alarms nor a dashboard without monitoring", async () => {
       const params = { ...PROD.params, monitoring: "no" };
       const { resources } = await packaged().packageStage({ ...PROD, params });
       const types = new Set(Object.values(resources).map(({ Type }) => Type));
@@ -203,9 +203,9 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(Object.keys(resources)).toContain("LedgerTable");
     }, 90_000);
 
-    // CloudFormation takes a statement's id for the resource's own, and refuses one that another stack of
-    // the AWS account and region has, although it is of another bus (aws-cdk issue 29627).
-    test("shares no statement id of its bus's policy with another stage beside it", () => {
+    // CloudFormation identifies the resource by the id of its statement. It refuses an id that another stack of the
+    // AWS account and region uses, even for another bus (aws-cdk issue 29627).
+    test("has statement ids in its bus policy that differ from those of other stages", () => {
       const ids = ofType("AWS::Events::EventBusPolicy").map(
         ([, { Properties }]) => Properties.StatementId,
       );
@@ -214,11 +214,11 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(ids.filter((id) => !String(id).startsWith("skyhook-prod-"))).toEqual([]);
     });
 
-    test("stands still from its first deployment on, if it says so", () => {
+    test("is deployed stopped with running: no", () => {
       expect(template.parameters.Running?.Default).toBe("no");
     });
 
-    test("lets as many intakes run side by side as it says", () => {
+    test("has the concurrency of intake from its parameter", () => {
       expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toMatchObject({
         ScalingConfig: { MaximumConcurrency: 1_000 },
       });

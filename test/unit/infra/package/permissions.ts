@@ -5,7 +5,7 @@ import { FUNCTIONS } from "./functions.ts";
 import { RESOURCE_POLICIES } from "./resource-policies.ts";
 import { STATEMENTS, TRUST } from "./statements.ts";
 
-/** What each role may do, and who else may do something. */
+/** The permissions of each role, and all resource policies. */
 export const testPermissions = ({ resource, ofType, all }: TemplateReader): void => {
   describe("permissions", () => {
     const roleSchema = z.strictObject({
@@ -28,7 +28,7 @@ export const testPermissions = ({ resource, ofType, all }: TemplateReader): void
       expect(statements).toEqual(STATEMENTS);
     });
 
-    test("are taken by the service that each role is made for", () => {
+    test("are assumed by the service of each role only", () => {
       const trust = Object.fromEntries(
         rolesOf().map(([id, role]) => [id, role.AssumeRolePolicyDocument.Statement]),
       );
@@ -36,7 +36,7 @@ export const testPermissions = ({ resource, ofType, all }: TemplateReader): void
       expect(trust).toEqual(TRUST);
     });
 
-    test("come from roles, but for these statements of what is called, sent to or read", () => {
+    test("come from roles, and from these resource policies", () => {
       const policies = all().filter(([, { Type }]) => /Polic|Permission/.test(Type));
       const properties = policies.map(([id, { Properties }]) => [id, Properties]);
 

@@ -10,7 +10,7 @@ const RULES = "arn:aws:events:eu-central-1:444455556666:rule";
 const SERVICE = { "aws:PrincipalIsAWSService": "true" };
 const NO_SERVICE = { "aws:PrincipalIsAWSService": "false" };
 
-/** What the template's references and pseudo parameters stand for. */
+/** Values of the template's references and pseudo parameters. */
 const REFERENCES = {
   "AWS::AccountId": OURS,
   "AWS::Partition": "aws",
@@ -30,13 +30,13 @@ const limitsOf = (queue: keyof typeof deployment.queues, deadLetterQueue: string
   };
 };
 
-/** Queues, and who may send to them. */
+/** The queues and their policies. */
 export const testQueues = ({ resource, ofType }: TemplateReader): void => {
   const statementsOf = (policy: string) =>
     policySchema.parse(resource(policy).Properties).PolicyDocument.Statement;
 
   describe("queues", () => {
-    test("are three with a dead-letter queue each, and one for each that hands events on", () => {
+    test("are three with a dead-letter queue each, and three more dead-letter queues for events and schedules", () => {
       expect(ofType("AWS::SQS::Queue").map(([id]) => id)).toEqual([
         "CommandQueue",
         "CommandDeadLetter",
@@ -50,18 +50,18 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       ]);
     });
 
-    test("hand commands over in order, each group by itself", () => {
+    test("deliver commands in order within each group", () => {
       expect(resource("CommandQueue").Properties).toEqual({
         QueueName: "skyhook-dev-commands.fifo",
         FifoQueue: true,
-        // The sender of a command decides what is a repetition, not its content.
+        // The deduplication id of the sender identifies a repetition, not the content.
         ContentBasedDeduplication: false,
         ...limitsOf("commands", "CommandDeadLetter"),
         SqsManagedSseEnabled: true,
       });
     });
 
-    test("take wakes in any order", () => {
+    test("deliver wake signals in any order", () => {
       expect(resource("WakeQueue").Properties).toEqual({
         QueueName: "skyhook-dev-wake",
         ...limitsOf("wake", "WakeDeadLetter"),
@@ -69,16 +69,16 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       });
     });
 
-    test("hold events for intake in any order", () => {
+    test("deliver events to intake in any order", () => {
       expect(resource("RequestQueue").Properties).toEqual({
         QueueName: "skyhook-dev-requests",
         ...limitsOf("requests", "RequestDeadLetter"),
-        // EventBridge cannot write to a queue that the AWS-managed KMS key encrypts.
+        // EventBridge cannot write to a queue under the AWS managed KMS key.
         SqsManagedSseEnabled: true,
       });
     });
 
-    test("outlast an outage of half an hour of what intake needs", () => {
+    test("outlast an outage of half an hour of the services that intake needs", () => {
       const { VisibilityTimeout, RedrivePolicy } = z
         .object({
           VisibilityTimeout: z.number(),
@@ -89,7 +89,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       expect(VisibilityTimeout * RedrivePolicy.maxReceiveCount).toBe(30 * 60);
     });
 
-    test("no queue takes its key from KMS: EventBridge could not write to it", () => {
+    test("use no KMS key: EventBridge could not write to such a queue", () => {
       for (const [id, { Properties }] of ofType("AWS::SQS::Queue")) {
         expect(Properties, id).not.toHaveProperty("KmsMasterKeyId");
         expect(Properties.SqsManagedSseEnabled, id).toBe(true);
@@ -104,7 +104,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       ["SubscriberDeadLetter", "subscriber-dead-letter", {}],
       ["ScheduleDeadLetter", "schedule-dead-letter", {}],
     ])(
-      "%s keeps what comes for the 14 days that SQS allows, FIFO behind FIFO",
+      "%s keeps messages for the 14 days that SQS allows, and is FIFO for a FIFO queue",
       (id, thing, more) => {
         expect(resource(id).Properties).toEqual({
           QueueName: `skyhook-dev-${thing}`,
@@ -115,7 +115,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       },
     );
 
-    test("each refuse whatever comes over plain HTTP, from anyone", () => {
+    test("refuse every request over plain HTTP", () => {
       const queues = ofType("AWS::SQS::Queue").map(([id]) => id);
       const policies = ofType("AWS::SQS::QueuePolicy").map(([id]) => id);
 
@@ -135,7 +135,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
     });
 
     test.each(["CommandQueue", "WakeQueue"])(
-      "%s has a policy that only denies sending, beside plain HTTP",
+      "%s has a policy that only denies: sending, and plain HTTP",
       (queue) => {
         const [plainHttp, ...statements] = statementsOf(`${queue}Policy`);
 
@@ -155,7 +155,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
 
     test.each<[who: string, context: RequestContext, mayRulesSend: boolean, isDenied: boolean]>([
       [
-        "a rule of our bus",
+        "a rule of the stage's bus",
         {
           "aws:SourceArn": `${RULES}/skyhook-dev-events/skyhook-dev-commands-requested`,
           ...SERVICE,
@@ -191,7 +191,12 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
         true,
       ],
       ["a service that names no source", SERVICE, false, true],
-      ["a person or a role of ours", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false, false],
+      [
+        "a person or a role of our AWS account",
+        { "aws:PrincipalAccount": OURS, ...NO_SERVICE },
+        false,
+        false,
+      ],
       [
         "a role of another AWS account",
         { "aws:PrincipalAccount": OTHER, ...NO_SERVICE },
@@ -222,12 +227,16 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
     });
 
     test.each<[who: string, context: RequestContext, isRefused: boolean]>([
-      ["a function of ours", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false],
+      ["a function of our AWS account", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false],
       ["a role of another AWS account", { "aws:PrincipalAccount": OTHER, ...NO_SERVICE }, true],
-      ["nobody known", {}, true],
-      ["a service for a resource of ours", { "aws:SourceAccount": OURS, ...SERVICE }, false],
+      ["an unknown principal", {}, true],
+      [
+        "a service for a resource of our AWS account",
+        { "aws:SourceAccount": OURS, ...SERVICE },
+        false,
+      ],
       ["a service for another AWS account", { "aws:SourceAccount": OTHER, ...SERVICE }, true],
-      ["a service that says for nobody", SERVICE, true],
+      ["a service that names no AWS account", SERVICE, true],
     ])("%s, refused by both policies (%j): %j", (_who, context, isRefused) => {
       for (const queue of ["CommandQueue", "WakeQueue"]) {
         const denials = statementsOf(`${queue}Policy`).filter(({ Condition }) =>

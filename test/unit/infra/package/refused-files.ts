@@ -17,10 +17,10 @@ const REACTIONS = `reactions:
     then: { operation: resume-instance }
 `;
 
-/** What somebody sees who packages with wrong files. */
+/** The output of a packaging with invalid files or parameters. */
 export const testRefusedFiles = (packaged: () => PackagedService): void => {
-  describe("wrong files", () => {
-    test("end the packaging with every mistake, its file and line, and nothing else", async () => {
+  describe("invalid files and parameters", () => {
+    test("fail the packaging with every mistake, its file and line, and no other output", async () => {
       const { stdout, stderr } = await packaged().refusalOf({
         files: { "wrong-accounts.yaml": ACCOUNTS, "wrong-reactions.yaml": REACTIONS },
         params: { accountsFile: "wrong-accounts.yaml", reactionsFile: "wrong-reactions.yaml" },
@@ -41,7 +41,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("that are not there are named", async () => {
+    test("are named if they do not exist", async () => {
       const { stdout, stderr } = await packaged().refusalOf({
         params: { accountsFile: "none.yaml", reactionsFile: "none-either.yaml" },
       });
@@ -53,7 +53,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("are missing for every stage but dev: one line names each file to write", async () => {
+    test("are missing for every stage but dev, with one line for each file to write", async () => {
       const { stdout, stderr } = await packaged().refusalOf({ name: "prod" });
 
       expect(stdout).toBe("");
@@ -63,7 +63,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test("are refused when another stage than dev names the examples", async () => {
+    test("are refused if a stage other than dev uses the examples", async () => {
       const { stderr } = await packaged().refusalOf({
         name: "prod",
         params: {
@@ -79,7 +79,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
     });
 
     test.each(["1", "1001"])(
-      "are refused with intakeMaximumConcurrency %j, in one line",
+      "are refused with intakeMaximumConcurrency %j, in one line with the value",
       async (intakeMaximumConcurrency) => {
         const { stderr } = await packaged().refusalOf({ params: { intakeMaximumConcurrency } });
 
@@ -109,13 +109,13 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       );
     });
 
-    test.each(["true", "No"])("are reported with a kill switch that is %s", async (running) => {
+    test.each(["true", "No"])("are refused with a kill switch that is %s", async (running) => {
       const { stderr } = await packaged().refusalOf({ params: { running } });
 
-      expect(stderr).toBe('running: "yes" or "no", in quotes\n');
+      expect(stderr).toBe(`running: must be "yes" or "no", in quotes; is ${running}\n`);
     });
 
-    test("are reported when the jobs' account is in none", async () => {
+    test("are refused with a job account that the accounts file does not have", async () => {
       const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
 
       expect(stderr).toBe("jobAccount: infra/accounts.example.yaml has no such account\n");

@@ -2,8 +2,8 @@ import { arn, OWN_ACCOUNT } from "../template-reader.ts";
 import { FUNCTIONS } from "./functions.ts";
 
 /**
- * Every policy that is not a role's, in full: who besides our functions may do something with what
- * we have, and what nobody may.
+ * Every resource policy, in full: the permissions of principals other than the functions, and the denials for
+ * everyone.
  */
 
 const rule = (path: string) => ({
@@ -66,7 +66,7 @@ const sentByUsOnly = (queue: string) => ({
   },
 });
 
-/** What rules could not hand over, they may leave here, and nothing else may. */
+/** Allows rules, and no other sender, to store undelivered events. */
 const leftByRules = (queue: string, condition: unknown) => ({
   Queues: [{ Ref: queue }],
   PolicyDocument: {
@@ -97,7 +97,7 @@ const deploymentBucketArn = (...path: readonly string[]) => ({
 });
 
 export const RESOURCE_POLICIES = {
-  // osls's own.
+  // Of osls.
   ServerlessDeploymentBucketPolicy: {
     Bucket: DEPLOYMENT_BUCKET,
     PolicyDocument: {
@@ -191,7 +191,7 @@ export const RESOURCE_POLICIES = {
       },
     },
   },
-  // Two, however many rules there are.
+  // Two patterns, for any number of rules.
   RulesMayCallIntake: calledByRules("IntakeLambdaFunction", RULES_ON_OUR_BUS),
   DefaultRulesMayCallIntake: calledByRules("IntakeLambdaFunction", REACTIONS_ON_THE_DEFAULT_BUS),
   ThresholdsWrittenPermission: calledByRules(

@@ -1,4 +1,4 @@
-/** Every statement of every role, in full. What is not here, nobody may do. */
+/** Every statement of every role, in full. */
 
 const arn = (logicalId: string) => ({ "Fn::GetAtt": [logicalId, "Arn"] });
 const parameter = (name: string) => ({
@@ -15,7 +15,7 @@ const logs = (logGroup: string) => ({
   Resource: [arn(logGroup)],
 });
 
-/** What each scheduled job may do besides reading its config. */
+/** Statements of a scheduled job, without those for its config. */
 const job = (...ownItems: readonly string[]) => [
   {
     Effect: "Allow",
@@ -39,7 +39,7 @@ const KEEP_FAILED = {
   Resource: [arn("ScheduleDeadLetter")],
 };
 
-/** What a schedule may do. */
+/** Statements of a schedule's role. */
 const calls = (functionId: string) => [
   { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arn(functionId)] },
   { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("ScheduleDeadLetter")] },
@@ -69,7 +69,7 @@ export const STATEMENTS = {
       Action: ["ssm:GetParameter"],
       Resource: [parameter("/skyhook/dev/fingerprint-key")],
     },
-    // What a call that was under way at an update has failed at; see across-accounts.ts.
+    // For invocations that were in progress during an update; see across-accounts.ts.
     { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("IntakeDeadLetter")] },
   ],
   Subscriber111122223333Role: [
@@ -170,13 +170,13 @@ const trust = (service: string) => ({
   Action: "sts:AssumeRole",
 });
 
-/** A service that many share may take a role only for a resource of our own AWS account. */
+/** A service may assume a role only for a resource of our own AWS account. */
 const trustForUs = (service: string) => ({
   ...trust(service),
   Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
 });
 
-/** Scheduler takes a role only for the schedules of our group. */
+/** Scheduler may assume a role only for the schedules of our group. */
 const TRUST_FOR_OUR_SCHEDULES = {
   ...trust("scheduler.amazonaws.com"),
   Condition: {
@@ -185,7 +185,7 @@ const TRUST_FOR_OUR_SCHEDULES = {
   },
 };
 
-/** Who may take a role, and on what condition. */
+/** Principals that may assume each role, with their conditions. */
 export const TRUST = {
   IntakeRole: [trust("lambda.amazonaws.com")],
   Subscriber111122223333Role: [trustForUs("events.amazonaws.com")],

@@ -27,14 +27,14 @@ const invokeSchema = z.object({ FunctionName: z.unknown(), MaximumEventAgeInSeco
 
 const SECONDS_OF: Readonly<Record<string, number>> = { minute: 60, hour: 3_600 };
 
-/** The period of a schedule. A cron expression is one that ticks once an hour. */
+/** Period of a schedule in seconds. A cron expression must be an hourly one. */
 const secondsOf = (expression: string): number => {
   const unit = /^rate\(1 (minute|hour)\)$/.exec(expression)?.[1];
   const isHourly = /^cron\(\d+ \* \* \* \? \*\)$/.test(expression);
   return SECONDS_OF[isHourly ? "hour" : (unit ?? "")] ?? Number.NaN;
 };
 
-/** One attempt < new work < a run < what waits for the run. */
+/** One attempt < time for new work < timeout of a run < limits of its callers. */
 export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): void => {
   const timesOf = async (id: string) => {
     const { timeoutMs, variables } = functionOf(id);
@@ -47,13 +47,13 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
   const functionIds = () => ofType("AWS::Lambda::Function").map(([id]) => id);
 
   describe("the chain of timeouts", () => {
-    test("has every function that asks the provider, which is all but intake", () => {
+    test("covers every function that sends requests to the provider: all but intake", () => {
       const others = functionIds().filter((id) => !functionOf(id).variables.ATTEMPT_TIMEOUT_MS);
 
       expect(others).toEqual(["IntakeLambdaFunction"]);
     });
 
-    test("begins with these timeouts, of which the last three seconds are for no new work", async () => {
+    test("starts with these timeouts, in which the last three seconds start no new work", async () => {
       expect(functionIds()).toEqual(FUNCTIONS.map(({ id }) => id));
       for (const { id, name } of FUNCTIONS) {
         expect(functionOf(id).timeoutMs, id).toBe(timeoutMsOf(name));
@@ -65,7 +65,7 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       }
     });
 
-    test("one attempt takes less than there is for new work, and that less than a run", async () => {
+    test("one attempt is shorter than the time for new work, which is shorter than a run", async () => {
       for (const id of functionIds().filter((each) => each !== "IntakeLambdaFunction")) {
         const { attemptMs, budgetMs, timeoutMs } = await timesOf(id);
 
@@ -74,7 +74,7 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       }
     });
 
-    test("a message stays hidden for six runs of the function that reads its queue", () => {
+    test("a message is invisible for six timeouts of the function that reads its queue", () => {
       const mappings = ofType("AWS::Lambda::EventSourceMapping").map(([, { Properties }]) => ({
         queue: idOf(Properties.EventSourceArn),
         function: idOf(Properties.FunctionName),
@@ -93,7 +93,7 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       }
     });
 
-    test("a message does not expire before all of its receives are used up", () => {
+    test("a message does not expire before its last receive", () => {
       const read = ofType("AWS::SQS::Queue").filter(([, each]) => each.Properties.RedrivePolicy);
 
       expect(read.map(([id]) => id)).toEqual(["CommandQueue", "WakeQueue", "RequestQueue"]);
@@ -107,20 +107,20 @@ export const testTimeouts = ({ resource, ofType, functionOf }: TemplateReader): 
       }
     });
 
-    test("the lease of a command outlives the function that holds it, and not by minutes", () => {
+    test("the lease of a command outlasts the function that holds it, by less than a minute", () => {
       const { timeoutMs } = functionOf("RunDashcommandsLambdaFunction");
 
       expect(ATTEMPT_LEASE_MS).toBeGreaterThan(timeoutMs);
       expect(ATTEMPT_LEASE_MS).toBeLessThan(2 * timeoutMs);
     });
 
-    test("a schedule ticks once in its period", () => {
+    test("a schedule fires once in its period", () => {
       for (const { expression, periodSeconds } of Object.values(deployment.schedules)) {
         expect(secondsOf(expression), expression).toBe(periodSeconds);
       }
     });
 
-    test("a tick is tried no longer than until the next, by the schedule and by Lambda", () => {
+    test("the schedule and Lambda retry a run no longer than until the next one", () => {
       const schedules = ofType("AWS::Scheduler::Schedule");
 
       expect(schedules).toHaveLength(4);

@@ -9,10 +9,10 @@ const AES256 = {
   ],
 };
 
-/** Of a schedule. Scheduler puts the attempt's id and the tick's own time in, as its user guide says. */
+/** Payload of a schedule. Scheduler fills in the id of the attempt and the scheduled time, by its user guide. */
 const TICK = '{"id":"<aws.scheduler.execution-id>","time":"<aws.scheduler.scheduled-time>"}';
 
-/** What calls functions: schedules, queues, and files in the config bucket. */
+/** The triggers of functions: schedules, queues, and files in the config bucket. */
 export const testTriggers = (
   { resource, ofType, functionOf }: TemplateReader,
   packaged: () => PackagedService,
@@ -24,7 +24,7 @@ export const testTriggers = (
       ["PriceTick", "price-snapshot", "SnapshotDashpricesLambdaFunction"],
       ["AiTaskTick", "ai-tasks", "WatchDashaiDashtasksLambdaFunction"],
     ] as const)(
-      "%s calls its function, retries for a while, then keeps the tick",
+      "%s invokes its function, retries for a limited time, then stores a dead letter",
       (...expected) => {
         const [id, name, target] = expected;
         const { expression, tickAgeSeconds } = deployment.schedules[name];
@@ -52,9 +52,9 @@ export const testTriggers = (
       },
     );
 
-    // CloudFormation looks for an updated schedule in its new group, does not find it, and rolls back
-    // (aws-cdk issue 34216). These were deployed in the default group.
-    test("are none of those that stages had outside the group, which an update cannot move", () => {
+    // Earlier stages have schedules in the default group. CloudFormation looks for an updated schedule in its new
+    // group, does not find it, and rolls back (aws-cdk issue 34216).
+    test("have other ids and names than the earlier ones, which an update cannot move into the group", () => {
       const earlier = ["PollSchedule", "DriftSchedule", "PriceSchedule", "AiTaskSchedule"];
       const earlierNames = ["poll-tasks", "threshold-drift", "price-snapshot", "ai-tasks"];
       const schedules = ofType("AWS::Scheduler::Schedule");
@@ -65,7 +65,7 @@ export const testTriggers = (
       expect(earlierNames.filter((name) => names.includes(`skyhook-dev-${name}`))).toEqual([]);
     });
 
-    test("are in a group of their own", () => {
+    test("are in the group of the stage", () => {
       expect(resource("ScheduleGroup")).toEqual({
         Type: "AWS::Scheduler::ScheduleGroup",
         Properties: { Name: "skyhook-dev" },
@@ -77,7 +77,7 @@ export const testTriggers = (
       ["SyncDashthresholdsLambdaEvConf", "sync-thresholds"],
       ["SnapshotDashpricesLambdaEvConf", "snapshot-prices"],
       ["WatchDashaiDashtasksLambdaEvConf", "watch-ai-tasks"],
-    ] as const)("%s says how often a failed run is tried again", (id, name) => {
+    ] as const)("%s limits the retries of a failed run", (id, name) => {
       const { retryAttempts, eventAgeSeconds } = deployment.functions[name];
 
       expect(resource(id).Properties).toMatchObject({
@@ -87,14 +87,14 @@ export const testTriggers = (
     });
 
     test.each(["poll-tasks", "watch-ai-tasks"] as const)(
-      "%s leaves a failed run to the next tick",
+      "%s does not retry a failed run; the next scheduled run does its work",
       (name) => {
         expect(deployment.functions[name].retryAttempts).toBe(0);
       },
     );
 
     test.each(["SyncDashthresholdsLambdaEvConf", "SnapshotDashpricesLambdaEvConf"])(
-      "%s keeps the call that failed at every retry",
+      "%s stores an invocation that failed at every retry",
       (id) => {
         expect(resource(id).Properties.DestinationConfig).toEqual({
           OnFailure: { Destination: arn("ScheduleDeadLetter") },
@@ -102,7 +102,7 @@ export const testTriggers = (
       },
     );
 
-    test("take prices once in each period that a run is known by, in its middle", () => {
+    test("capture prices once in each period of a run, in its middle", () => {
       const { variables } = functionOf("SnapshotDashpricesLambdaFunction");
 
       expect(Number(variables.PERIOD_SECONDS)).toBe(
@@ -114,7 +114,7 @@ export const testTriggers = (
   describe("the mapping of a queue to its function", () => {
     const { functions } = deployment;
 
-    test("gives run-commands each batch at once, and receives each failed message's id", () => {
+    test("passes whole batches to run-commands, which reports each failed message", () => {
       expect(resource("RunDashcommandsEventSourceMappingSQSCommandQueue").Properties).toEqual({
         EventSourceArn: arn("CommandQueue"),
         FunctionName: arn("RunDashcommandsLambdaFunction"),
@@ -125,7 +125,7 @@ export const testTriggers = (
       });
     });
 
-    test("gives intake ten batches of events side by side, and receives each failed message's id", () => {
+    test("passes ten parallel batches of events to intake, which reports each failed message", () => {
       expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toEqual({
         EventSourceArn: arn("RequestQueue"),
         FunctionName: arn("IntakeLambdaFunction"),
@@ -136,7 +136,7 @@ export const testTriggers = (
       });
     });
 
-    test("runs poll-tasks at most twice side by side, whatever the burst of wakes", () => {
+    test("runs at most two poll-tasks in parallel, for any number of wake signals", () => {
       expect(resource("PollDashtasksEventSourceMappingSQSWakeQueue").Properties).toEqual({
         EventSourceArn: arn("WakeQueue"),
         FunctionName: arn("PollDashtasksLambdaFunction"),
@@ -148,7 +148,7 @@ export const testTriggers = (
   });
 
   describe("configs", () => {
-    test("are in a private bucket with versions, which outlives its stack", () => {
+    test("are in a private, versioned bucket, which outlives its stack", () => {
       expect(resource("ConfigBucket")).toEqual({
         Type: "AWS::S3::Bucket",
         DeletionPolicy: "Retain",
@@ -167,7 +167,7 @@ export const testTriggers = (
       });
     });
 
-    test("have a bucket whose policy stays with it, and are not in the one of the packages", () => {
+    test("have a bucket that keeps its policy, and are not in the bucket of the packages", () => {
       const { DeletionPolicy, UpdateReplacePolicy } = resource("ConfigBucketPolicy");
 
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(["Retain", "Retain"]);
@@ -177,7 +177,7 @@ export const testTriggers = (
       });
     });
 
-    test("have their bucket's name in an output; the only other one is where events are sent to", () => {
+    test("have the name of their bucket in an output, as one of two", () => {
       const ours = Object.keys(packaged().outputs).filter(
         (id) => !/^Serverless|Qualified/.test(id),
       );
@@ -187,7 +187,7 @@ export const testTriggers = (
       expect(packaged().outputs.EventBusArn).toMatchObject({ Value: arn("EventBus") });
     });
 
-    test("call sync-thresholds when its own one is written, and no other", () => {
+    test("invoke sync-thresholds only when its own file is written", () => {
       const { Properties } = resource("ThresholdsWritten");
       const { variables } = functionOf("SyncDashthresholdsLambdaFunction");
 
@@ -210,7 +210,7 @@ export const testTriggers = (
           DeadLetterConfig: { Arn: arn("ScheduleDeadLetter") },
         },
       ]);
-      // Without a bus: S3 notifies the default one.
+      // Without a bus, because S3 puts its events on the default one.
       expect(Properties).not.toHaveProperty("EventBusName");
     });
   });
