@@ -2,8 +2,8 @@
  * Generates files from schemas and commands of lib: `write` writes them, `check` fails if one is stale, or if an
  * independent validator finds that openapi.json is not valid OpenAPI 3.1.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { build } from "esbuild";
@@ -56,6 +56,54 @@ const GENERATED = [
     imports: { cliReference: "lib/cli/reference.ts" },
     make: "cliReference()",
   },
+  {
+    file: "docs/reference/events.md",
+    imports: {
+      editorSchemaOf: "lib/config/editor-schema.ts",
+      EVENT_DATA: "lib/events/catalogue.ts",
+      metadataSchema: "lib/events/catalogue.ts",
+      EVENT_EXAMPLES: "lib/events/examples.ts",
+      REQUEST_EXAMPLES: "lib/events/examples.ts",
+      commandRequestedSchema: "lib/engine/request.ts",
+      taskFollowSchema: "lib/intake/ingest.ts",
+      eventsPage: "infra/reference/events-page.mjs",
+    },
+    make: `(() => {
+      const documented = (schemas, examples) =>
+        Object.fromEntries(
+          Object.entries(schemas).map(([name, schema]) => [
+            name,
+            { schema: editorSchemaOf(schema), example: examples[name] },
+          ]),
+        );
+      const requests = {
+        CommandRequested: commandRequestedSchema,
+        TaskFollowRequested: taskFollowSchema,
+      };
+      return eventsPage({
+        requests: documented(requests, REQUEST_EXAMPLES),
+        metadata: editorSchemaOf(metadataSchema),
+        events: documented(EVENT_DATA, EVENT_EXAMPLES),
+      });
+    })()`,
+  },
+  {
+    file: "docs/reference/config.md",
+    imports: {
+      editorSchemaOf: "lib/config/editor-schema.ts",
+      accountsSchema: "lib/provider/accounts-schema.ts",
+      reactionsSchema: "lib/intake/reactions-config.ts",
+      thresholdConfigSchema: "lib/jobs/thresholds/config.ts",
+      watchlistSchema: "lib/jobs/prices/watchlist.ts",
+      configPage: "infra/reference/config-page.mjs",
+    },
+    make: `configPage({
+      accounts: editorSchemaOf(accountsSchema),
+      reactions: editorSchemaOf(reactionsSchema),
+      thresholds: editorSchemaOf(thresholdConfigSchema),
+      watchlist: editorSchemaOf(watchlistSchema),
+    })`,
+  },
 ];
 
 /** Evaluates an expression over exports of lib/. It bundles them first, because Node 20 cannot import TypeScript. */
@@ -87,13 +135,20 @@ const check = async (file, text) => {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     if (!valid) fail(`${file}: not valid OpenAPI 3.1: ${JSON.stringify(errors, undefined, 2)}`);
   }
-  if (readFileSync(join(ROOT, file), "utf8") !== text) {
+  const path = join(ROOT, file);
+  if (!existsSync(path) || readFileSync(path, "utf8") !== text) {
     fail(`${file} is stale; run: npm run generate`);
   }
 };
 
+const write = (file, text) => {
+  const path = join(ROOT, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+};
+
 const ACTIONS = new Map([
-  ["write", (file, text) => writeFileSync(join(ROOT, file), text)],
+  ["write", write],
   ["check", check],
 ]);
 

@@ -21,8 +21,8 @@ const tagValue = z.string().max(255, { error: "at most 255 characters" });
 /** A condition on one tag (E13, E14), which has to hold when the command's request is sent. */
 export const guardSchema = z
   .strictObject({
-    floating_ip: getFloatingIpTag.params.optional().describe("The resource with the tag"),
-    network: getNetworkTag.params.optional().describe("The resource with the tag"),
+    floating_ip: getFloatingIpTag.params.optional().describe("Floating IP with the tag"),
+    network: getNetworkTag.params.optional().describe("Network with the tag"),
     key: getNetworkTag.query.shape.key.describe("Key of the tag"),
     equals: tagValue.optional().describe("The tag has this value"),
     not: tagValue.optional().describe("The tag has another value, or does not exist"),
@@ -45,28 +45,65 @@ export const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
 const commandId = idOf(MAX_COMMAND_ID_LENGTH);
 
 const metadataSchema = z.looseObject({
-  id: idOf(256).optional(),
-  commandId: commandId.optional(),
-  correlationId: idOf(256).optional(),
-  time: z.iso.datetime({ offset: true }).optional(),
+  id: idOf(256).optional().describe("Id of the request. Default: the id of its EventBridge event"),
+  commandId: commandId
+    .optional()
+    .describe(
+      "Id of the command, unique for the sender. Default: `id`, if it has 128 characters at most",
+    ),
+  correlationId: idOf(256)
+    .optional()
+    .describe("Repeated in every event of the command. Default: the command's id"),
+  time: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      "When the sender made the request, at most 30 days ago. Default: the time of its EventBridge event",
+    ),
 });
 
 const requestDataSchema = z.strictObject({
-  operation: z.string(),
-  account: z.string().min(1).optional(),
-  params: z.record(z.string(), z.json()).optional(),
-  query: z.record(z.string(), z.json()).optional(),
-  body: z.json().optional(),
-  deadline: z.iso.datetime({ offset: true }).optional(),
-  after: z.array(commandId).max(MAX_AFTER).optional(),
-  guards: z.array(guardSchema).max(MAX_GUARDS).optional(),
-  dryRun: z.boolean().optional(),
+  operation: z.string().describe("Id of the operation, such as `update-container`"),
+  account: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Account at the provider. Default: the only account that the sender may use"),
+  params: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe("Path parameters of the operation. Default: `{}`"),
+  query: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe("Query parameters of the operation. Default: `{}`"),
+  body: z.json().optional().describe("Body of the operation; absent where it takes none"),
+  deadline: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(
+      "End of all attempts, at most 7 days ahead. Default: the account's deadline for the operation, 2 hours where it sets none",
+    ),
+  after: z
+    .array(commandId)
+    .max(MAX_AFTER)
+    .optional()
+    .describe("Ids of the sender's commands that have to succeed first. Default: `[]`"),
+  guards: z
+    .array(guardSchema)
+    .max(MAX_GUARDS)
+    .optional()
+    .describe("Conditions on tags; all have to hold when the request is sent. Default: `[]`"),
+  dryRun: z
+    .boolean()
+    .optional()
+    .describe("Whether to check everything and send no mutation. Default: `false`"),
 });
 
 /** The detail of a `CommandRequested`, by which a sender requests a command. */
 export const commandRequestedSchema = z.strictObject({
-  metadata: metadataSchema,
-  data: requestDataSchema,
+  metadata: metadataSchema.describe("Identity and origin of the request; may be `{}`"),
+  data: requestDataSchema.describe("Command that the sender asks for"),
 });
 
 /** The sender of a request, as its carrier reports it, and the rights of all senders. */

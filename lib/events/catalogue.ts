@@ -1,284 +1,518 @@
 import * as z from "zod";
 import { createdResourcesSchema } from "../contract/tasks.ts";
 
+/** Schemas, descriptions and meanings of outgoing events; docs/reference/events.md is made of them. */
+
+const text = (description: string) => z.string().describe(description);
+const instant = (description: string) => z.iso.datetime().describe(description);
+const counter = (description: string) => z.int().nonnegative().describe(description);
+
+/** One of a few values. `meanings` explains them where their names do not. */
+const word = <const Value extends string>(
+  values: readonly Value[],
+  description: string,
+  meanings?: Readonly<Record<Value, string>>,
+) => z.enum(values).meta({ description, ...(meanings && { meanings }) });
+
 const problems = z
-  .array(z.looseObject({ path: z.string(), rule: z.string() }))
-  .describe("what was wrong and where, at most 100");
+  .array(
+    z.looseObject({
+      path: text("Dotted path of the field, such as `body.scale.min`; empty for the whole request"),
+      rule: text("Rule that the field breaks, or the cause; at most 500 characters"),
+    }),
+  )
+  .describe("What is wrong and where: the first 100 problems");
 
 const commandFacts = {
-  operation: z.string(),
-  params: z.record(z.string(), z.json()),
-  lane: z.string(),
+  operation: text("Id of the operation, such as `update-container`"),
+  params: z
+    .record(z.string(), z.json())
+    .describe("Path parameters of the request, as the sender gave them"),
+  lane: text(
+    "Lane of the command: account, kind of resource and its identity, joined by `/`, each encoded as part of a URL",
+  ),
 };
 
 const conditions = {
   after: z
     .array(z.string())
     .optional()
-    .describe("commands of the sender that had to succeed first"),
-  dryRun: z.boolean().optional().describe("the request itself was not, and will not be, sent"),
+    .describe("Ids of the sender's commands that have to succeed first; absent without any"),
+  dryRun: z
+    .boolean()
+    .optional()
+    .describe("`true` for a dry run: the request is never sent; absent otherwise"),
 };
 
 const endFacts = {
   ...commandFacts,
   ...conditions,
-  attempts: z.int().nonnegative().describe("requests sent to the provider"),
-  lostReplies: z
-    .int()
-    .nonnegative()
-    .describe(
-      "sends whose reply never came; above 0, an effect may stem from an earlier send, or from another client where the provider then refused as done already",
-    ),
-  taskIds: z.array(z.string()),
-  durationMs: z.int().nonnegative(),
+  attempts: counter("Number of requests that Skyhook sent to the provider for this command"),
+  lostReplies: counter(
+    'Number of requests with a lost reply. Above 0, an earlier request may have caused the effect; where the provider then answered "done already", another client may have',
+  ),
+  taskIds: z
+    .array(z.string())
+    .describe("Ids of the provider's background tasks that the command started; empty without any"),
+  durationMs: counter("Milliseconds from the acceptance of the command to its end"),
 };
 
-const limit = z
-  .looseObject({ bytes: z.string().optional(), count: z.string().optional() })
-  .describe("decimal text: JSON readers round numbers of that size");
+const createdResources = createdResourcesSchema
+  .optional()
+  .describe(
+    "Created resources: for each kind, in the provider's words such as `routers`, a list of ids (strings or integers) or null; absent when the provider names none",
+  );
+
+const taskFacts = {
+  operation: text(
+    "Id of the operation that started the task; `follow-task` for a task of another client",
+  ),
+  lane: text("Lane of the command that waits for the task"),
+  taskId: text("Id of the task at the provider"),
+  durationMs: counter("Milliseconds from the record of the task in the ledger to its end"),
+};
+
+const limit = z.looseObject({
+  bytes: text(
+    "Limit of `reaching_used_space` and `reaching_used_traffic`, in bytes: decimal text from 0 to 18446744073709551615",
+  ).optional(),
+  count: text(
+    "Limit of `reaching_files_quantity` and `reaching_used_requests`: decimal text from 0 to 18446744073709551615",
+  ).optional(),
+});
 
 const thresholdChange = z.looseObject({
-  action: z.enum(["create", "update", "delete"]),
-  name: z.string(),
-  storage_name: z.string().optional(),
-  bucket_name: z.string().optional(),
-  before: limit.optional().describe("limit before an update or a deletion"),
-  after: limit.optional().describe("limit after a creation or an update"),
+  action: word(["create", "update", "delete"], "The change at the provider"),
+  name: text(
+    "Name of the threshold: `reaching_used_space`, `reaching_files_quantity`, `reaching_used_traffic` or `reaching_used_requests`",
+  ),
+  storage_name: text("Storage of the threshold; absent: all storages").optional(),
+  bucket_name: text("Bucket of the threshold; absent: all buckets").optional(),
+  before: limit.optional().describe("Limit before an update or a deletion"),
+  after: limit.optional().describe("Limit after a creation or an update"),
 });
 
-const configSource = z.looseObject({
-  name: z.string(),
-  version: z.string().optional().describe("absent when there is no such object"),
-});
+const source = (what: string) =>
+  z
+    .looseObject({
+      name: text(
+        "Name of the file: the S3 object `s3://BUCKET/KEY` in the cloud, the path on a laptop",
+      ),
+      version: text(
+        "Version of the file: the S3 version id or ETag in the cloud, a digest on a laptop; absent when there is no file",
+      ).optional(),
+    })
+    .describe(what);
 
-const configProblem = z.looseObject({
-  path: z.string(),
-  rule: z.string(),
-  line: z.int().positive().optional(),
+const configProblems = z
+  .array(
+    z.looseObject({
+      path: text("Dotted path of the field, such as `items.3.name`; empty for the whole file"),
+      rule: text("Rule that the field breaks; at most 500 characters"),
+      line: z
+        .int()
+        .positive()
+        .optional()
+        .describe("Line of the file, from 1; absent when the problem has no line"),
+    }),
+  )
+  .describe("The first 100 problems, in the order of the file");
+const problemCount = counter("Number of all problems in the file, at most 1,000");
+
+const cause = word(["object-created", "schedule"], "Trigger of the sync", {
+  "object-created": "the thresholds file was written",
+  schedule: "the hourly check, or a run that an operator started",
 });
 
 const syncFacts = {
-  cause: z.enum(["object-created", "schedule"]),
-  source: configSource.describe("the config, in this version, has everything that is wanted"),
-  clientId: z.string().optional().describe("absent: the API key's own client"),
-  prune: z.boolean(),
-  actualFrom: z
-    .enum(["list", "ledger"])
-    .describe("list: read from the provider; ledger: as recorded when it was last applied"),
+  cause,
+  source: source("The thresholds file that the run compared with the provider"),
+  clientId: text(
+    "`client_id` of the file, as decimal text; absent: the client of the API key",
+  ).optional(),
+  prune: z.boolean().describe("`prune` of the file: whether unlisted thresholds are deleted"),
+  actualFrom: word(["list", "ledger"], "Where the actual thresholds come from", {
+    list: "from the provider's list",
+    ledger: "from the ledger, as the last sync applied them, because the list is unavailable",
+  }),
 };
 
-const counter = z.int().nonnegative();
+const decimalText = (description: string) =>
+  z
+    .string()
+    .nullable()
+    .describe(`${description}, as exact decimal text; null without such a price`);
 
-const decimalText = z.string().describe("exact decimal text");
-
-const priceTotal = z.looseObject({
-  currency: z.string().nullable(),
-  per_hour: decimalText.nullable(),
-  per_month: decimalText.nullable(),
-});
+const priceTotal = (description: string) =>
+  z
+    .looseObject({
+      currency: z
+        .string()
+        .nullable()
+        .describe("Currency code such as `EUR`; null when the provider names none"),
+      per_hour: decimalText("Total an hour"),
+      per_month: decimalText("Total a month (720 hours, or 30 days)"),
+    })
+    .describe(description);
 
 /** Data of every event that this system publishes, by its detail-type. */
 export const EVENT_DATA = {
-  CommandAccepted: z.looseObject({ ...commandFacts, ...conditions, deadline: z.iso.datetime() }),
-  CommandRejected: z.looseObject({
-    operation: z.string().describe("as requested, which may be no operation at all"),
-    reason: z.enum([
-      "id-reused",
-      "invalid",
-      "lane-full",
-      "not-allowed",
-      "too-late",
-      "too-old",
-      "unknown-operation",
-    ]),
-    problems,
-    requestedCommandId: z
-      .string()
-      .optional()
-      .describe("of a reused id: it belongs to another command, which this event does not end"),
-  }),
-  CommandSucceeded: z.looseObject({
-    ...endFacts,
-    outcome: z
-      .enum(["done", "no-op", "dry-run"])
-      .describe(
-        "done: also what was found done after a lost reply, which another client may have done",
+  CommandAccepted: z
+    .looseObject({
+      ...commandFacts,
+      ...conditions,
+      deadline: instant("Deadline of the command: the sender's, or the account's default"),
+    })
+    .describe("The command is in the ledger and reaches exactly one end from now on."),
+  CommandRejected: z
+    .looseObject({
+      operation: text(
+        "Operation as requested, which may not exist; empty when the request names none; at most 100 characters",
       ),
-    createdResources: createdResourcesSchema.optional(),
-    result: z.json().optional().describe("the provider's answer, when it is small"),
-    wouldSend: z
-      .looseObject({ method: z.string(), path: z.string(), body: z.json().optional() })
-      .optional()
-      .describe("of a dry run, secrets left out; the body when it is small"),
-  }),
-  CommandFailed: z.looseObject({
-    ...endFacts,
-    reason: z.enum(["deadline", "refused", "task-failed", "task-unknown", "unknown-outcome"]),
-    problems,
-  }),
-  CommandCancelled: z.looseObject({
-    ...endFacts,
-    reason: z.enum(["dependency", "guard", "requested"]),
-    problems,
-    tag: z
-      .looseObject({ key: z.string(), value: z.string(), read_only: z.boolean() })
-      .nullable()
-      .optional()
-      .describe("of a guard: the tag that it read, null when there is none"),
-  }),
-  CommandResolved: z.looseObject({
-    ...commandFacts,
-    applied: z
-      .boolean()
-      .describe("whether the operator found an effect of the command at the provider"),
-    note: z.string().optional().describe("the operator's note, in one line"),
-  }),
-  TaskFinished: z.looseObject({
-    operation: z.string(),
-    lane: z.string(),
-    taskId: z.string(),
-    durationMs: z.int().nonnegative(),
-    createdResources: createdResourcesSchema.optional(),
-  }),
-  TaskFailed: z.looseObject({
-    operation: z.string(),
-    lane: z.string(),
-    taskId: z.string(),
-    durationMs: z.int().nonnegative(),
-    reason: z.enum(["task-failed", "task-unknown"]),
-    problems,
-  }),
-  ThresholdsSynced: z.looseObject({
-    ...syncFacts,
-    outcome: z.enum(["complete", "partial"]).describe("partial: the next run continues"),
-    counts: z.looseObject({
-      created: counter,
-      updated: counter,
-      deleted: counter,
-      unchanged: counter,
-      failed: counter.describe("clearly refused"),
-      left: counter.describe("not attempted, or outcome unknown; the next run retries"),
-    }),
-    changes: z
-      .array(
-        thresholdChange.extend({
-          outcome: z.enum(["done", "failed", "left"]),
-          problem: z.string().optional().describe("why it was not done"),
-        }),
-      )
-      .describe("the first 100: failed ones first, then those left"),
-  }),
-  ThresholdsDrifted: z.looseObject({
-    ...syncFacts,
-    counts: z.looseObject({ missing: counter, different: counter, unwanted: counter }),
-    differences: z.array(thresholdChange).describe("the changes that undo them; the first 100"),
-  }),
-  ThresholdsRejected: z.looseObject({
-    cause: z.enum(["object-created", "schedule"]),
-    source: configSource,
-    reason: z.enum(["missing", "invalid"]),
-    problemCount: counter,
-    problems: z.array(configProblem).describe("the first 100"),
-  }),
-  WatchlistRejected: z.looseObject({
-    bucket: z.iso.datetime().describe("start of the period of the run that rejected it"),
-    source: configSource,
-    problemCount: counter,
-    problems: z.array(configProblem).describe("the first 100"),
-  }),
-  PricesCaptured: z.looseObject({
-    bucket: z.iso.datetime().describe("start of the time that the run stands for"),
-    items: counter,
-    first: counter.describe("shown for the first time, or another order under the name"),
-    changed: counter.describe("each has a PriceChanged event"),
-    unchanged: counter,
-    notCompared: counter.describe("the provider shows no price, or could not find it out"),
-    failed: counter,
-    failures: z
-      .array(z.looseObject({ name: z.string(), problem: z.string() }))
-      .describe("the first 100"),
-  }),
-  PriceChanged: z.looseObject({
-    name: z.string().describe("as in the watchlist"),
-    kind: z.enum(["instance", "k8s_cluster", "gpu_cluster", "ddos"]),
-    number: z.int().positive().describe("of the reading, among those of the name"),
-    before: priceTotal,
-    after: priceTotal,
-    percent: z
-      .string()
-      .nullable()
-      .describe(
-        "change of the monthly total, or of the hourly one where there is no monthly, such as -3.10; null where they cannot be compared",
+      reason: word(
+        [
+          "id-reused",
+          "invalid",
+          "lane-full",
+          "not-allowed",
+          "too-late",
+          "too-old",
+          "unknown-operation",
+        ],
+        "Why the request was rejected",
+        {
+          "id-reused": "the id belongs to a command with another payload",
+          invalid: "the request breaks the contract; `problems` lists each field and its rule",
+          "lane-full": "500 commands already wait for the resource",
+          "not-allowed":
+            "the sender has no right to the account, operation or project; the text is the same for an unknown account",
+          "too-late": "the deadline has passed",
+          "too-old": "`metadata.time` is more than 30 days ago, so a replay runs nothing again",
+          "unknown-operation": "there is no such operation",
+        },
       ),
-    percentNumber: z
-      .number()
-      .nullable()
-      .optional()
-      .describe(
-        "percent as a number, for numeric event patterns; at most 5000000000, at least -5000000000; null where percent is",
+      problems,
+      requestedCommandId: text(
+        "Id that the request asked for, when it belongs to another command. The event then has no `metadata.commandId`, because it does not end that command",
+      ).optional(),
+    })
+    .describe(
+      "The request does not become a command. Nothing changed, and the provider received nothing. A request without any id is rejected without an event.",
+    ),
+  CommandSucceeded: z
+    .looseObject({
+      ...endFacts,
+      outcome: word(["done", "no-op", "dry-run"], "How the command succeeded", {
+        done: "the effect is there; after a lost reply, another client may have caused it",
+        "no-op": "there was nothing to do: the provider started no task",
+        "dry-run": "the command was a dry run and passed every check",
+      }),
+      createdResources,
+      result: z
+        .json()
+        .optional()
+        .describe(
+          "Answer of an operation that completes at once, up to 64,000 bytes of JSON; absent when it is larger. Integers beyond 2^53-1 are decimal text",
+        ),
+      wouldSend: z
+        .looseObject({
+          method: text("HTTP method, such as `PATCH`"),
+          path: text("Path with query, without the provider's address"),
+          body: z
+            .json()
+            .optional()
+            .describe("Body without secrets, up to 64,000 bytes of JSON; absent when it is larger"),
+        })
+        .optional()
+        .describe("Of a dry run: the request that the command would send"),
+    })
+    .describe(
+      "The command took effect, or there was nothing to do. All tasks that it started have finished.",
+    ),
+  CommandFailed: z
+    .looseObject({
+      ...endFacts,
+      reason: word(
+        ["deadline", "refused", "task-failed", "task-unknown", "unknown-outcome"],
+        "Why the command failed",
+        {
+          deadline: "the deadline passed first; a task of the command may still be running",
+          refused: "the provider refused the request, or the request could never be sent",
+          "task-failed": "the provider's task ended with an error",
+          "task-unknown": "the provider did not know the task for 5 minutes",
+          "unknown-outcome":
+            "a request was sent, its reply was lost, and its effect is unknown; an operator has to find out",
+        },
       ),
-    categories: z
-      .array(
-        z.looseObject({
-          category: z.string(),
-          before: decimalText.nullable(),
-          after: decimalText.nullable(),
-        }),
-      )
-      .describe("what changed; null where there is none; the first 100"),
-    categoryCount: counter,
-    readAt: z.iso.datetime(),
-    previousReadAt: z.iso.datetime().describe("when the price before was first read"),
-  }),
-  AiTaskEnded: z.looseObject({
-    taskId: z.string(),
-    status: z.enum(["FAILURE", "REVOKED", "SUCCESS"]),
-    taskName: z.string().optional().describe("the method that created the task"),
-    progress: z.int().optional(),
-    taskData: z
-      .record(z.string(), z.json())
-      .optional()
-      .describe("as the provider shows it; left out when larger than 64,000 characters of JSON"),
-  }),
-  AiTaskVanished: z.looseObject({
-    taskId: z.string(),
-    taskName: z.string().optional(),
-    missingSince: z.iso.datetime().describe("time of the first check that did not find the task"),
-  }),
-  AiTaskListRefused: z.looseObject({
-    since: z.iso.datetime().describe("of the account in the metadata; no AI task is watched"),
-    status: z.int().describe("403 or 404, of the provider's answer"),
-    problem: z.string(),
-  }),
-  AiTaskListAccepted: z.looseObject({
-    since: z.iso.datetime(),
-    refusedSince: z.iso.datetime().describe("as in the AiTaskListRefused that this ends"),
-  }),
-  AccountKeyRefused: z.looseObject({
-    since: z.iso.datetime().describe("of the account in the metadata; its commands wait"),
-  }),
-  AccountKeyAccepted: z.looseObject({
-    since: z.iso.datetime(),
-    refusedSince: z.iso.datetime().describe("as in the AccountKeyRefused that this ends"),
-  }),
-  AccountPaused: z.looseObject({
-    since: z.iso.datetime().describe("of the account in the metadata; its commands wait"),
-    until: z.iso
-      .datetime()
-      .describe("end of the pause that the provider asked for, at most the account's max_pause"),
-  }),
+      problems,
+    })
+    .describe("The command ended without success and is not tried again."),
+  CommandCancelled: z
+    .looseObject({
+      ...endFacts,
+      reason: word(["dependency", "guard", "requested"], "Why the command was cancelled", {
+        dependency: "a command in `after` did not succeed",
+        guard: "a guard did not hold",
+        requested: "an operator cancelled it",
+      }),
+      problems,
+      tag: z
+        .looseObject({
+          key: text("Key of the tag"),
+          value: text("Value of the tag; at most 500 characters"),
+          read_only: z.boolean().describe("Whether the provider protects the tag from changes"),
+        })
+        .nullable()
+        .optional()
+        .describe(
+          "Of reason `guard`: the tag that the guard read; null when the resource has no such tag",
+        ),
+    })
+    .describe("The command ended without effect, and its request is never sent."),
+  CommandResolved: z
+    .looseObject({
+      ...commandFacts,
+      applied: z
+        .boolean()
+        .describe("Whether the operator found an effect of the command at the provider"),
+      note: text("Note of the operator, in one line; absent without one").optional(),
+    })
+    .describe(
+      "An operator found out how a command with an unknown outcome ended. At most once for a command; its `CommandFailed` stays as it is.",
+    ),
+  TaskFinished: z
+    .looseObject({ ...taskFacts, createdResources })
+    .describe(
+      "A background task of a command finished. The command may wait for other tasks; `CommandSucceeded` reports its end.",
+    ),
+  TaskFailed: z
+    .looseObject({
+      ...taskFacts,
+      reason: word(["task-failed", "task-unknown"], "Why the task counts as failed", {
+        "task-failed": "the task ended with an error",
+        "task-unknown": "the provider did not know the task for 5 minutes",
+      }),
+      problems: problems.describe(
+        "The provider's error text without secrets; hidden where the secrets of the request that started the task are unknown",
+      ),
+    })
+    .describe("A background task of a command failed. `CommandFailed` reports the command's end."),
+  ThresholdsSynced: z
+    .looseObject({
+      ...syncFacts,
+      outcome: word(
+        ["complete", "partial"],
+        "Whether the provider now has what the file asks for",
+        {
+          complete: "every change is done",
+          partial: "some changes failed or are left; the next run continues",
+        },
+      ),
+      counts: z
+        .looseObject({
+          created: counter("Thresholds created"),
+          updated: counter("Thresholds with a new limit"),
+          deleted: counter("Thresholds deleted"),
+          unchanged: counter("Thresholds that were right already"),
+          failed: counter("Changes that the provider refused"),
+          left: counter("Changes not attempted or with unknown outcome; the next run retries"),
+        })
+        .describe("Numbers of all thresholds and changes"),
+      changes: z
+        .array(
+          thresholdChange.extend({
+            outcome: word(["done", "failed", "left"], "How the change ended", {
+              done: "the provider confirmed it",
+              failed: "the provider refused it",
+              left: "not attempted, or outcome unknown; the next run retries",
+            }),
+            problem: text(
+              "Why the change is not done; at most 500 characters; absent when it is done",
+            ).optional(),
+          }),
+        )
+        .describe("The first 100 changes: failed ones first, then those left, then those done"),
+    })
+    .describe(
+      "A sync compared the thresholds file with the provider and made the changes, if there were any. Each sync publishes it, an hourly check without differences too.",
+    ),
+  ThresholdsDrifted: z
+    .looseObject({
+      ...syncFacts,
+      counts: z
+        .looseObject({
+          missing: counter("Thresholds of the file that the provider does not have"),
+          different: counter("Thresholds with another limit than in the file"),
+          unwanted: counter("Thresholds outside the file, with `prune: true`"),
+        })
+        .describe("Numbers of all differences"),
+      differences: z
+        .array(thresholdChange)
+        .describe("The first 100 differences, each as the change that undoes it"),
+    })
+    .describe(
+      "The provider's thresholds differ from a file that an earlier sync applied. Published before the sync undoes the differences.",
+    ),
+  ThresholdsRejected: z
+    .looseObject({
+      cause,
+      source: source("The thresholds file"),
+      reason: word(["missing", "invalid"], "Why the file is rejected", {
+        missing: "there is no such file",
+        invalid: "the file breaks rules; `problems` lists them",
+      }),
+      problemCount,
+      problems: configProblems,
+    })
+    .describe("The thresholds file is missing or invalid. The thresholds stay as they are."),
+  WatchlistRejected: z
+    .looseObject({
+      bucket: instant("Start of the period of the run, by default its hour"),
+      source: source("The watchlist"),
+      problemCount,
+      problems: configProblems,
+    })
+    .describe("The watchlist is invalid. The run reads no price."),
+  PricesCaptured: z
+    .looseObject({
+      bucket: instant("Start of the period of the run, by default its hour"),
+      items: counter("Items of the watchlist"),
+      first: counter("Items with a first price, or with a changed order under the same name"),
+      changed: counter("Items with a changed price; each has a `PriceChanged` event"),
+      unchanged: counter("Items with the same price as before"),
+      notCompared: counter("Items whose price the provider hides or could not find out"),
+      failed: counter("Items that could not be read"),
+      failures: z
+        .array(
+          z.looseObject({
+            name: text("Name of the item in the watchlist"),
+            problem: text("Why it could not be read; at most 500 characters"),
+          }),
+        )
+        .describe("The first 100 failed items"),
+    })
+    .describe("A run priced the watchlist. Once for each period, by default each hour."),
+  PriceChanged: z
+    .looseObject({
+      name: text("Name of the item in the watchlist"),
+      kind: word(["instance", "k8s_cluster", "gpu_cluster", "ddos"], "Kind of the item"),
+      number: z.int().positive().describe("Number of the reading under this name, from 1"),
+      before: priceTotal("The last price that the provider showed before"),
+      after: priceTotal("The price now"),
+      percent: z
+        .string()
+        .nullable()
+        .describe(
+          "Change of the monthly total in percent, with two decimals, such as `-3.10`; of the hourly total without a monthly one. Null when they cannot be compared: another currency, a price of zero before, or no total",
+        ),
+      percentNumber: z
+        .number()
+        .nullable()
+        .optional()
+        .describe(
+          'The same as a number from -5000000000 to 5000000000, for numeric patterns such as `{ "numeric": [">", 5] }`; null when `percent` is null',
+        ),
+      categories: z
+        .array(
+          z.looseObject({
+            category: text("Category of the price, such as `total.per_month`"),
+            before: decimalText("Amount before"),
+            after: decimalText("Amount now"),
+          }),
+        )
+        .describe("The first 100 categories with another amount"),
+      categoryCount: counter("Number of all categories with another amount"),
+      readAt: instant("When the price was read"),
+      previousReadAt: instant("When the price before was first read"),
+    })
+    .describe("The price of a watched item differs from the last price shown for it."),
+  AiTaskEnded: z
+    .looseObject({
+      taskId: text("Id of the AI task"),
+      status: word(["FAILURE", "REVOKED", "SUCCESS"], "Status at the provider"),
+      taskName: text(
+        "Method that created the task, such as `transcription` or `content-moderation`; absent when the provider names none",
+      ).optional(),
+      progress: z.int().optional().describe("Progress in percent, as the provider reports it"),
+      taskData: z
+        .record(z.string(), z.json())
+        .optional()
+        .describe(
+          "`task_data` as the provider shows it, integers beyond 2^53-1 as decimal text; absent when larger than 64,000 characters of JSON or nested deeper than 100 levels",
+        ),
+    })
+    .describe(
+      "An AI task ended. Once for each task; tasks that had ended before the first run have no event.",
+    ),
+  AiTaskVanished: z
+    .looseObject({
+      taskId: text("Id of the AI task"),
+      taskName: text("Method that created the task; absent when unknown").optional(),
+      missingSince: instant("Time of the first check that did not find the task"),
+    })
+    .describe(
+      "Three checks in a row, over at least five minutes, did not find an AI task that was at work.",
+    ),
+  AiTaskListRefused: z
+    .looseObject({
+      since: instant("When the provider refused the list first"),
+      status: z.int().describe("HTTP status of the provider's answer: 403 or 404"),
+      problem: text("The provider's answer; at most 500 characters"),
+    })
+    .describe(
+      "The provider refuses the list of AI tasks to the account in `metadata.account`. No AI task of it is watched. Once, until the provider shows the list again.",
+    ),
+  AiTaskListAccepted: z
+    .looseObject({
+      since: instant("When the provider showed the list again"),
+      refusedSince: instant("`since` of the `AiTaskListRefused` that this event ends"),
+    })
+    .describe("The provider shows the list of AI tasks again after a refusal."),
+  AccountKeyRefused: z
+    .looseObject({
+      since: instant("When the provider first refused the key"),
+    })
+    .describe(
+      "The provider refuses the API key of the account in `metadata.account`. Its commands wait within their deadlines. Once, until the provider accepts a key again.",
+    ),
+  AccountKeyAccepted: z
+    .looseObject({
+      since: instant("When the provider accepted a key again"),
+      refusedSince: instant("`since` of the `AccountKeyRefused` that this event ends"),
+    })
+    .describe("The provider accepts the account's API key again. Waiting commands continue."),
+  AccountPaused: z
+    .looseObject({
+      since: instant("When the pause began"),
+      until: instant(
+        "End of the pause that the provider asked for by `Retry-After`, at most `max_pause` of the account",
+      ),
+    })
+    .describe(
+      "The provider asked for a pause of more than a minute. Requests of the account in `metadata.account` wait. Once for each pause, however often it is extended.",
+    ),
 } as const;
 
 export type DetailType = keyof typeof EVENT_DATA;
 
-/** What stands beside the data of every event. */
+/** Identity and origin of an event, beside its data. */
 export const metadataSchema = z.looseObject({
-  id: z.string(),
-  version: z.int(),
-  time: z.iso.datetime(),
-  correlationId: z.string(),
-  causationId: z.string(),
-  account: z.string().optional(),
-  sender: z.string().optional(),
-  commandId: z.string().optional(),
+  id: text("Id of the event, a UUID: the same for every delivery of the same fact"),
+  version: z.int().describe("Version of the detail's shape: 1; an incompatible change raises it"),
+  time: instant("When the fact happened, in UTC with milliseconds"),
+  correlationId: text(
+    "Links all events of one request: the request's `metadata.correlationId`, else the command's id; of a scheduled job, its run",
+  ),
+  causationId: text(
+    "Id of the event or message that led to this fact; of a scheduled job, its run",
+  ),
+  account: text(
+    "Account at the provider, by its name in the accounts file; absent from `CommandRejected`",
+  ).optional(),
+  sender: text(
+    "AWS account that sent the request; absent from events that no request caused",
+  ).optional(),
+  commandId: text(
+    "Id of the command; absent from events without a command, and from `CommandRejected` of a reused id",
+  ).optional(),
 });

@@ -11,13 +11,30 @@ import type { ReadRequest, Rejection, RequestContext } from "../engine/request.t
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { commandIdOf, commandOf, findReaction, type Reaction } from "./reaction.ts";
 
-const taskFollowSchema = z.looseObject({
-  data: z.strictObject({
-    taskId: z.string().min(1),
-    account: z.string().min(1).optional(),
-    after: z.array(z.string()).optional(),
-    deadline: z.string().optional(),
-  }),
+/** The detail of a `TaskFollowRequested`, beside the metadata of every request. */
+export const taskFollowSchema = z.looseObject({
+  data: z
+    .strictObject({
+      taskId: z.string().min(1).describe("Id of the task at the provider"),
+      account: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Account of the task. Default: the only account that the sender may use"),
+      after: z
+        .array(z.string())
+        .optional()
+        .describe(
+          "Ids of the sender's commands that have to succeed first, at most 20. Default: `[]`",
+        ),
+      deadline: z
+        .string()
+        .optional()
+        .describe(
+          "End of the checks: a time (ISO 8601), at most 7 days ahead. Default: the account's deadline for `follow-task`, 2 hours where it sets none",
+        ),
+    })
+    .describe("Task to follow"),
 });
 
 /** The request that an event asks for, or its rejection. */

@@ -19,11 +19,11 @@ const fieldsSchema = z.custom<Fields>(
 );
 
 const MAPPED =
-  "a text that begins with $. is a path into the event, such as $.detail.items[0]['odd key']; $$. stands for $.";
+  "A text that begins with `$.` is a path into the event and stands for the value there; `$$.` stands for a literal `$.`";
 
-const PART_RULE = "an object, or where it is in the event, such as $.detail.body";
+const PART_RULE = "an object, or a path into the event such as $.detail.body";
 
-/** A part of the request: its fields, or where in the event all of it is. */
+/** A part of the request: its fields, or the path of the whole part in the event. */
 const partSchema = z
   .custom<Fields | string>(
     (value) =>
@@ -32,55 +32,68 @@ const partSchema = z
   )
   .optional();
 
+const part = (description: string) =>
+  partSchema.meta({ type: ["object", "string"], description: `${description}. ${MAPPED}` });
+
 const requestSchema = z.strictObject({
-  operation: oneOf(COMMANDED.map(({ id }) => id)),
-  params: partSchema.meta({ type: ["object", "string"], description: `Of its path; ${MAPPED}` }),
-  query: partSchema.meta({ type: ["object", "string"], description: `Of its query; ${MAPPED}` }),
-  body: partSchema.meta({ type: ["object", "string"], description: `Its body; ${MAPPED}` }),
+  operation: oneOf(COMMANDED.map(({ id }) => id)).describe("Operation to run"),
+  params: part("Path parameters of the operation, or a path to all of them"),
+  query: part("Query parameters of the operation, or a path to all of them"),
+  body: part("Body of the operation, or a path to all of it"),
 });
 
 const reactionSchema = z.strictObject({
-  name: entryName.describe("Part of the ids of its commands; each name once"),
+  name: entryName.describe(
+    "Name of the reaction, part of the ids of its commands; each name once. 1 to 64 letters, digits, dots, underscores or hyphens; begins with a letter or digit",
+  ),
   when: fieldsSchema.meta({
     type: "object",
     required: ["source"],
-    description: "Which events: an event pattern as EventBridge has them",
+    description: "EventBridge event pattern that an event has to match; it names the `source`",
   }),
   bus: z
-    .literal("default", { error: "default, or left out: Skyhook's own bus" })
+    .literal("default", { error: "default, or left out for Skyhook's own bus" })
     .optional()
-    .describe("Where the event arrives: default for events of AWS services; else Skyhook's bus"),
+    .describe(
+      "Event bus of the event: `default` for events of AWS services. Default: Skyhook's own bus",
+    ),
   account: z
     .string()
     .optional()
     .describe(
-      "The account at the provider, by its name in the accounts file; may be left out where that has one",
+      "Account at the provider, by its name in the accounts file; optional where the file has only one",
     ),
   key: z
     .string()
-    .regex(/^\$\./, { error: "where it is in the event, such as $.detail.order.id" })
+    .regex(/^\$\./, { error: "a path into the event, such as $.detail.order.id" })
     .optional()
     .describe(
-      "Path to what names the command instead of the event's id, such as $.detail.order.id: copies of an event with other ids are one command",
+      "Path to the value that identifies the command, such as `$.detail.order.id`: copies of an event with other ids are one command. The value is a text of 1 to 63 characters or a whole number. Default: the event's id",
     ),
-  // biome-ignore lint/suspicious/noThenProperty: nobody awaits a config, and people read it aloud
-  then: requestSchema.describe("What is sent to the provider"),
+  // biome-ignore lint/suspicious/noThenProperty: no code awaits a config, and people read it aloud
+  then: requestSchema.describe("Command that the event causes"),
   guards: z
-    .array(fieldsSchema.meta({ type: "object" }))
+    .array(fieldsSchema.meta({ type: "object", description: "A guard, as in `CommandRequested`" }))
     .optional()
-    .describe(`Conditions on tags; all have to hold when the request is sent; ${MAPPED}`),
+    .describe(
+      `Conditions on tags, at most 4; all have to hold when the request is sent. Default: none. ${MAPPED}`,
+    ),
   deadline: duration
     .refine((ms) => ms <= MAX_DEADLINE_MS, { error: "at most 7d" })
     .optional()
-    .describe("How long after the event the command may still run, such as 30m"),
+    .describe(
+      "Deadline of the command, counted from the event's time: a time span such as `90s`, `30m` or `2h`, at most `7d`. Default: the account's deadline for the operation",
+    ),
 });
 
 export const reactionsSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Where an editor finds this schema"),
-    reactions: z.array(reactionSchema).describe("Which event runs which command"),
+    $schema: z.string().optional().describe("Place of this schema, for editors"),
+    reactions: z
+      .array(reactionSchema)
+      .describe("Rules; every rule that matches an event causes a command of its own"),
   })
-  .describe("Events that Skyhook answers with commands");
+  .describe("Rules that turn events into commands");
 
 const readPart = (part: unknown): Template | undefined =>
   part === undefined ? undefined : readTemplate(part);

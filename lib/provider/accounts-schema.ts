@@ -17,7 +17,7 @@ const LONGEST_MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 const awsAccountId = z
   .string({ error: 'must be an AWS account id in quotes, such as "111122223333"' })
   .regex(/^\d{12}$/, { error: 'must be an AWS account id of 12 digits, such as "111122223333"' })
-  .describe('AWS account id in quotes, such as "111122223333"');
+  .describe('AWS account id of 12 digits in quotes, such as `"111122223333"`');
 const sender = z
   .union([z.literal(OWN), awsAccountId], {
     error: 'must be own, or an AWS account id in quotes, such as "111122223333"',
@@ -32,15 +32,17 @@ const projects = z.union([z.literal("all"), z.array(z.int()).min(1)], {
 });
 
 const rightsSchema = z.strictObject({
-  sender,
-  operations: operations
-    .optional()
-    .describe("Operations that this sender may run (default: all that the account allows)"),
-  projects: projects
-    .optional()
-    .describe(
-      "Projects in which this sender may run commands (default: all that the account allows)",
-    ),
+  sender: sender.describe(
+    "AWS account of the sender: its id in quotes, or `own`, the AWS account that Skyhook runs in",
+  ),
+  operations: operations.optional().meta({
+    description: "Operations that this sender may run, within those of the account",
+    default: "all",
+  }),
+  projects: projects.optional().meta({
+    description: "Projects that this sender may use, within those of the account",
+    default: "all",
+  }),
 });
 
 const atMost = (limitMs: number, rule: string) =>
@@ -59,28 +61,46 @@ const entryRule = (input: unknown): string => {
 };
 
 const deadlinesSchema = z.strictObject({
-  default: deadline,
-  ...Object.fromEntries(COMMANDED_IDS.map((id) => [id, deadline])),
+  default: deadline.describe(
+    "Deadline of the operations that are not listed here, at most `7d`. Default: `2h`",
+  ),
+  ...Object.fromEntries(
+    COMMANDED_IDS.map((id) => [id, deadline.describe(`Deadline of ${id} commands, at most 7d`)]),
+  ),
 });
 
 const apiKeySchema = z
   .union(
     [
-      z.strictObject({ parameter: z.string().regex(/^\/[\w./-]{1,1010}$/) }),
-      z.strictObject({ environment: z.string().regex(/^[A-Za-z_]\w*$/) }),
+      z.strictObject({
+        parameter: z
+          .string()
+          .regex(/^\/[\w./-]{1,1010}$/)
+          .describe("Name of an SSM parameter that holds the key, such as `/skyhook/prod/api-key`"),
+      }),
+      z.strictObject({
+        environment: z
+          .string()
+          .regex(/^[A-Za-z_]\w*$/)
+          .describe("Name of an environment variable that holds the key; for local runs only"),
+      }),
     ],
     {
       error:
         "must say where the key is: `parameter: /name/of/an/ssm/parameter` or `environment: VARIABLE`; never the key itself",
     },
   )
-  .describe("Place of the provider's API key: an SSM parameter, or a variable of a local run");
+  .describe("Place of the provider's API key; exactly one of `parameter` and `environment`");
 
 const accountSchema = z.strictObject({
-  name: entryName.describe("Name of the account in commands, reactions and events"),
+  name: entryName.describe(
+    "Name of the account in commands, reactions and events; each name once. 1 to 64 letters, digits, dots, underscores or hyphens; begins with a letter or digit",
+  ),
   base_url: baseUrl
     .optional()
-    .describe("Base URL of the provider's API; absent: the provider of the local run"),
+    .describe(
+      "Address of the provider's API: http or https, without user, password, query or fragment. Default: the provider of the local run; required in a deployment",
+    ),
   api_key: apiKeySchema.optional(),
   senders: z
     .array(
@@ -90,40 +110,40 @@ const accountSchema = z.strictObject({
     )
     .min(1)
     .describe(
-      "AWS accounts that may use this account: `own` or an id for all rights, an object for some",
+      "AWS accounts that may use the account: `own`, an id in quotes, or an object with narrower rights",
     ),
-  operations: operations.optional().describe("Operations that any sender may run (default: all)"),
-  projects: projects
-    .optional()
-    .describe("Projects in which any sender may run commands (default: all)"),
-  requests_per_second: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe(
-      "Rate limit of the account in requests per second, shared by all functions (default: 20)",
-    ),
+  operations: operations.optional().meta({
+    description: "Operations that any sender may run",
+    default: "all",
+  }),
+  projects: projects.optional().meta({
+    description: "Ids of the projects that any sender may use",
+    default: "all",
+  }),
+  requests_per_second: z.int().min(1).max(1_000).optional().meta({
+    description: "Rate limit in requests a second, shared by all functions",
+    default: 20,
+  }),
   task_path: oneOf([TASK_PATH, PUBLISHED_TASK_PATH])
     .optional()
-    .describe(`The provider's path of one task (default: ${TASK_PATH})`),
+    .meta({ description: "The provider's path of one task", default: TASK_PATH }),
   pool_path: oneOf([POOL_PATH, POOL_SUCCESSOR_PATH])
     .optional()
-    .describe(`The provider's path of a pool's update (default: ${POOL_PATH})`),
-  lists: z
-    .boolean()
-    .optional()
-    .describe("Whether the provider's API lists tasks and notification events (default: true)"),
+    .meta({ description: "The provider's path for the update of a pool", default: POOL_PATH }),
+  lists: z.boolean().optional().meta({
+    description: "Whether the provider's API lists tasks and notification events",
+    default: true,
+  }),
   settle: atMost(MAX_AMBIGUITY_WINDOW_MS, "at most 1h").describe(
-    "Ambiguity window: a request without a reply takes effect within this time or never (default: 5m)",
+    "Ambiguity window: a request without a reply takes effect within this time or never. A time span such as `90s` or `5m`, at most `1h`. Default: `5m`",
   ),
   max_pause: atMost(LONGEST_MAX_PAUSE_MS, "at most 24h").describe(
-    "Longest pause that the provider's Retry-After may cause (default: 15m)",
+    "Longest pause that the provider's `Retry-After` may cause. A time span such as `90s` or `15m`, at most `24h`. Default: `15m`",
   ),
   deadlines: deadlinesSchema
     .optional()
     .describe(
-      "Time limits of commands that name no deadline, by operation or `default` (default: 2h)",
+      "Deadlines of commands that name none, by operation. Time spans such as `90s`, `30m`, `2h` or `7d`",
     ),
 });
 
@@ -132,21 +152,29 @@ const awsAccountSchema = z.strictObject({
   bus: z
     .string()
     .regex(/^arn:aws[a-z-]*:events:[a-z0-9-]+:\d{12}:event-bus\/[\w./-]{1,256}$/, {
-      error: "must be the ARN of an event bus",
+      error:
+        "must be the ARN of an event bus, such as arn:aws:events:eu-central-1:111122223333:event-bus/NAME",
     })
     .optional()
-    .describe("ARN of its event bus, which receives the events of its commands"),
+    .describe(
+      "ARN of the event bus in that AWS account that receives the events of its own commands. Default: none",
+    ),
 });
 
 /** An accounts file as written. `toAccountsConfig` fills in its defaults. */
 export const accountsSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Path of this schema, for editors"),
-    accounts: z.array(accountSchema).min(1).describe("Accounts at the provider"),
+    $schema: z.string().optional().describe("Place of this schema, for editors"),
+    accounts: z
+      .array(accountSchema)
+      .min(1)
+      .describe(
+        "Accounts at the provider. Scheduled jobs use the first, unless a stage names another",
+      ),
     aws_accounts: z
       .array(awsAccountSchema)
       .optional()
-      .describe("Other AWS accounts that may put events on Skyhook's bus"),
+      .describe("Other AWS accounts that may put events on Skyhook's bus. Default: none"),
     organization: z
       .string()
       .regex(/^o-[a-z0-9]{10,32}$/, {
@@ -154,7 +182,7 @@ export const accountsSchema = z
       })
       .optional()
       .describe(
-        "Id of an AWS organization; all of its AWS accounts may put events on Skyhook's bus",
+        "Id of an AWS organization, such as `o-abcde12345`: all its AWS accounts may put events on Skyhook's bus. Default: none",
       ),
   })
   .describe("Accounts at the provider, and the AWS accounts that may use them");

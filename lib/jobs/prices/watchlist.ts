@@ -18,7 +18,7 @@ const nameSchema = z
   })
   .meta({
     title: "Name",
-    description: `What the price is remembered by: ${NAME_RULE}, not . or ..; each name once`,
+    description: `Name of the item in the price history and in events; each name once. ${NAME_RULE}, not . or ..`,
   });
 
 const entrySchema = z
@@ -28,20 +28,20 @@ const entrySchema = z
       .strictObject({
         ...previewInstancePrice.params.shape,
         body: previewInstancePrice.body.meta({
-          title: "The instances to price, as in the body of preview-instance-price",
+          title: "Instances to price, as in the body of preview-instance-price (E6)",
         }),
       })
       .optional()
-      .meta({ title: "New instances", description: "What an order of instances would cost" }),
+      .meta({ title: "New instances", description: "Price of an order of new instances (E6)" }),
     k8s_cluster: getK8sClusterPrice.params
       .optional()
-      .meta({ title: "Kubernetes cluster", description: "What an existing cluster costs" }),
+      .meta({ title: "Kubernetes cluster", description: "Price of an existing cluster (E7)" }),
     gpu_cluster: getGpuClusterPrice.params
       .optional()
-      .meta({ title: "GPU cluster", description: "What one server of a GPU cluster costs" }),
+      .meta({ title: "GPU cluster", description: "Price of one server of a GPU cluster (E12)" }),
     ddos: getDdosPrice.params
       .optional()
-      .meta({ title: "DDoS protection", description: "What protection costs in a region" }),
+      .meta({ title: "DDoS protection", description: "Price of the protection in a region (E9)" }),
   })
   .meta({
     title: "Item",
@@ -86,14 +86,17 @@ export const watchlistSchema = z
   .strictObject({
     $schema: z.string().optional().meta({
       title: "Schema",
-      description: "Where an editor finds the schema of this file",
+      description: "Place of this schema, for editors",
     }),
     items: z
       .array(entrySchema)
       .max(MAX_ITEMS, { error: `at most ${MAX_ITEMS} items` })
-      .meta({ title: "Items", description: "The prices to watch" }),
+      .meta({ title: "Items", description: "Prices to watch" }),
   })
-  .meta({ title: "Watchlist", description: "Prices that Skyhook reads, keeps and compares" });
+  .meta({
+    title: "Watchlist",
+    description: "Prices that Skyhook reads, stores and compares",
+  });
 
 type Entry = z.output<typeof entrySchema>;
 

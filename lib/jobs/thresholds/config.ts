@@ -83,18 +83,20 @@ const targetName = unlimitedText.min(1).optional();
 
 const thresholdSchema = z.strictObject({
   name: oneOf(STORAGE_EVENT_NAMES).describe("Quantity that the threshold watches"),
-  storage_name: targetName.describe("Storage to watch; all storages when absent"),
-  bucket_name: targetName.describe("Bucket to watch; all buckets when absent"),
+  storage_name: targetName.describe("Storage to watch. Default: all storages"),
+  bucket_name: targetName.describe("Bucket to watch. Default: all buckets"),
   bytes: limit(BYTE_SIZE_RULE, parseByteSize)
     .optional()
     .meta({
-      description: "Limit of reaching_used_space and reaching_used_traffic, such as 500 GiB",
+      description:
+        "Limit of `reaching_used_space` and `reaching_used_traffic`, required there: a size such as `500 GiB` (B, kB to EB, KiB to EiB) or a number of bytes, from 0 to 18446744073709551615",
       anyOf: [jsonNumber, { type: "string", pattern: BYTE_SIZE_PATTERN }],
     }),
   count: limit(UINT64_RULE, parseCount)
     .optional()
     .meta({
-      description: "Limit of reaching_files_quantity and reaching_used_requests",
+      description:
+        "Limit of `reaching_files_quantity` and `reaching_used_requests`, required there: from 0 to 18446744073709551615",
       anyOf: [jsonNumber, decimalText],
     }),
 });
@@ -102,17 +104,19 @@ const thresholdSchema = z.strictObject({
 /** Schema of a thresholds file. */
 export const thresholdConfigSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Path or address of this schema, for editors"),
+    $schema: z.string().optional().describe("Place of this schema, for editors"),
     client_id: int64
       .optional()
-      .describe("Client that has the thresholds; the API key's own client when absent"),
-    prune: z
-      .boolean()
-      .optional()
-      .describe("Whether a sync deletes thresholds that this file does not list (default: false)"),
+      .describe("Client that has the thresholds. Default: the client of the API key"),
+    prune: z.boolean().optional().meta({
+      description: "Whether a sync deletes thresholds that the file does not list",
+      default: false,
+    }),
     thresholds: z
       .array(thresholdSchema)
-      .describe("Every wanted threshold; one for each name, storage and bucket"),
+      .describe(
+        "Wanted thresholds, at most one for each combination of `name`, `storage_name` and `bucket_name`",
+      ),
   })
   .describe("Storage notification thresholds that Skyhook keeps at the provider");
 

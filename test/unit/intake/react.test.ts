@@ -219,7 +219,7 @@ describe("a reaction with a key", () => {
   });
 
   test.each([
-    ["inv-7", "where it is in the event, such as $.detail.order.id"],
+    ["inv-7", "a path into the event, such as $.detail.order.id"],
     ["$.detial.invoice", "an event has only $.account"],
     ["$.detail..invoice", "a path such as $.detail.items[0]"],
   ])("is refused with its line where the key is %s", (key, rule) => {

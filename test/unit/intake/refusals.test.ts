@@ -78,8 +78,8 @@ describe("of a rule's request is refused", () => {
       "a part that is neither an object nor a path",
       oneRule("{ operation: follow-task, params: [t], query: $$.detail }"),
       [
-        "5 reactions.0.then.params: an object, or where it is in the event, such as $.detail.body",
-        "5 reactions.0.then.query: an object, or where it is in the event, such as $.detail.body",
+        "5 reactions.0.then.params: an object, or a path into the event such as $.detail.body",
+        "5 reactions.0.then.query: an object, or a path into the event such as $.detail.body",
       ],
     ],
     [
@@ -250,7 +250,7 @@ describe("of a rule's other fields is refused", () => {
     [
       "a bus other than the default one",
       oneRule(FOLLOW, undefined, "bus: mine"),
-      ["6 reactions.0.bus: default, or left out: Skyhook's own bus"],
+      ["6 reactions.0.bus: default, or left out for Skyhook's own bus"],
     ],
     [
       "a deadline that is no time span, or too late",

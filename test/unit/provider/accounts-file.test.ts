@@ -213,7 +213,9 @@ aws_accounts:
     "a bus without an ARN",
     `accounts: [{ name: acme, senders: [own] }]
 aws_accounts: [{ id: "111122223333", bus: theirs }]`,
-    ["2: aws_accounts.0.bus: must be the ARN of an event bus"],
+    [
+      "2: aws_accounts.0.bus: must be the ARN of an event bus, such as arn:aws:events:eu-central-1:111122223333:event-bus/NAME",
+    ],
   ],
   ["an account that is not an object", "accounts: [5]", ["1: accounts.0: an object"]],
 ])("%s is reported with its line", (_, text, problems) => {
