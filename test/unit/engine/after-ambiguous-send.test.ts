@@ -7,7 +7,7 @@ import { createWorld } from "../../support/world.ts";
 
 const declared = COMMANDED.map(({ afterAmbiguousSend }) => afterAmbiguousSend);
 
-/** Makes every operation of the contract declare the same. */
+/** Lets every operation of the contract declare this strategy. */
 const declareAll = (afterAmbiguousSend: AfterAmbiguousSend): void => {
   for (const operation of COMMANDED) Object.assign(operation, { afterAmbiguousSend });
 };
@@ -18,7 +18,7 @@ afterEach(() => {
   }
 });
 
-/** Loses the reply of the first change, and refuses the second one; answers every read. */
+/** Loses the reply to the first change and refuses the second; answers every read. */
 const providerOf = (refusal: number) => {
   let asked = 0;
   const change = () => {
@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test("update-policy is sent again as it declares, and looked for once that is declared", async () => {
+test("update-policy is sent again as it declares, and searched for if it declares that instead", async () => {
   expect(await afterLostReply(requests.updatePolicy("c1"), 400)).toMatchObject({
     reads: 0,
     changes: 2,

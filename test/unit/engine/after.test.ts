@@ -16,14 +16,14 @@ const endOf = (current: World, id: string) =>
     .filter(({ metadata }) => metadata.commandId === id)
     .at(-1)!;
 
-/** When each command was told to have ended, in order. */
+/** The end events of all commands, in order. */
 const ends = (current: World): readonly string[] =>
   current.bus
     .published()
     .filter(({ detailType }) => /^Command(Succeeded|Failed|Cancelled)$/.test(detailType))
     .map(({ metadata, detailType }) => `${metadata.commandId} ${detailType}`);
 
-test("a command runs when the task of the one that it waits for has ended", async () => {
+test("a command runs when the task of the command in its `after` has ended", async () => {
   const current = await world();
 
   await current.send(waitingFor("second", "first"));
@@ -34,7 +34,7 @@ test("a command runs when the task of the one that it waits for has ended", asyn
 
   expect(waiting?.state.status).toBe("waiting");
   expect(ends(current)).toEqual(["first CommandSucceeded", "second CommandSucceeded"]);
-  // The task takes 10 s; the wait is looked at after each further fifth of it.
+  // The task takes 10 s; the wait is checked after each further fifth of it.
   expect(endOf(current, "second").data.durationMs).toBeLessThan(16_000);
 });
 
@@ -46,7 +46,7 @@ test("the poller gets a wake signal for the next check of a waiting command", as
   expect(current.wakes).toEqual([current.clock.now() + 2_000]);
 });
 
-test("a command named twice is one", async () => {
+test("a command that is named twice in `after` counts once", async () => {
   const current = await world();
 
   await current.handle(waitingFor("second", "first", "first"));
@@ -94,10 +94,10 @@ test("a command that waits is not rejected for a full lane, and enters when ther
   expect(current.told("second").at(-1)).toBe("CommandSucceeded");
 });
 
-describe("a command that waits for one that", () => {
+describe("a command that waits for another one, which", () => {
   const failing = () => scriptProvider({ "PATCH ": () => json(400, { message: "no" }) });
 
-  test("failed is cancelled, and so is the command that waits for it", async () => {
+  test("failed, is cancelled, and so is the command that waits for it", async () => {
     const current = await createWorld({ provider: failing });
 
     await current.send(waitingFor("third", "second"));
@@ -116,7 +116,7 @@ describe("a command that waits for one that", () => {
     expect(current.told("third").at(-1)).toBe("CommandCancelled");
   });
 
-  test("failed is cancelled at once, though others that it waits for go on", async () => {
+  test("failed, is cancelled at once, while others in its `after` go on", async () => {
     const current = await createWorld({ provider: failing });
     await current.handle(waitingFor("other", "never-sent"));
     await current.handle(waitingFor("second", "other", "first"));
@@ -129,7 +129,7 @@ describe("a command that waits for one that", () => {
     ]);
   });
 
-  test("succeeded already runs at once", async () => {
+  test("has already succeeded, runs at once", async () => {
     const current = await world();
     await current.handle(requests.updatePolicy("first"));
 
@@ -138,7 +138,7 @@ describe("a command that waits for one that", () => {
     expect(current.told("second").at(-1)).toBe("CommandSucceeded");
   });
 
-  test("failed already is cancelled at once, without entering a lane", async () => {
+  test("has already failed, is cancelled at once, without entering a lane", async () => {
     const current = await createWorld({ provider: failing });
     await current.handle(requests.updateContainer("first"));
 
@@ -148,7 +148,7 @@ describe("a command that waits for one that", () => {
     expect(endOf(current, "second").data.attempts).toBe(0);
   });
 
-  test("is not known by the deadline is cancelled then", async () => {
+  test("is not accepted before the deadline, is cancelled at the deadline", async () => {
     const current = await world();
     const deadline = inFuture(current, 5 * MINUTE_MS);
     await current.handle(requests.updatePolicyWith("second", { after: ["never-sent"], deadline }));
@@ -166,7 +166,7 @@ describe("a command that waits for one that", () => {
     });
   });
 
-  test("still runs at the deadline fails with its deadline", async () => {
+  test("still runs at the deadline, fails with reason deadline", async () => {
     const current = await world();
     const deadline = inFuture(current, 5_000);
     await current.handle(requests.updateContainer("first"));
@@ -182,7 +182,7 @@ describe("a command that waits for one that", () => {
     });
   });
 
-  test("was a dry run is cancelled, unless it is one itself", async () => {
+  test("was a dry run, is cancelled unless it is a dry run itself", async () => {
     const current = await world();
     await current.handle(requests.updatePolicyWith("first", { dryRun: true }));
 
@@ -195,7 +195,7 @@ describe("a command that waits for one that", () => {
     expect(endOf(current, "third").data.outcome).toBe("dry-run");
   });
 
-  test("belongs to another sender never learns of it", async () => {
+  test("belongs to another sender, keeps waiting", async () => {
     const rights = requests.shared("111111111111");
     const current = await createWorld({ provider: startProvider, rights });
     await current.handle(requests.updatePolicy("first"));
@@ -208,7 +208,7 @@ describe("a command that waits for one that", () => {
 });
 
 describe("commands that wait for each other", () => {
-  test("are rejected as soon as the circle would close", async () => {
+  test("are rejected when a request would close the cycle", async () => {
     const current = await world();
     await current.handle(waitingFor("a", "b"));
     await current.handle(waitingFor("b", "c"));
@@ -222,7 +222,7 @@ describe("commands that wait for each other", () => {
     ]);
   });
 
-  test("are none where one of them has entered its lane already", async () => {
+  test("are accepted if one of them has already entered its lane", async () => {
     const current = await world();
     await current.handle(waitingFor("a", "b"));
     await current.handle(requests.updateContainer("b"));
@@ -241,7 +241,7 @@ describe("commands that wait for each other", () => {
     expect(current.told("c")).toEqual(["CommandAccepted"]);
   });
 
-  test("end as cancelled when both were accepted at one moment", async () => {
+  test("end as cancelled when both were accepted at the same time", async () => {
     const current = await world();
     const cut = current.ledger.read.bind(current.ledger);
     let isBlind = true;
@@ -257,7 +257,7 @@ describe("commands that wait for each other", () => {
     expect(endOf(current, "b").data.durationMs).toBeLessThan(MINUTE_MS);
   });
 
-  test("may be a hundred in a row, and no more", async () => {
+  test("form a chain of at most a hundred", async () => {
     const current = await world();
     await current.handle(waitingFor("c0", "never-sent"));
     for (let at = 1; at <= 99; at += 1) await current.handle(waitingFor(`c${at}`, `c${at - 1}`));
@@ -272,7 +272,7 @@ describe("commands that wait for each other", () => {
   });
 });
 
-/** Up to eight commands in three lanes, each after any others, sent in any order. */
+/** Up to eight commands in three lanes, each after any of the others, sent in any order. */
 const graph = fc
   .array(
     fc.record({
@@ -311,7 +311,7 @@ const sendGraph = async (current: World, { commands, order }: Graph): Promise<vo
   }
 };
 
-/** How each command ended, and as the how manieth. */
+/** The status of each ended command, and its position among the ends. */
 const endsById = (current: World) =>
   new Map(
     current.bus
@@ -320,7 +320,7 @@ const endsById = (current: World) =>
       .map(({ metadata, detailType }, at) => [metadata.commandId, { at, detailType }]),
   );
 
-/** Whether everything that the command waits for has succeeded before. */
+/** Whether every command in its `after` succeeded before it. */
 const isInOrder = (
   { commands }: Graph,
   index: number,
@@ -331,7 +331,7 @@ const isInOrder = (
   return before.every((other) => other?.detailType === "CommandSucceeded" && other.at < own.at);
 };
 
-test("whatever waits for whatever in whatever lane, every command ends, and none runs before what it waits for", async () => {
+test("in any graph of `after` and lanes, every command ends, and none runs before the commands that it waits for", async () => {
   await fc.assert(
     fc.asyncProperty(graph, async (drawn) => {
       const current = await world();

@@ -13,7 +13,7 @@ import { createMemoryLedger } from "../../support/memory-ledger.ts";
 
 const KEY = "own/c1";
 
-/** One attempt as it is made: older ones put away, the intent, what came back. */
+/** One attempt with each of its steps: archive older attempts, record the intent, record the result. */
 const attempt = async (ledger: Ledger, command: Command, now: number): Promise<Command> => {
   await archiveAttempts(ledger, KEY, command);
   const started = startAttempt(command, { by: "me", now, leaseUntil: now + 1 });
@@ -31,7 +31,7 @@ const startsOf = async (ledger: Ledger, command: Command) =>
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => [index + 1, index + 1]);
 
-/** The same ledger, and every key that is written. */
+/** The same ledger, with the keys of all its writes. */
 const watched = (ledger: Ledger) => {
   const written: string[] = [];
   const watching: Ledger = {
@@ -44,7 +44,7 @@ const watched = (ledger: Ledger) => {
   return { ledger: watching, written };
 };
 
-test("every attempt is found again in order, however many there were", async () => {
+test("every attempt is read back in order, whatever their number", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 150 }), async (count) => {
       const ledger = createMemoryLedger();
@@ -66,7 +66,7 @@ test("forty attempts stay in the command's own item, and cost no other write", a
   expect(command.attempts).toHaveLength(40);
 });
 
-test("the oldest twenty are put away when there would be more than forty", async () => {
+test("the oldest twenty are archived before there are more than forty", async () => {
   const { ledger, written } = watched(createMemoryLedger());
 
   const command = await afterAttempts(ledger, 81);
@@ -75,7 +75,7 @@ test("the oldest twenty are put away when there would be more than forty", async
   expect(command.attempts).toHaveLength(21);
 });
 
-test("a crash between the page and the command's own write leaves nothing double", async () => {
+test("a crash between the write of a page and that of the command duplicates no attempt", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 130 }), async (dies) => {
       const ledger = createMemoryLedger();
@@ -93,7 +93,7 @@ test("a crash between the page and the command's own write leaves nothing double
   );
 });
 
-test("an attempt that was none leaves no hole, wherever it is taken back", async () => {
+test("an attempt that sent nothing and is taken back leaves no gap", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 130 }), async (unsent) => {
       const ledger = createMemoryLedger();
@@ -111,7 +111,7 @@ test("an attempt that was none leaves no hole, wherever it is taken back", async
   );
 });
 
-test("attempts that a version before this one has dropped are missing, and nothing else", async () => {
+test("of a command of an earlier version, only the attempts that it dropped are missing", async () => {
   const ledger = createMemoryLedger();
   let command = commandOf({
     attemptCount: 31,
@@ -124,7 +124,7 @@ test("attempts that a version before this one has dropped are missing, and nothi
   expect(starts).toEqual(upTo(90).slice(11));
 });
 
-test("put away attempts are due never, and are kept for 60 days after the command's deadline", async () => {
+test("archived attempts are never due, and are kept for 60 days after the command's deadline", async () => {
   const ledger = createMemoryLedger();
 
   await afterAttempts(ledger, 41);
@@ -148,7 +148,7 @@ test("a page that has expired before its command is left out", async () => {
 
 test("forty of the longest attempts fit into an item beside the largest request", async () => {
   const ledger = createMemoryLedger();
-  // Three bytes each in UTF-8.
+  // Each character takes three bytes in UTF-8.
   const message = "…".repeat(201);
   const attempts = Array.from({ length: 40 }, (_, index) => ({
     startedAt: index,

@@ -11,11 +11,11 @@ const world = (): Promise<World> => createWorld({ provider: startProvider });
 const inFuture = (from: World, ms: number) => new Date(from.clock.now() + ms).toISOString();
 const nested = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 
-/** A request as text, for values that JSON.stringify would not write. */
+/** A request as text, for values that JSON.stringify cannot write. */
 const containerText = (body: string): string =>
   `{"metadata":{"commandId":"c1"},"data":{"operation":"update-container","params":{"project_id":1,"region_id":2,"container_name":"web"},"body":${body}}}`;
 
-/** Delivers the same message twice and answers the one rejection that both tell of. */
+/** Delivers the same message twice. @returns the rejection, which both deliveries publish */
 const rejectionOf = async (current: World, detail: unknown) => {
   await current.send(detail);
   await current.send(detail);
@@ -47,7 +47,7 @@ describe("a request that cannot become a command is reported and changes nothing
     ["a read", { operation: "get-task" }, "unknown-operation", ["operation"]],
     ["no operation", {}, "unknown-operation", ["operation"]],
     [
-      "values outside of every limit",
+      "values outside every limit",
       update({
         params: { project_id: "1", region_id: 1.5, container_name: "..", zone: 1 },
         query: { force: true },
@@ -75,7 +75,7 @@ describe("a request that cannot become a command is reported and changes nothing
       ["params.project_id", "params.region_id", "params.container_name"],
     ],
     [
-      "a body where none belongs",
+      "a body for an operation without one",
       { operation: "resume-instance", params: { ...place, instance_id: "i" }, body: {} },
       "invalid",
       ["body"],
@@ -87,38 +87,38 @@ describe("a request that cannot become a command is reported and changes nothing
     ["a fraction of bytes", bytes(1.5), "invalid", ["body.bytes"]],
     ["bytes above 64 bits", bytes("18446744073709551616"), "invalid", ["body.bytes"]],
     [
-      "a name that is no text in any encoding",
+      "a name that is not valid Unicode",
       update({ params: { ...place, container_name: "a\ud800" } }),
       "invalid",
       ["params.container_name"],
     ],
     [
-      "a name longer than any key",
+      "a name that is too long for a key",
       update({ params: { ...place, container_name: "é".repeat(400) } }),
       "invalid",
       ["params.container_name"],
     ],
     [
-      "a request larger than an event may be",
+      "a request that is too large for an event",
       update({ body: { commands: "x".repeat(256_000) } }),
       "invalid",
       [""],
     ],
     ["waiting for itself", update({ body: {}, after: ["c0", "c1"] }), "invalid", ["after.1"]],
     [
-      "waiting for too many",
+      "too many commands in `after`",
       update({ body: {}, after: Array.from({ length: 21 }, (_, index) => `c-${index}`) }),
       "invalid",
       ["after"],
     ],
     [
-      "a guard on nothing, with two tests",
+      "a guard without a resource, with two conditions",
       update({ body: {}, guards: [{ key: "k", equals: "v", exists: true }] }),
       "invalid",
       ["guards.0", "guards.0"],
     ],
     [
-      "a guard with an unknown field and no key",
+      "a guard with an unknown field and without a key",
       update({ body: {}, guards: [{ network: {}, tag: "k", absent: true }] }),
       "invalid",
       [
@@ -130,7 +130,7 @@ describe("a request that cannot become a command is reported and changes nothing
       ],
     ],
     [
-      "more guards than are read for one command",
+      "too many guards",
       update({
         body: {},
         guards: Array.from({ length: 5 }, () => ({
@@ -149,7 +149,7 @@ describe("a request that cannot become a command is reported and changes nothing
     ["a dry run that is no yes or no", update({ body: {}, dryRun: "yes" }), "invalid", ["dryRun"]],
     ["an unknown account", update({ account: "nobody", body: {} }), "not-allowed", [""]],
     [
-      "a deadline that is no time",
+      "a deadline that is not a time",
       update({ body: {}, deadline: "tomorrow" }),
       "invalid",
       ["deadline"],
@@ -194,7 +194,7 @@ describe("a request that cannot become a command is reported and changes nothing
     expect(await current.ledger.read("command#own/c1")).toBeUndefined();
   });
 
-  test("one that was asked for more than 30 days ago", async () => {
+  test("one that was made more than 30 days ago", async () => {
     const current = await world();
     const request = requests.updatePolicy("c1");
     const time = inFuture(current, -30 * DAY_MS - 1);
@@ -207,7 +207,7 @@ describe("a request that cannot become a command is reported and changes nothing
     expect(rejection.data.reason).toBe("too-old");
   });
 
-  test("one that was asked for so far ahead that the ledger would forget it before", async () => {
+  test("one with a time so far ahead that the ledger would expire first", async () => {
     const current = await world();
     const request = requests.updatePolicy("c1");
     const time = inFuture(current, 30 * DAY_MS + 1);
@@ -274,7 +274,7 @@ describe("a request without any id", () => {
   });
 });
 
-test("whatever a message is, reading it answers", async () => {
+test("every message of any content can be read", async () => {
   const { deps } = (await createWorld({ provider: startProvider })).newInvocation();
   const field = fc.oneof(fc.json(), fc.constantFrom("0", '"\\ud800"', "1e400", nested(10_000)));
   void fc.assert(

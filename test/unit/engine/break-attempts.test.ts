@@ -5,7 +5,7 @@ import { json, scriptProvider } from "../../support/provider.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
 
-test("attempts of a process that is gone are made again at once, and nothing else is touched", async () => {
+test("attempts of a dead process are repeated at once, and nothing else changes", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
   const gate = createGate();
   const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -27,7 +27,7 @@ test("attempts of a process that is gone are made again at once, and nothing els
   expect(world.told("c2").at(-1)).toBe("CommandSucceeded");
 });
 
-test("a ledger without attempts stays as it is", async () => {
+test("a ledger without attempts stays unchanged", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "60" }) });
   const world = await createWorld({ provider: () => provider });
   await world.handle(updatePolicy("c1"));

@@ -19,7 +19,7 @@ const endOf = (world: World, id: string) =>
     .at(-1);
 const stopped = { kind: "stopped", status: "cancelled", reason: "requested" };
 
-/** A provider at which every container is locked for now. */
+/** A provider that answers 409 for every container. */
 const locked = () =>
   scriptProvider({ "PATCH /cloud/v1/caas/": () => json(409, { message: "locked" }) });
 
@@ -43,7 +43,7 @@ describe("a command that an operator stops", () => {
     expect(world.told("first").at(-1)).toBe("CommandSucceeded");
   });
 
-  test("is erased as any that has ended, and says when it was stopped", async () => {
+  test("is erased like any other that has ended, and records when it was cancelled", async () => {
     const world = await createWorld({ provider: locked });
     await world.handle(requests.updateContainer("c1", { envs: { TOKEN: "hush" } }));
 
@@ -95,7 +95,7 @@ describe("a command that an operator stops", () => {
     expect(world.told("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
-  test("takes those along that wait for it", async () => {
+  test("ends the commands that wait for it too", async () => {
     const world = await createWorld({ provider: locked });
     await world.send(requests.updateContainer("first"));
     await world.send(requests.updatePolicyWith("second", { after: ["first"] }));
@@ -115,7 +115,7 @@ describe("a command that an operator stops", () => {
     });
   });
 
-  test("ends before it enters its lane, which stays as it was", async () => {
+  test("ends before it enters its lane, which stays unchanged", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updatePolicyWith("c1", { after: ["nobody"] }));
     await world.deliver();
@@ -165,7 +165,7 @@ describe("a command that an operator stops", () => {
 });
 
 describe("a command that an operator cannot stop", () => {
-  test("is one whose tasks are followed: they are named, and followed on", async () => {
+  test("is one with running tasks: the answer names them, and they are still followed", async () => {
     const provider = scriptProvider({
       "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
       "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
@@ -181,7 +181,7 @@ describe("a command that an operator cannot stop", () => {
     expect((await world.command("c1"))?.state.status).toBe("following");
   });
 
-  test("is one that has ended, which says how", async () => {
+  test("is one that has ended: the answer says how", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.handle(requests.updatePolicy("c1"));
     const before = await world.ledger.read("command#own/c1");
@@ -202,7 +202,7 @@ describe("a command that an operator cannot stop", () => {
     expect(await cancel(world, "c1")).toBeUndefined();
   });
 
-  test("is one of which a request is on its way, for as long as that may take", async () => {
+  test("is one with a request on its way, until its lease ends", async () => {
     const gate = createGate();
     const world = await createWorld({ provider: startProvider, around: gate.around });
     const sending = gate.hold("fetch PATCH");
@@ -219,7 +219,7 @@ describe("a command that an operator cannot stop", () => {
   });
 });
 
-describe("a request whose sender has died", () => {
+describe("a request of a dead function", () => {
   const dying = async () => {
     const gate = createGate();
     const world = await createWorld({ provider: startProvider, around: gate.around });
@@ -229,14 +229,14 @@ describe("a request whose sender has died", () => {
     return world;
   };
 
-  test("is waited for a little longer, because the operator's clock may be ahead", async () => {
+  test("is waited for five minutes longer, because the operator's clock may be ahead", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS - 1);
 
     expect(await cancel(world, "c1")).toEqual({ kind: "under-way", waitMs: 1_000 });
   });
 
-  test("leaves an unknown outcome behind", async () => {
+  test("leaves an unknown outcome when its command is cancelled", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS);
 
@@ -249,7 +249,7 @@ describe("a request whose sender has died", () => {
     });
   });
 
-  test("is known to be gone as soon as the poller has seen it", async () => {
+  test("delays no cancellation after the poller has ended the attempt", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS);
     await world.poll(1);
@@ -259,7 +259,7 @@ describe("a request whose sender has died", () => {
 });
 
 describe("an operator who stops a command", () => {
-  test("at the moment in which an attempt begins keeps it from sending, or comes too late", async () => {
+  test("at the moment an attempt begins, prevents the send or comes too late", async () => {
     for (const isFirst of [true, false]) {
       const gate = createGate();
       const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
@@ -279,7 +279,7 @@ describe("an operator who stops a command", () => {
     }
   });
 
-  test("loses against an attempt that began after the read, and gets that answer", async () => {
+  test("loses against an attempt that began after the read, and gets the end of that as the answer", async () => {
     const gate = createGate();
     const world = await createWorld({ provider: startProvider, around: gate.around });
     await world.send(requests.updatePolicyWith("c1", { after: ["none"] }));
@@ -296,7 +296,7 @@ describe("an operator who stops a command", () => {
     expect(world.told("c1").filter((type) => type === "CommandCancelled")).toEqual([]);
   });
 
-  test("twice at once, or again later, gets the same answer and one event", async () => {
+  test("twice at once or again later, gets the same answer and one event", async () => {
     const world = await createWorld({ provider: locked });
     await world.handle(requests.updateContainer("c1"));
 

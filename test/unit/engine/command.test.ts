@@ -7,7 +7,7 @@ import type { OutboxEvent } from "../../../lib/ledger/outbox.ts";
 import { commandOf } from "../../support/commands.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 
-/** The record and everything that can happen to it. */
+/** The record and all its transitions. */
 const machine = { ...record, ...transitions };
 
 type Command = record.Command;
@@ -61,7 +61,7 @@ const course = fc.array(
   { maxLength: 25 },
 );
 
-/** Runs a course and answers every command on the way, with the step that led to it. */
+/** Runs a sequence of transitions. @returns every state of the command, with the step that led to it */
 const walk = (steps: typeof course extends fc.Arbitrary<infer T> ? T : never) => {
   let now = 1_000;
   let command = commandOf({ deadline: 40_000, outbox: [event("accepted")] });
@@ -73,7 +73,7 @@ const walk = (steps: typeof course extends fc.Arbitrary<infer T> ? T : never) =>
   });
 };
 
-test("an end is final: nothing later changes what it says", () => {
+test("an end is final: no later transition changes it", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       const ended = walk(steps).filter(({ before }) => machine.isEnded(before));
@@ -86,7 +86,7 @@ test("an end is final: nothing later changes what it says", () => {
   );
 });
 
-test("the request is there until the end and erased at the end", () => {
+test("the request is kept until the end and erased at the end", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       for (const { after } of walk(steps)) {
@@ -175,7 +175,7 @@ test("while an attempt runs, only its owner changes the command", () => {
   expect(after.every((command) => command === running)).toBe(true);
 });
 
-test("a sender that died leaves a send behind whose outcome is unknown", () => {
+test("a function that died while sending leaves a send with an unknown outcome", () => {
   const running = machine.startAttempt(commandOf(), { by: "me", now: 2_000, leaseUntil: 62_000 });
 
   const lost = machine.loseLease(running, 62_000);
@@ -239,7 +239,7 @@ test("a resolution is kept once, and makes its command due again until it is pub
   );
 });
 
-test("whatever a command has become, the ledger gives back what was written", async () => {
+test("the ledger returns every state of a command as it was written", async () => {
   await fc.assert(
     fc.asyncProperty(course, async (steps) => {
       const command = walk(steps).at(-1)?.after ?? commandOf();
@@ -252,7 +252,7 @@ test("whatever a command has become, the ledger gives back what was written", as
   );
 });
 
-test("a resolution keeps a command no longer than its end does", async () => {
+test("a resolution does not extend the retention of a command", async () => {
   const ledger = createMemoryLedger();
   const ended = machine.finalize(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
   const found = { applied: false, resolvedAt: 900_000 };

@@ -61,7 +61,7 @@ test("a command whose task still runs at its deadline is counted for an operator
   expect(durations(world)).toEqual([60_000]);
 });
 
-test("a deadline that passes before anything was sent is none of a task", async () => {
+test("a deadline that passes before the first send is not counted as one of a task", async () => {
   const world = await worldOf({ "PATCH ": () => json(429, {}, { "retry-after": "600" }) });
 
   await world.handle(updateContainer("c1", {}, { deadline: inFuture(world, 60_000) }));
@@ -85,7 +85,7 @@ test("an end with an unknown outcome is counted for an operator", async () => {
   expect(world.counted).toEqual(["CommandEnded failed", "UnknownOutcome", "PollerRan"]);
 });
 
-test("a rejection is counted when it is out, with no time taken", async () => {
+test("a rejection is counted when it is published, without a duration", async () => {
   const world = await worldOf();
   world.bus.refuse(() => true);
   const invalid = updateContainer("c1", { timeout: 999 });
@@ -100,7 +100,7 @@ test("a rejection is counted when it is out, with no time taken", async () => {
   expect(durations(world)).toEqual([]);
 });
 
-test("an end that could not be published at once, and comes again, is counted once", async () => {
+test("an end that is published only at the second try is counted once", async () => {
   const world = await worldOf({ "PATCH ": policyDone });
   world.bus.refuse(({ detailType }) => detailType === "CommandSucceeded");
   await world.handle(updatePolicyWith("c1", {}));
@@ -138,7 +138,7 @@ test("a command that gets its task's end again is counted once", async () => {
   const around: Around = ({ name }, effect) => {
     if (name !== "ledger.write task#local/t1") return effect();
     writes += 1;
-    // The third notes that the command knows of the end.
+    // The third write records that the command has the end.
     return writes === 3 ? Promise.reject(new Error("away")) : effect();
   };
   const provider = scriptProvider({

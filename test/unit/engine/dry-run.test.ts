@@ -53,7 +53,7 @@ test.each([
     },
   ],
   [
-    "no secret",
+    "no secret value",
     requests.updateContainer("c1", { envs: { TOKEN: "hush" }, pull_secret: "hush-too" }),
     {
       method: "PATCH",
@@ -73,7 +73,7 @@ test.each([
 });
 
 test("leaves out a body that is larger than an event has room for", async () => {
-  // 65 kB as UTF-8, a third of that in characters.
+  // 65 kB in UTF-8, a third of that in characters.
   const commands = "中".repeat(21_600);
   const { world } = await dryRun(requests.updateContainer("c1", { commands }));
 

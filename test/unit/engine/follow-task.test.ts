@@ -8,7 +8,7 @@ const TEAM = "111111111111";
 const OTHER_TEAM = "222222222222";
 const TASK = "7f2f2c4e-1a60-4f3e-9a0d-2f9f2b6f1a01";
 
-/** Our own AWS account may use everything, each team one project. */
+/** Skyhook's own AWS account has all rights, each team rights to one project. */
 const rights = toAccountsConfig({
   accounts: [
     {

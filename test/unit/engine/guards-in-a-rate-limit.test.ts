@@ -20,7 +20,7 @@ const STEP_MS = 50;
 const NETWORK = { ...PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
 const guards = Array.from({ length: GUARDS }, () => ({ network: NETWORK, key: "k", equals: "v" }));
 
-/** A world whose account keeps to a real rate limit. */
+/** A world with a real rate limit for its account. */
 const createRateLimitedWorld = async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { id: 1, name: "abc", status: "paused" }),

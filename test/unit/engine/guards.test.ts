@@ -58,7 +58,7 @@ describe.each([
   });
 });
 
-test("a resource that is not there has no tags", async () => {
+test("a resource that does not exist has no tags", async () => {
   const world = await createWorld({ provider: startProvider });
 
   await world.handle(guarded({ network: NO_NETWORK, key: "owner", exists: true }));
@@ -66,7 +66,7 @@ test("a resource that is not there has no tags", async () => {
   expect(endOf(world).data).toMatchObject({ reason: "guard", tag: null });
 });
 
-test("all guards have to hold, and the first that does not is named", async () => {
+test("all guards have to hold, and the event names the first that does not", async () => {
   const world = await createWorld({ provider: startProvider });
   const holds = { network: NETWORK, key: "cost-center", equals: "platform" };
 
@@ -95,7 +95,7 @@ test("a guard is read before each request, not once", async () => {
   expect(world.told()).toEqual(["CommandAccepted", "CommandCancelled"]);
 });
 
-test("a command in its lane is guarded by the tag as it is when the command holds the lane", async () => {
+test("a command that waits in its lane is guarded by the tag of the moment when it holds the lane", async () => {
   let value = "shut";
   const provider = scriptProvider({
     [GUARD_TARGET]: () => json(200, { key: "gate", value, read_only: false }),
@@ -113,7 +113,7 @@ test("a command in its lane is guarded by the tag as it is when the command hold
   expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
 });
 
-test("a tag that cannot be read now is asked for again, and nothing is sent before", async () => {
+test("a tag that cannot be read now is read again, and nothing is sent before", async () => {
   let reads = 0;
   const provider = scriptProvider({
     [GUARD_TARGET]: () => {
@@ -146,7 +146,7 @@ test("a tag that may not be read fails the command", async () => {
   expect(data.problems).toEqual([{ path: "guards.0", rule: "get-network-tag: 403 forbidden: no" }]);
 });
 
-test("a tag that could not be read until the deadline lets nothing be sent", async () => {
+test("a tag that cannot be read before the deadline prevents the send", async () => {
   const provider = scriptProvider({ [GUARD_TARGET]: () => json(503, {}) });
   const world = await createWorld({ provider: () => provider });
 
@@ -156,7 +156,7 @@ test("a tag that could not be read until the deadline lets nothing be sent", asy
   expect(endOf(world).data).toMatchObject({ reason: "deadline", attempts: 0 });
 });
 
-test("after a lost reply a guard that holds no more ends the command as unknown, and nothing is sent", async () => {
+test("after a lost reply a guard that fails ends the command with an unknown outcome, and nothing is sent", async () => {
   const { world, sent } = await createLossyWorld(["the connection breaks after the effect"]);
   await world.handle(guarded({ network: NETWORK, key: "cost-center", equals: "platform" }));
   const command = (await world.command("c1"))!;

@@ -30,7 +30,7 @@ const unlessRead =
 
 const startOf = (world: World) => new Date(world.clock.now()).toISOString();
 
-test("an attempt that was answered says so, with when it began and ended", async () => {
+test("an answered attempt has its start and its end", async () => {
   const world = await createWorld({ provider: startProvider });
   const now = startOf(world);
 
@@ -41,7 +41,7 @@ test("an attempt that was answered says so, with when it began and ended", async
   ]);
 });
 
-test("an attempt whose tasks are followed was answered", async () => {
+test("an attempt with tasks counts as answered", async () => {
   const world = await createWorld({ provider: startProvider });
 
   await world.handle(requests.updateContainer("c1"));
@@ -71,7 +71,7 @@ test.each([
     },
   ],
   [
-    "meets a gateway in trouble",
+    "gets a 502 from a gateway",
     () => new Response("<h1>Bad Gateway</h1>", { status: 502 }),
     {
       disposition: "ambiguous",
@@ -95,7 +95,7 @@ test.each([
   expect(await historyOf(world)).toEqual([{ number: 1, startedAt: now, endedAt: now, ...kept }]);
 });
 
-test("a yes in an unknown form is an attempt that broke the contract", async () => {
+test("a success with an unexpected body is an attempt with disposition contract", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(200, { id: "no number" }) });
   const world = await createWorld({ provider: () => provider });
 
@@ -106,7 +106,7 @@ test("a yes in an unknown form is an attempt that broke the contract", async () 
   ]);
 });
 
-test("an attempt whose sender died is lost", async () => {
+test("the attempt of a dead function is lost", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, around: gate.around });
   const sending = gate.hold("fetch PATCH");
@@ -146,7 +146,7 @@ describe("a refusal that cannot be interpreted", () => {
     });
   };
 
-  test("is kept as the refusal that it was, and the lookup as what the command waits for", async () => {
+  test("is kept as a refusal, and the command waits for the lookup", async () => {
     const provider = refusedAfterLoss();
     const world = await createWorld({ provider: () => provider });
 
@@ -178,7 +178,7 @@ describe("a refusal that cannot be interpreted", () => {
   });
 });
 
-test("a long and echoing answer is kept short and without secrets", async () => {
+test("a long answer that echoes secrets is kept short and without them", async () => {
   const token = "hush-0123456789";
   const provider = scriptProvider({
     "PATCH ": () => json(429, { message: `cannot use ${token} ${"x".repeat(400)}` }),
@@ -192,7 +192,7 @@ test("a long and echoing answer is kept short and without secrets", async () => 
   expect(attempt?.message).toHaveLength(201);
 });
 
-test("a week of attempts is found whole, and the command's item stays small", async () => {
+test("a week of attempts can be read completely, and the command's item stays small", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "60" }) });
   const world = await createWorld({ provider: () => provider });
   const deadline = new Date(world.clock.now() + 3 * 60 * 60_000).toISOString();
@@ -207,7 +207,7 @@ test("a week of attempts is found whole, and the command's item stays small", as
   expect((await world.command("c1"))?.attempts.length).toBeLessThanOrEqual(40);
 });
 
-test("no attempt is forgotten when their archiving is cut off", async () => {
+test("no attempt is lost when a crash interrupts the archiving", async () => {
   let cutOff = 0;
   const around: Around = (call, effect) => {
     const isPage = call.name.startsWith("ledger.write attempts#");

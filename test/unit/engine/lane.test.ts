@@ -7,7 +7,7 @@ import { groupIdOf, laneIdOf } from "../../../lib/engine/lane.ts";
 
 type Lane = machine.Lane;
 
-/** A lane as a line of people: the first one is served. */
+/** A model of a lane: a queue, of which the first is served. */
 interface Model {
   readonly line: readonly string[];
 }
@@ -32,7 +32,7 @@ const apply = (
 const lineOf = (lane: Lane | undefined): readonly string[] =>
   lane === undefined ? [] : [...(lane.holder === undefined ? [] : [lane.holder]), ...lane.waiting];
 
-test("a lane is a line: one is served, all keep their order, none is lost or doubled", () => {
+test("a lane is a queue: one runs, all keep their order, none is lost or duplicated", () => {
   void fc.assert(
     fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
       let lane: Lane | undefined;
@@ -50,7 +50,7 @@ test("a lane is a line: one is served, all keep their order, none is lost or dou
   );
 });
 
-test("a move that is made twice is made once", () => {
+test("entering or leaving twice is the same as once", () => {
   void fc.assert(
     fc.property(fc.array(move, { maxLength: 20 }), move, (moves, last) => {
       let lane: Lane | undefined;
@@ -82,7 +82,7 @@ test("every new holder is checked after 30 seconds until it is seen at work", ()
   );
 });
 
-test("a full lane accepts no command, and changes nothing for those that are in it", () => {
+test("a full lane accepts no command, and stays as it is", () => {
   const waiting = Array.from({ length: 500 }, (_, index) => `w${index}`);
   const full: Lane = { holder: "h", waiting, changedAt: 1 };
 
@@ -92,7 +92,7 @@ test("a full lane accepts no command, and changes nothing for those that are in 
   expect(after).toEqual([full, full]);
 });
 
-test("a lane with 499 waiting is not full, and one that does not exist neither", () => {
+test("neither a lane with 499 waiting commands nor one that does not exist is full", () => {
   const waiting = Array.from({ length: 499 }, (_, index) => `w${index}`);
 
   expect(machine.isFull({ holder: "h", waiting, changedAt: 1 })).toBe(false);
@@ -111,7 +111,7 @@ const eventRequest = (body: Record<string, string>, query = {}) => ({
 });
 
 describe("the lane of a command", () => {
-  test("is named by account, kind of resource and what identifies it", () => {
+  test("is named by account, kind of resource and the fields that identify it", () => {
     expect(containerLane("web")).toBe("local/container/1/2/web");
   });
 
@@ -119,7 +119,7 @@ describe("the lane of a command", () => {
     expect(containerLane("a/b")).toBe("local/container/1/2/a%2Fb");
   });
 
-  test("is another one in another account", () => {
+  test("differs between accounts", () => {
     expect(containerLane("web", "other")).not.toBe(containerLane("web"));
   });
 
@@ -131,13 +131,13 @@ describe("the lane of a command", () => {
     );
   });
 
-  test("is the same for a name that is absent and one that is empty", () => {
+  test("is the same for an absent and an empty name", () => {
     expect(laneIdOf(createStorageEvent, "local", eventRequest({ storage_name: "" }))).toBe(
       laneIdOf(createStorageEvent, "local", eventRequest({})),
     );
   });
 
-  test("is another one for another client", () => {
+  test("differs between clients", () => {
     expect(laneIdOf(createStorageEvent, "local", eventRequest({}, { client_id: 7 }))).not.toBe(
       laneIdOf(createStorageEvent, "local", eventRequest({})),
     );
@@ -145,13 +145,13 @@ describe("the lane of a command", () => {
 });
 
 describe("the message group of a lane", () => {
-  test("is the lane itself where SQS takes it", () => {
+  test("is the lane itself if SQS accepts it", () => {
     const lane = "l".repeat(128);
 
     expect(groupIdOf(lane)).toBe(lane);
   });
 
-  test("is a hash of it where it is longer", () => {
+  test("is a hash of a longer lane", () => {
     expect(groupIdOf("l".repeat(129))).toMatch(/^[0-9a-f]{64}$/);
     expect(groupIdOf("l".repeat(129))).not.toBe(groupIdOf("l".repeat(130)));
   });

@@ -36,7 +36,7 @@ const ENDS = ["five", "four", "one", "three", "two"].flatMap((id) => [
   `${id} CommandSucceeded`,
 ]);
 
-/** What happens at the same time; the scheduler mixes the steps of all of it. */
+/** Calls that happen at the same time; the scheduler interleaves their steps. */
 const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ request: fc.nat({ max: COMMANDS.length - 1 }) }) },
   { weight: 3, arbitrary: fc.record({ deliver: fc.constant(true) }) },
@@ -45,7 +45,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** Notes the order in which commands enter each lane. */
+/** Records the order in which commands enter each lane. */
 const watchEntering = (world: World): ReadonlyMap<string, readonly string[]> => {
   const entered = new Map<string, string[]>();
   const write = world.ledger.write.bind(world.ledger);
@@ -70,7 +70,7 @@ const perform = async (world: World, act: Action): Promise<void> => {
   return pollDue(world.newInvocation().deps, budget);
 };
 
-/** Lets everything happen, wave by wave, and then everything once more without mixing. */
+/** Runs all calls wave by wave, then all of them again without interleaving. */
 const run = async (
   scheduler: fc.Scheduler,
   waves: readonly (readonly Action[])[],
@@ -98,7 +98,7 @@ const run = async (
   const entered = watchEntering(world);
 
   for (const wave of waves) {
-    // A handling that fails is no matter here: its message comes again, as all of them do below.
+    // A failed call does not matter here: its message comes again below, as all do.
     await scheduler.waitFor(Promise.allSettled(wave.map((act) => perform(world, act))));
   }
   isMixed = false;
@@ -109,7 +109,7 @@ const run = async (
 
 const WAVES = fc.array(fc.array(action, { minLength: 1, maxLength: 5 }), { maxLength: 6 });
 
-/** Every command of each resource was sent first when it was its turn. */
+/** Whether the first sends of each resource's commands are in the order of its lane. */
 const expectOrder = ({ entered, provider }: Awaited<ReturnType<typeof run>>): void => {
   for (const sent of provider.sent.values()) {
     const firsts = [...new Set(sent)].map((id) => `${SENDER}/${id}`);
@@ -125,7 +125,7 @@ const expectEnds = ({ world }: Awaited<ReturnType<typeof run>>): void => {
   expect([...new Set(told)].sort()).toEqual(ENDS);
 };
 
-test("whatever interleaves, a lane has one command in flight, in order, each sent once", async () => {
+test("in any interleaving, a lane has one command in flight, in order, and each is sent once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), WAVES, async (scheduler, waves) => {
       const course = await run(scheduler, waves, undefined);
@@ -140,7 +140,7 @@ test("whatever interleaves, a lane has one command in flight, in order, each sen
   );
 });
 
-test("whatever interleaves and crashes, no command is in flight beside another one", async () => {
+test("in any interleaving with crashes, no two commands of a lane are in flight", async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), WAVES, fc.nat({ max: 150 }), async (scheduler, waves, nth) => {
       const course = await run(scheduler, waves, nth + 1);

@@ -28,7 +28,7 @@ const paused = async (around?: Parameters<typeof createWorld>[0]["around"]) => {
   return { world, provider };
 };
 
-test("status says until when the account is paused, and nothing once it has ended", async () => {
+test("status shows when the account's pause ends, and nothing after that", async () => {
   const { world } = await paused();
   const viewAt = (now: number) => readView(world.ledger, "own/c1", now);
 
@@ -54,7 +54,7 @@ test("a lifted pause sends its account's waiting commands at once", async () => 
   expect((await world.command("c1"))?.state.status).toBe("succeeded");
 });
 
-test("another account's commands wait on", async () => {
+test("commands of another account keep waiting", async () => {
   const { world } = await paused();
   const before = await world.ledger.read("command#own/c1");
   await rateLimits.change(world.ledger, "other", () => newRateLimit("other"));
@@ -63,7 +63,7 @@ test("another account's commands wait on", async () => {
   expect(await world.ledger.read("command#own/c1")).toEqual(before);
 });
 
-test("a lift that died half-way is done again", async () => {
+test("a lift that died half-way can be repeated", async () => {
   const faults = createFaults();
   const { world } = await paused(faults.around);
   const { deps } = world.newInvocation();
@@ -74,7 +74,7 @@ test("a lift that died half-way is done again", async () => {
   expect(await liftPause(world, "local")).toEqual({ kind: "not-paused", commands: 1 });
 });
 
-test("a command that cannot be read keeps no other one waiting", async () => {
+test("a command that cannot be read does not keep others waiting", async () => {
   const { world } = await paused();
   await world.ledger.write({
     key: "command#own/a-broken-one",

@@ -81,7 +81,7 @@ test("a request without a permit is logged with how long it waited", async () =>
   });
 });
 
-test("how long the provider took is in the line of the request", async () => {
+test("the line of a request has the time that the provider took", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, around: gate.around });
   const sending = gate.hold("fetch PATCH");
@@ -98,7 +98,7 @@ test("how long the provider took is in the line of the request", async () => {
   });
 });
 
-test("how long the ledger took to keep the intent is no part of it", async () => {
+test("the line of a request leaves out the time that the ledger took for the intent", async () => {
   const around: Around = async ({ name }, effect) => {
     if (name.startsWith("ledger.write")) await world.clock.advance(700);
     return effect();
@@ -113,7 +113,7 @@ test("how long the ledger took to keep the intent is no part of it", async () =>
   });
 });
 
-test("a command that comes back from the queue, and its end by its task, keep its fields", async () => {
+test("a command that comes back from the queue keeps its fields, and so does its end by a task", async () => {
   let asked = 0;
   const provider = scriptProvider({
     "PATCH ": () => {
@@ -159,7 +159,7 @@ test("lines of two commands that are handled at the same time carry their own id
   expect(world.log.lines).toHaveLength(6);
 });
 
-test("the end of a command whose time is over keeps its fields", async () => {
+test("the end of a command at its deadline keeps its fields", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "600" }) });
   const world = await createWorld({ provider: () => provider });
   const deadline = new Date(world.clock.now() + 60_000).toISOString();
@@ -175,7 +175,7 @@ test("the end of a command whose time is over keeps its fields", async () => {
   });
 });
 
-test("a repeat of a command is logged as nothing new", async () => {
+test("a repeat of a command logs nothing new", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(updatePolicy("c1"));
   const before = world.log.lines.length;

@@ -19,7 +19,7 @@ test("an event that is not published is logged with its command", async () => {
   ]);
 });
 
-test("a rejection is logged with the command id that was asked for", async () => {
+test("a rejection is logged with the requested command id", async () => {
   const world = await createWorld({ provider: startProvider });
   const request = requestOf("c1", { operation: "dance" }, { correlationId: "trace-c1" });
 

@@ -3,7 +3,7 @@ import { json, type SeenRequest, scriptProvider } from "../../support/provider.t
 import { updateContainer } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
 
-/** The first command follows a task; so many calls of the next one are lost. */
+/** The first command follows a task; this number of messages for the next one is lost. */
 const runWith = async (lostCalls: number) => {
   const provider = scriptProvider({
     "PATCH ": ({ body }: SeenRequest) =>
@@ -29,7 +29,7 @@ const runWith = async (lostCalls: number) => {
 };
 
 test.each([1, 2, 3])(
-  "a command that has its lane is called again when %i calls were lost",
+  "a command that holds its lane is sent to the queue again when %i messages were lost",
   async (lost) => {
     const world = await runWith(lost);
 

@@ -19,7 +19,7 @@ describe.each(LOSSES)("when %s", (loss) => {
     expect((await records("containers"))[0].description).toBe("c1");
   });
 
-  test("an instance is resumed, and that it is resumed already is no failure", async () => {
+  test("an instance is resumed, and a refusal because it is active is a success", async () => {
     const { world, records } = await createLossyWorld([loss]);
 
     await world.send(requests.resumeInstance("c1"));
@@ -54,7 +54,7 @@ describe.each(LOSSES)("when %s", (loss) => {
   });
 });
 
-test("an update of a pool that the lost request has made is done, not one of nothing", async () => {
+test("an update of a pool that the lost request made ends as done, not as no-op", async () => {
   const { world } = await createLossyWorld([AFTER]);
 
   await world.send(requests.updatePool("c1"));
@@ -77,7 +77,7 @@ test("an update of a pool is not sent again while a task holds the pool", async 
   expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
 });
 
-describe("an instance whose resumption was lost and is refused again", () => {
+describe("a resumption that is refused after a lost reply", () => {
   const lostOnce = (instance: () => Response) => {
     let asked = 0;
     return scriptProvider({
@@ -89,7 +89,7 @@ describe("an instance whose resumption was lost and is refused again", () => {
     });
   };
 
-  test("has failed when it is not active", async () => {
+  test("fails when the instance is not active", async () => {
     const stopped = { vm_state: "stopped", status: "SHUTOFF" };
     const { world: sample, service } = await createLossyWorld([]);
     const path = `/cloud/v1/instances/1234567/76/${requests.SUSPENDED_INSTANCE}`;
@@ -104,7 +104,7 @@ describe("an instance whose resumption was lost and is refused again", () => {
     expect(endOf(world).data).toMatchObject({ reason: "refused", lostReplies: 1 });
   });
 
-  test("is checked again when it cannot be read, and its outcome is unknown in the end", async () => {
+  test("is looked up again when the instance cannot be read, and ends with an unknown outcome", async () => {
     const provider = lostOnce(() => json(503, {}));
     const world = await createWorld({ provider: () => provider });
 
@@ -115,7 +115,7 @@ describe("an instance whose resumption was lost and is refused again", () => {
   });
 });
 
-test("an instance that was never asked before is refused for what it is", async () => {
+test("a resumption that is refused at the first send fails", async () => {
   const provider = scriptProvider({ "POST ": () => json(400, { message: "not suspended" }) });
   const world = await createWorld({ provider: () => provider });
 
@@ -143,7 +143,7 @@ describe("the creation of a storage event that already exists", () => {
 
   test.each([
     [
-      "succeeded when an earlier send was lost and the event is equal",
+      "succeeds when an earlier send was lost and the event is equal",
       "700",
       {},
       {},
@@ -151,7 +151,7 @@ describe("the creation of a storage event that already exists", () => {
       undefined,
     ],
     [
-      "failed when an earlier send was lost and the event is another",
+      "fails when an earlier send was lost and the event differs",
       "701",
       {},
       {},
@@ -200,7 +200,7 @@ describe("the creation of a storage event that already exists", () => {
     expect(endOf(world).detailType).toBe(end);
   });
 
-  test("has failed when no send was lost, equal or not", async () => {
+  test("fails when no send was lost, equal or not", async () => {
     const provider = conflict(false, existing("700"));
     const world = await createWorld({ provider: () => provider });
 
@@ -211,7 +211,7 @@ describe("the creation of a storage event that already exists", () => {
   });
 });
 
-test("a provider that never answers is tried until the deadline, and the outcome is unknown", async () => {
+test("a provider that never answers is tried until the deadline, and the outcome stays unknown", async () => {
   const provider = scriptProvider({ "PATCH ": () => connectionLost() });
   const world = await createWorld({ provider: () => provider });
 
@@ -222,7 +222,7 @@ test("a provider that never answers is tried until the deadline, and the outcome
   expect(endOf(world).data.lostReplies).toBe(endOf(world).data.attempts);
 });
 
-test("a provider that cannot be reached fails the command at the deadline, with no doubt", async () => {
+test("a provider that cannot be reached fails the command at the deadline, with reason deadline", async () => {
   const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
   const provider = scriptProvider({
     "PATCH ": () => new TypeError("fetch failed", { cause: refused }),
@@ -236,7 +236,7 @@ test("a provider that cannot be reached fails the command at the deadline, with 
   expect(endOf(world).data.problems[0].rule).toMatch(/the last one failed with connection-failed$/);
 });
 
-test("a locked resource is asked again every 10 seconds until the deadline", async () => {
+test("a locked resource is tried again every 10 seconds until the deadline", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(409, { message: "locked" }) });
   const world = await createWorld({ provider: () => provider });
   const deadline = new Date(world.clock.now() + 60_000).toISOString();

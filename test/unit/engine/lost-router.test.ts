@@ -28,7 +28,7 @@ const router = (fields: object = {}) => ({
   ...fields,
 });
 
-/** A provider that loses the first reply, and shows these tasks and routers. */
+/** A provider that loses the first reply, and lists these tasks and routers. */
 const lossy = (tasks: readonly object[], routers: Readonly<Record<string, object>> = {}) => {
   let asked = 0;
   return scriptProvider({
@@ -54,7 +54,7 @@ const lose = async (provider: ReturnType<typeof lossy>, account: object = {}) =>
   return world;
 };
 
-test("absence counts from when the request may still have left, not from when it was meant to", async () => {
+test("the ambiguity window starts when the request may have left, not at its intent", async () => {
   const sentAt: number[] = [];
   const provider = lossy([]);
   const world = await createWorld({ provider: () => provider });
@@ -106,7 +106,7 @@ describe("a router whose creation got no reply", () => {
     expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
   });
 
-  test("is adopted when exactly one task made it", async () => {
+  test("is adopted when exactly one task created it", async () => {
     const provider = lossy([task("t1")], { [ROUTER]: router() });
     const world = await lose(provider);
 
@@ -119,7 +119,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count(CREATE)).toBe(1);
   });
 
-  test("is looked for among the tasks of its project and region since shortly before the send", async () => {
+  test("is searched for among the tasks of its project and region since shortly before the send", async () => {
     const provider = lossy([task("t1")], { [ROUTER]: router() });
     const world = await lose(provider);
 
@@ -143,7 +143,7 @@ describe("a router whose creation got no reply", () => {
       router({ routes: [{ destination: "10.9.0.0/16", nexthop: "10.0.0.8" }] }),
     ],
     [
-      "has one route more",
+      "has one more route",
       router({ routes: [...routes, { destination: "10.8.0.0/16", nexthop: "10.0.0.7" }] }),
     ],
   ])("is not taken for one that %s", async (_what, shown) => {
@@ -200,7 +200,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count(CREATE)).toBe(1);
   });
 
-  test("is waited for while a task of the place has not said what it makes", async () => {
+  test("is waited for while a task of its project and region names no router yet", async () => {
     const pending = { state: "RUNNING", created_resources: null };
     const tasks: object[] = [task("t1", pending)];
     const provider = lossy(tasks, { [ROUTER]: router() });
@@ -225,7 +225,7 @@ describe("a router whose creation got no reply", () => {
     expect([before, provider.count(CREATE)]).toEqual([1, 2]);
   });
 
-  test("waits while the provider cannot be asked, without sending", async () => {
+  test("waits without sending while the provider cannot be read", async () => {
     const provider = lossy([]);
     provider.answer("GET /cloud/v1/tasks", () => json(503, {}));
     const world = await lose(provider);
@@ -236,7 +236,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count(CREATE)).toBe(1);
   });
 
-  test("asks a provider that refuses to answer less and less often", async () => {
+  test("asks a provider that does not answer less and less often", async () => {
     const provider = lossy([]);
     provider.answer("GET /cloud/v1/tasks", () => json(403, {}));
     const world = await lose(provider);
@@ -247,7 +247,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count("GET /cloud/v1/tasks")).toBeLessThan(300);
   });
 
-  test("is not taken from another command that has it already", async () => {
+  test("is not taken from another command that already has it", async () => {
     const provider = scriptProvider({
       [CREATE]: () => json(200, { tasks: ["t1"] }),
       "GET /v1/tasks/": () => json(200, { id: "t1", state: "FINISHED" }),

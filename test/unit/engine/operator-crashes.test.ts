@@ -17,12 +17,12 @@ const KINDS = [
 ] as const satisfies readonly FaultKind[];
 
 interface Strike {
-  /** From the person's first act on. */
+  /** From the operator's first action on. */
   readonly nth: number;
   readonly kind: FaultKind;
 }
 
-/** What a person does, as a local run's gateway does it: the write, and the rest in the same breath. */
+/** The operator's actions as a local run's gateway performs them: the write, then its consequences at once. */
 const act = async (
   world: World,
   id: string,
@@ -35,12 +35,12 @@ const act = async (
   if (command && isEnded(command) && !command.state.settled) await finishCommand(deps, command);
 };
 
-/** A person whose act fails, or whose machine dies, does it again. */
+/** An operator repeats an action that fails or dies. */
 const actUntilDone = async (act: () => Promise<void>): Promise<void> => {
   await act().catch(() => act());
 };
 
-/** Is locked until the first command is gone. */
+/** The container is locked until the first command has ended. */
 const lockedForFirst = () =>
   scriptProvider({
     "PATCH /cloud/v1/caas/": ({ body }: SeenRequest) =>
@@ -80,7 +80,7 @@ const runResolve = async (strike?: Strike) => {
   return { world, calls: faults.calls.slice(before) };
 };
 
-/** What each command was told of, each fact once, in order. */
+/** The events of each command, each fact once, in order. */
 const factsOf = (world: World, id: string): readonly string[] => {
   const events = world.bus.published().filter(({ metadata }) => metadata.commandId === id);
   const distinct = events.filter(
@@ -118,7 +118,7 @@ const expectResolved = async (world: World): Promise<void> => {
 const isRead = (call: string | undefined): boolean =>
   call !== undefined && /^ledger\.(read|listDue)/.test(call);
 
-/** Reading changes nothing, so one read stands for many; only a bus takes part of a call. */
+/** A read changes nothing, so one is enough for all; only a bus can accept part of a call. */
 const applies = (kind: FaultKind, call: string, previous: string | undefined): boolean => {
   if (isRead(call)) return kind === "killed" && !isRead(previous);
   return !kind.endsWith("half-way") || call === "bus.publish";

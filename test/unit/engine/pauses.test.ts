@@ -42,7 +42,7 @@ describe("a pause that the provider asks for", () => {
     });
   };
 
-  test("is kept to the second", async () => {
+  test("is kept exactly", async () => {
     const provider = throttledOnce();
     const world = await createWorld({ provider: () => provider });
     await world.send(requests.updateContainer("c1"));
@@ -54,7 +54,7 @@ describe("a pause that the provider asks for", () => {
     expect([before, provider.count("PATCH ")]).toEqual([1, 2]);
   });
 
-  test("is kept to the second where the poller's clock is ahead", async () => {
+  test("is kept exactly if the poller's clock is ahead", async () => {
     const provider = throttledOnce();
     const world = await createWorld({ provider: () => provider });
     await world.handle(requests.updateContainer("c1"));
@@ -82,7 +82,7 @@ describe("a pause that the provider asks for", () => {
     expect(provider.count("PATCH ")).toBe(1);
   });
 
-  test("of no time at all is still a pause", async () => {
+  test("of zero seconds is still a pause", async () => {
     const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "0" }) });
     const world = await createWorld({ provider: () => provider });
 
@@ -94,7 +94,7 @@ describe("a pause that the provider asks for", () => {
     expect(state).not.toHaveProperty("notBefore", world.clock.now());
   });
 
-  test("longer than any number can say ends the command at its deadline", async () => {
+  test("of an enormous length ends the command at its deadline", async () => {
     const provider = scriptProvider({
       "PATCH ": () => connectionLost(),
       "GET ": () => json(429, {}, { "retry-after": "9".repeat(30) }),

@@ -12,7 +12,7 @@ const tag = (value: string) => () => json(200, { key: "cost-center", value, read
 const endOf = (world: World) => world.bus.published().at(-1)!;
 const inFuture = (from: World, ms: number) => new Date(from.clock.now() + ms).toISOString();
 
-/** What an account is asked for, in order: permits, and requests. */
+/** Calls to an account, in order: permits and requests. */
 const watched = (kind: "ready" | "wait" = "ready") => {
   const asked: string[] = [];
   const ready: Account["ready"] = async (_signal, permits) => {
@@ -34,7 +34,7 @@ const worldOf = async (ready: Account["ready"], asked: string[]) =>
   });
 
 describe("the permits of a command's requests", () => {
-  test("are all there before the first guard is read", async () => {
+  test("are all acquired before the first guard is read", async () => {
     const { asked, ready } = watched();
     const world = await worldOf(ready, asked);
 
@@ -65,7 +65,7 @@ describe("the permits of a command's requests", () => {
     expect(command.state).toMatchObject({ status: "running", because: "budget-spent" });
   });
 
-  test("are waited for until the deadline at most, which says why", async () => {
+  test("are waited for until the deadline at most, and the event says why", async () => {
     const { asked, ready } = watched("wait");
     const world = await worldOf(ready, asked);
     const deadline = inFuture(world, 2_000);
@@ -85,34 +85,37 @@ describe("the permits of a command's requests", () => {
   });
 });
 
-describe("a call that was not sent after all", () => {
+describe("a call that failed", () => {
   test.each([
     "budget-spent",
     "budget-unavailable",
     "key-refused",
     "key-unavailable",
     "paused",
-  ] as const)("because of %s is no attempt", async (code: ProviderErrorCode) => {
-    const error = new ProviderError({
-      disposition: "transient",
-      code,
-      message: "not sent",
-      retryAfterMs: 7_000,
-    });
-    const client = { call: () => Promise.reject(error) };
-    const world = await createWorld({ provider: startProvider, accounts: { local: { client } } });
+  ] as const)(
+    "because of %s sent nothing, and counts as no attempt",
+    async (code: ProviderErrorCode) => {
+      const error = new ProviderError({
+        disposition: "transient",
+        code,
+        message: "not sent",
+        retryAfterMs: 7_000,
+      });
+      const client = { call: () => Promise.reject(error) };
+      const world = await createWorld({ provider: startProvider, accounts: { local: { client } } });
 
-    await world.handle(resumeInstance("c1"));
+      await world.handle(resumeInstance("c1"));
 
-    const command = (await world.command("c1"))!;
-    expect([command.attemptCount, command.attempts]).toEqual([0, []]);
-    expect(command.state).toMatchObject({
-      because: code,
-      notBefore: world.clock.now() + 7_000,
-    });
-  });
+      const command = (await world.command("c1"))!;
+      expect([command.attemptCount, command.attempts]).toEqual([0, []]);
+      expect(command.state).toMatchObject({
+        because: code,
+        notBefore: world.clock.now() + 7_000,
+      });
+    },
+  );
 
-  test("with an answer is one", async () => {
+  test("with an answer of the provider counts as an attempt", async () => {
     const provider = scriptProvider({ "POST ": () => json(401, { message: "no" }) });
     const world = await createWorld({ provider: () => provider });
 
@@ -122,8 +125,8 @@ describe("a call that was not sent after all", () => {
   });
 });
 
-describe("after a lost reply no event says that nothing was done", () => {
-  test("when a guard's tag may not be read any more", async () => {
+describe("after a lost reply no event says that nothing took effect", () => {
+  test("when the provider refuses to show a guard's tag", async () => {
     let tags = 0;
     const provider = scriptProvider({
       [TAG_TARGET]: () => {
@@ -140,7 +143,7 @@ describe("after a lost reply no event says that nothing was done", () => {
     expect(endOf(world).data).toMatchObject({ reason: "unknown-outcome", lostReplies: 1 });
   });
 
-  test("when the account is there no more", async () => {
+  test("when the account has been removed", async () => {
     const accounts: Record<string, object> = { local: {} };
     const provider = scriptProvider({ "PATCH ": () => connectionLost() });
     const world = await createWorld({ provider: () => provider, accounts });
@@ -169,7 +172,7 @@ describe("after a lost reply no event says that nothing was done", () => {
   });
 });
 
-test("a pause that the provider asks a guard for is kept", async () => {
+test("a pause that the provider asks for at a guard is obeyed", async () => {
   const provider = scriptProvider({
     [TAG_TARGET]: () => json(429, { message: "slow down" }, { "retry-after": "40" }),
   });
@@ -195,7 +198,7 @@ test("a guard that cannot be read delays no command beyond the deadline", async 
   expect((await world.command("c1"))?.state).toMatchObject({ notBefore: Date.parse(deadline) });
 });
 
-test("a tag that is larger than any of the contract is reported in part", async () => {
+test("a tag that is larger than the contract allows is reported in part", async () => {
   const provider = scriptProvider({ [TAG_TARGET]: tag("x".repeat(500_000)) });
   const world = await createWorld({ provider: () => provider });
 

@@ -14,7 +14,7 @@ const sealed: SealedRequest = {
   detail: JSON.stringify(updatePolicy("c1")),
 };
 
-test("what intake has sealed runs as the sender that it names", async () => {
+test("a request that intake sealed runs as the sender that it names", async () => {
   const world = await createWorld({ provider: startProvider, rights: shared(TEAM) });
 
   await world.send(sealRequest(sealed, FINGERPRINT_KEY));
@@ -52,7 +52,7 @@ test.each([
   expect(world.log.lines.map(({ level }) => level)).toEqual(["warn"]);
 });
 
-test("a request that names a sender is that of its real sender", async () => {
+test("a sender that an unsealed request names is ignored", async () => {
   const world = await createWorld({ provider: startProvider, rights: shared(TEAM) });
   const request = updatePolicy("c1");
 

@@ -50,7 +50,7 @@ test("the poller writes nothing about a command after calling it: an attempt may
   expect(await world.ledger.read("command#own/c1")).toEqual(whenCalled);
 });
 
-test("a lost lease that ends at the deadline says that the outcome is unknown", async () => {
+test("a lease that expires at the deadline leaves an unknown outcome", async () => {
   const gate = createGate();
   const provider = running();
   const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -60,7 +60,7 @@ test("a lost lease that ends at the deadline says that the outcome is unknown", 
   void world.handle(request);
   await world.clock.advance(ATTEMPT_LEASE_MS);
 
-  // The message comes again before the poller looks.
+  // The message comes again before the poller's check.
   await world.handle(request);
 
   expect((await world.command("c1"))?.state).toMatchObject({
@@ -70,7 +70,7 @@ test("a lost lease that ends at the deadline says that the outcome is unknown", 
   expect(world.bus.published().at(-1)?.data).toMatchObject({ lostReplies: 1 });
 });
 
-test("a sender that may still be sending is left alone until the end of its lease", async () => {
+test("a function that may still be sending is left alone until its lease ends", async () => {
   const gate = createGate();
   const provider = running();
   const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -79,7 +79,7 @@ test("a sender that may still be sending is left alone until the end of its leas
   await world.clock.advance(ATTEMPT_LEASE_MS - 1);
   const whileSending = await world.command("c1");
 
-  // The message comes again, and the poller looks, before the lease is over.
+  // The message comes again, and the poller checks, before the lease ends.
   await world.handle(createRouter("c1"));
   const budget = { endsAt: world.clock.now(), signal: new AbortController().signal };
   await pollDue(world.newInvocation().deps, budget);
@@ -96,7 +96,7 @@ test("a lane that a late delivery gives to an ended command is freed for the nex
 
   const late = world.handle(updatePolicy("c1"));
   await entering.reached;
-  // Only the second read is the one that enters the lane: the first looks whether it is full.
+  // The second read enters the lane; the first one checks whether it is full.
   const again = gate.hold("ledger.read lane#");
   entering.open();
   await again.reached;
@@ -109,7 +109,7 @@ test("a lane that a late delivery gives to an ended command is freed for the nex
   expect((await world.command("c2"))?.state).toMatchObject({ status: "succeeded" });
 });
 
-test("a lane whose holder the ledger has forgotten passes to the next command", async () => {
+test("a lane with a holder that is not in the ledger passes to the next command", async () => {
   const world = await createWorld({ provider: startProvider });
   const lane = "local/policy/1234567/76/1";
   await lanes.write(world.ledger, lane, undefined, {

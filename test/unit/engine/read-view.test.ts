@@ -74,7 +74,7 @@ test("a command that waits shows until when, and why", async () => {
   });
 });
 
-test("a command whose tasks are followed names them with their ends, and no action", async () => {
+test("a command with tasks names them with their ends, and no action", async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
@@ -94,7 +94,7 @@ test("a command whose tasks are followed names them with their ends, and no acti
   });
 });
 
-test("a task that outlives its command's deadline can be followed on", async () => {
+test("a task that outlives its command's deadline can be followed by another command", async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1"] }),
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "RUNNING" }),
@@ -106,7 +106,7 @@ test("a task that outlives its command's deadline can be followed on", async () 
   expect(await viewOf(world)).toMatchObject({ reason: "deadline", personCan: ["follow-task"] });
 });
 
-test("no advice to send again what a vanished task may have done", async () => {
+test("after a vanished task there is no advice to send again", async () => {
   const provider = scriptProvider({
     "POST /cloud/v1/routers/": () => json(200, { tasks: ["gone"] }),
     "GET /v1/tasks/gone": () => json(404, {}),
@@ -121,7 +121,7 @@ test("no advice to send again what a vanished task may have done", async () => {
   });
 });
 
-test("a refused command can only be sent again, and a done one needs nothing", async () => {
+test("a refused command can be sent again, and one that succeeded needs nothing", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(requests.updateEvent("refused", { bucket_name: "no-such" }));
   await world.handle(requests.updatePolicy("done"));
@@ -130,7 +130,7 @@ test("a refused command can only be sent again, and a done one needs nothing", a
   expect((await viewOf(world, "done"))?.personCan).toEqual([]);
 });
 
-test("a command that an operator has stopped says when", async () => {
+test("a command that an operator cancelled shows when", async () => {
   const provider = scriptProvider({ "PATCH ": () => json(409, {}) });
   const world = await createWorld({ provider: () => provider });
   await world.handle(requests.updateContainer("c1"));

@@ -11,7 +11,7 @@ const redactor = (...values: readonly string[]) =>
   });
 
 const inJson = (text: string): string => JSON.stringify(text);
-/** As `json.dumps` of Python writes it. */
+/** Writes JSON as `json.dumps` of Python does. */
 const inAscii = (text: string): string =>
   inJson(text).replace(
     /[^\x20-\x7e]/g,
@@ -64,7 +64,7 @@ describe("a redactor", () => {
     const secret = 'pass"wörd\\😀\n0123456789';
     for (const encode of [(text: string) => text, ...LAYERS]) {
       const quoted = encode(`said ${secret}`);
-      // Three characters of a value are too few to be told from a text that begins like it.
+      // Three characters of a value are too few to distinguish it from other text.
       const start = quoted.indexOf("pass");
       for (let end = start + "pass".length; end < quoted.length; end++) {
         expect(redactor(secret)(quoted.slice(0, end))).not.toContain("pass");
@@ -86,7 +86,7 @@ describe("a redactor", () => {
     const value = text.includes("%") ? "4f-token-1234" : "token-1234";
 
     expect(redactor(value)(text)).toBe(text.replace(value, "[redacted]"));
-    // Also where the text was cut off.
+    // Also at the end of a text that was cut off.
     expect(redactor(`${value}-and-more`)(text)).toBe(text.replace(value, "[redacted]"));
   });
 
@@ -98,7 +98,7 @@ describe("a redactor", () => {
     (_what, unit) => {
       expect(redactor("secret-1")(`${unit.repeat(99_990)} secret-1`)).toMatch(/ \[redacted\]$/);
     },
-    // Some milliseconds when read once; more than ten seconds before.
+    // Takes milliseconds when read once, and more than ten seconds otherwise.
     5_000,
   );
 });

@@ -28,7 +28,7 @@ const invalid = (id: string) => requests.updatePolicy(id, { status: "asleep" });
 const rejectedBy = (current: World) =>
   current.bus.published().filter(({ detailType }) => detailType === "CommandRejected");
 
-/** Fails the writes of which this is true, once each. */
+/** Fails each write for which this is true, once. */
 const failingOnce = (isMeant: (name: string) => boolean): Around => {
   let isDone = false;
   return async ({ name }, effect) => {
@@ -71,7 +71,7 @@ describe("a rejected request", () => {
     expect(hour?.expiresAt).toBe(START + 3_600_000 + 30 * DAY_MS);
   });
 
-  test("is its own sender's", async () => {
+  test("is visible to its own sender only", async () => {
     const current = await createWorld({
       provider: startProvider,
       rights: requests.shared(TEAM),
@@ -84,7 +84,7 @@ describe("a rejected request", () => {
     expect(await stateOf(current, "c1")).toBeUndefined();
   });
 
-  test("under the id of a command leaves that command's item as it is", async () => {
+  test("under the id of a command leaves that command's item unchanged", async () => {
     const current = await world();
     await current.handle(requests.updatePolicy("c1", { status: "paused" }));
     const before = await current.ledger.read("command#own/c1");
@@ -104,7 +104,7 @@ describe("a rejected request", () => {
     ).toMatchObject({ kind: "rejected", ...rejection });
   });
 
-  test("that came again is one record, and the very same event", async () => {
+  test("that came again is one record and one event", async () => {
     const current = await world();
     await current.handle(invalid("c1"));
     await current.clock.advance(60_000);
@@ -116,7 +116,7 @@ describe("a rejected request", () => {
     expect(await stateOf(current, "c1")).not.toHaveProperty("rejections");
   });
 
-  test("that became a command when it came again is no rejection of that command", async () => {
+  test("that was accepted at its second delivery is not shown beside its command", async () => {
     const current = await world();
     const request = requests.updatePolicy("c1");
     const rejection = {
@@ -131,7 +131,7 @@ describe("a rejected request", () => {
     expect(await stateOf(current, "c1")).not.toHaveProperty("rejections");
   });
 
-  test("without any id is in the list of its hour", async () => {
+  test("without any id is listed in its hour", async () => {
     const current = await world();
 
     await current.handle({ metadata: {}, data: requests.updatePolicy("c1").data });
@@ -167,7 +167,7 @@ describe("a rejected request", () => {
 });
 
 describe("many rejections of one sender", () => {
-  test("are recorded up to a number an hour, and all of them are published", async () => {
+  test("are recorded up to the limit of an hour, and all of them are published", async () => {
     const current = await world();
 
     for (let index = 0; index <= MAX_PER_HOUR; index++) await current.handle(invalid(`c${index}`));
@@ -182,7 +182,7 @@ describe("many rejections of one sender", () => {
     expect(rejectedBy(current)).toHaveLength(MAX_PER_HOUR + 2);
   });
 
-  test("at once stay out of each other's way", async () => {
+  test("at the same time do not conflict", async () => {
     const current = await world();
     const { deps } = current.newInvocation();
     const ids = Array.from({ length: MAX_PER_HOUR }, (_, index) => `c${index}`);
@@ -205,7 +205,7 @@ describe("many rejections of one sender", () => {
     expect(states.filter((state) => state === undefined)).toEqual([]);
   });
 
-  test("of another sender are counted by themselves", async () => {
+  test("of another sender have a limit of their own", async () => {
     const current = await createWorld({
       provider: startProvider,
       rights: requests.shared(TEAM),

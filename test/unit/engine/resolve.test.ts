@@ -29,7 +29,7 @@ const resolutions = (world: World) =>
   world.bus.published().filter(({ detailType }) => detailType === "CommandResolved");
 
 describe("an operator's resolution of an unknown outcome", () => {
-  test("is kept with its time and published, and the end stays what it was", async () => {
+  test("is recorded with its time and published, and the end stays unchanged", async () => {
     const { world } = await unknown();
     const before = await world.command("c1");
     const resolvedAt = world.clock.now();
@@ -56,7 +56,7 @@ describe("an operator's resolution of an unknown outcome", () => {
     expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed", "CommandResolved"]);
   });
 
-  test("is published by the poller within a few seconds, and nothing is late by it", async () => {
+  test("is published by the poller within a few seconds, without a lag", async () => {
     const { world } = await unknown();
 
     await resolve(world, { applied: false });
@@ -99,7 +99,7 @@ describe("an operator's resolution of an unknown outcome", () => {
     expect(await world.ledger.read("command#own/c1")).toEqual(before);
   });
 
-  test("leaves the lane to the command that is in it by now", async () => {
+  test("leaves the lane to the command that holds it now", async () => {
     const { world, provider } = await unknown();
     provider.answer("POST /cloud/v1/routers/", () => json(200, { tasks: ["t1"] }));
     provider.answer("GET /v1/tasks/t1", () => json(200, { id: "t1", state: "RUNNING" }));

@@ -5,7 +5,7 @@ import { createWorld } from "../../support/world.ts";
 
 const EVENT = "reaching_used_space";
 
-/** The same wish in several spellings. */
+/** The same request in several spellings. */
 const SPELLINGS = [
   `{"name":"${EVENT}","storage_name":"s","bucket_name":"b","bytes":500}`,
   `{"name":"${EVENT}","storage_name":"s","bucket_name":"b","bytes":"500"}`,
@@ -15,7 +15,7 @@ const createText = (body: string, rest = ""): string =>
   `{"metadata":{"commandId":"c1"},"data":{${rest}"operation":"create-storage-event","body":${body}}}`;
 
 describe("a request that comes again", () => {
-  test("is the same command in whatever order of keys and spelling of numbers", async () => {
+  test("is the same command in any order of keys and spelling of numbers", async () => {
     const world = await createWorld({ provider: startProvider });
 
     for (const body of SPELLINGS) await world.send(createText(body));
@@ -98,7 +98,7 @@ describe("a request that comes again", () => {
     expect(rejection?.data).toMatchObject({ requestedCommandId: "c1" });
   });
 
-  test("broken, under the id of a command, does not end that command", async () => {
+  test("invalid and with the id of a command, does not end that command", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updatePolicy("c1"));
     await world.untilQuiet();
@@ -122,9 +122,9 @@ test("the id of the event names the command when no command id is given", async 
   expect((await world.command("event-9"))?.state).toMatchObject({ status: "succeeded" });
 });
 
-test("a command id of any characters finds its way through the queue", async () => {
+test("a command id of any characters passes through the queue", async () => {
   const world = await createWorld({ provider: startProvider });
-  // The sender escapes what SQS does not take as it is.
+  // The sender escapes the characters that SQS refuses.
   const odd = "\uffff \u0000/#é🙂";
   const text = JSON.stringify(requests.updateContainer(odd, { description: "odd" }));
   await world.send(requests.updateContainer("first"));

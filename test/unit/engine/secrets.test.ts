@@ -32,7 +32,7 @@ const ECHOES: Readonly<Record<string, string>> = {
   "cut off": `${"x".repeat(485)} ${TOKEN}`,
 };
 
-/** The parts that would give a value away; a few letters of the beginning do not. */
+/** Parts that would disclose a value; its first few letters do not. */
 const LEAKS = ["ss\\word", "ss\\\\word", "ss%5Cword", "0123456789", "private-reg"];
 
 const expectNoLeak = async (world: World): Promise<void> => {
@@ -40,7 +40,7 @@ const expectNoLeak = async (world: World): Promise<void> => {
     ["command#own/c1", "task#local/t1", "task#local/t2"].map((key) => world.ledger.read(key)),
   );
   const everything = JSON.stringify([world.bus.published(), world.log.lines, stored]);
-  // As it is read, and as it is written once and again: quotes and backslashes look different.
+  // As parsed, and as JSON text in one and two layers: quotes and backslashes differ.
   const unescaped = everything.replaceAll("\\\\", "\\");
   const texts = [everything, unescaped, unescaped.replaceAll("\\\\", "\\")];
   expect(LEAKS.filter((leak) => texts.some((text) => text.includes(leak)))).toEqual([]);
@@ -155,7 +155,7 @@ test("a request that breaks the contract is reported without its values", async 
   await expectNoLeak(world);
 });
 
-test("the fingerprint is no hash that can be compared without the key", async () => {
+test("the fingerprint cannot be compared without the key", async () => {
   const worldOf = () => createWorld({ provider: () => scriptProvider({}) });
   const [one, other] = [await worldOf(), await worldOf()];
 

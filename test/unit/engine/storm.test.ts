@@ -14,7 +14,7 @@ const REQUESTS = [
   removeVolumes("v1", []),
 ];
 
-/** Every so many calls of a port something goes wrong, for the first ten minutes. */
+/** Injects a fault after every few port calls, for the first ten minutes. */
 const storm = fc.record({
   every: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 5, maxLength: 20 }),
   kinds: fc.array(fc.constantFrom("killed", "fails before", "fails after"), {
@@ -24,7 +24,7 @@ const storm = fc.record({
   arrivals: fc.array(fc.nat({ max: REQUESTS.length - 1 }), { minLength: 1, maxLength: 12 }),
 });
 
-test("through a storm of deaths and failures every command ends once and creates once", async () => {
+test("under many crashes and failures every command ends once and creates once", async () => {
   await fc.assert(
     fc.asyncProperty(storm, async ({ every, kinds, arrivals }) => {
       const faults = createFaults();

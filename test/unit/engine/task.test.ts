@@ -27,7 +27,7 @@ const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
 
 const course = fc.array(fc.constantFrom(...Object.keys(STEPS)), { maxLength: 12 });
 
-test("the first end of a task is its end, and it stays due until it was reported", () => {
+test("the first end of a task stays, and the task is due until its end is reported", () => {
   void fc.assert(
     fc.property(course, (names) => {
       let task = open;
@@ -45,7 +45,7 @@ test("the first end of a task is its end, and it stays due until it was reported
   );
 });
 
-test("a task that was missing and is seen again starts anew", () => {
+test("a task that was missing and is found again starts a new absence", () => {
   const missing = machine.noteMissing(open, 4_000);
 
   const seen = machine.noteFound(missing);
@@ -54,7 +54,7 @@ test("a task that was missing and is seen again starts anew", () => {
   expect(seen.state).toEqual({ status: "open" });
 });
 
-test("a task is missing since the first of checks that are not far apart", () => {
+test("a task is missing since the first of several checks that are not far apart", () => {
   const first = machine.noteMissing(open, 4_000);
   const second = machine.noteMissing(first, 124_000);
 
@@ -77,7 +77,7 @@ test("a task that has ended is not checked again", () => {
   expect(machine.postponeCheck(abandoned, 60_000)).toBe(abandoned);
 });
 
-test("a task that another command was given too stays where it is", () => {
+test("a task that another command got too keeps its item", () => {
   const shared = machine.markShared(open);
 
   expect(shared.sharedAs).toBe("first");
@@ -86,7 +86,7 @@ test("a task that another command was given too stays where it is", () => {
 });
 
 test.each([[{ followedBy: "team" }], [{ sharedAs: "other" } as const]])(
-  "an item with %j lies beside that of the task",
+  "a task with %j has an item beside the first",
   (fields) => {
     expect(machine.taskKey({ ...open, ...fields })).toBe("local/t1/own/c1");
   },

@@ -18,7 +18,7 @@ const cancel = (world: World, id = "f1") => cancelCommand(world.newInvocation().
 const writesTo = (calls: readonly string[]) =>
   calls.filter((name) => name.startsWith("ledger.write task#")).length;
 
-test("status says since when the provider does not know a task, and when it is given up", async () => {
+test("status shows since when the provider does not know a task, and when it is given up", async () => {
   const world = await createWorld({ provider: () => scriptProvider({}) });
   await world.handle(follow("f1"));
   const before = await viewOf(world);
@@ -96,7 +96,7 @@ test("a task that ends while its follow-task is cancelled is not published for i
   expect(world.told("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
 });
 
-test("a follow-task that is cancelled while its task is recorded leaves nothing behind", async () => {
+test("a follow-task that is cancelled while its task is recorded leaves no open task", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: () => scriptProvider({}), around: gate.around });
   const recording = gate.hold(`ledger.write task#local/${TASK}/own/f1`);
@@ -123,7 +123,7 @@ test("a command that has started tasks is still followed to their end", async ()
   expect(await cancel(world, "c1")).toEqual({ kind: "following", taskIds: [TASK] });
 });
 
-test("after an unknown task the hint is to check its id, not to look for an effect", async () => {
+test("after an unknown task of a follow-task the hint is to check its id", async () => {
   const world = await createWorld({ provider: () => scriptProvider({}) });
   await world.handle(follow("f1"));
   await world.untilQuiet();
@@ -131,7 +131,7 @@ test("after an unknown task the hint is to check its id, not to look for an effe
   expect((await viewOf(world))?.personCan).toEqual(["check-task-id"]);
 });
 
-test("after a task that failed there is nothing to send again", async () => {
+test("after a failed task of a follow-task there is no hint", async () => {
   const failed = () => json(200, { id: TASK, state: "ERROR", error: "no room" });
   const world = await createWorld({ provider: () => scriptProvider({ [TARGET]: failed }) });
   await world.handle(follow("f1"));

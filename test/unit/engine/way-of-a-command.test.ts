@@ -28,7 +28,7 @@ test("a command with tasks is accepted, followed and published", async () => {
   expect(world.errors).toEqual([]);
 });
 
-test("every event of a command names what it came from", async () => {
+test("every event of a command names its cause", async () => {
   const world = await createWorld({ provider: startProvider });
   const { data } = updateContainer("c1");
 
@@ -99,7 +99,7 @@ describe("the provider's answer", () => {
     expect(world.bus.published().at(-1)?.data).not.toHaveProperty("result");
   });
 
-  test("that breaks the contract of an immediate operation is no failure of the command", async () => {
+  test("that breaks the contract of an immediate operation does not fail the command", async () => {
     const provider = scriptProvider({ "PATCH ": () => json(200, { surprise: true }) });
     const world = await createWorld({ provider: () => provider });
 
@@ -108,7 +108,7 @@ describe("the provider's answer", () => {
     expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  test("that refuses with a hundred long reasons fits an event", async () => {
+  test("that refuses with a hundred long texts fits an event", async () => {
     const fields = Array.from({ length: 100 }, (_, index) => [`f${index}`, ["é".repeat(900)]]);
     const body = { message: "no", invalid_fields: Object.fromEntries(fields) };
     const provider = scriptProvider({ "PATCH ": () => json(400, body) });
@@ -137,7 +137,7 @@ test("a task that fails with a very long reason is published with the start of t
   expect(stored.length).toBeLessThan(2_000);
 });
 
-test("a key of ours that is refused is no failure of the command", async () => {
+test("a refused API key does not fail the command", async () => {
   let isValid = false;
   const provider = scriptProvider({ "PATCH ": () => (isValid ? policy() : json(401, {})) });
   const world = await createWorld({ provider: () => provider });
@@ -151,7 +151,7 @@ test("a key of ours that is refused is no failure of the command", async () => {
   expect(world.bus.published().at(-1)?.data).toMatchObject({ outcome: "done", lostReplies: 0 });
 });
 
-test("a command fails when its account is gone before the command runs", async () => {
+test("a command fails when its account is removed before the command runs", async () => {
   const accounts: Record<string, object> = { local: {} };
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, accounts, around: gate.around });

@@ -9,7 +9,7 @@ const open = () => {
   return { ...deps, take };
 };
 
-test("one at a time holds a lease", async () => {
+test("one runner at a time holds a lease", async () => {
   const { take } = open();
 
   expect(await take("a")).toBeDefined();
@@ -25,7 +25,7 @@ test("a lease that is released is free at once", async () => {
   expect(await take("b")).toBeDefined();
 });
 
-test("a lease whose holder died is free when its time is over", async () => {
+test("the lease of a dead holder is free when its time is over", async () => {
   const { clock, take } = open();
   await take("a");
 
@@ -37,7 +37,7 @@ test("a lease whose holder died is free when its time is over", async () => {
   expect(await take("b")).toBeDefined();
 });
 
-test("a lease that is renewed on the way lasts, with a write for every half of its time", async () => {
+test("a lease that is renewed stays held, with one write for every half of its time", async () => {
   const { ledger, clock, take } = open();
   const lease = await take("a");
 
@@ -50,7 +50,7 @@ test("a lease that is renewed on the way lasts, with a write for every half of i
   expect((await ledger.read("lease#job"))?.version).toBe(13);
 });
 
-test("a holder that lost its lease learns so at its renewal, and leaves the new holder's alone", async () => {
+test("a holder that lost its lease notices at the renewal, and leaves the new holder's lease alone", async () => {
   const { clock, take } = open();
   const lost = await take("a");
   await clock.advance(10_000);
@@ -73,7 +73,7 @@ test("a lease can be broken when its holder is known to be dead", async () => {
   expect(await take("b")).toBeDefined();
 });
 
-test("a lease that could not be renewed is asked for again, and not taken for ours", async () => {
+test("a lease that another runner took after a failed renewal is not held", async () => {
   const { ledger, clock, take } = open();
   const lease = await take("a");
   await clock.advance(6_000);
@@ -87,7 +87,7 @@ test("a lease that could not be renewed is asked for again, and not taken for ou
   expect(await lease?.renew()).toBe(false);
 });
 
-test("a lease that was released is not ours any more", async () => {
+test("a released lease is not held any more", async () => {
   const { take } = open();
   const lease = await take("a");
 
@@ -96,7 +96,7 @@ test("a lease that was released is not ours any more", async () => {
   expect(await lease?.renew()).toBe(false);
 });
 
-test("a renewal that takes longer than the lease lasts is none", async () => {
+test("a renewal that takes longer than the lease lasts does not hold it", async () => {
   const { ledger, clock, take } = open();
   const lease = await take("a");
   await clock.advance(6_000);

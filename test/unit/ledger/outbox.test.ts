@@ -55,7 +55,7 @@ test("a record is due a little after its last change while an event of it is unp
   expect(await dueAt()).toBe(8_000);
 });
 
-test("events are published in their order, and then nothing is due", async () => {
+test("events are published in order, and then nothing is due", async () => {
   const { publish, taken, dueAt } = await open([1_000, 3_000, 2_000]);
 
   await publish();
@@ -65,7 +65,7 @@ test("events are published in their order, and then nothing is due", async () =>
   expect(await dueAt()).toBeUndefined();
 });
 
-test("events that the bus did not take are an error, stay due, and are the only ones published again", async () => {
+test("events that the bus did not take cause an error, stay due, and are published again alone", async () => {
   const { publish, refuse, taken, dueAt } = await open([1_000, 2_000]);
   refuse(2_000);
 
@@ -103,7 +103,7 @@ test("an event that is added while others are published stays", async () => {
   expect(await dueAt()).toBe(14_000);
 });
 
-test("a record that is not there has nothing to publish", async () => {
+test("a record that does not exist has nothing to publish", async () => {
   const { ledger, log } = await open([]);
   const deps = { ledger, bus: { publish: async () => [] }, log };
 

@@ -20,7 +20,7 @@ test("jitter takes off up to a quarter", () => {
   expect(pauseBeforeCheck(60_000, chance(0.999999))).toBe(9_000);
 });
 
-test("a task from the future, seen by a clock that is behind, is checked as a new one", () => {
+test("a task with a start in the future, because of a slow clock, is checked like a new one", () => {
   expect(pauseBeforeCheck(-60_000, chance(0))).toBe(2_000);
 });
 

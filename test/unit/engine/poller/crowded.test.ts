@@ -41,7 +41,7 @@ test("a task that is due after 12,000 open ones is checked", async () => {
   expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
 });
 
-test("a command that is due after 12,000 open tasks is worked off", async () => {
+test("a command that is due after 12,000 open tasks is handled", async () => {
   provider.answer("PATCH ", () => json(429, {}, { "retry-after": "3" }));
   await world.handle(updatePolicy("p1"));
   provider.answer("PATCH ", () => json(200, {}));
@@ -52,7 +52,7 @@ test("a command that is due after 12,000 open tasks is worked off", async () => 
   expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
 });
 
-test("every one of 12,000 open tasks is checked", async () => {
+test("each of 12,000 open tasks is checked", async () => {
   const now = world.clock.now();
 
   await world.poll(10_000);
@@ -62,7 +62,7 @@ test("every one of 12,000 open tasks is checked", async () => {
   expect(world.errors).toEqual([]);
 });
 
-test("a run stopped amid 12,000 open tasks begins nothing new", async () => {
+test("a run that is stopped during 12,000 open tasks begins nothing new", async () => {
   const stop = new AbortController();
   const endsAt = world.clock.now() + 10_000;
   provider.answer("GET /v1/tasks/crowd", () => {
@@ -75,7 +75,7 @@ test("a run stopped amid 12,000 open tasks begins nothing new", async () => {
   expect(await world.ledger.listDue(world.clock.now(), CROWD)).toHaveLength(CROWD);
 });
 
-test("a run stopped while it reads 12,000 open tasks reads no further", async () => {
+test("a run that is stopped while it reads 12,000 open tasks reads no further", async () => {
   const stop = new AbortController();
   const { read } = world.ledger;
   let reads = 0;

@@ -75,7 +75,7 @@ test("a follower gets the error text of the command that started the task", asyn
   ]);
 });
 
-test("nothing of the text is left when the command that started the task ended before", async () => {
+test("the text is hidden when the command that started the task has ended", async () => {
   const { world, provider } = await start();
   const deadline = new Date(world.clock.now() + 60_000).toISOString();
   await world.handle(updateContainer("c1", { envs: { TOKEN: SECRET } }, { deadline }));
@@ -106,7 +106,7 @@ test("a follower sees the text of a task when the task's request has no secrets"
   ]);
 });
 
-test("nothing is shown of the text of a task that none of our commands started", async () => {
+test("the text of a task that no command started is hidden", async () => {
   const { world, provider } = await start();
   await world.handleFrom(TEAM, follow("f1"));
   provider.answer(TARGET, failed(`cannot start with TOKEN=${SECRET}`));
@@ -138,7 +138,7 @@ test("a follower sees no text of a task that belongs to two commands", async () 
   expect(await everything(world)).not.toContain(SECRET);
 });
 
-test("nothing is shown of a text when the task is given to another command meanwhile", async () => {
+test("the text is hidden when another command gets the task meanwhile", async () => {
   const gate = createGate();
   const { world, provider } = await start(gate);
   await world.handle(createRouter("c1"));
@@ -157,7 +157,7 @@ test("nothing is shown of a text when the task is given to another command meanw
   expect(await everything(world)).not.toContain(SECRET);
 });
 
-test("an item of another follower is not taken for that of a command", async () => {
+test("the item of another follower is not mistaken for that of a command", async () => {
   const { world, provider } = await start();
   await world.handleFrom(TEAM, follow("f1"));
   const odd = `${TASK}/${TEAM}/f1`;

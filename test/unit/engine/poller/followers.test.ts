@@ -24,7 +24,7 @@ test("one check of a task is enough for all its followers", async () => {
   expect(provider.requests).toHaveLength(2);
 });
 
-test("a failure for one follower of a task hides no other follower's end", async () => {
+test("a failure for one follower of a task does not hide the end from others", async () => {
   const provider = scriptProvider({ [READ]: () => json(200, { id: "t1", state: "FINISHED" }) });
   const around: Around = ({ name }, effect) =>
     name === "ledger.write task#local/t1/own/f1" && isBroken
@@ -46,7 +46,7 @@ test("a failure for one follower of a task hides no other follower's end", async
   ]);
 });
 
-/** Tasks that began so many hours ago; the list keeps to `from_timestamp`, as the provider's does. */
+/** Tasks that began this many hours ago; the list obeys `from_timestamp`, as the provider's does. */
 const longAtWork = (ids: readonly string[], hours: number) => (seen: SeenRequest) => {
   const beganAt = Date.UTC(2026, 0, 1) - hours * 3_600_000;
   const isListed = beganAt >= Date.parse(seen.query.get("from_timestamp")!);

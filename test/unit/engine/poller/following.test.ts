@@ -6,7 +6,7 @@ import { createWorld } from "../../../support/world.ts";
 
 const answers = (state: object) => () => json(200, { id: "from-the-provider", ...state });
 
-/** A world whose only command has been answered with these tasks, each in the state given. */
+/** A world with one command, which was answered with these tasks in these states. */
 const follow = async (
   states: Readonly<Record<string, object>>,
   data: Readonly<Record<string, unknown>> = {},
@@ -44,7 +44,7 @@ describe("a command with tasks", () => {
     });
   });
 
-  test("goes on while one of them runs, whatever the others say", async () => {
+  test("goes on while one of them runs, whatever the state of the others", async () => {
     const { world, provider } = await follow({ t1: FINISHED, t2: RUNNING, t3: { state: "ERROR" } });
     await world.poll();
     await world.clock.advance(300_000);
@@ -133,7 +133,7 @@ describe("a task", () => {
     expect(world.bus.published().at(-1)?.data.reason).toBe("task-unknown");
   });
 
-  test("that the provider does not know is given up although some checks fail", async () => {
+  test("that the provider does not know is given up even if some checks fail", async () => {
     const { world, provider } = await follow({ t1: RUNNING });
     let looks = 0;
     provider.answer("GET /v1/tasks/t1", () => {
@@ -161,7 +161,7 @@ describe("a task", () => {
     expect((await world.command("c1"))?.state.status).toBe("following");
   });
 
-  test("that was missing for a while and shows up again is followed on", async () => {
+  test("that was missing for a while and appears again is still followed", async () => {
     const { world, provider } = await follow({ t1: RUNNING });
     provider.answer("GET /v1/tasks/t1", () => json(404, {}));
     await world.clock.advance(2_000);
@@ -236,7 +236,7 @@ describe("at the deadline of a command", () => {
     expect(world.told("c3")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  test("a task whose account is gone is abandoned too", async () => {
+  test("a task of a removed account is abandoned too", async () => {
     const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: ["t1"] }) });
     const accounts: Record<string, object> = { local: {} };
     const world = await createWorld({ provider: () => provider, accounts });
@@ -250,7 +250,7 @@ describe("at the deadline of a command", () => {
   });
 });
 
-test("time that goes backwards makes no event that the catalogue does not know", async () => {
+test("a clock that goes backwards produces no event that breaks the catalogue", async () => {
   const { world } = await follow({ t1: FINISHED });
   await world.clock.advance(2_000);
   const { now } = world.clock;

@@ -4,7 +4,7 @@ import { newRateLimit, rateLimits, refuseKey } from "../../../../lib/provider/ra
 import { startProvider } from "../../../support/provider.ts";
 import { createWorld } from "../../../support/world.ts";
 
-test("the poller publishes what a process left in the outbox of an account's key", async () => {
+test("the poller publishes the events that a process left in the outbox of an account's key", async () => {
   const world = await createWorld({ provider: startProvider });
   const now = world.clock.now();
   const refused = refuseKey(newRateLimit("local"), { now, sentAt: now });

@@ -14,7 +14,7 @@ const update = (index: number) =>
     body: {},
   });
 
-/** A provider whose tasks, one a command, all run until the test ends some. */
+/** A provider with one task for each command; all run until the test ends some. */
 const tasksAtWork = () => {
   const states = new Map<string, string>();
   const provider = scriptProvider({
@@ -77,7 +77,7 @@ describe("from five tasks on", () => {
     expect([...new Set(writes)]).toEqual(["ledger.write lease#poll-tasks"]);
   });
 
-  test("one that is no longer listed is read by itself, to see how it ended", async () => {
+  test("a task that is no longer listed is read by itself for its end", async () => {
     const { world, provider, states } = await start(8);
     states.set("t3", "FINISHED");
     states.set("t4", "ERROR");
@@ -128,7 +128,7 @@ describe("from five tasks on", () => {
     expect(end).toMatchObject({ detailType: "CommandSucceeded", data: { durationMs: 31_000 } });
   });
 
-  test("an interface that is in trouble is left alone", async () => {
+  test("an account in trouble is left alone", async () => {
     const { world, provider } = await start(5);
     provider.answer(LIST, () => json(503, {}));
 
@@ -137,7 +137,7 @@ describe("from five tasks on", () => {
     expect(provider.count(READ)).toBe(0);
   });
 
-  test("a pause that the provider asks for is kept", async () => {
+  test("a pause that the provider asks for is obeyed", async () => {
     const { world, provider } = await start(5);
     provider.answer(LIST, () => json(429, {}, { "retry-after": "40" }));
 

@@ -10,7 +10,7 @@ const running = () =>
     "GET /v1/tasks/": () => json(200, { id: "t1", state: "RUNNING" }),
   });
 
-/** The world's ledger refuses a query when too many came without time passing: a poller that spins. */
+/** The world's ledger fails when too many queries come without time passing, which means a spinning poller. */
 describe("the poller does not spin", () => {
   const stale: readonly DueEntry[] = [
     { key: "command#own/none", dueAt: 0 },
@@ -20,7 +20,7 @@ describe("the poller does not spin", () => {
     { key: "thing#from-another-release", dueAt: 0 },
   ];
 
-  test.each(stale)("on an entry that the index has left behind: $key", async (entry) => {
+  test.each(stale)("on a stale entry of the index: $key", async (entry) => {
     const world = await createWorld({ provider: running });
     await world.handle(updateContainer("c1"));
     const { listDue } = world.ledger;
@@ -31,7 +31,7 @@ describe("the poller does not spin", () => {
     expect(world.errors).toEqual([]);
   });
 
-  test("while the bus takes nothing", async () => {
+  test("while the bus accepts nothing", async () => {
     const world = await createWorld({ provider: startProvider });
     world.bus.refuse(() => true);
     await world.send(updatePolicy("c1"));

@@ -21,7 +21,7 @@ const finished = () =>
     "GET /v1/tasks/": () => json(200, { id: "t1", state: "FINISHED" }),
   });
 const answering = () => scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
-/** How often something due was left, in each five minutes of the time that passes. */
+/** How often a due entry was left, in each five minutes of a time span. */
 const leftPerFiveMinutes = async (world: World, durationMs: number): Promise<readonly number[]> => {
   const counts: number[] = [];
   for (let passedMs = 0; passedMs < durationMs; passedMs += FIVE_MINUTES_MS) {
@@ -35,7 +35,7 @@ const leftPerFiveMinutes = async (world: World, durationMs: number): Promise<rea
 const lags = (world: World) =>
   world.measured.filter(({ name }) => name === "LedgerLag").map(({ value }) => value);
 
-test("a run that finds nothing is counted, and nothing is late", async () => {
+test("a run that finds nothing is counted, with a lag of 0", async () => {
   const world = await createWorld({ provider: throttled });
 
   await world.poll();
@@ -54,7 +54,7 @@ test("the lag of the oldest due entry is measured in seconds", async () => {
   expect(lags(world)).toEqual([12.5]);
 });
 
-test("what is due only later in a run is not late", async () => {
+test("an entry that becomes due during the run is not late", async () => {
   const world = await createWorld({ provider: throttled });
   await world.handle(updateContainer("c1"));
   await world.clock.advance(5_000);
@@ -94,7 +94,7 @@ test("a task that has ended is late from then on, until its end is published", a
   expect(lags(world)).toEqual([0, 20, 50, 0]);
 });
 
-test("a task whose end during a run cannot be published was not late when the run began", async () => {
+test("a task with an end during the run that cannot be published was not late when the run began", async () => {
   const world = await createWorld({ provider: finished });
   world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
   await world.handle(updateContainer("c1"));
@@ -104,7 +104,7 @@ test("a task whose end during a run cannot be published was not late when the ru
   expect(lags(world)).toEqual([0]);
 });
 
-test("a command that is due at once, whenever that began, is not late", async () => {
+test("a command that is due at once, with a due time of 0, is not late", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: following, around: gate.around });
   const recording = gate.hold("ledger.write task#local/t1");
@@ -118,7 +118,7 @@ test("a command that is due at once, whenever that began, is not late", async ()
   expect(lags(world)).toEqual([0]);
 });
 
-test("a run that finds another one at work is counted too", async () => {
+test("a run that finds the lease taken is counted too", async () => {
   const world = await createWorld({ provider: throttled });
   await world.handle(updateContainer("c1"));
   await world.clock.advance(10_000);
@@ -131,7 +131,7 @@ test("a run that finds another one at work is counted too", async () => {
   expect(lags(world)).toEqual([3]);
 });
 
-test("a run that does not come to its end is not counted", async () => {
+test("a run that dies is not counted", async () => {
   const around: Around = ({ name }, effect) =>
     name === "ledger.listDue" ? Promise.reject(new Error("away")) : effect();
   const world = await createWorld({ provider: throttled, around });
@@ -143,7 +143,7 @@ test("a run that does not come to its end is not counted", async () => {
   expect(world.measured).toEqual([]);
 });
 
-test("a completion that cannot be published is counted as left all the while, and then no more", async () => {
+test("a completion is counted as left until it can be published", async () => {
   let isBusAway = true;
   const around: Around = ({ name }, effect) =>
     name === "bus.publish" && isBusAway ? Promise.reject(new Error("away")) : effect();

@@ -22,7 +22,7 @@ test("with nothing outstanding a run is exactly one query", async () => {
   expect(faults.calls).toEqual(["ledger.listDue"]);
 });
 
-test("a run waits for what becomes due within its time, and sees an end within seconds", async () => {
+test("a run waits for entries that become due within its time, and sees an end within seconds", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.send(updateContainer("c1"));
   await world.deliver();
@@ -35,7 +35,7 @@ test("a run waits for what becomes due within its time, and sees an end within s
   expect(durationMs).toBeLessThanOrEqual(13_000);
 });
 
-test("a function that makes something due soon asks for a run at that time", async () => {
+test("a function that writes a due time soon sends a wake signal for it", async () => {
   const provider = running();
   const world = await createWorld({ provider: () => provider });
   const start = world.clock.now();
@@ -47,7 +47,7 @@ test("a function that makes something due soon asks for a run at that time", asy
   expect(world.wakes).toEqual([start + 2_000, start + 7_000]);
 });
 
-test("a run whose time is over while something is due asks for another one at once", async () => {
+test("a run with no time left and due entries wakes the next run at once", async () => {
   const world = await createWorld({ provider: running });
   await world.handle(updateContainer("c1"));
   await world.clock.advance(3_000);
@@ -90,7 +90,7 @@ describe("the lease of the poller", () => {
     expect(world.told()).toEqual(["CommandAccepted"]);
   });
 
-  test("is taken over when its holder is gone", async () => {
+  test("is taken over when its holder has died", async () => {
     const world = await leased((now) => now);
 
     await world.poll();
@@ -115,7 +115,7 @@ describe("the lease of the poller", () => {
     expect(isHeld).not.toContain(false);
   });
 
-  test("is given back, so that the next run need not wait", async () => {
+  test("is released, so that the next run need not wait", async () => {
     const world = await leased(() => 0);
 
     await world.poll();
@@ -181,7 +181,7 @@ test("of two events of one command only the one that the bus refused is publishe
   expect(world.told()).toEqual(["CommandAccepted", "CommandFailed"]);
 });
 
-test("an account whose tasks cannot be checked does not stop those of the others", async () => {
+test("an account with tasks that cannot be checked does not stop the others", async () => {
   const provider = running();
   provider.answer("GET /v1/tasks/", finished);
   const broken = {
@@ -203,7 +203,7 @@ test("an account whose tasks cannot be checked does not stop those of the others
   expect(world.errors).toEqual([]);
 });
 
-test("a stopped run gives its lease back and leaves the rest to the next one", async () => {
+test("a stopped run releases its lease and leaves the rest to the next run", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(updateContainer("c1"));
   await world.clock.advance(10_000);

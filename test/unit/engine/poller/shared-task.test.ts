@@ -10,7 +10,7 @@ import { createWorld } from "../../../support/world.ts";
 const TARGET = "GET /v1/tasks/t1";
 const taskIn = (state: string) => () => json(200, { id: "t1", state });
 
-/** Two commands in two lanes, to which the provider gave one task. */
+/** Two commands in two lanes; the provider named one task in both replies. */
 const start = async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1"] }),
@@ -22,7 +22,7 @@ const start = async () => {
   return { world, provider };
 };
 
-test("two commands that the provider gave one task both get its end", async () => {
+test("two commands with the same task both get its end", async () => {
   const { world, provider } = await start();
   await world.pass(20_000);
   provider.answer(TARGET, taskIn("FINISHED"));
@@ -35,7 +35,7 @@ test("two commands that the provider gave one task both get its end", async () =
   expect(new Set(ends.map(({ id }) => id)).size).toBe(2);
 });
 
-test("a command given a task whose end is published already gets the end too", async () => {
+test("a command with a task that has already ended gets the end too", async () => {
   const { world, provider } = await start();
   provider.answer(TARGET, taskIn("FINISHED"));
   await world.untilQuiet();
@@ -60,7 +60,7 @@ test("the task belongs to the first of them, however often the second records it
   expect(other?.version).toBe(1);
 });
 
-test("a conflict on recording the task for the second command is checked, not believed", async () => {
+test("a write conflict on the task of the second command leads to another read", async () => {
   const { world } = await start();
   const command = await world.command("c2");
   const again = { status: "following" as const, tasks: [{ id: "t2" }], tasksRecorded: false };
@@ -91,7 +91,7 @@ test("a conflict on recording the task for the second command is checked, not be
   });
 });
 
-/** Both commands to their end, with one fault on the way. */
+/** Runs both commands to their end, with one fault on the way. */
 const runWith = async (fault?: { readonly nth: number; readonly kind: FaultKind }) => {
   const faults = createFaults();
   if (fault) faults.strike(fault.nth, fault.kind);

@@ -5,7 +5,7 @@ import { createWorld, type World } from "../../../support/world.ts";
 
 const READ_SLOW = "GET /v1/tasks/slow-";
 
-/** A command whose task has its name. */
+/** A command with a task of the same name. */
 const update = (name: string, account: string) =>
   requestOf(name, {
     account,
@@ -19,14 +19,14 @@ const names = (count: number): readonly string[] =>
 
 type Read = (world: World) => Promise<Response>;
 
-/** Ten seconds, and no answer. */
+/** Waits ten seconds without an answer. */
 const noAnswer: Read = async ({ clock }) => {
   await clock.sleep(10_000);
   throw connectionLost();
 };
 const never: Read = () => new Promise(() => undefined);
 
-/** Tasks of the accounts given, whose reads end as told; every other task has finished. */
+/** Tasks of these accounts, with reads that end as given; every other task has finished. */
 const start = async (slow: readonly (readonly [name: string, account: string])[], read: Read) => {
   const provider = scriptProvider({
     "PATCH ": ({ target }) => json(200, { tasks: [target.split("/").at(-1)] }),
@@ -84,7 +84,7 @@ test("a command that is due does not wait for an account that gives no answer", 
   expect(durationOf(world, "p1")).toBeLessThanOrEqual(6_000);
 });
 
-test("an account is asked no further in a round after a connection that broke", async () => {
+test("an account is not asked again in a round after a broken connection", async () => {
   const { world, provider } = await start(ofOneAccount, () => Promise.reject(connectionLost()));
   await world.clock.advance(2_000);
 
@@ -93,7 +93,7 @@ test("an account is asked no further in a round after a connection that broke", 
   expect(provider.count(READ_SLOW)).toBe(5);
 });
 
-test("tasks that were not asked for after a connection that broke are asked for soon", async () => {
+test("tasks that were skipped after a broken connection are read soon", async () => {
   let reads = 0;
   const brokenAtFirst: Read = async () => {
     reads += 1;
@@ -108,7 +108,7 @@ test("tasks that were not asked for after a connection that broke are asked for 
   expect(world.told().filter((type) => type === "CommandSucceeded")).toHaveLength(29);
 });
 
-test("tasks without an answer do not hide one of the same account for ever", async () => {
+test("tasks without an answer do not hide another task of the account for ever", async () => {
   const { world } = await start(ofOneAccount, noAnswer);
   await world.handle(update("c1", "slow"));
 
@@ -128,7 +128,7 @@ test("a read that never ends is given up, and the account's other tasks are chec
   expect(durationOf(world, "c1")).toBeLessThanOrEqual(14_000);
 });
 
-test("more accounts in trouble than are asked at once leave a place for the others", async () => {
+test("more accounts in trouble than the limit leave room for the others", async () => {
   const each = names(45).map((name, index) => [name, `account-${index}`] as const);
   const { world } = await start(each, never);
   await world.handle(update("c1", "local"));

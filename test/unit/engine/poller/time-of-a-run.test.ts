@@ -18,7 +18,7 @@ const finishing = () =>
   });
 
 /**
- * A run of the poller that does not move the time: the test does, until the run is over.
+ * A poller run that does not advance the clock: the test does, until the run is over.
  * @param stopAfterMs when the process of the run stops, which ends the run and all its sleeps
  */
 const runFor = async (
@@ -47,7 +47,7 @@ const runFor = async (
   await run;
 };
 
-/** A command that is due, and every read of which waits for AWS in vain. */
+/** A due command; every read of it waits for AWS in vain. */
 const putHungCommand = async (world: World): Promise<void> => {
   const hung = commandOf({ sender: "own", id: "hung", state: { status: "accepted", lookAt: 1 } });
   await commands.write(world.ledger, commandKey(hung), undefined, hung);
@@ -64,7 +64,7 @@ const hangingWorld = async (): Promise<World> => {
   return current;
 };
 
-test("a run with too many due lanes ends in time, and asks for another one", async () => {
+test("a run with too many due lanes ends in time, and wakes the next run", async () => {
   const begunAt: number[] = [];
   const slow: Around = async (call, effect) => {
     if (!call.name.startsWith("ledger.read")) return effect();
@@ -82,7 +82,7 @@ test("a run with too many due lanes ends in time, and asks for another one", asy
   await runFor(world, 2_000);
 
   expect(world.clock.now() - start).toBeLessThanOrEqual(2_200);
-  // What was under way at the end is finished: eight lanes, a few operations each.
+  // Work in progress at the end is finished: eight lanes, a few operations each.
   expect(begunAt.filter((at) => at >= start + 2_000).length).toBeLessThanOrEqual(40);
   expect(begunAt.length).toBeGreaterThan(500);
   expect(world.wakes.at(-1)).toBeLessThanOrEqual(world.clock.now());
@@ -101,7 +101,7 @@ test("a read without an answer delays no task of another account", async () => {
   expect(end?.data.durationMs).toBeLessThanOrEqual(4_000);
 });
 
-test("a read without an answer keeps no run from its end, and from being counted", async () => {
+test("a read without an answer does not keep a run from ending and being counted", async () => {
   const world = await hangingWorld();
   const start = world.clock.now();
 
@@ -111,7 +111,7 @@ test("a read without an answer keeps no run from its end, and from being counted
   expect(world.measured.map(({ name }) => name)).toEqual(["LedgerLag"]);
 });
 
-test("a run whose process stops waits for what is under way, which may write yet", async () => {
+test("a run of a stopping process waits for work in progress, which may still write", async () => {
   const world = await hangingWorld();
   const start = world.clock.now();
 
@@ -121,7 +121,7 @@ test("a run whose process stops waits for what is under way, which may write yet
   expect(world.clock.now() - start).toBeLessThanOrEqual(12_500);
 });
 
-test("a task's record that AWS does not answer about delays no task of another account", async () => {
+test("a task record that AWS does not return delays no task of another account", async () => {
   const world = await createWorld({
     provider: finishing,
     accounts: { local: {}, slow: {} },
