@@ -27,7 +27,7 @@ const lastShownOf = (
   return shown?.fingerprint === fingerprint ? shown : undefined;
 };
 
-/** The newest reading after this one: the same seen again, or the next number. */
+/** Newest reading after this one: the latest with a new `lastSeenAt` if they are equal, else the next number. */
 const nextLatest = (
   latest: StoredReading | undefined,
   { kind, fingerprint }: AskedItem,
@@ -45,10 +45,10 @@ const nextLatest = (
       };
 
 /**
- * Notes a reading, and puts the event of a change into the outbox. A reading that says what the latest
- * one says is only noted as seen; one that shows a price is compared with the last one that did.
+ * Item after a reading, with the event of a change in its outbox. A reading that equals the latest one only
+ * moves its `lastSeenAt`. A reading that shows a price is compared with the last one that did.
  */
-const noteReading = (
+const withReading = (
   item: PriceItem | undefined,
   asked: AskedItem,
   read: TimedReading,
@@ -56,21 +56,21 @@ const noteReading = (
   const { bucket, ...identity } = asked;
   const latest = nextLatest(item?.latest, asked, read);
   const shown = lastShownOf(item, asked.fingerprint);
-  const noted = { ...identity, latest, outbox: item?.outbox ?? [] };
+  const next = { ...identity, latest, outbox: item?.outbox ?? [] };
   if (read.reading.status !== "show") {
     const lastRun = { bucket, outcome: "not-compared" } as const;
-    return { ...noted, ...(shown && { lastShown: shown }), lastRun };
+    return { ...next, ...(shown && { lastShown: shown }), lastRun };
   }
-  if (!shown) return { ...noted, lastRun: { bucket, outcome: "first" } };
+  if (!shown) return { ...next, lastRun: { bucket, outcome: "first" } };
   const change = changeOf(shown.reading, read.reading);
-  if (!change) return { ...noted, lastRun: { bucket, outcome: "unchanged" } };
+  if (!change) return { ...next, lastRun: { bucket, outcome: "unchanged" } };
   const event = priceChanged(asked, { before: shown, after: latest, change });
-  const outbox = [...noted.outbox, event];
-  return { ...noted, outbox, lastRun: { bucket, outcome: "changed" } };
+  const outbox = [...next.outbox, event];
+  return { ...next, outbox, lastRun: { bucket, outcome: "changed" } };
 };
 
-/** Notes that there is no price to be had; the readings stay as they are. */
-const noteFailure = (
+/** Item after a failed run; its readings stay as they are. */
+const withFailure = (
   item: PriceItem | undefined,
   { bucket, ...identity }: AskedItem,
   problem: string,
@@ -81,17 +81,17 @@ const noteFailure = (
   lastRun: { bucket, outcome: "failed", problem },
 });
 
-/** There are no more writers than two runs at once, and an operator or two. */
+/** Conflicting writes before giving up: at most two runs and an operator or two write at once. */
 const MAX_CONFLICTS = 20;
 
-/** Events of 30 kB at most that may wait while the bus is away; more would outgrow the ledger's item. */
+/** Unpublished events of one item. Each has up to 30 kB, and more would outgrow the ledger's item. */
 const MAX_UNPUBLISHED = 3;
 
 export interface ItemCapture {
   readonly deps: JobDeps;
   readonly account: string;
   readonly bucket: string;
-  /** Retries what may pass later. */
+  /** Retries transient failures. */
   readonly client: Client;
   readonly budget: JobBudget;
 }
@@ -102,14 +102,15 @@ interface TimedReading {
   readonly at: number;
 }
 
-type Note = (item: PriceItem | undefined) => PriceItem;
+/** Change of the item's record. */
+type ItemChange = (item: PriceItem | undefined) => PriceItem;
 
 const problemOf = ({ message, problems }: ProviderError): string =>
   clipped([message, ...problems.map(({ path, rule }) => `${path}: ${rule}`)].join("; "));
 
 /**
- * Whether only the time was too short: the next run of the same bucket asks again. Of the pauses that
- * the provider asks for, one for all requests takes the time; one for this item alone is a failure.
+ * Whether the item only ran out of time, so that the next run of the same bucket asks again. A pause of the
+ * account, or one that outlasts the run, counts as that; any other refusal of this item is a failure.
  */
 const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boolean =>
   error.code === "aborted" ||
@@ -119,40 +120,40 @@ const isOutOfTime = (error: ProviderError, { deps, budget }: ItemCapture): boole
     deps.clock.now() + (error.retryAfterMs ?? 0) >= budget.endsAt);
 
 /**
- * The provider's answer as a change of the item's record. The provider is asked only when the record has
- * room for the event of a change.
- * @returns undefined when there was no time for an answer
+ * Asks the provider, and returns its answer as a change of the item's record. Asks only when the record
+ * has room for the event of a change.
+ * @returns undefined when the item ran out of time
  */
-const findNote = async (
+const askForChange = async (
   capture: ItemCapture,
   order: PriceOrder,
   { asked, before }: { readonly asked: AskedItem; readonly before: PriceItem | undefined },
-): Promise<Note | undefined> => {
+): Promise<ItemChange | undefined> => {
   const unpublished = before?.outbox.length ?? 0;
   if (unpublished >= MAX_UNPUBLISHED) {
-    const problem = `${unpublished} changes of this price are still to be published; it is read again after that`;
-    return (item) => noteFailure(item, asked, problem);
+    const problem = `not read: ${unpublished} PriceChanged events of this item are not published yet; a run after that reads it`;
+    return (item) => withFailure(item, asked, problem);
   }
   try {
     const reading = await askPrice(capture.client, order);
     const at = capture.deps.clock.now();
-    return (item) => noteReading(item, asked, { reading, at });
+    return (item) => withReading(item, asked, { reading, at });
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (isOutOfTime(error, capture)) return undefined;
     const problem = problemOf(error);
-    return (item) => noteFailure(item, asked, problem);
+    return (item) => withFailure(item, asked, problem);
   }
 };
 
 /**
- * Whether this run, or a run of a later time, has recorded the item: an earlier run's reading is out of
- * date, and would publish a change backwards.
+ * Whether a run of this bucket or a later one has recorded the item. The reading of an earlier run is out
+ * of date, and would publish a change backwards.
  */
 const isRecorded = ({ lastRun }: PriceItem, bucket: string): boolean => lastRun.bucket >= bucket;
 
-/** Stores the latest reading by itself, before another one takes its place. Repeatable. */
-const putAway = async (
+/** Copies the latest reading to a record of its own, before a new one replaces it. Idempotent. */
+const keepLatest = async (
   { ledger }: JobDeps,
   { account, name, latest }: PriceItem,
 ): Promise<void> => {
@@ -164,32 +165,33 @@ const putAway = async (
 };
 
 /**
- * Writes the note unless another run was faster; answers what is recorded.
- * @param before the record as it was read: the write holds only if it still is
+ * Changes the item's record, unless another run was faster.
+ * @param before the record as it was read; after a conflict it is read again
+ * @returns the stored record
  */
 const record = async (
   deps: JobDeps,
   { asked, before }: { readonly asked: AskedItem; readonly before: Stored<PriceItem> | undefined },
-  note: Note,
+  change: ItemChange,
 ): Promise<PriceItem> => {
   const key = priceItemKey(asked.account, asked.name);
   let stored = before;
   for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
     if (stored && isRecorded(stored.value, asked.bucket)) return stored.value;
-    const next = note(stored?.value);
+    const next = change(stored?.value);
     if (stored && next.latest?.number !== stored.value.latest?.number) {
-      await putAway(deps, stored.value);
+      await keepLatest(deps, stored.value);
     }
     if (await priceItems.write(deps.ledger, key, stored, next)) return next;
     stored = await priceItems.read(deps.ledger, key);
   }
-  throw new Error(`too many conflicting writes on the price ${key}`);
+  throw new Error(`too many conflicting writes on the price ${key}; a retry continues`);
 };
 
 /**
- * Reads one price, records it and publishes a change. What this bucket, or a later one, has recorded
- * already stays as it is.
- * @returns the item's record; undefined when there was no time for it
+ * Reads one price, records it and publishes a change. A record of this bucket or a later one stays as it
+ * is.
+ * @returns the item's record; undefined when the item ran out of time
  * @throws Error when the ledger fails
  */
 export const captureItem = async (
@@ -202,9 +204,9 @@ export const captureItem = async (
   const before = await priceItems.read(deps.ledger, key);
   let recorded = before?.value;
   if (!recorded || !isRecorded(recorded, bucket)) {
-    const note = await findNote(capture, order, { asked, before: recorded });
-    if (!note) return undefined;
-    recorded = await record(deps, { asked, before }, note);
+    const change = await askForChange(capture, order, { asked, before: recorded });
+    if (!change) return undefined;
+    recorded = await record(deps, { asked, before }, change);
   }
   if (recorded.outbox.length > 0) await priceItems.publishOrLeave(deps, key);
   return recorded;

@@ -13,17 +13,17 @@ import { pricesCaptured, runIdOf, watchlistRejected } from "./price-events.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
 
 const MAX_AT_ONCE = 4;
-/** Problems in the log; the event has a hundred. */
+/** Problems in one log line; the event has up to 100. */
 const MAX_LOGGED = 10;
-/** As many as one record holds; former names go first, the oldest of them before others. */
+/** Names that one record holds. Beyond that the oldest former names are dropped first. */
 const MAX_NAMES = 4_000;
 
 export interface PriceRun {
   readonly account: Account;
   readonly source: ConfigSource;
-  /** The time that the schedule called for, epoch ms. */
+  /** Time of the schedule's tick, epoch ms. */
   readonly scheduledAt: number;
-  /** How often the schedule calls: one run counts for each period. */
+  /** Period of the schedule; one run counts for each period. */
   readonly periodMs: number;
 }
 
@@ -36,7 +36,7 @@ export const priceRunFields = (run: PriceRun): LogFields => {
   return { account, correlationId: runIdOf({ account, bucket: bucketOf(run) }) };
 };
 
-/** Called before the items are written, so that every item can be found by its name. */
+/** Records the watched names. Called before the items are written, so that each can be found by name. */
 const rememberNames = async (
   { ledger }: JobDeps,
   account: string,
@@ -52,11 +52,11 @@ const rememberNames = async (
 };
 
 /**
- * Captures every item; an item that fails does not stop the others. When the ledger does not take a
- * record, the run fails after all others are done, and is tried again. That failure passes: no record
- * is too large for the ledger.
- * @returns the items as this bucket, or a later one, has recorded them
- * @throws Error when an item was not reached, or the ledger failed
+ * Captures every item; a failed item stops no other. When the ledger fails for one item, the run throws
+ * after all others have ended, and a retry continues. Such a failure is transient, because no record is
+ * too large for the ledger.
+ * @returns the items as this bucket or a later one has recorded them
+ * @throws Error when time ran out before an item, or the ledger failed
  */
 const captureItems = async (
   capture: ItemCapture,
@@ -68,7 +68,7 @@ const captureItems = async (
     const isOver = budget.signal.aborted || deps.clock.now() >= budget.endsAt;
     return isOver ? undefined : captureItem(capture, item);
   };
-  // All of them end before anything is thrown: none may run on after the caller's return.
+  // Every item ends before an error is thrown: none may still run after the caller has returned.
   const ends = await Promise.allSettled(items.map((item) => limit(captureInTime, item)));
   const captured: PriceItem[] = [];
   for (const end of ends) {
@@ -78,16 +78,18 @@ const captureItems = async (
   const left = items.length - captured.length;
   if (left > 0) {
     const run = runIdOf({ account, bucket });
-    throw new Error(`${run}: no time for ${left} of ${items.length} items`);
+    throw new Error(
+      `${run}: time ran out before ${left} of ${items.length} items; a retry continues`,
+    );
   }
   return captured;
 };
 
 /**
- * One run: prices every item of the watchlist, stores new readings and publishes changes. A run is
- * known by its period: the same one again publishes and stores nothing, or continues where it stopped.
+ * Runs one price snapshot: prices every item of the watchlist, stores new readings and publishes changes.
+ * The period identifies the run. A repeat publishes and stores nothing, or continues where the run stopped.
  * An invalid watchlist prices nothing and is published as `WatchlistRejected`.
- * @throws Error when the time was too short, or a port failed: try the same run again
+ * @throws Error when time ran out or a port failed: try the same run again
  */
 export const capturePrices = async (
   jobDeps: JobDeps & { readonly metrics: Metrics },
@@ -129,7 +131,7 @@ export const capturePrices = async (
   const captured = await captureItems({ deps, account, bucket, client, budget }, items);
   const ended = { account, bucket, endedAt: deps.clock.now() };
   const outbox = [pricesCaptured(ended, captured)];
-  // Another run of the same bucket may have been faster; its record is as true.
+  // Another run of the same bucket may have been faster; its record is equally valid.
   await priceRuns.change(deps.ledger, key, (found) => found ?? { ...ended, outbox });
   await priceRuns.publishOrLeave(deps, key);
 };

@@ -1,7 +1,7 @@
 import Big from "big.js";
 import type { PriceReading } from "./price.ts";
 
-/** Divides to one digit more than is kept, cut off and not rounded, so that nothing is rounded twice. */
+/** Divides to one digit more than is kept and cuts off the rest, so that a result is rounded only once. */
 const Quotient = Big();
 Quotient.DP = 3;
 Quotient.RM = Big.roundDown;
@@ -16,7 +16,7 @@ export const percentChange = (before: string, after: string): string | null => {
   return percent.round(PERCENT_PLACES, Big.roundHalfUp).toFixed(PERCENT_PLACES);
 };
 
-/** The total of a reading. What is priced by the day has 30 of them in a month, as a month has 720 hours. */
+/** Total of a reading. A daily price counts 30 days a month, because the provider's month has 720 hours. */
 export const totalOf = ({ currency, amounts }: PriceReading) => ({
   currency,
   per_hour: amounts["total.per_hour"] ?? amounts.price_per_hour ?? null,
@@ -46,7 +46,7 @@ const categoryChanges = (before: PriceReading, after: PriceReading) => {
   });
 };
 
-/** What changed from one reading to a later one; undefined when the prices are the same. */
+/** Change from one reading to a later one; undefined when the prices are equal. */
 export const changeOf = (before: PriceReading, after: PriceReading) => {
   const categories = categoryChanges(before, after);
   if (categories.length === 0 && before.currency === after.currency) return undefined;
@@ -55,9 +55,9 @@ export const changeOf = (before: PriceReading, after: PriceReading) => {
   return { before: from, after: to, percent: percentOf(from, to), categories };
 };
 
-/** The difference of two readings. */
+/** Difference of two readings. */
 export type PriceChange = NonNullable<ReturnType<typeof changeOf>>;
 
-/** Whether both readings say the same. */
+/** Whether both readings have the same status, currency and amounts. */
 export const isSameReading = (one: PriceReading, other: PriceReading): boolean =>
   one.status === other.status && changeOf(one, other) === undefined;

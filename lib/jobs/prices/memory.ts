@@ -17,13 +17,13 @@ import {
 } from "./price.ts";
 
 /*
- * Stored prices as people and scripts see them. Plain JSON: amounts are decimal text, instants ISO 8601,
- * and an absent value is null.
+ * Views of stored prices, for the command line and scripts. Plain JSON: amounts are decimal text, instants
+ * ISO 8601, and an absent value is null.
  */
 
 const amount = z.string().nullable();
 
-/** The headline of a reading. */
+/** Total of a reading. */
 const totalSchema = z.object({ currency: amount, per_hour: amount, per_month: amount });
 
 /** One stored reading. */
@@ -31,18 +31,18 @@ export const readingViewSchema = z.object({
   number: z.int(),
   kind: z.enum(PRICE_KINDS),
   readAt: z.string(),
-  /** When the provider last said the same. */
+  /** Time of the last equal reading. */
   lastSeenAt: z.string(),
   status: z.enum(PRICE_STATUSES),
   total: totalSchema,
   amounts: z.record(z.string(), amount),
 });
 
-/** An item that is on the watchlist, or was. */
+/** Item that is or was on the watchlist. */
 export const priceViewSchema = z.object({
   name: z.string(),
   kind: z.enum(PRICE_KINDS),
-  /** Null until the order that is asked now has a reading. */
+  /** Null until the current order has a reading. */
   latest: readingViewSchema.omit({ amounts: true }).nullable(),
   lastRun: z.object({
     bucket: z.string(),
@@ -51,7 +51,7 @@ export const priceViewSchema = z.object({
   }),
 });
 
-/** A shown price that differs from the one shown before it. */
+/** Price that differs from the one shown before it. */
 export const priceChangeViewSchema = z.object({
   name: z.string(),
   kind: z.enum(PRICE_KINDS),
@@ -60,7 +60,7 @@ export const priceChangeViewSchema = z.object({
   previousReadAt: z.string(),
   before: totalSchema,
   after: totalSchema,
-  /** Of the monthly total, such as `12.50` or `-3.10`; null where there is nothing to compare. */
+  /** Change of the monthly total, such as `12.50` or `-3.10`; null where the totals cannot be compared. */
   percent: z.string().nullable(),
   categories: z.array(z.object({ category: z.string(), before: amount, after: amount })),
 });
@@ -80,7 +80,7 @@ const viewOf = ({ reading, ...stored }: StoredReading): ReadingView => ({
   amounts: reading.amounts,
 });
 
-/** Null when the latest reading is of an earlier order under the name. */
+/** Latest reading without its amounts; null if it belongs to an earlier order under the name. */
 const latestOf = ({ latest, fingerprint }: PriceItem): PriceView["latest"] => {
   if (latest?.fingerprint !== fingerprint) return null;
   const { amounts: _, ...view } = viewOf(latest);
@@ -98,13 +98,13 @@ const priceViewOf = (item: PriceItem): PriceView => ({
   },
 });
 
-/** The items of all names that were ever watched, by name. */
+/** Items of all names that were ever watched, sorted by name. */
 const itemsOf = async (ledger: Ledger, account: string): Promise<readonly PriceItem[]> => {
   const names = (await priceNames.read(ledger, account))?.value.names ?? [];
   const stored = await pLimit(MAX_READS_AT_ONCE).map(names.toSorted(), (name) =>
     priceItems.read(ledger, priceItemKey(account, name)),
   );
-  // A name is written before its item.
+  // A name is written before its item, which may still be missing.
   return stored.flatMap((item) => item?.value ?? []);
 };
 
@@ -140,7 +140,7 @@ export const priceHistory = async (
   return item && (await readingsOf(ledger, item.value)).map(viewOf);
 };
 
-/** As `readingsOf`, one by one for a caller that may stop on the way. */
+/** Like `readingsOf`, but reads one by one, so that the caller can stop early. */
 async function* newestFirst(ledger: Ledger, item: PriceItem): AsyncGenerator<StoredReading> {
   if (item.latest) yield item.latest;
   for (let number = (item.latest?.number ?? 0) - 1; number > 0; number--) {
@@ -169,7 +169,7 @@ const changesOf = async (
   since: number,
 ): Promise<readonly PriceChangeView[]> => {
   const changes: PriceChangeView[] = [];
-  /** Shown since then, and still to be compared with what was shown before. */
+  /** Shown price since that instant, to be compared with the one shown before it. */
   let after: StoredReading | undefined;
   for await (const stored of newestFirst(ledger, item)) {
     const isSince = stored.readAt >= since;

@@ -9,7 +9,7 @@ interface RunId {
   readonly bucket: string;
 }
 
-/** Names a run in its events and in the log. */
+/** Id of a run in its events and its log lines. */
 export const runIdOf = ({ account, bucket }: RunId): string => `prices/${account}/${bucket}`;
 
 /** The run is the cause of its events: there was no request. */
@@ -18,14 +18,17 @@ const causeOf = (id: RunId) => {
   return { correlationId: run, causationId: run, account: id.account };
 };
 
-/** EventBridge matches numbers up to this only; larger changes count as this much. */
+/** Largest number that EventBridge can match; larger changes are published as this one. */
 const NUMERIC_LIMIT = 5e9;
 
 /** `percent` as a number, for numeric patterns; null where there is none. */
 const patternNumber = (percent: string | null): number | null =>
   percent === null ? null : Math.min(NUMERIC_LIMIT, Math.max(-NUMERIC_LIMIT, Number(percent)));
 
-/** @param rejection the watchlist as it was read, with all its problems */
+/**
+ * Event of an invalid watchlist.
+ * @param rejection the watchlist as it was read, with all its problems
+ */
 export const watchlistRejected = (
   run: RunId & { readonly at: number },
   rejection: {
@@ -55,6 +58,7 @@ interface ChangedPrice {
   readonly change: PriceChange;
 }
 
+/** Event of a price that differs from the last one shown. */
 export const priceChanged = (
   asked: AskedItem,
   { before, after, change }: ChangedPrice,
@@ -82,7 +86,10 @@ export const priceChanged = (
   });
 };
 
-/** @param items every item of the run, as the run left it */
+/**
+ * Event of a run that has ended.
+ * @param items every item of the run, as the run left it
+ */
 export const pricesCaptured = (
   run: { readonly account: string; readonly bucket: string; readonly endedAt: number },
   items: readonly PriceItem[],

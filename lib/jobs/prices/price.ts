@@ -4,14 +4,14 @@ import { outboxKind, outboxSchema } from "../../ledger/outbox.ts";
 import { recordKind } from "../../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../../ledger/retention.ts";
 
-/** What can be watched. */
+/** Kinds of watchlist items. */
 export const PRICE_KINDS = ["instance", "k8s_cluster", "gpu_cluster", "ddos"] as const;
 type PriceKind = (typeof PRICE_KINDS)[number];
 
-/** How a run ended for one item. */
+/** Outcomes of one item in a run. */
 export const PRICE_OUTCOMES = ["first", "unchanged", "changed", "not-compared", "failed"] as const;
 
-/** What the provider said that something costs, with every amount as exact decimal text. */
+/** Price as the provider showed it, with every amount as exact decimal text. */
 const readingSchema = z.object({
   status: z.enum(PRICE_STATUSES),
   currency: z.string().nullable(),
@@ -20,14 +20,14 @@ const readingSchema = z.object({
 });
 
 const storedReadingSchema = z.object({
-  /** 1, 2, …: of the readings under one name. */
+  /** Number of the reading under its name: 1, 2, … */
   number: z.int().positive(),
   kind: z.enum(PRICE_KINDS),
-  /** Digest of what was asked: readings of two orders are not compared. */
+  /** Digest of the order: readings of two orders are not compared. */
   fingerprint: z.string(),
   reading: readingSchema,
   readAt: z.int(),
-  /** When the provider last said the same. */
+  /** Time of the last equal reading, epoch ms. */
   lastSeenAt: z.int(),
 });
 
@@ -35,11 +35,11 @@ const itemSchema = z.object({
   account: z.string(),
   name: z.string(),
   kind: z.enum(PRICE_KINDS),
-  /** Of what is asked now, which the latest reading may not be of. */
+  /** Digest of the current order; the latest reading may belong to an earlier one. */
   fingerprint: z.string(),
   /** Absent until the first reading. */
   latest: storedReadingSchema.optional(),
-  /** The last reading that was shown, while the latest one is not. */
+  /** Last reading that showed a price, if the latest one does not. */
   lastShown: storedReadingSchema.optional(),
   lastRun: z.object({
     bucket: z.string(),
@@ -51,7 +51,7 @@ const itemSchema = z.object({
 
 const runSchema = z.object({
   account: z.string(),
-  /** Start of the time that the run stands for, ISO 8601. */
+  /** Start of the run's period, ISO 8601. */
   bucket: z.string(),
   endedAt: z.int(),
   outbox: outboxSchema,
@@ -61,7 +61,7 @@ export type PriceReading = z.output<typeof readingSchema>;
 export type StoredReading = z.output<typeof storedReadingSchema>;
 export type PriceItem = z.output<typeof itemSchema>;
 
-/** What is asked under a name, and in which run. */
+/** Item of a watchlist in one run. */
 export interface AskedItem {
   readonly account: string;
   readonly name: string;
@@ -70,14 +70,14 @@ export interface AskedItem {
   readonly bucket: string;
 }
 
-/** A watched name with its latest reading. Never expires: the next reading is compared with it. */
+/** Watched names with their latest reading. They never expire: the next reading is compared with it. */
 export const priceItems = outboxKind({
   kind: "price",
   schema: itemSchema,
   expiresAt: () => undefined,
 });
 
-/** Earlier readings, one by one. */
+/** Earlier readings, one record each. */
 export const priceReadings = recordKind({
   kind: "price-reading",
   schema: storedReadingSchema,
@@ -85,14 +85,14 @@ export const priceReadings = recordKind({
   expiresAt: () => undefined,
 });
 
-/** Ended runs: a second run for the same time does nothing. */
+/** Ended runs: a second run for the same period does nothing. */
 export const priceRuns = outboxKind({
   kind: "price-run",
   schema: runSchema,
   expiresAt: ({ endedAt }) => endedAt + LEDGER_RETENTION_MS,
 });
 
-/** The names that were ever watched for an account, so that their items can be found. */
+/** Names that were ever watched for an account, so that their items can be found. */
 export const priceNames = recordKind({
   kind: "price-names",
   schema: z.object({ names: z.array(z.string()) }),

@@ -15,36 +15,36 @@ import type { PriceReading } from "./price.ts";
 import type { PriceOrder } from "./watchlist.ts";
 
 /*
- * Limits of what is kept of a reply. A ledger item has room for 400 kB: two readings, and the few events
- * of changes that wait to be published.
+ * Limits of a stored reading. A ledger item of 400 kB has room for two readings and a few unpublished
+ * events.
  */
 
-/** Totals come before parts, and so are kept. */
+/** Categories of one reading. Totals come first, so they are kept. */
 const MAX_CATEGORIES = 2_000;
 const MAX_READING_BYTES = 100_000;
 
 /**
- * The one text of a decimal number: no exponent, no zeros at its ends. Of a floating-point number that
- * is the shortest text that stands for it, which is the one that was sent.
+ * Canonical text of a decimal number: no exponent, no superfluous zeros. For a floating-point number it is
+ * the shortest text that represents it, which is the one that the provider sent.
  * @param value a finite number or decimal text
  */
 export const decimalText = (value: number | string): string => Big(String(value)).toFixed();
 
-/** More than any price has; only floating point has numbers of 300. */
+/** Digits of an amount. No price has more, but a floating-point number can have 300. */
 const MAX_DIGITS = 40;
 
-/** The provider names the categories; one with another name is left out. */
+/** Category names that are kept. The provider chooses them; others are left out. */
 const PLAIN_WORD = /^[\w-]{1,64}$/;
 
-/** Room for two long nested names; also bounds the depth of a reply. */
+/** Length of a category's path: room for two long nested names. Also bounds the depth of a reply. */
 const MAX_NAME_CHARACTERS = 150;
 
 type Category = readonly [name: string, amount: string | null];
 type ItemPrice = Reply<typeof getGpuClusterPrice>;
 
 /**
- * An amount of a reply, or of a part of it that may be absent.
- * @throws ProviderError when no price is as long
+ * Decimal text of an amount in a reply; null when it is absent or no amount.
+ * @throws ProviderError when it has more digits than a price
  */
 const textOf = (value: unknown): string | null => {
   const read = amount.safeParse(value).data;
@@ -63,7 +63,7 @@ const textOf = (value: unknown): string | null => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Every amount of a nested object by its path; the provider may add categories at any time. */
+/** Every amount of a nested object by its path. The provider may add categories at any time. */
 const amountsIn = (path: string, value: unknown): readonly Category[] => {
   if (path.length > MAX_NAME_CHARACTERS) return [];
   if (isRecord(value)) {
@@ -86,7 +86,7 @@ const totalOf = (price: ItemPrice): readonly Category[] => [
   ["tax_percent", textOf(price.tax_percent)],
 ];
 
-/** The first categories, as many as a reading has room for. Names and amounts are plain ASCII. */
+/** First categories, as many as a reading has room for. One character is one byte: all are ASCII. */
 const kept = (categories: readonly Category[]): readonly Category[] => {
   let bytes = 0;
   const end = categories.findIndex((category, index) => {
@@ -112,7 +112,7 @@ const ofItemPrice = (price: ItemPrice, parts: readonly Category[] = []): PriceRe
 const partsOf = (path: string, prices: readonly ItemPrice[]): readonly Category[] =>
   prices.flatMap((price, index) => pricesOf(`${path}.${index}`, price));
 
-/** What an order of instances would cost: totals, and each category by hour and month. */
+/** Reading of an order of instances: totals, and each category by hour and month. */
 const instanceReading = (reply: Reply<typeof previewInstancePrice>): PriceReading =>
   readingOf(reply.price_status, reply.currency_code, [
     ["total.per_hour", textOf(reply.total_price_per_hour)],
@@ -125,7 +125,7 @@ const instanceReading = (reply: Reply<typeof previewInstancePrice>): PriceReadin
     ...amountsIn("per_gb", reply.per_gb ?? {}),
   ]);
 
-/** What a Kubernetes cluster costs: the total, and each of its parts by its place in the reply. */
+/** Reading of a Kubernetes cluster: the total, and each part by its position in the reply. */
 export const k8sClusterReading = (reply: Reply<typeof getK8sClusterPrice>): PriceReading =>
   ofItemPrice(reply.total_price, [
     ...partsOf("instances", reply.instances),
@@ -133,10 +133,10 @@ export const k8sClusterReading = (reply: Reply<typeof getK8sClusterPrice>): Pric
     ...partsOf("publicips", reply.publicips),
   ]);
 
-/** What a server of a GPU cluster costs, which has a total only. */
+/** Reading of a GPU cluster's server, which has a total only. */
 const gpuClusterReading = (reply: ItemPrice): PriceReading => ofItemPrice(reply);
 
-/** What DDoS protection costs. The reply's days are left out: they change with the date. */
+/** Reading of DDoS protection. The reply's days are left out, because they change with the date. */
 const ddosReading = ({ price }: Reply<typeof getDdosPrice>): PriceReading =>
   readingOf("show", price.price_currency, [
     ["price_per_hour", textOf(price.price_per_hour)],
@@ -145,11 +145,11 @@ const ddosReading = ({ price }: Reply<typeof getDdosPrice>): PriceReading =>
     ["unit_size", textOf(price.unit_size)],
   ]);
 
-/** Digest of an order; equal for equal orders, however a file writes them. */
+/** SHA-256 of an order, in hex; equal for equal orders in any notation. */
 export const fingerprintOf = (order: PriceOrder): string =>
   createHash("sha256").update(formatWireJson(order)).digest("hex");
 
-/** Asks the provider for one price. @throws ProviderError when there is none */
+/** Asks the provider for one price. @throws ProviderError when it gives none */
 export const askPrice = async (client: Client, order: PriceOrder): Promise<PriceReading> => {
   const nothing = { query: {}, body: undefined };
   switch (order.kind) {

@@ -64,7 +64,7 @@ const kindProblems = (
   return second === undefined ? [] : [{ path: [...path, second], rule: KIND_RULE }];
 };
 
-/** Each item is one kind of thing, and has a name of its own. */
+/** Requires exactly one kind for each item, and unique names. */
 const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
   const problems: PlacedProblem[] = [];
   const names = new Set<unknown>();
@@ -75,7 +75,7 @@ const crossFieldRules = (content: unknown): readonly PlacedProblem[] => {
     const path = ["items", index];
     problems.push(...kindProblems(entry, path));
     if (entry.name !== undefined && names.has(entry.name)) {
-      problems.push({ path: [...path, "name"], rule: "another item has this name" });
+      problems.push({ path: [...path, "name"], rule: "duplicate name: each item needs its own" });
     }
     names.add(entry.name);
   }
@@ -100,7 +100,7 @@ export const watchlistSchema = z
 
 type Entry = z.output<typeof entrySchema>;
 
-/** The one kind that an entry has; the cross-field rules require it. */
+/** Order of an entry; the cross-field rules require exactly one kind. */
 const orderOf = ({ instance, k8s_cluster, gpu_cluster, ddos }: Entry) => {
   if (instance) {
     const { body, ...params } = instance;
@@ -111,10 +111,10 @@ const orderOf = ({ instance, k8s_cluster, gpu_cluster, ddos }: Entry) => {
   return ddos && ({ kind: "ddos", params: ddos } as const);
 };
 
-/** A request for one price. */
+/** Request for one price. */
 export type PriceOrder = NonNullable<ReturnType<typeof orderOf>>;
 
-/** One price to watch. */
+/** Price to watch. */
 export interface WatchlistItem {
   readonly name: string;
   readonly order: PriceOrder;

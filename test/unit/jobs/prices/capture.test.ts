@@ -52,7 +52,7 @@ describe("the first run", () => {
     }
   });
 
-  test("publishes once that it has captured, and no change", async () => {
+  test("publishes one PricesCaptured and no PriceChanged", async () => {
     const world = await createPriceWorld();
 
     await world.run();
@@ -87,7 +87,7 @@ describe("the first run", () => {
     expect(await world.ledger.listDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
   });
 
-  test("is remembered for as long as commands are, while prices stay", async () => {
+  test("has a record that expires like those of commands; prices never expire", async () => {
     const world = await createPriceWorld();
 
     await world.run();
@@ -99,8 +99,8 @@ describe("the first run", () => {
   });
 });
 
-describe("a run for a time that has had one", () => {
-  test("stores and publishes nothing, whatever the prices are by then", async () => {
+describe("a second run for the same period", () => {
+  test("stores and publishes nothing, even if prices have changed", async () => {
     const world = await createPriceWorld({ state: dearerFromOne });
     await world.run();
     const before = await world.item("ddos");
@@ -146,7 +146,7 @@ describe("a later run", () => {
     expect(world.published("PricesCaptured")[1]?.data).toMatchObject({ unchanged: 4, first: 0 });
   });
 
-  test("reads an item that is as it was once, and writes it once", async () => {
+  test("reads and writes an unchanged item once", async () => {
     const calls: string[] = [];
     const world = await createPriceWorld({
       around: ({ name }, effect) => {
@@ -205,7 +205,7 @@ describe("a later run", () => {
     });
   });
 
-  test("keeps of an earlier reading when it was last seen", async () => {
+  test("keeps the time at which an earlier reading was last seen", async () => {
     const world = await createPriceWorld({
       state: withLaterPrices({ starts_at: "2026-01-01T02:00:00Z", external_ip: 0.03 }),
     });

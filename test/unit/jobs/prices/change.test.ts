@@ -13,11 +13,11 @@ const reading = (amounts: Amounts, change: Partial<PriceReading> = {}): PriceRea
 
 const MONTH = { "total.per_hour": "0.1", "total.per_month": "72" };
 
-test("a reading that says the same has no change", () => {
+test("equal readings have no change", () => {
   expect(changeOf(reading(MONTH), reading({ ...MONTH }))).toBeUndefined();
 });
 
-test("a change names the headline before and after, the percentage and every category", () => {
+test("a change has the total before and after, the percentage and every category", () => {
   const before = reading({ ...MONTH, "per_hour.flavor": "0.1", tax_percent: "0" });
   const after = reading({
     "total.per_hour": "0.0969",
@@ -66,7 +66,7 @@ describe("a category", () => {
     expect(change?.categories).toEqual(categories);
   });
 
-  test("other than the total changes no headline", () => {
+  test("other than the total does not change the total", () => {
     const change = changeOf(
       reading({ ...MONTH, tax_percent: "17" }),
       reading({ ...MONTH, tax_percent: "20" }),

@@ -10,7 +10,7 @@ import {
   withLaterPrices,
 } from "./price-world.ts";
 
-test("changes since a time are read from the newest back to the last one before the time, and no further", async () => {
+test("changes since an instant read back to the last reading before it, and no further", async () => {
   let month = 0;
   const world = await createPriceWorld({
     between: () => async () => {
@@ -51,7 +51,7 @@ test("changes since a time are read from the newest back to the last one before 
   ]);
 });
 
-test("changes since a time start from the last shown price, however long before the time it was", async () => {
+test("changes since an instant start from the last shown price before it, however old", async () => {
   const world = await createPriceWorld({
     state: withLaterPrices(
       { starts_at: "2026-01-01T01:00:00Z", price_status: "hide" },

@@ -14,8 +14,8 @@ import {
 
 const RUNS = 3;
 
-/** Three runs over prices that change, one of them hidden in between; killed once, perhaps. */
-const runCourse = async (killedAt?: number) => {
+/** Three runs over changing prices, one of them hidden in between; a run may be killed once. */
+const runScenario = async (killedAt?: number) => {
   const faults = createFaults();
   if (killedAt !== undefined) faults.strike(killedAt, "killed");
   const world = await createPriceWorld({
@@ -35,7 +35,7 @@ const runCourse = async (killedAt?: number) => {
   return { world, faults };
 };
 
-/** Reading changes nothing, so one that is killed stands for those that follow each other. */
+/** Reads change nothing, so one killed read represents those that follow each other. */
 const stepsOf = (calls: readonly string[]): readonly number[] =>
   calls.flatMap((call, index) => {
     const isRead = call.startsWith("ledger.read") || call === "source.read";
@@ -43,11 +43,11 @@ const stepsOf = (calls: readonly string[]): readonly number[] =>
     return isRead && follows ? [] : [index + 1];
   });
 
-test("a run that is not repeated loses no change: the next one publishes it", async () => {
-  const clean = await runCourse();
+test("a killed run without a retry loses no change: the next run publishes it", async () => {
+  const clean = await runScenario();
 
   for (const nth of stepsOf(clean.faults.calls)) {
-    const { world } = await runCourse(nth);
+    const { world } = await runScenario(nth);
     try {
       await expectSound(world);
     } catch (error) {
@@ -56,7 +56,7 @@ test("a run that is not repeated loses no change: the next one publishes it", as
   }
 });
 
-test("a reading that was put away too early is put away again with when it was last seen", async () => {
+test("a reading that was copied too early is copied again with its last-seen time", async () => {
   let isKilled = false;
   const world = await createPriceWorld({
     around: async ({ name }, effect) => {

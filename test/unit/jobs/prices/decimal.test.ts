@@ -23,7 +23,7 @@ describe("the text of a decimal number", () => {
     expect(decimalText(value)).toBe(text);
   });
 
-  test("is the same however many zeros stand at its ends", () => {
+  test("does not depend on superfluous zeros", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n }), fc.nat(20), fc.nat(5), (digits, places, zeros) => {
         const text = String(digits).padStart(places + 1, "0");
@@ -37,7 +37,7 @@ describe("the text of a decimal number", () => {
     );
   });
 
-  test("is read back as the very number it was made of", () => {
+  test("parses to the number that it was made of", () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, noInteger: true }), (value) => {
         expect(Number(decimalText(value))).toBe(value);
@@ -72,7 +72,7 @@ describe("a change in percent", () => {
     expect(percentChange(before, after)).toBe(percent);
   });
 
-  test("is the nearest hundredth of a percent, the larger one of two as near", () => {
+  test("is the nearest hundredth of a percent, rounded half up", () => {
     const cents = fc.bigInt({ min: 1n, max: 10n ** 18n });
     fc.assert(
       fc.property(cents, cents, (before, after) => {

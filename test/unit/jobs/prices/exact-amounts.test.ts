@@ -3,7 +3,7 @@ import { GPU } from "./price-world.ts";
 import { readingOfText } from "./read-price.ts";
 
 describe("an amount", () => {
-  /** A GPU server's price whose hour is written so. */
+  /** A GPU server's price, with the hourly amount in this notation. */
   const hourOf = async (written: string) => {
     const text = `{"currency_code":"EUR","discount_percent":null,"price_per_hour":${written},"price_per_month":1,"price_status":"show","price_without_discount_per_month":1,"tax_percent":17.1234567890123456789}`;
     return (await readingOfText(GPU, text)).amounts["total.per_hour"];
@@ -29,7 +29,7 @@ describe("an amount", () => {
     expect(await hourOf(written)).toBe(text);
   });
 
-  test("that floating point would take for another one is a change", async () => {
+  test("that floating point would confuse with another one is a change", async () => {
     expect(await hourOf("0.1000000000000000001")).not.toBe(await hourOf("0.1000000000000000002"));
   });
 });

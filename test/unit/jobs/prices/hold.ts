@@ -1,6 +1,6 @@
 import type { Around } from "../../../support/faults.ts";
 
-/** Holds the nth call of one invocation until it is let go. */
+/** Holds the nth call of one invocation until it is released. */
 export const createHold = (invocation: number, nth: number) => {
   let calls = 0;
   let reach = (): void => undefined;

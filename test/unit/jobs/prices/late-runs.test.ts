@@ -12,7 +12,7 @@ import {
   watchlistOf,
 } from "./price-world.ts";
 
-/** A GPU server whose price is what it is set to, in a world where one invocation can be held. */
+/** A GPU server with a price that the test sets, in a world where one invocation can be held. */
 const createPricedWorld = async (hold: ReturnType<typeof createHold>) => {
   let month = 10;
   const world = await createPriceWorld({
@@ -36,7 +36,7 @@ const createPricedWorld = async (hold: ReturnType<typeof createHold>) => {
   };
 };
 
-/** Each change once, as a reader that drops repeated events sees it. */
+/** Each change once, as seen by a subscriber that drops repeated events. */
 const stepsTold = (world: PriceWorld): readonly string[] => {
   const published = new Map(world.published("PriceChanged").map(({ id, data }) => [id, data]));
   return [...published.values()].map(
@@ -46,7 +46,7 @@ const stepsTold = (world: PriceWorld): readonly string[] => {
 
 const gpuAlone = watchlistOf(GPU);
 
-test("a run that ends after one of a later time publishes no change backwards, wherever they meet", async () => {
+test("a run that ends after one of a later period publishes no change backwards, wherever they meet", async () => {
   for (let nth = 1; ; nth++) {
     const hold = createHold(2, nth);
     const { world, set } = await createPricedWorld(hold);
@@ -71,7 +71,7 @@ test("a run that ends after one of a later time publishes no change backwards, w
   }
 });
 
-test("a run goes on from what one of an earlier time has recorded meanwhile, wherever they meet", async () => {
+test("a run continues from the records of one of an earlier period, wherever they meet", async () => {
   for (let nth = 1; ; nth++) {
     const hold = createHold(2, nth);
     const { world, set } = await createPricedWorld(hold);
@@ -99,12 +99,12 @@ test("a run goes on from what one of an earlier time has recorded meanwhile, whe
   }
 });
 
-test("an item that a later run has left as failed is left so by an earlier one", async () => {
+test("an item that a later run recorded as failed is not changed by an earlier run", async () => {
   const world = await createPriceWorld();
   await world.run({ watchlist: watchlistOf(LOST), scheduledAt: START + HOUR_MS });
   const before = await world.item("lost");
 
-  await world.run({ watchlist: watchlistOf(LOST.replace("nobody", "my-cluster")) });
+  await world.run({ watchlist: watchlistOf(LOST.replace("no-such-cluster", "my-cluster")) });
 
   expect(await world.item("lost")).toEqual(before);
   expect(world.published("PricesCaptured")[1]?.data).toMatchObject({
@@ -113,7 +113,7 @@ test("an item that a later run has left as failed is left so by an earlier one",
   });
 });
 
-test("a price that two runs saw was last seen by the later one, whichever writes last", async () => {
+test("a price that two runs saw has the later run's last-seen time, whichever writes last", async () => {
   const gate = createGate();
   const world = await createPriceWorld({ around: gate.around });
   await world.run({ watchlist: gpuAlone });

@@ -20,7 +20,7 @@ const ddosAt = (price_per_day: number) => ({
   price_per_day,
 });
 
-/** Four runs: at one o'clock both prices change, at two one is hidden, at three it is shown, dearer. */
+/** Four runs: at 1:00 both prices change, at 2:00 one is hidden, at 3:00 it is shown and higher. */
 const afterFourRuns = async () => {
   const world = await createPriceWorld({
     state: withLaterPrices(
@@ -88,7 +88,7 @@ describe("the list of prices", () => {
     expect(JSON.parse(JSON.stringify(list))).toEqual(list);
   });
 
-  test("has no price for an order that had none yet, though another one under its name had", async () => {
+  test("has no price for a new order without one, although an earlier order under its name had one", async () => {
     const world = await createPriceWorld();
     await world.run({ watchlist: watchlistOf("{ name: x, ddos: { region_id: 76 } }") });
     await world.clock.advance(HOUR_MS);
@@ -130,7 +130,7 @@ describe("the history of a price", () => {
     });
   });
 
-  test("of a name that never had a reading is empty, of an unknown one there is none", async () => {
+  test("is empty for a name without readings, and undefined for an unknown name", async () => {
     const { ledger } = await afterFourRuns();
 
     expect(await priceHistory(ledger, ACCOUNT, "lost")).toEqual([]);
@@ -139,7 +139,7 @@ describe("the history of a price", () => {
 });
 
 describe("the changes of prices", () => {
-  test("are those from shown to shown, over all items, newest first", async () => {
+  test("compare each shown price with the one shown before it, over all items, newest first", async () => {
     const { ledger } = await afterFourRuns();
 
     const changes = await priceChanges(ledger, ACCOUNT, START);
@@ -164,14 +164,14 @@ describe("the changes of prices", () => {
     });
   });
 
-  test("say what the events have said", async () => {
+  test("equal the published events", async () => {
     const world = await afterFourRuns();
 
     const changes = await priceChanges(world.ledger, ACCOUNT, START);
 
     const published = world
       .published("PriceChanged")
-      // Both say again what `categories` and `percent` say, for patterns of EventBridge.
+      // Both repeat `categories` and `percent`, for patterns of EventBridge.
       .map(({ data: { categoryCount: _, percentNumber: __, ...data } }) => data);
     expect(changes.toReversed()).toEqual(expect.arrayContaining(published));
     expect(changes).toHaveLength(published.length);

@@ -10,7 +10,7 @@ import {
 
 const hourOf = (hour: number): string => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
 
-/** One run an hour over a GPU server, whose price of an address and status the test sets. */
+/** One run an hour over a GPU server; the test sets its status and the price of its address. */
 const runHours = async (
   hours: readonly { readonly external_ip: number; readonly price_status?: "hide" | "error" }[],
 ): Promise<PriceWorld> => {
@@ -34,7 +34,7 @@ const outcomesOf = (world: PriceWorld): readonly string[] =>
   });
 
 test.each(["hide", "error"] as const)(
-  "a price of status %s is kept and not compared, the next shown one with the last shown",
+  "a price of status %s is kept but not compared; the next shown price is compared with the last shown one",
   async (price_status) => {
     const world = await runHours([
       { external_ip: 0.02 },
@@ -60,7 +60,7 @@ test.each(["hide", "error"] as const)(
   },
 );
 
-test("a price that is shown again as it was is kept, and is no change", async () => {
+test("a price that is shown again unchanged is kept, and is no change", async () => {
   const world = await runHours([
     { external_ip: 0.02 },
     { external_ip: 0.02, price_status: "hide" },
@@ -88,7 +88,7 @@ test("a price that stays hidden is kept once", async () => {
   expect(await world.item("gpu")).toMatchObject({ latest: { number: 3 } });
 });
 
-test("the first price that is shown is the first, however many were hidden before", async () => {
+test("the first shown price counts as the first, after any number of hidden ones", async () => {
   const world = await runHours([
     { external_ip: 0.02, price_status: "hide" },
     { external_ip: 0.03, price_status: "error" },

@@ -14,7 +14,7 @@ describe("another order under a known name", () => {
   const orderOf = (flavor: string) =>
     `{ name: web, instance: { project_id: 1234567, region_id: 76, body: { flavor: ${flavor}, names: [a], interfaces: [] } } }`;
 
-  test("is a new beginning: kept with the next number, and compared with nothing", async () => {
+  test("starts a new history: it has the next number and is compared with nothing", async () => {
     const world = await createPriceWorld();
     await world.run({ watchlist: watchlistOf(orderOf("g1-standard-1-2")) });
     await world.clock.advance(HOUR_MS);
@@ -46,7 +46,7 @@ describe("another order under a known name", () => {
     });
   });
 
-  test("is the same order in whatever way the file writes it", async () => {
+  test("is recognised as the same order in any notation", async () => {
     const world = await createPriceWorld();
     await world.run({ watchlist: watchlistOf(GPU) });
     await world.clock.advance(HOUR_MS);
@@ -92,7 +92,7 @@ describe("an item that fails", () => {
     expect(await world.item("lost")).not.toHaveProperty("latest");
   });
 
-  test("names every field that the provider refuses", async () => {
+  test("lists every field that the provider refuses", async () => {
     const world = await createPriceWorld();
     const unknown =
       "{ name: a, instance: { project_id: 1234567, region_id: 76, body: { flavor: none, names: [a], interfaces: [] } } }";
@@ -104,7 +104,7 @@ describe("an item that fails", () => {
     );
   });
 
-  test("keeps what is remembered, and is compared with it when it works again", async () => {
+  test("keeps its readings, and is compared with them once it works again", async () => {
     let isDown = false;
     const world = await createPriceWorld({
       state: withLaterPrices({ starts_at: "2026-01-01T02:00:00Z", external_ip: 0.03 }),
@@ -132,7 +132,7 @@ describe("an item that fails", () => {
   });
 });
 
-describe("an item whose record the ledger does not take", () => {
+describe("an item with a record that the ledger refuses", () => {
   const createRefusingWorld = async () => {
     let isRefused = true;
     const world = await createPriceWorld({
@@ -150,7 +150,7 @@ describe("an item whose record the ledger does not take", () => {
   };
   const watchlist = watchlistOf(DDOS, K8S, GPU);
 
-  test("stops no other, and the run is tried again instead of being published", async () => {
+  test("stops no other, and fails the run, which is retried and not published", async () => {
     const { world } = await createRefusingWorld();
 
     await expect(world.run({ watchlist })).rejects.toThrow("ledger is away");
@@ -160,7 +160,7 @@ describe("an item whose record the ledger does not take", () => {
     expect(world.published("PricesCaptured")).toEqual([]);
   });
 
-  test("is all that the same run still has to do when the ledger takes it again", async () => {
+  test("is the only work left for the retry once the ledger accepts it", async () => {
     const { world, recover } = await createRefusingWorld();
     await world.run({ watchlist }).catch(() => undefined);
     recover();

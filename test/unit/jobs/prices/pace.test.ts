@@ -23,7 +23,7 @@ const clusters = (count: number): string =>
     ),
   );
 
-/** A world whose pauses last until the clock is moved on, and when each request came. */
+/** A world with pauses that last until the clock moves, and the time of each request. */
 const createTimedWorld = async (options: PriceWorldOptions & { readonly answer?: Fetch } = {}) => {
   const times: number[] = [];
   let underWay = 0;
@@ -42,7 +42,7 @@ const createTimedWorld = async (options: PriceWorldOptions & { readonly answer?:
       }
     },
   });
-  /** A run, with time passing in small steps until it ends. */
+  /** Runs the job while time passes in small steps. */
   const drive = async (run: RunOptions): Promise<unknown> => {
     let ended = false;
     const end = world
@@ -57,7 +57,7 @@ const createTimedWorld = async (options: PriceWorldOptions & { readonly answer?:
   return { world, times, drive, most: () => most };
 };
 
-test("requests keep the account's rate limit, however many items there are", async () => {
+test("requests obey the account's rate limit, with any number of items", async () => {
   const { world, times, drive } = await createTimedWorld({ requestsPerSecond: 4 });
 
   await drive({ watchlist: clusters(8) });
@@ -79,7 +79,7 @@ test("four items at most are under way at once", async () => {
 });
 
 describe("a provider that asks for a pause", () => {
-  test("gets it, from all items, and none of them is lost", async () => {
+  test("pauses all items, and none of them is lost", async () => {
     let asked = 0;
     const { world, times, drive } = await createTimedWorld({
       requestsPerSecond: 1,
@@ -99,7 +99,7 @@ describe("a provider that asks for a pause", () => {
     expect(times[1]).toBeGreaterThanOrEqual(7_000);
   });
 
-  test("for one item again and again makes that one a failure, and is published", async () => {
+  test("for one item repeatedly makes that item a failure, and the run is published", async () => {
     const { world, drive } = await createTimedWorld({
       between: (service) => async (request) =>
         request.url.endsWith("/busy")
@@ -114,7 +114,7 @@ describe("a provider that asks for a pause", () => {
     ]);
   });
 
-  test("that is longer than the run leaves its items to the next run of the same time", async () => {
+  test("longer than the run leaves the items to the next run of the same period", async () => {
     let isThrottled = true;
     const { world, times, drive } = await createTimedWorld({
       requestsPerSecond: 1,
@@ -127,7 +127,9 @@ describe("a provider that asks for a pause", () => {
     const error = await drive({ watchlist: clusters(6), scheduledAt: START });
 
     expect(error).toEqual(
-      new Error("prices/acme/2026-01-01T00:00:00.000Z: no time for 6 of 6 items"),
+      new Error(
+        "prices/acme/2026-01-01T00:00:00.000Z: time ran out before 6 of 6 items; a retry continues",
+      ),
     );
     expect(times).toEqual([0]);
     expect(await world.item("c0")).toBeUndefined();
@@ -138,7 +140,7 @@ describe("a provider that asks for a pause", () => {
   });
 });
 
-test("an item that got no permit until the time was over is left to the next run, and is no failure", async () => {
+test("an item without a permit until time runs out is left to the next run, and is no failure", async () => {
   const { world } = await createTimedWorld();
   const { deps } = world.newInvocation();
   const watchlist = readWatchlist(clusters(1));
@@ -166,7 +168,7 @@ test("an item that got no permit until the time was over is left to the next run
   expect(await world.item("c0")).toBeUndefined();
 });
 
-describe("a run whose time is over", () => {
+describe("a run that runs out of time", () => {
   test("publishes nothing, and the same run continues where it stopped", async () => {
     const { world, times, drive } = await createTimedWorld({ requestsPerSecond: 1 });
 
@@ -177,7 +179,9 @@ describe("a run whose time is over", () => {
     });
 
     expect(error).toEqual(
-      new Error("prices/acme/2026-01-01T00:00:00.000Z: no time for 3 of 6 items"),
+      new Error(
+        "prices/acme/2026-01-01T00:00:00.000Z: time ran out before 3 of 6 items; a retry continues",
+      ),
     );
     expect(times).toHaveLength(3);
     expect(world.bus.published()).toEqual([]);
@@ -186,7 +190,7 @@ describe("a run whose time is over", () => {
     expect(world.published("PricesCaptured")).toMatchObject([{ data: { items: 6, first: 6 } }]);
   });
 
-  test("asks nothing when it had none, and reads no item", async () => {
+  test("sends no request and reads no item if it has no time at all", async () => {
     const calls: string[] = [];
     const { times, drive } = await createTimedWorld({
       around: ({ name }, effect) => {
@@ -219,7 +223,7 @@ describe("a run whose time is over", () => {
   });
 });
 
-test("what may pass later is asked again, and is a failure only when it stays", async () => {
+test("a transient failure is retried, and is recorded only if it persists", async () => {
   const world: PriceWorld = await createPriceWorld({
     between: (service) => {
       const faults = createHttpFaults(service, { now: () => START, sleep: async () => undefined });
@@ -239,8 +243,8 @@ test("what may pass later is asked again, and is a failure only when it stays", 
   });
 });
 
-describe("one item that the provider cannot answer for longer than the run", () => {
-  /** The first cluster is away for an hour, the others are not. */
+describe("an item for which the provider is unavailable longer than the run", () => {
+  /** The price of the first cluster is unavailable for an hour; the others are available. */
   const firstAway = async () => {
     const world = await createPriceWorld({
       between: (service) => async (request) =>

@@ -21,7 +21,7 @@ const readingOf = (perMonth: string): PriceReading => ({
   amounts: { "total.per_month": perMonth },
 });
 
-/** The data of `PriceChanged` when a monthly total goes from one amount to another. */
+/** Data of `PriceChanged` for a monthly total before and after. */
 const dataOf = (from: string, to: string) => {
   const [one, other] = [readingOf(from), readingOf(to)];
   const stored = {

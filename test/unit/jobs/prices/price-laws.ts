@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { listPrices, priceChanges, priceHistory } from "../../../../lib/jobs/prices/memory.ts";
 import { ACCOUNT, type PriceWorld } from "./price-world.ts";
 
-/** Everything that is stored and published, without instants: a repeated request takes time. */
+/** All stored records and published events, without instants: a repeated request takes time. */
 export const remembered = async (world: PriceWorld) => {
   const events = new Map(
     world.bus.published().map(({ id, detailType, data }) => {
@@ -21,7 +21,7 @@ export const remembered = async (world: PriceWorld) => {
   return { items, events: [...events].toSorted(([a], [b]) => (a < b ? -1 : 1)) };
 };
 
-/** Holds whatever went wrong: nothing lost, nothing twice, every change published once. */
+/** Laws that hold after any failure: no reading is lost or stored twice, and every change is published once. */
 export const expectSound = async (world: PriceWorld): Promise<void> => {
   for (const { name } of await listPrices(world.ledger, ACCOUNT)) {
     const history = (await priceHistory(world.ledger, ACCOUNT, name)) ?? [];

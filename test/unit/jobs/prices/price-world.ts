@@ -29,7 +29,7 @@ import { startService } from "../../service/harness.ts";
 
 export const ACCOUNT = "acme";
 export const HOUR_MS = 3_600_000;
-/** 2026-01-01T00:00:00Z, where the virtual clock stands. */
+/** 2026-01-01T00:00:00Z, the start of the virtual clock. */
 export const START = Date.UTC(2026, 0, 1);
 
 export const DDOS = "{ name: ddos, ddos: { region_id: 76 } }";
@@ -41,7 +41,7 @@ export const WEB =
   "{ name: web, instance: { project_id: 1234567, region_id: 76, body: { flavor: g1-standard-1-2, names: [web], interfaces: [{ type: external }] } } }";
 /** A cluster that does not exist. */
 export const LOST =
-  "{ name: lost, k8s_cluster: { project_id: 1234567, region_id: 76, cluster_name: nobody } }";
+  "{ name: lost, k8s_cluster: { project_id: 1234567, region_id: 76, cluster_name: no-such-cluster } }";
 
 export const watchlistOf = (...items: readonly string[]): string =>
   ["items:", ...items.map((item) => `  - ${item}`)].join("\n");
@@ -49,11 +49,11 @@ export const watchlistOf = (...items: readonly string[]): string =>
 export interface PriceWorldOptions {
   readonly state?: (builtIn: State) => State;
   readonly around?: Around;
-  /** Stands between the client and the service. */
+  /** Wraps the transport between the client and the service. */
   readonly between?: (service: Fetch) => Fetch;
-  /** The account's rate limit; without one by default, so that no time passes. */
+  /** The account's rate limit; none by default, so that no time passes. */
   readonly requestsPerSecond?: number;
-  /** Absent: a pause is over at once, with the clock moved on. */
+  /** Absent: a pause moves the clock and ends at once. */
   readonly sleep?: "until moved on";
 }
 
@@ -78,9 +78,9 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
   const lies: string[] = [];
   let invocations = 0;
 
-  /** What an event says must be in the ledger already. */
+  /** The facts of an event must be in the ledger before it is published. */
   const checkTruth = async ({ detailType, detail }: BusEntry): Promise<void> => {
-    // It is about the file, and no record holds it.
+    // This event is about the file, and no record holds it.
     if (detailType === "WatchlistRejected") return;
     // The recording bus checks the data against the catalogue.
     const data = detail.data as { name: string; number: number; bucket: string };
@@ -91,7 +91,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     if (known === undefined || known < (data.number ?? 1)) lies.push(detailType);
   };
 
-  /** A real one with a rate limit, or one that is always ready. */
+  /** A real rate limiter, or one that always grants. */
   const accountOf = (deps: JobDeps, fetchThere: Fetch): Account => {
     const apiKey = async () => BUILT_IN_API_KEYS.first;
     const provider = { baseUrl: "http://provider.test", apiKey, paths: {} };
@@ -141,7 +141,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     const deps: JobDeps = {
       ledger: guarded,
       bus: {
-        // The port never rejects: what goes wrong is an outcome of each entry, unless we are dead.
+        // The port never rejects: a failure is an outcome of its entry, except in a killed process.
         publish: async (entries) => {
           try {
             return await call("bus.publish", async () => {
@@ -173,7 +173,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     bus,
     metrics,
     newInvocation,
-    /** One run of the job. */
+    /** Runs the job once. */
     async run(run: RunOptions = {}): Promise<void> {
       const { deps, account, call } = newInvocation();
       const { watchlist = watchlistOf(DDOS, K8S, GPU, WEB), scheduledAt = clock.now() } = run;
@@ -200,7 +200,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
         },
       );
     },
-    /** Lets the poller publish what is due, as the runs left it. */
+    /** Publishes the due events that runs have left, as the poller does. */
     async publishDue(): Promise<void> {
       const { deps } = newInvocation();
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 1_000)) {
@@ -222,7 +222,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
 
 export type PriceWorld = Awaited<ReturnType<typeof createPriceWorld>>;
 
-/** The built-in price lists of both regions, each followed by other ones that start later. */
+/** Built-in price lists of both regions, each followed by others that start later. */
 export const withLaterPrices =
   (...later: readonly (Partial<State["prices"][number]> & { readonly starts_at: string })[]) =>
   (builtIn: State): State => {

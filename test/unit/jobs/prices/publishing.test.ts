@@ -7,7 +7,7 @@ const hourly = withLaterPrices(
 );
 const watchlist = watchlistOf(GPU);
 
-test("an event that the bus does not take fails no run, stays due and is published later", async () => {
+test("an event that the bus refuses fails no run, stays due and is published later", async () => {
   const world = await createPriceWorld({ state: hourly });
   await world.run({ watchlist });
   await world.clock.advance(HOUR_MS);
@@ -32,7 +32,7 @@ test("an event that the bus does not take fails no run, stays due and is publish
   expect(await world.ledger.listDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
 });
 
-test("the lines about a run name the account and the run, as its events do", async () => {
+test("the log lines of a run have its account and its correlation id, like its events", async () => {
   const world = await createPriceWorld();
   world.bus.refuse(({ detailType }) => detailType === "PricesCaptured");
 
@@ -45,7 +45,7 @@ test("the lines about a run name the account and the run, as its events do", asy
   }
 });
 
-test("changes that could not be published are published in order with the next one", async () => {
+test("unpublished changes are published in order with the next one", async () => {
   const world = await createPriceWorld({ state: hourly });
   await world.run({ watchlist });
   world.bus.refuse(({ detailType }) => detailType === "PriceChanged");
@@ -59,7 +59,7 @@ test("changes that could not be published are published in order with the next o
   expect(world.published("PriceChanged").map(({ data }) => data.number)).toEqual([2, 3]);
 });
 
-test("the same run again publishes what is left of its own", async () => {
+test("a repeat of the run publishes its remaining events", async () => {
   const world = await createPriceWorld();
   world.bus.refuse(() => true);
   await world.run({ watchlist });
@@ -70,7 +70,7 @@ test("the same run again publishes what is left of its own", async () => {
   expect(world.published("PricesCaptured")).toHaveLength(1);
 });
 
-test("a hundred failures and no more stand in the event, all of them in its count", async () => {
+test("the event lists at most a hundred failures, and counts all of them", async () => {
   const world = await createPriceWorld();
   const lost = Array.from(
     { length: 120 },
@@ -85,7 +85,7 @@ test("a hundred failures and no more stand in the event, all of them in its coun
   expect(failures).toHaveLength(100);
 });
 
-test("a hundred categories and no more stand in the event of a change, all in its count", async () => {
+test("the event of a change lists at most a hundred categories, and counts all of them", async () => {
   const nodes = Array.from({ length: 60 }, () => "g1-standard-1-2");
   const state = withLaterPrices({
     starts_at: "2026-01-01T01:00:00Z",

@@ -9,7 +9,7 @@ import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import { startService } from "../../service/harness.ts";
 import { watchlistOf } from "./price-world.ts";
 
-/** The reading of an item's price as a provider answers it. */
+/** Reading of an item's price from a provider's reply. */
 export const readFrom = async (item: string, fetch: Fetch) => {
   const read = readWatchlist(watchlistOf(item));
   if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
@@ -24,10 +24,10 @@ export const readFrom = async (item: string, fetch: Fetch) => {
   return askPrice(client, read.value[0]!.order);
 };
 
-/** The reading of an item's price as the embedded service has it. */
+/** Reading of an item's price from the embedded service. */
 export const readingOf = async (item: string, state = (builtIn: State) => builtIn) =>
   readFrom(item, (await startService({ state })).service.fetch);
 
-/** The reading of a reply that the service does not give, as the wire has it. */
+/** Reading of a reply that the embedded service does not give, in wire format. */
 export const readingOfText = (item: string, reply: string) =>
   readFrom(item, async () => new Response(reply, { status: 200 }));

@@ -55,7 +55,7 @@ describe("the reading of an order of instances", () => {
     });
   });
 
-  test("has volume types that the document does not name", async () => {
+  test("has volume types that the interface does not list", async () => {
     const local = WEB.replace(
       "names: [web]",
       "names: [web], volumes: [{ source: image, size: 10, type_name: ssd_local }]",
@@ -92,7 +92,7 @@ describe("the reading of an order of instances", () => {
     total_price_per_month: 72.5,
   };
 
-  test("takes amounts as numbers and as decimal text, in one spelling", async () => {
+  test("accepts amounts as numbers and as decimal text, and keeps one notation", async () => {
     expect((await readingOfText(WEB, JSON.stringify(reply))).amounts).toEqual({
       "total.per_hour": "0.1",
       "total.per_month": "72.5",
@@ -102,7 +102,7 @@ describe("the reading of an order of instances", () => {
     });
   });
 
-  test("leaves out what is no amount, or has no plain name", async () => {
+  test("leaves out values that are no amounts, and names that are not plain", async () => {
     const odd = {
       ...reply,
       per_hour: { flavor: 1, volumes: null, note: "free", flags: [1], "a b": 1, "\u001b": 1 },
@@ -118,7 +118,7 @@ describe("the reading of an order of instances", () => {
 });
 
 describe("the reading of a Kubernetes cluster", () => {
-  test("has the total and each part by its place", async () => {
+  test("has the total and each part by its position", async () => {
     expect(await readingOf(inOtherRegion(K8S))).toEqual({
       status: "show",
       currency: "EUR",
@@ -157,7 +157,7 @@ describe("the reading of a Kubernetes cluster", () => {
     });
   });
 
-  test("of more parts than a record has room for has the total and the first of them", () => {
+  test("of more parts than a record can hold has the total and the first parts", () => {
     const price = {
       currency_code: "EUR",
       discount_percent: 0,
@@ -197,7 +197,7 @@ test("the reading of a GPU server has its total", async () => {
 });
 
 describe("the reading of DDoS protection", () => {
-  test("has the price for each time, and nothing that changes with the date", async () => {
+  test("has the price for each period, and nothing that changes with the date", async () => {
     const { service, clock } = await startService();
     const first = await readFrom(DDOS, service.fetch);
     await clock.advance(40 * 24 * 3_600_000);
@@ -217,7 +217,7 @@ describe("the reading of DDoS protection", () => {
     expect(later).toEqual(first);
   });
 
-  test("has null for a time that the provider gives no price for", async () => {
+  test("has null for a period without a price", async () => {
     const reply = {
       current_month_days: 31,
       current_month_days_last: 30,

@@ -10,7 +10,7 @@ import {
   watchlistOf,
 } from "./price-world.ts";
 
-/** A reply to an order of instances, with amounts of the provider's own by hour and month. */
+/** A reply to an order of instances, with unknown categories by hour and month. */
 const orderPrice = (volumes: unknown, own: object = {}) => ({
   currency_code: "EUR",
   discount_details: [],
@@ -27,7 +27,7 @@ const orderPrice = (volumes: unknown, own: object = {}) => ({
 
 const LONGEST_NAME = "x".repeat(60);
 
-/** As many categories as a reading may have, with the longest names and amounts there are. */
+/** The maximum of categories, with the longest names and amounts. */
 const largestPrices = (digit: string) =>
   Object.fromEntries(
     Array.from({ length: 2_000 }, (_, index) => [
@@ -57,8 +57,8 @@ describe("an amount", () => {
     ["a text of 41 digits", "9".repeat(41)],
     ["a text of 41 digits with a point and a sign", `-9.${"9".repeat(40)}`],
     ["a number that has 41 digits without its exponent", 1e40],
-    ["a number so small", 1e-40],
-  ])("that is %s breaks the reply, and what is remembered stays", async (_, amount) => {
+    ["a number of 41 decimal places", 1e-40],
+  ])("that is %s fails the item, and its readings stay", async (_, amount) => {
     let month: unknown = "1";
     const world = await createPriceWorld({
       between: () => async () => Response.json(gpuPrice(month)),
@@ -92,7 +92,7 @@ describe("an amount", () => {
 });
 
 describe("the record of an item", () => {
-  test("stays below 300 kB, and its event below 200 kB, whatever the provider sends", async () => {
+  test("stays below 300 kB, and its event below 200 kB, for any reply", async () => {
     const replies = [
       orderPrice(largestPrices("1")),
       orderPrice(largestPrices("2")),
@@ -122,7 +122,7 @@ describe("the record of an item", () => {
     expect(Math.min(...eventSizes)).toBeGreaterThan(20_000);
   });
 
-  test("keeps of more than it has room for the total and the first categories", async () => {
+  test("keeps the total and the first categories of a reply that is too large", async () => {
     const world = await createPriceWorld({
       between: () => async () => Response.json(orderPrice(largestPrices("1"))),
     });
@@ -137,7 +137,7 @@ describe("the record of an item", () => {
     expect(JSON.stringify(amounts).length).toBeLessThan(100_000);
   });
 
-  test("has no category that is nested deeper than any price is", async () => {
+  test("leaves out categories that are nested too deeply", async () => {
     const text = JSON.stringify(orderPrice({ standard: 1 })).replace(
       '"standard":1',
       `"standard":1,"deep":${'{"a":'.repeat(150)}1${"}".repeat(150)}`,
@@ -152,10 +152,10 @@ describe("the record of an item", () => {
   });
 });
 
-describe("an item with three changes that could not be published", () => {
+describe("an item with three unpublished changes", () => {
   const prices = [1, 2, 3, 4, 5, 6];
 
-  /** A run for each price, with a bus that takes no change. */
+  /** A run for each price, with a bus that refuses changes. */
   const afterSilence = async () => {
     let volumes: unknown;
     let asked = 0;
@@ -174,7 +174,7 @@ describe("an item with three changes that could not be published", () => {
     return { world, asked: () => asked };
   };
 
-  test("is not asked for until they are out, and says so", async () => {
+  test("is not priced until they are published, and records the reason", async () => {
     const { world, asked } = await afterSilence();
 
     expect(asked()).toBe(4);
@@ -182,13 +182,14 @@ describe("an item with three changes that could not be published", () => {
       latest: { number: 4 },
       lastRun: {
         outcome: "failed",
-        problem: "3 changes of this price are still to be published; it is read again after that",
+        problem:
+          "not read: 3 PriceChanged events of this item are not published yet; a run after that reads it",
       },
     });
     expect(world.published("PricesCaptured").at(-1)?.data).toMatchObject({ items: 1, failed: 1 });
   });
 
-  test("loses none of them, and publishes the next one from where it stopped", async () => {
+  test("loses none of them, and the next change starts from the last reading", async () => {
     const { world } = await afterSilence();
     world.bus.refuse(() => false);
     await world.publishDue();

@@ -16,8 +16,8 @@ import {
 const watchlist = watchlistOf(GPU, LOST, DDOS, K8S);
 
 /**
- * A first run, then two for one later time: the first of the two waits at its nth call until the
- * second has gone by.
+ * A first run, then two for one later period: the first of the two waits at its nth call until the
+ * second has ended.
  */
 const runTwoAtOnce = async (nth: number, options: PriceWorldOptions = {}) => {
   const hold = createHold(2, nth);
@@ -36,7 +36,7 @@ const runTwoAtOnce = async (nth: number, options: PriceWorldOptions = {}) => {
   return { world, wasHeld };
 };
 
-test("two runs at once store and publish what one does, wherever they meet", async () => {
+test("two runs at once store and publish the same as one run, wherever they meet", async () => {
   const alone = await runTwoAtOnce(Number.POSITIVE_INFINITY);
   const expected = await remembered(alone.world);
   expect(alone.wasHeld).toBe(false);
@@ -53,7 +53,7 @@ test("two runs at once store and publish what one does, wherever they meet", asy
   }
 });
 
-test("two runs at once that read different prices keep one of them, whole", async () => {
+test("two runs at once that read different prices keep one reading as a whole", async () => {
   for (let nth = 1; ; nth++) {
     let asked = 0;
     const { world, wasHeld } = await runTwoAtOnce(nth, {

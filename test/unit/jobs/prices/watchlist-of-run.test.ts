@@ -15,7 +15,7 @@ import {
 const rejectedSchema = z.looseObject({ problems: z.array(z.unknown()) });
 
 describe("the watchlist of a run", () => {
-  test("that is missing gives a run nothing to do, and the next one reads again", async () => {
+  test("that is missing leaves the run nothing to do, and the next run reads it again", async () => {
     const world = await createPriceWorld();
 
     await world.run({ watchlist: null });
@@ -28,7 +28,7 @@ describe("the watchlist of a run", () => {
     expect(world.published("PricesCaptured")).toHaveLength(1);
   });
 
-  test("that is wrong is published with its mistakes, once a run, and prices nothing", async () => {
+  test("that is invalid is published with its mistakes, once a run, and prices nothing", async () => {
     const world = await createPriceWorld();
     const bad = Array.from({ length: 101 }, (_, i) => `{ name: a ${i}, ddos: { region_id: 76 } }`);
     const watchlist = watchlistOf(DDOS, ...bad);
@@ -55,7 +55,7 @@ describe("the watchlist of a run", () => {
     expect(world.published("PricesCaptured")).toHaveLength(1);
   });
 
-  test("that is empty is captured as such", async () => {
+  test("that is empty is captured with no items", async () => {
     const world = await createPriceWorld();
 
     await world.run({ watchlist: "items: []" });
@@ -63,7 +63,7 @@ describe("the watchlist of a run", () => {
     expect(world.published("PricesCaptured")[0]?.data).toMatchObject({ items: 0 });
   });
 
-  test("loses an item without its price being forgotten", async () => {
+  test("can drop an item without losing its readings", async () => {
     const world = await createPriceWorld();
     await world.run({ watchlist: watchlistOf(DDOS, GPU) });
     await world.clock.advance(HOUR_MS);
@@ -75,7 +75,7 @@ describe("the watchlist of a run", () => {
     expect(await world.item("ddos")).toMatchObject({ latest: { lastSeenAt: START } });
   });
 
-  test("whose names are all known writes no list of names", async () => {
+  test("with known names only does not write the list of names", async () => {
     const world = await createPriceWorld();
     await world.run({ watchlist: watchlistOf(DDOS, GPU) });
     await world.clock.advance(HOUR_MS);
@@ -85,7 +85,7 @@ describe("the watchlist of a run", () => {
     expect((await priceNames.read(world.ledger, ACCOUNT))?.version).toBe(1);
   });
 
-  test("makes room for its names by forgetting the oldest that are watched no more", async () => {
+  test("makes room for its names by dropping the oldest former ones", async () => {
     const world = await createPriceWorld();
     const former = ["ddos", ...Array.from({ length: 3_999 }, (_, index) => `former-${index}`)];
     await priceNames.write(world.ledger, ACCOUNT, undefined, { names: former });

@@ -8,7 +8,7 @@ const schema = JSON.parse(JSON.stringify(editorSchemaOf(watchlistSchema))) as an
 const item = schema.properties.items.items;
 
 describe("the JSON Schema of a watchlist", () => {
-  test("is of draft 2020-12 and says what the file is", () => {
+  test("is of draft 2020-12 and describes the file", () => {
     expect(schema).toMatchObject({
       $schema: "https://json-schema.org/draft/2020-12/schema",
       title: "Watchlist",
@@ -31,7 +31,7 @@ describe("the JSON Schema of a watchlist", () => {
     }
   });
 
-  test("asks for exactly one kind", () => {
+  test("requires exactly one kind", () => {
     expect(item.required).toEqual(["name"]);
     expect(item.oneOf).toEqual([
       { required: ["instance"] },
@@ -50,7 +50,7 @@ describe("the JSON Schema of a watchlist", () => {
     expect(item.properties.ddos.properties.region_id).toEqual({ type: "integer" });
   });
 
-  test("says in words what it has no other way to say", () => {
+  test("describes in words the rules that JSON Schema cannot express", () => {
     expect(item.properties.instance.properties.body.description).toBe(
       "names: give exactly one of names and name_templates",
     );
@@ -66,7 +66,7 @@ describe("the JSON Schema of a watchlist", () => {
     [{ $schema: "x", items: [] }, true],
     [{}, false],
   ])("takes what the reader takes: %j", (content, isTaken) => {
-    // zod reads no alternatives of required fields; they stand above.
+    // zod cannot read alternatives of required fields; a test above checks them.
     const { oneOf: _, ...anyKind } = item;
     const items = { ...schema.properties.items, items: anyKind };
     const readable = { ...schema, properties: { ...schema.properties, items } };

@@ -54,7 +54,7 @@ const CONTENT = [
   { name: "ddos-76", order: { kind: "ddos", params: { region_id: 76 } } },
 ];
 
-/** The problems of a text in one line each, as `line: path: rule`. */
+/** Problems of a text, each as `line: path: rule`. */
 const problemsIn = (text: string): readonly string[] => {
   const read = readWatchlist(text);
   return read.kind === "valid"
@@ -65,11 +65,11 @@ const problemsIn = (text: string): readonly string[] => {
 const KIND_RULE = "give exactly one of instance, k8s_cluster, gpu_cluster, ddos";
 
 describe("a watchlist", () => {
-  test("names what to price, one of the four kinds each, with ids of any size", () => {
+  test("has items of the four kinds, with ids of any size", () => {
     expect(readWatchlist(GOOD)).toEqual({ kind: "valid", value: CONTENT });
   });
 
-  test("may be JSON, and name its schema", () => {
+  test("may be JSON, and refer to its schema", () => {
     const text = JSON.stringify({
       $schema: "./watchlist.schema.json",
       items: [{ name: "d", ddos: { region_id: 76 } }],
@@ -111,7 +111,7 @@ describe("a watchlist", () => {
       "4: items.1.name: 1 to 64 letters, digits, dots, underscores or hyphens",
       "5: items.1.ddos.region_id: required",
       "6: items.1.ddos.region: unknown field",
-      "7: items.2.name: another item has this name",
+      "7: items.2.name: duplicate name: each item needs its own",
       "8: items.2.colour: unknown field",
       "9: items.2.k8s_cluster.cluster_name: must not be . or ..",
       "10: items.3.name: required",
@@ -168,7 +168,7 @@ describe("a watchlist", () => {
       "4: items.0.gpu_cluster.project_id: at most 9223372036854775807",
     ],
     ["no list", "items: {}", "1: items: a list"],
-    ["nothing that is known", "item: []", "1: items: required"],
+    ["unknown fields only", "item: []", "1: items: required"],
   ])("with %s is refused", (_, text, problem) => {
     expect(problemsIn(text)).toContain(problem);
   });
@@ -188,7 +188,7 @@ describe("the fingerprint of an order", () => {
     expect([...others].filter((one) => !kinds.has(one))).toHaveLength(1);
   });
 
-  test("distinguishes ids that floating point would take for one", () => {
+  test("distinguishes ids that floating point would confuse", () => {
     const near = GOOD.replace("9223372036854775807", "9223372036854775806");
 
     expect(fingerprints(near)[0]).not.toBe(fingerprints(GOOD)[0]);
