@@ -2,10 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import { RefusedError } from "./errors.ts";
 import { hashApiKey, type KeyRecord } from "./state/keys.ts";
 
-/** Finds the record of a key, given in plain text; undefined when it is unknown or revoked. */
+/** Finds the record of an API key by its plain text; undefined when the key is unknown or revoked. */
 export type FindKey = (apiKey: string) => KeyRecord | undefined;
 
-/** Compares every key in constant time, so the time taken reveals nothing about the stored keys. */
+/** Compares with every stored key in constant time, so that response times reveal nothing about them. */
 export const createKeyring = (keys: readonly KeyRecord[]): FindKey => {
   const stored = keys.map((key) => ({ key, sha256: Buffer.from(key.sha256, "hex") }));
   return (apiKey) => {
@@ -16,8 +16,8 @@ export const createKeyring = (keys: readonly KeyRecord[]): FindKey => {
 };
 
 /**
- * Finds the caller by the value of the `Authorization` header: `apikey <KEY>`, the scheme in any case,
- * because the provider's own clients spell it differently.
+ * Finds the key of a request by its `Authorization` header: `apikey <KEY>`. The scheme may have any letter
+ * case, because the provider's own clients spell it differently.
  * @throws RefusedError 401: `not_authenticated` without such a header, `token_not_valid` when the key
  * is unknown or revoked
  */
@@ -41,25 +41,28 @@ interface Window {
 }
 
 /**
- * Limits the requests of each key a second, in windows that begin with a key's first request. A
- * refused request does not count, so waiting for the next window is always enough.
+ * Creates a rate limit per key, in windows of one second that begin with a request of the key. A refused
+ * request does not count, so a request in the next window always passes.
  * @throws RefusedError 429 (from the returned function; `at` in epoch ms)
  */
 export const createRateLimit = (requestsPerSecond: number) => {
   const windows = new Map<string, Window>();
   return (keyId: string, at: number): void => {
     const current = windows.get(keyId);
-    // A clock that was set back must not keep a window open.
+    // Without the lower bound, a clock that was set back would keep the window open.
     const isOpen =
       current !== undefined && at >= current.startsAt && at < current.startsAt + WINDOW_MS;
     const window = isOpen ? current : { startsAt: at, requests: 0 };
     if (window.requests >= requestsPerSecond) {
-      throw new RefusedError("too-many-requests", `rate limit: ${requestsPerSecond} a second`);
+      throw new RefusedError(
+        "too-many-requests",
+        `rate limit: ${requestsPerSecond} requests per second`,
+      );
     }
     window.requests += 1;
     windows.set(keyId, window);
   };
 };
 
-/** The value of `Retry-After`: no window is longer. */
+/** Value of `Retry-After`: the length of a window, the longest possible wait. */
 export const RETRY_AFTER_SECONDS = WINDOW_MS / 1000;

@@ -10,7 +10,7 @@ import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
-/** A limit of ours; no documented body comes near it. */
+/** Far above any documented body; the provider publishes no limit. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const tooLarge = (): RefusedError =>
@@ -32,13 +32,13 @@ const readBytes = async (request: Request): Promise<Uint8Array> => {
   const announced = request.headers.get("content-length");
   if (Number(announced) > MAX_BODY_BYTES) throw tooLarge();
   try {
-    // HTTP delivers no more bytes than announced; one read costs a tenth of a stream.
+    // With a Content-Length, HTTP delivers no more bytes than announced. One read costs a tenth of a stream.
     if (announced !== null) return new Uint8Array(await request.arrayBuffer());
     return request.body === null ? new Uint8Array() : await readStream(request.body);
   } catch (error) {
     if (error instanceof RefusedError) throw error;
-    // The sender closed the connection amid its body; that is no fault of the service.
-    throw invalid({ body: ["did not arrive whole"] });
+    // The client closed the connection before the end of its body, so this is no fault of the service.
+    throw invalid({ body: ["incomplete: the connection ended before the body did"] });
   }
 };
 
@@ -49,18 +49,18 @@ const parseBody = (bytes: Uint8Array): unknown => {
   try {
     return parseRequestJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    // The parser's own message quotes the body, which may hold a variable's value.
-    throw invalid({ body: ["must be readable JSON in UTF-8"] });
+    // The parser's message quotes the body, which may contain a secret.
+    throw invalid({ body: ["must be valid JSON in UTF-8, at most 200 levels deep"] });
   }
 };
 
 /**
- * Reads a request's JSON; undefined when there is no body. The same happens for every path, known or
- * not, so an unauthenticated caller learns nothing about paths from it.
- * @throws RefusedError 413 over 1 MiB, then 415 when not application/json, then 400 when unreadable
+ * Parses the JSON body of a request; undefined without a body. Unknown paths are treated like known ones, so
+ * that a caller without a key cannot find out which paths exist.
+ * @throws RefusedError 413 over 1 MiB, 415 for another type than application/json, 400 for invalid JSON
  */
 const readBody = async (request: Request): Promise<unknown> => {
-  // RFC 9110 gives the body of these no meaning.
+  // RFC 9110 gives a body no meaning in these methods.
   if (request.method === "GET" || request.method === "HEAD") return undefined;
   const bytes = await readBytes(request);
   if (bytes.byteLength === 0) return undefined;
@@ -73,12 +73,12 @@ const readBody = async (request: Request): Promise<unknown> => {
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
   readonly findKey: FindKey;
-  /** Refuses a caller above its rate limit. */
+  /** Throws 429 for a caller above its rate limit. */
   readonly admit: (caller: KeyRecord) => void;
   readonly newId: () => string;
-  /** Runs a route for a caller, after due tasks have advanced. */
+  /** Runs a route for a caller, after advancing all due tasks. */
   readonly run: (route: Route, raw: RawValues, caller: KeyRecord) => unknown;
-  /** Gets every fault of the service; the caller sees a bare 500. */
+  /** Receives every fault of the service. The caller only sees status 500 and the request id. */
   readonly onFault: (error: Error, requestId: string) => void;
 }
 
@@ -87,7 +87,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const fillPath = (path: string, params: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 
-/** RFC 9745: the instant in Unix seconds, and a link to the successor. */
+/** Sets the headers of RFC 9745: the instant in Unix seconds, and a link to the successor. */
 const announceDeprecation = (
   context: Context,
   { since, successorPath }: NonNullable<Endpoint["deprecated"]>,
@@ -97,7 +97,7 @@ const announceDeprecation = (
   context.header("Link", `<${successor}>; rel="successor-version"`);
 };
 
-/** Finds the methods that a path takes; none when there is no such path. */
+/** Finds the methods of a path; none for an unknown path. */
 const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path">[]) => {
   const patterns = endpoints.map(({ method, path }) => ({
     method,
@@ -107,7 +107,7 @@ const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path"
     patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 };
 
-/** A request's id as the provider's samples have it: 32 hex digits. */
+/** Request id in the form of the provider's samples: 32 hex digits. */
 const requestIdOf = (newId: () => string): string => newId().replaceAll("-", "");
 
 const refusal = (path: string, error: RefusedError, newId: () => string): Response => {
@@ -115,11 +115,11 @@ const refusal = (path: string, error: RefusedError, newId: () => string): Respon
   return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
 };
 
-/** The answer to bytes whose host or target no URL can have. */
+/** Response to a request whose host or target cannot be part of a URL. */
 export const refuseUnreadable = (newId: () => string): Response =>
   refusal("/", invalid({ request: ["must have a valid host and target"] }), newId);
 
-/** The answer to a request whose `Host` is none of the given names. */
+/** 403 for a request whose `Host` is none of the given names. */
 export const refuseHost = (
   { url }: Request,
   hosts: readonly string[],
@@ -131,7 +131,7 @@ export const refuseHost = (
 };
 
 const refuse = (context: Context, error: RefusedError, requestId: string): Response => {
-  // RFC 9110 asks every 401 to say how to authenticate.
+  // RFC 9110 requires this header in every 401.
   if (error.status === 401) context.header("WWW-Authenticate", "apikey");
   if (error.status === 429) context.header("Retry-After", String(RETRY_AFTER_SECONDS));
   const body = errorBody(familyOf(context.req.path), error, requestId);
@@ -139,8 +139,8 @@ const refuse = (context: Context, error: RefusedError, requestId: string): Respo
 };
 
 /**
- * The interface as a function from request to response. The order of checks is the same everywhere:
- * host (where it is served), size, media type, JSON, key, rate, path and method, values, then what the operation itself checks.
+ * The interface as a Hono app. Checks run in the same order for every path: host (in `serve`), size, media
+ * type, JSON, key, rate limit, path, method, values, then the checks of the operation.
  */
 export const createApp = (dependencies: AppDependencies): Hono => {
   const { routes, findKey, admit, newId, run, onFault } = dependencies;
@@ -157,7 +157,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
   };
 
   const mount = ({ endpoint, route }: MountedRoute): void => {
-    // With one handler and no middleware hono calls it directly, without composing.
+    // One handler without middleware: hono calls it directly, which is faster than a composed chain.
     app.on(
       endpoint.method,
       endpoint.path.replace(/\{(\w+)\}/g, ":$1"),
@@ -186,7 +186,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
     throw new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
   });
   app.onError((error, context) => {
-    // Only errors have an id: making one costs more than most answers.
+    // Only errors have an id, because creating one costs more than most responses.
     const requestId = requestIdOf(newId);
     if (error instanceof RefusedError) return refuse(context, error, requestId);
     onFault(error, requestId);

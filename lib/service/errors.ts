@@ -1,6 +1,6 @@
 import type { Family } from "../contract/operation.ts";
 
-/** Every way to refuse a request: HTTP status and, for the cloud family, the provider's class name. */
+/** Every refusal of a request: its HTTP status and the provider's class name in bodies of the cloud family. */
 const REFUSALS = {
   invalid: { status: 400, exceptionClass: "ValidationError" },
   "not-authenticated": { status: 401, exceptionClass: "not_authenticated" },
@@ -17,10 +17,10 @@ const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** Field (dots between levels) to the rules that its value breaks. */
+/** Broken rules by field; dots separate the levels of a field's path. */
 export type InvalidFields = Readonly<Record<string, readonly string[]>>;
 
-/** Refuses a request, of which nothing has changed; the app turns it into a response. */
+/** Refuses a request without having changed anything. The app turns it into a response. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
   readonly code: RefusalCode;
@@ -37,10 +37,10 @@ export class RefusedError extends Error {
   }
 }
 
-/** An answer should not be larger than its request. */
+/** Keeps a response smaller than the request that caused it. */
 const MAX_NAMED_FIELDS = 20;
 
-/** 400, naming the first fields and their rules. */
+/** 400 that lists up to 20 fields, each with the rules that it breaks. */
 export const invalid = (fields: InvalidFields): RefusedError => {
   const entries = Object.entries(fields);
   const named = entries.slice(0, MAX_NAMED_FIELDS);
@@ -52,13 +52,18 @@ export const invalid = (fields: InvalidFields): RefusedError => {
   return new RefusedError("invalid", message, Object.fromEntries(named));
 };
 
-/** 404, also for a record of another client. */
+/** 404. A record of another client gets the same error, so that a caller cannot find out that it exists. */
 export const notFound = (what: string): RefusedError =>
   new RefusedError("not-found", `${what} not found`);
 
+/** 409. */
 export const conflict = (message: string): RefusedError => new RefusedError("conflict", message);
 
-/** The bare 500 of a fault of the service; only `onFault` gets the details. */
+/** Text of the 409 for a resource that a task locks. */
+export const locked = (what: string, taskId: string): string =>
+  `task ${taskId} holds the ${what}; retry when the task has ended`;
+
+/** 500 without details, for a fault of the service. Only `onFault` receives the details. */
 export const fault = (): RefusedError => new RefusedError("fault", "internal error");
 
 export const errorBody = (family: Family, error: RefusedError, requestId: string): object => {

@@ -5,7 +5,7 @@ import type { Context } from "./routing.ts";
 import type { KeyRecord } from "./state/keys.ts";
 import type { PriceListRecord } from "./state/prices.ts";
 
-/** The ids in a path; no record has one that is too large for a number. */
+/** The ids in a path. A bigint matches no record, because records have numbers. */
 interface Location {
   readonly project_id: number | bigint;
   readonly region_id: number | bigint;
@@ -20,8 +20,8 @@ const owns = ({ project_ids }: KeyRecord, projectId: number | bigint): boolean =
   project_ids.some((id) => id === projectId);
 
 /**
- * The record, if it lives in the project and region of the path and the project is one of the key's.
- * Another client's record is answered like a missing one, so ids cannot be probed.
+ * The record, if it belongs to the project and region of the path and the key has access to the project.
+ * A record of another client gets the same 404 as a missing one, so that ids cannot be probed.
  * @throws RefusedError 404
  */
 export const requireOwned = <R extends { readonly project_id: number; readonly region_id: number }>(
@@ -40,7 +40,7 @@ export const requireOwned = <R extends { readonly project_id: number; readonly r
 const startOf = ({ starts_at }: PriceListRecord): number =>
   starts_at === null ? Number.NEGATIVE_INFINITY : epochMsOf(starts_at);
 
-/** The prices of a region at an instant: the latest list that has begun. */
+/** The price list of a region at an instant (epoch ms): the latest one that has begun. */
 export const priceListAt = (
   records: RecordReader,
   regionId: number | bigint,
@@ -52,7 +52,7 @@ export const priceListAt = (
     .toSorted((a, b) => startOf(b) - startOf(a))[0];
 
 /**
- * The region's prices at the instant of the request; a region exists if it has some.
+ * The price list of the region at the instant of the request. A region exists if it has a price list.
  * @throws RefusedError 404
  */
 export const requireRegion = ({
@@ -68,7 +68,8 @@ export const requireRegion = ({
 };
 
 /**
- * The prices where something is created or priced: project and region must exist, the project be the key's.
+ * The price list for a request that creates or prices a resource. The key must have access to the project, and
+ * the region must exist.
  * @throws RefusedError 404
  */
 export const requireLocation = (

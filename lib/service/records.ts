@@ -11,7 +11,7 @@ import {
 import type { TaskRecord } from "./state/tasks.ts";
 import type { Store } from "./store.ts";
 
-/** The instants (epoch milliseconds) at which a task advances, the next one first. */
+/** The future instants at which a task changes its state, earliest first, in epoch milliseconds. */
 export const instantsAhead = ({ state, plan }: TaskRecord): readonly number[] => {
   if (plan === null) return [];
   return state === "NEW" ? [plan.startsAtMs, plan.endsAtMs] : [plan.endsAtMs];
@@ -22,22 +22,22 @@ const nextInstant = (task: TaskRecord): number =>
 
 export interface TaskIndex {
   unfinished(): readonly TaskRecord[];
-  /** When the next task advances, epoch milliseconds; infinity when all have ended. */
+  /** Instant of the next state change of any task, in epoch milliseconds; Infinity when all have ended. */
   nextDueAt(): number;
-  /** To be called with every task that is written. */
+  /** Updates the index. Must be called for every task that is written. */
   note(task: TaskRecord): void;
 }
 
-/** Keeps the few tasks that have not ended, so that no request reads all that ever ran. */
+/** Index of the tasks that have not ended. Without it every request would read all tasks ever run. */
 export const createTaskIndex = (tasks: Iterable<TaskRecord>): TaskIndex => {
   const unfinished = new Map<string, TaskRecord>();
-  /** The earliest of all next instants; undefined when it has to be searched. */
+  /** The earliest instant of all tasks; undefined when it has to be computed again. */
   let earliest: number | undefined;
   const note = (task: TaskRecord): void => {
     const before = unfinished.get(task.id);
     if (task.plan === null) unfinished.delete(task.id);
     else unfinished.set(task.id, task);
-    // Only a change of the earliest task can make the earliest instant later.
+    // The earliest instant can only become later when the task that it belongs to changes.
     if (before && nextInstant(before) === earliest) earliest = undefined;
     if (earliest !== undefined) earliest = Math.min(earliest, nextInstant(task));
   };
@@ -75,11 +75,11 @@ const noRecords = () => ({
 
 export interface RecordReader {
   get<C extends CollectionName>(collection: C, key: string): RecordOf<C> | undefined;
-  /** All records of a kind in the order of their keys, which a restart does not change. */
+  /** All records of a kind in the order of their keys, which stays the same after a restart. */
   list<C extends CollectionName>(collection: C): readonly RecordOf<C>[];
 }
 
-/** The records as one change sees them: its own writes over the committed records. */
+/** View of one change: the committed records with its own writes on top. */
 export interface Draft extends RecordReader {
   put<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
   remove<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
@@ -87,14 +87,14 @@ export interface Draft extends RecordReader {
 
 export interface Records extends RecordReader {
   /**
-   * Runs the work on a draft, commits its writes as one batch, then shows them to readers. When the
-   * work throws or the commit fails, nothing has changed. Changes must not overlap.
+   * Runs the work on a draft, commits its writes as one batch, then makes them visible to readers. Nothing
+   * changes if the work throws or the commit fails. Changes must not overlap.
    */
   change<T>(work: (draft: Draft) => T): Promise<T>;
   readonly tasks: Pick<TaskIndex, "unfinished" | "nextDueAt">;
 }
 
-/** The writes of one change; undefined stands for a removed record. */
+/** The writes of one change; undefined marks a removed record. */
 type Writes = { readonly [C in CollectionName]: Map<string, RecordOf<C> | undefined> };
 
 const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[]): R[] =>
@@ -102,13 +102,13 @@ const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[])
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, record]) => (record === undefined ? [] : [record]));
 
-/** The store holds no valid state; the message names the first problem, never a value. */
+/** The stored state is invalid. The message contains the first problem, never a value. */
 export class StoredStateError extends Error {
   override readonly name = "StoredStateError";
 
   constructor([first, ...others]: readonly Problem[]) {
     const more = others.length > 0 ? `, and ${others.length} more` : "";
-    super(`what is stored is not a state: ${first?.path}: ${first?.rule}${more}`);
+    super(`stored state is invalid: ${first?.path}: ${first?.rule}${more}`);
   }
 }
 
@@ -116,11 +116,14 @@ const parseRecord = (key: string, text: string): unknown => {
   try {
     return parseWireJson(text);
   } catch {
-    throw new StoredStateError([{ path: key, rule: "must be readable JSON" }]);
+    throw new StoredStateError([{ path: key, rule: "must be valid JSON" }]);
   }
 };
 
-/** @throws StoredStateError, because a stop is better than to serve half a state */
+/**
+ * Parses all stored records.
+ * @throws StoredStateError for any invalid record: refusing to start is safer than serving a partial state
+ */
 const fromEntries = (entries: ReadonlyMap<string, string>): State => {
   const lists = new Map<string, unknown[]>(COLLECTIONS.map((collection) => [collection, []]));
   for (const [key, text] of entries) {
@@ -155,7 +158,7 @@ const toEntries = (writes: Writes): Map<string, string | null> => {
 };
 
 const createDraft = (committed: Collections) => {
-  // Made by the first write, because most requests write nothing.
+  // Created by the first write, because most requests write nothing.
   let writes: Writes | undefined;
   const set = <C extends CollectionName>(
     collection: C,
@@ -186,8 +189,8 @@ const merge = (into: Collections, writes: Writes): void => {
 };
 
 /**
- * Opens the stored records; first fills an empty store with the initial state, in one batch.
- * @throws StoredStateError when the store holds no valid state
+ * Loads the stored records. Writes the initial state to an empty store first, in one batch.
+ * @throws StoredStateError when the stored state is invalid
  */
 export const openRecords = async (store: Store, initialState: State): Promise<Records> => {
   const entries = await store.load();

@@ -5,7 +5,7 @@ import { type InvalidFields, invalid } from "./errors.ts";
 
 const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** The query of a URL; a name that is repeated has several values, in their order. */
+/** The query of a URL: values by name, in order. */
 export const queryOf = (url: string): ReadonlyMap<string, readonly string[]> => {
   const start = url.indexOf("?");
   if (start < 0) return NO_QUERY;
@@ -18,7 +18,7 @@ export const queryOf = (url: string): ReadonlyMap<string, readonly string[]> => 
 
 type Reader = (texts: readonly string[]) => unknown;
 
-/** JSON Schema's words for the type of a value. */
+/** Type and format of a value in JSON Schema. */
 interface Kind {
   readonly type?: unknown;
   readonly format?: unknown;
@@ -29,13 +29,13 @@ const kindsOf = (schema: z.ZodType): { readonly own: Kind; readonly items: Kind 
   return { own, items: typeof items === "object" && !Array.isArray(items) ? items : {} };
 };
 
-/** Only the canonical form of a whole number counts as one: a resource has one path. */
+/** Accepts only the canonical form of an integer, so that a resource has one path. */
 const readInteger = (text: string, format: unknown): unknown => {
   const number = Number(text);
   if (/^(0|-?[1-9]\d*)$/.test(text)) {
     return format === "int64" && !Number.isSafeInteger(number) ? BigInt(text) : number;
   }
-  // Still a number, so that the refusal names the rule about whole numbers.
+  // A fraction stays a number, so that the error is the rule about whole numbers.
   return /^-?\d+\.\d+$/.test(text) && !Number.isInteger(number) ? number : text;
 };
 
@@ -45,7 +45,7 @@ const readText = ({ type, format }: Kind, text: string): unknown => {
   return text;
 };
 
-/** Reads a field as its schema's type. Other text stays text, so that the refusal names the broken rule. */
+/** Converts the text of a field to the type of its schema. Other text stays text, so that the schema reports the rule. */
 const readerOf = (schema: z.ZodType): Reader => {
   const { own, items } = kindsOf(schema);
   if (own.type === "array") return (texts) => texts.map((text) => readText(items, text));
@@ -55,7 +55,7 @@ const readerOf = (schema: z.ZodType): Reader => {
   };
 };
 
-/** Reads the fields of a schema from texts. An unknown field keeps its texts; the schema refuses it. */
+/** Converts the texts of all fields of a schema. An unknown field keeps its texts, and the schema refuses it. */
 const createTextReader = (schema: z.ZodObject) => {
   const readers = new Map(
     Object.entries(schema.shape).flatMap(([name, field]): [string, Reader][] =>
@@ -63,26 +63,26 @@ const createTextReader = (schema: z.ZodObject) => {
     ),
   );
   return (fields: Iterable<readonly [string, readonly string[]]>): unknown => {
-    // Without a prototype, so that a field named __proto__ is a field.
+    // Without a prototype, a field named __proto__ is an ordinary field.
     const values: Record<string, unknown> = Object.create(null);
     for (const [name, texts] of fields) values[name] = readers.get(name)?.(texts) ?? texts;
     return values;
   };
 };
 
-/** A request's values as they arrived: all text, except for the body's JSON. */
+/** The values of a request before conversion: path and query as text, the body as parsed JSON. */
 export interface RawValues {
   readonly params: Readonly<Record<string, string>>;
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly body: unknown;
 }
 
-/** Many clients send an empty object with every POST; it says as little as no body. */
+/** Whether there is no body. Many clients send an empty object with every POST, so it counts as none. */
 const isNothing = (body: unknown): boolean => body === undefined || isDeepStrictEqual(body, {});
 
 type Part = "path" | "query" | "body";
 
-/** Rules by field; a rule about a part as a whole is filed under the part's own name. */
+/** Rules by field. A rule about a whole part is listed under `path`, `query` or `body`. */
 const collect = (errors: readonly (readonly [Part, z.ZodError | undefined])[]): InvalidFields => {
   const fields = new Map<string, string[]>();
   for (const [part, error] of errors) {
@@ -95,9 +95,9 @@ const collect = (errors: readonly (readonly [Part, z.ZodError | undefined])[]): 
 };
 
 /**
- * Reads requests' values by an operation's schemas.
- * @throws RefusedError (from the returned function) 400 naming every field of the three parts that
- * breaks a rule, never a value
+ * Creates the function that converts and checks the values of a request by the schemas of its operation.
+ * @throws RefusedError (from the returned function) 400 that lists the fields of all three parts that break a
+ * rule, never a value
  */
 export const createValueReader = <
   P extends z.ZodObject,

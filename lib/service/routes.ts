@@ -15,7 +15,7 @@ import type { DoWork } from "./task-engine.ts";
 
 type OperationId = (typeof OPERATIONS)[number]["id"];
 
-/** Does not compile while an operation of the contract has no route. */
+/** Routes by operation id. The type requires one for every operation of the contract. */
 const ROUTES: { readonly [Id in OperationId]: Route<Id> } = {
   "update-container": containers.updateContainerRoute,
   "resume-instance": instances.resumeInstanceRoute,
@@ -49,12 +49,12 @@ export interface MountedRoute {
   readonly route: Route;
 }
 
-/** Every operation at each of its endpoints. */
+/** The routes of all operations at all of their endpoints. */
 export const MOUNTED_ROUTES: readonly MountedRoute[] = OPERATIONS.flatMap((operation) =>
   endpointsOf(operation).map((endpoint) => ({ endpoint, route: ROUTES[operation.id] })),
 );
 
-/** Every kind of background work and the part that knows how it ends. */
+/** Dispatches the work of a task to the operation that finishes it. */
 export const doWork: DoWork = (work, context) => {
   switch (work.kind) {
     case "update-container":

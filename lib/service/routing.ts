@@ -4,21 +4,21 @@ import type { Draft, RecordReader } from "./records.ts";
 import { createValueReader, type RawValues } from "./request-values.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
-/** What a handler gets besides its request's values. It may read all records. */
+/** What a handler receives besides the values of its request. It can read all records. */
 export interface Context<Records extends RecordReader = RecordReader> {
   readonly caller: KeyRecord;
   readonly records: Records;
   /** The instant of the request, epoch milliseconds. */
   readonly at: number;
   readonly newId: () => string;
-  /** Time from a task's creation to its end. */
+  /** Duration of a task from its creation to its end. */
   readonly taskDurationMs: number;
 }
 
-/** What the handler puts into the records is committed when it returns, and dropped when it throws. */
+/** Context of a mutation. Writes to `records` are committed when the handler returns and dropped when it throws. */
 export type MutationContext = Context<Draft>;
 
-/** One request to an operation, its values already read by the operation's schemas. */
+/** One request to an operation, with values that the operation's schemas have checked. */
 export interface Call<P, Q, B, Records extends RecordReader = RecordReader>
   extends Context<Records> {
   readonly params: P;
@@ -32,7 +32,7 @@ interface RouteOf<Kind extends Operation["kind"], Id extends string> {
   readonly id: Id;
   readonly kind: Kind;
   /**
-   * Answers a request with the wire form of the reply.
+   * Handles a request and returns the reply in its wire form.
    * @throws RefusedError when the request breaks a rule
    */
   readonly answer: (raw: RawValues, context: Context<RecordsFor<Kind>>) => unknown;
@@ -44,13 +44,13 @@ export type Route<Id extends string = string> = RouteOf<"read", Id> | RouteOf<"m
 const formOf = (schema: z.ZodType, io: "input" | "output"): string =>
   JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: "any" }));
 
-/** The compiler proves the reply's type; only where the wire form differs, as for 64-bit integers, it is encoded. */
+/** Encodes a reply only where its wire form differs, as for 64-bit integers. The compiler checks the type of any other. */
 const wireFormOf = <R extends z.ZodType>(response: R): ((reply: z.output<R>) => unknown) =>
   formOf(response, "input") === formOf(response, "output")
     ? (reply) => reply
     : (reply) => z.encode(response, reply);
 
-/** Joins a declaration and its handler, and erases their types. Only a mutation's handler may write. */
+/** Combines the declaration of an operation with its handler. Only the handler of a mutation can write. */
 export const route = <
   Kind extends Operation["kind"],
   Id extends string,

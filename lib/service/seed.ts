@@ -9,40 +9,41 @@ import {
   stateSchema,
 } from "./state/state.ts";
 
-/** A seed that is no valid state. The problems name records by list and index, never a value. */
+/** An invalid seed. A problem identifies its record by list and index and never contains a value. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`the seed is not a state: ${problems.length} problems`);
+    super(`invalid seed: ${problems.length} problems`);
     this.problems = problems;
   }
 }
 
-/** Of two records with one identity the service would silently keep one. */
+/** Finds records with the identity of an earlier one. The service would silently keep only one of them. */
 const repeatedIn = <C extends CollectionName>(collection: C, state: State): readonly Problem[] => {
   const records: readonly RecordOf<C>[] = state[collection];
   const keys = records.map((record) => keyOf(collection, record));
-  return keys.flatMap((key, index) =>
-    keys.indexOf(key) < index
-      ? [{ path: `${collection}.${index}`, rule: "has the identity of an earlier record" }]
-      : [],
-  );
+  return keys.flatMap((key, index) => {
+    const first = keys.indexOf(key);
+    return first < index
+      ? [{ path: `${collection}.${index}`, rule: `duplicate of ${collection}.${first}` }]
+      : [];
+  });
 };
 
 const parseJson = (text: string): unknown => {
   try {
-    // Some editors put a byte order mark in front.
+    // Some editors add a byte order mark.
     return parseWireJson(text.replace(/^\ufeff/, ""));
   } catch {
-    throw new SeedError([{ path: "", rule: "must be readable JSON" }]);
+    throw new SeedError([{ path: "", rule: "must be valid JSON" }]);
   }
 };
 
 /**
- * Reads a state from JSON text, in the shape that `formatSeed` writes.
- * @throws SeedError naming every field that is wrong
+ * Parses a state from JSON text in the format of `formatSeed`.
+ * @throws SeedError with every problem
  */
 export const readSeed = (text: string): State => {
   const parsed = stateSchema.safeParse(parseJson(text));
@@ -52,7 +53,7 @@ export const readSeed = (text: string): State => {
   return parsed.data;
 };
 
-/** The state as indented JSON, limits of storage events as exact numbers. */
+/** Formats a state as indented JSON, with the limits of storage events as exact numbers. */
 export const formatSeed = (state: State): string => {
   const storage_events = state.storage_events.map(({ bytes, count, ...event }) => ({
     ...event,

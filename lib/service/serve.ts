@@ -7,8 +7,8 @@ export type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Checks that a `Host` header names this machine or an allowed name: a web page that resolves its own
- * name to 127.0.0.1 could otherwise read the service as its own origin.
+ * Checks that the `Host` header is a loopback or an allowed name. Otherwise a web page could resolve its own
+ * name to 127.0.0.1 and read the service as its own origin (DNS rebinding).
  */
 const createHostCheck = (hosts: readonly string[]) => {
   const known = new Set(hosts);
@@ -17,7 +17,7 @@ const createHostCheck = (hosts: readonly string[]) => {
 };
 
 export interface ServedService {
-  /** Base URL with the port in use, without a slash at the end. */
+  /** Base URL with the actual port, without a trailing slash. */
   readonly url: string;
   /** Stops listening and drops open connections. */
   close(): Promise<void>;
@@ -25,9 +25,9 @@ export interface ServedService {
 
 /**
  * Serves the interface on 127.0.0.1.
- * @param port 0 takes any free one
- * @param allowedHosts names besides those of the loopback address that a request's `Host` may have
- * @throws when the port is taken
+ * @param port 0 for any free port
+ * @param allowedHosts host names that the `Host` header may contain besides the loopback names
+ * @throws when the port is in use
  */
 export const serve = async (
   app: HttpApp,

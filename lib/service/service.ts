@@ -15,30 +15,30 @@ import { advanceTasks } from "./task-engine.ts";
 export interface ServiceOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** The caller closes it. */
+  /** Not closed by the service. */
   readonly store: Store;
-  /** Fills an empty store; a used one stays as it is. */
+  /** State for an empty store. A store with records keeps them. */
   readonly initialState: State;
-  /** Time from a task's creation to its end; a fifth of it the task is NEW. */
+  /** Duration of a task from its creation to its end. It is NEW for the first fifth. */
   readonly taskDurationMs: number;
-  /** One more key, in plain text, of client 1 and every project of the state; it opens this run only. */
+  /** One more key in plain text, of client 1 and every project of the state, valid for this run only. */
   readonly apiKey?: string | undefined;
-  /** Replaces a stored key in this run. */
+  /** Replaces stored keys in this run. */
   readonly keyInUse?: ((stored: KeyRecord) => KeyRecord) | undefined;
-  /** Rate limit of each key; absent: none. */
+  /** Rate limit of each key; absent for no limit. */
   readonly requestsPerSecond?: number | undefined;
-  /** Gets every fault of the service itself; the caller sees a bare 500. */
+  /** Receives every fault of the service. The caller only sees status 500 and the request id. */
   readonly onFault: (error: Error, requestId: string) => void;
 }
 
 export interface Service {
-  /** Answers one request. Never rejects. */
+  /** Handles one request. Never rejects. */
   fetch(request: Request): Promise<Response>;
-  /** Refuses a request whose `Host` is none of the given names. */
+  /** Responds 403 to a request whose `Host` is none of the given names. */
   refuseHost(request: Request, hosts: readonly string[]): Response;
-  /** Answers bytes that are no request, such as one with an invalid host. */
+  /** Responds 400 to bytes that are not a valid request, such as one with an invalid host. */
   refuseUnreadable(): Response;
-  /** Whether a key, in plain text, opens anything. */
+  /** Whether the service accepts a key, given in plain text. */
   accepts(apiKey: string): boolean;
 }
 
@@ -64,10 +64,10 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
 };
 
 /**
- * The provider's interface with its state. Changes run one by one: tasks first advance to the present,
- * then the operation runs, and its answer is sent when its changes are in the store. Reads see what is
- * in the store. Opens no port; see `serve`.
- * @throws when the store cannot be read or holds no state
+ * The provider's interface with its state. Changes run one by one: tasks first advance to the present, then
+ * the operation runs, and the response follows when the store has committed the changes. Reads see committed
+ * records. Opens no port; see `serve`.
+ * @throws when the store cannot be read or its state is invalid
  */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const { clock, random, store, initialState, taskDurationMs, onFault } = options;
@@ -85,7 +85,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     onFault,
     run: (route, raw, caller) => {
       const at = clock.now();
-      // Reads see committed records, so they wait for changes only while a task is due.
+      // A read sees committed records. It only has to wait for changes when a task is due to advance.
       if (route.kind === "read" && records.tasks.nextDueAt() > at) {
         return route.answer(raw, { caller, newId, taskDurationMs, records, at });
       }

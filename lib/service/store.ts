@@ -1,14 +1,14 @@
 import { Level } from "level";
 
-/** Keeps the service's records: text by key. */
+/** Storage of the service's records: text by key. */
 export interface Store {
   load(): Promise<ReadonlyMap<string, string>>;
-  /** Writes all entries, null removing one; none, if it rejects or the process dies before it resolves. */
+  /** Writes all entries atomically; null removes one. Writes none if it rejects. */
   commit(entries: ReadonlyMap<string, string | null>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Forgets everything when the process ends. */
+/** Keeps the records in memory until the process ends. */
 export const createMemoryStore = (): Store => {
   const committed = new Map<string, string>();
   return {
@@ -24,9 +24,9 @@ export const createMemoryStore = (): Store => {
 };
 
 /**
- * Keeps the records in a directory. A commit is one LevelDB batch, which its log makes atomic, and is
- * synced, so an answered change survives `kill -9` and power loss alike.
- * @throws when the directory cannot be written or another process has it open
+ * Keeps the records in a directory. A commit is one synced LevelDB batch, which is atomic, so a change that the
+ * service has answered survives `kill -9` and power loss.
+ * @throws when the directory cannot be written, or when another process has it open
  */
 export const openLevelStore = async (directory: string): Promise<Store> => {
   const level = new Level<string, string>(directory);

@@ -2,7 +2,7 @@ import { type Draft, instantsAhead, type Records } from "./records.ts";
 import type { MutationContext } from "./routing.ts";
 import type { TaskRecord, Work } from "./state/tasks.ts";
 
-/** The share of its duration for which a task stays NEW. */
+/** Share of its duration during which a task is NEW. */
 const QUEUED_SHARE = 0.2;
 
 interface TaskCall extends MutationContext {
@@ -11,15 +11,15 @@ interface TaskCall extends MutationContext {
 
 interface NewTask {
   readonly taskType: string;
-  /** The parameters in the task's record: never variables or secret names. */
+  /** The parameters that the task record shows. Must not contain variables or names of secrets. */
   readonly data: Record<string, unknown>;
   readonly work: Work;
 }
 
-/** Ends a task in state ERROR with this text. Its work has changed nothing but the lock that it held. */
+/** Ends a task in state ERROR with this text. The work must have released its lock and changed nothing else. */
 export class TaskFailure extends Error {}
 
-/** What the work of a task gets when the task ends. */
+/** Context of the work that a task does when it ends. */
 export interface WorkContext {
   readonly records: Draft;
   readonly task: TaskRecord;
@@ -29,8 +29,8 @@ export interface WorkContext {
 }
 
 /**
- * Does the work of a task; returns the ids of created resources by kind.
- * @throws TaskFailure
+ * Does the work of a task and returns the ids of created resources by kind.
+ * @throws TaskFailure to end the task in state ERROR
  */
 export type DoWork = (work: Work, context: WorkContext) => Record<string, string[]> | null;
 
@@ -72,7 +72,7 @@ interface Step {
   readonly dueAtMs: number;
 }
 
-/** The steps due by the instant, in order; at the same instant in the order of creation, which ids follow. */
+/** The steps due at the instant, in order. Steps of one instant are ordered by task id, which grows with time. */
 const dueSteps = (records: Records, at: number): readonly Step[] =>
   records.tasks
     .unfinished()
@@ -103,8 +103,8 @@ const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): 
 };
 
 /**
- * Advances every task to the given instant, step by step in the order in which they were due, each
- * committed by itself. Time passes only here: there are no timers, and a virtual clock is enough.
+ * Advances every task to the given instant. Each step is a commit of its own, in the order of due times. Time
+ * passes only here: there are no timers, so a virtual clock is enough.
  */
 export const advanceTasks = async (
   records: Records,

@@ -7,7 +7,7 @@ import type { State } from "../state/state.ts";
 
 const DEFAULT_LIMIT = 10;
 
-/** Plans count from the moment at which the state is first loaded. */
+/** Starts the plans: one without `plan_from` counts from the instant at which the state is first loaded. */
 export const startAiTaskPlans = (state: State, at: number): State => ({
   ...state,
   ai_tasks: state.ai_tasks.map((task) => ({
@@ -16,7 +16,7 @@ export const startAiTaskPlans = (state: State, at: number): State => ({
   })),
 });
 
-/** An AI task as it is at one instant. */
+/** State of an AI task at one instant. */
 interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_at"> {
   readonly completed_at: string | null;
   readonly record: AiTaskRecord;
@@ -25,7 +25,7 @@ interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_
 const hasEnded = (status: AiTaskRecord["status"]): boolean =>
   status === "SUCCESS" || status === "FAILURE" || status === "REVOKED";
 
-/** The clock alone advances an AI task, so its present state is computed, not stored. */
+/** Computes the state of an AI task at an instant (epoch ms) from its plan. Nothing is stored. */
 const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
   const from = record.plan_from === null ? at : epochMsOf(record.plan_from);
   const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
@@ -44,7 +44,7 @@ const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
   };
 };
 
-/** Without `started_at` before the start: the published field is never null. */
+/** Omits `started_at` before the start, because the published field is never null. */
 const processingTime = ({ started_at, completed_at }: AiTaskNow) => ({
   ...(started_at !== null && { started_at }),
   completed_at,
@@ -65,7 +65,7 @@ const show = ({ record, ...now }: AiTaskNow) => ({
 
 type ListQuery = Query<typeof listAiTasks>;
 
-/** A day matches all of its instants in UTC, a time without fractions its whole second. */
+/** A day matches every instant of that day in UTC; a time without fractions matches its whole second. */
 const matchesDate = (created: string, wanted: string): boolean => {
   const createdAt = epochMsOf(created);
   const isDay = !wanted.includes("T");
@@ -79,7 +79,7 @@ const textsIn = (value: unknown): string[] =>
     ? Object.values(value).flatMap(textsIn)
     : [String(value)];
 
-/** Whether each word of the search is part of one of the four fields, in any letter case. */
+/** Whether every word of the search occurs in one of the four fields, in any letter case. */
 const matchesSearch = (task: AiTaskNow, search: string): boolean => {
   const { task_id, task_name, task_data } = task.record;
   const fields = [task_id, task_name, task.status, ...textsIn(task_data)];
@@ -109,7 +109,7 @@ const ORDERINGS: Readonly<Record<Ordering, (task: AiTaskNow) => number | string>
   started_at: startOf,
 };
 
-/** The tasks by the named field, or those that started last first. */
+/** Sorts tasks ascending by the given field, or by start, latest first. */
 const inOrder = (
   tasks: readonly AiTaskNow[],
   ordering: Ordering | undefined,

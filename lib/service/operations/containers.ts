@@ -1,6 +1,6 @@
 import { getContainer, updateContainer } from "../../contract/containers.ts";
 import type { Body, Params } from "../../contract/operation.ts";
-import { conflict } from "../errors.ts";
+import { conflict, locked } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
 import { type Call, route } from "../routing.ts";
 import type { ContainerRecord } from "../state/containers.ts";
@@ -12,7 +12,7 @@ type ContainerUpdate = Body<typeof updateContainer>;
 type ContainerParams = Params<typeof updateContainer>;
 type ContainerWork = Extract<Work, { kind: "update-container" }>;
 
-/** The provider's public defaults of the two nested objects. */
+/** The provider's published defaults of the two nested objects. */
 const DEFAULT_SCALE = { cooldown_period: 60, triggers: null };
 const withDefaults = (logging: NonNullable<ContainerUpdate["logging"]>) => ({
   destination_region_id: logging.destination_region_id ?? null,
@@ -21,7 +21,7 @@ const withDefaults = (logging: NonNullable<ContainerUpdate["logging"]>) => ({
   topic_name: logging.topic_name ?? null,
 });
 
-/** The parameters in the task's record, without variables and secret names. */
+/** The parameters that the task record shows, without variables and names of secrets. */
 const toTaskData = (name: string, update: ContainerUpdate): Record<string, unknown> => {
   const { envs, pull_secret, ...shown } = update;
   return { container_name: name, ...shown };
@@ -32,7 +32,7 @@ const requireContainer = <Q, B>(call: Call<ContainerParams, Q, B>) => {
   return requireOwned(call.records.get("containers", key), call, "container");
 };
 
-/** The published record, without its location, and the lock, as other resources show it. */
+/** The published record without its location. It includes the lock, `task_id`, as other resources do. */
 export const getContainerRoute = route(getContainer, (call) => {
   const { project_id, region_id, ...shown } = requireContainer(call);
   return shown;
@@ -42,7 +42,7 @@ export const getContainerRoute = route(getContainer, (call) => {
 export const updateContainerRoute = route(updateContainer, (call) => {
   const { body, records } = call;
   const container = requireContainer(call);
-  if (container.task_id !== null) throw conflict("a running task holds the container");
+  if (container.task_id !== null) throw conflict(locked("container", container.task_id));
 
   const taskId = startTask(call, {
     taskType: "patch_caas_container",
@@ -53,13 +53,13 @@ export const updateContainerRoute = route(updateContainer, (call) => {
   return { tasks: [taskId] };
 });
 
-/** An enabled container is ready as soon as its update ends. */
+/** Status after an update. An enabled container is ready at once. */
 const runningState = (isDisabled: boolean, scale: ContainerRecord["scale"]) =>
   isDisabled
     ? { status: "Disabled", deploy_status: { total: 0, ready: 0 } }
     : { status: "Ready", deploy_status: { total: scale.min, ready: scale.min } };
 
-/** Given fields overwrite, null and absent ones keep; the three objects are replaced whole. */
+/** Applies an update: a null or absent field keeps its value, and the three objects are replaced as a whole. */
 const applyUpdate = (container: ContainerRecord, update: ContainerUpdate): ContainerRecord => {
   const scale = update.scale ? { ...DEFAULT_SCALE, ...update.scale } : container.scale;
   const isDisabled = update.is_disabled ?? container.is_disabled;
@@ -81,20 +81,20 @@ const applyUpdate = (container: ContainerRecord, update: ContainerUpdate): Conta
   };
 };
 
-/** RFC 6761: a name under `.invalid` never resolves, so a registry there can never be reached. */
+/** A registry under `.invalid`. Such a name never resolves (RFC 6761), so deploying from it always fails. */
 const UNREACHABLE_REGISTRY = /^([a-z0-9.-]+\.)?invalid(:\d+)?\//i;
 
-/** Why the new version cannot be deployed, if so. The service does not know which images exist. */
+/** Reason why the new version cannot be deployed, if any. The service does not know which images exist. */
 const findObstacle = ({ image }: ContainerUpdate): string | undefined =>
   image && UNREACHABLE_REGISTRY.test(image)
     ? `image ${image}: the registry cannot be reached`
     : undefined;
 
-/** Ends `patch_caas_container`: makes the whole change or, if it cannot be deployed, none. */
+/** Work of `patch_caas_container`: applies the whole change or, if it cannot be deployed, nothing. */
 export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): null => {
   const { records, task } = context;
   const container = records.get("containers", namedKey({ ...task, name: work.container_name }));
-  if (container === undefined) throw new TaskFailure("the container is gone");
+  if (container === undefined) throw new TaskFailure("the container does not exist any more");
 
   const obstacle = findObstacle(work.update);
   const next = obstacle === undefined ? applyUpdate(container, work.update) : container;

@@ -1,6 +1,6 @@
 import { getInstance, resumeInstance } from "../../contract/instances.ts";
 import type { Params } from "../../contract/operation.ts";
-import { conflict, invalid } from "../errors.ts";
+import { conflict, invalid, locked } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
 import { type Call, route } from "../routing.ts";
 import type { InstanceRecord } from "../state/instances.ts";
@@ -12,16 +12,16 @@ type Shown = { readonly query: { readonly with_ddos?: boolean | undefined } };
 const requireInstance = <Q, B>(call: Call<InstanceParams, Q, B>) =>
   requireOwned(call.records.get("instances", call.params.instance_id), call, "instance");
 
-/** The DDoS profile is in the answer only when it is asked for. */
+/** Hides the DDoS profile unless the query asks for it. */
 const show = (instance: InstanceRecord, { query }: Shown): InstanceRecord =>
   query.with_ddos ? instance : { ...instance, ddos_profile: null };
 
 export const getInstanceRoute = route(getInstance, (call) => show(requireInstance(call), call));
 
-/** The instance is active when the answer comes. The lock is checked before the state. */
+/** The instance is active when the response is sent. The lock is checked before the state. */
 export const resumeInstanceRoute = route(resumeInstance, (call) => {
   const instance = requireInstance(call);
-  if (instance.task_id !== null) throw conflict("a running task holds the instance");
+  if (instance.task_id !== null) throw conflict(locked("instance", instance.task_id));
   if (instance.status !== "SUSPENDED") {
     throw invalid({ status: [`must be SUSPENDED to resume, is ${instance.status}`] });
   }

@@ -12,13 +12,13 @@ const requirePolicy = <Q, B>(call: Call<PolicyParams, Q, B>) => {
   return requireOwned(found, call, "lifecycle policy");
 };
 
-/** The volumes are in the answer only when they are asked for. */
+/** Hides the volumes unless the query asks for them. */
 const show = ({ volumes, ...shown }: PolicyRecord, { query }: Shown) =>
   query.need_volumes ? { ...shown, volumes } : shown;
 
 export const getPolicyRoute = route(getPolicy, (call) => show(requirePolicy(call), call));
 
-/** Ignores volumes that the policy does not have: they are detached already. */
+/** Ignores ids that the policy does not have, because those volumes are detached already. */
 export const removePolicyVolumesRoute = route(removePolicyVolumes, (call) => {
   const policy = requirePolicy(call);
   const { volume_ids: detached } = call.body;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { getPool, poolUpdateSchema, updatePool } from "../../contract/load-balancer-pools.ts";
 import type { Body, Params } from "../../contract/operation.ts";
 import { problemsOf } from "../../contract/problem.ts";
-import { conflict, invalid } from "../errors.ts";
+import { conflict, invalid, locked } from "../errors.ts";
 import { requireOwned } from "../locations.ts";
 import { type Call, route } from "../routing.ts";
 import {
@@ -17,12 +17,12 @@ type PoolUpdate = Body<typeof updatePool>;
 type Monitor = PoolRecord["healthmonitor"];
 type MemberInput = NonNullable<PoolUpdate["members"]>[number];
 
-/** Null clears; only a field that is left out keeps its value. */
+/** Null clears a field; only an omitted field keeps its value. */
 const kept = <T>(given: T | undefined, current: T): T => (given === undefined ? current : given);
 
 /**
- * The monitor after an update, which replaces it whole but keeps its id, and its type where the update
- * names none, because the published type cannot be changed.
+ * The monitor after an update. The update replaces it as a whole, except for its id, and for its type if the
+ * update has none: the published type is immutable.
  */
 const monitorAfter = (
   given: PoolUpdate["healthmonitor"],
@@ -42,7 +42,7 @@ const monitorAfter = (
 
 const NOT_MONITORED = "NO_MONITOR";
 
-/** With a monitor, a member that it has not checked yet counts as up. */
+/** A member that a monitor has not checked yet counts as ONLINE. */
 const operatingStatus = (monitor: Monitor, current: string): string => {
   if (monitor === null) return NOT_MONITORED;
   return current === NOT_MONITORED ? "ONLINE" : current;
@@ -59,11 +59,11 @@ const NEW_MEMBER = {
   provisioning_status: "ACTIVE",
 };
 
-/** One spelling of an IPv6 address, the one of URLs (RFC 5952). */
+/** Canonical spelling of an IPv6 address (RFC 5952), as URLs have it. */
 const canonical = (address: string): string =>
   address.includes(":") ? new URL(`http://[${address}]`).hostname : address;
 
-/** A member's identity; the id in a request is ignored. */
+/** Identity of a member: address and port. The id in a request is ignored. */
 const memberAddress = (member: Pick<MemberInput, "address" | "protocol_port">): string =>
   `${canonical(member.address)} ${member.protocol_port}`;
 
@@ -86,7 +86,7 @@ const toMembers = (
   });
 };
 
-/** The members after the update; one without members and monitor keeps them. */
+/** The members after an update. An update without members and monitor leaves them unchanged. */
 const membersAfter = (
   { members, healthmonitor }: PoolUpdate,
   pool: PoolRecord,
@@ -103,8 +103,8 @@ const membersAfter = (
 };
 
 /**
- * The pool after an update: a field that is left out keeps its value, null clears it, nested objects and
- * the member list are replaced whole, and members with a known address and port keep their ids.
+ * The pool after an update. An omitted field keeps its value, and null clears it. Nested objects and the member
+ * list are replaced as a whole. Members with a known address and port keep their ids.
  */
 const applyPoolUpdate = (pool: PoolRecord, update: PoolUpdate, newId: () => string): PoolRecord => {
   const healthmonitor = monitorAfter(update.healthmonitor, pool.healthmonitor, newId);
@@ -138,13 +138,13 @@ const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
   for (const [index, member] of (members ?? []).entries()) {
     const address = memberAddress(member);
     if (seen.has(address)) {
-      throw invalid({ [`members.${index}`]: ["repeats the address and protocol_port of another"] });
+      throw invalid({ [`members.${index}`]: ["duplicate address and protocol_port"] });
     }
     seen.add(address);
   }
 };
 
-/** A monitor keeps its type, which may not allow the fields of the update. */
+/** Checks the resulting monitor: its type may come from the current one and not allow the fields of the update. */
 const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
   const { error } = poolUpdateSchema.safeParse({ healthmonitor });
   const problems = problemsOf(error?.issues ?? []);
@@ -153,14 +153,14 @@ const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
 };
 
 /**
- * Accepts the change and locks the pool; its settings change when the task has finished. A lock is
- * answered before a no-op: an update that is equal now may differ when the lock is gone.
+ * Accepts the change and locks the pool; its settings change when the task ends. The lock is checked before a
+ * no-op is recognised, because the running task may change the pool.
  */
 export const updatePoolRoute = route(updatePool, (call) => {
   const { body, records, newId } = call;
   refuseRepeatedMembers(body);
   const pool = requirePool(call);
-  if (pool.task_id !== null) throw conflict("a running task holds the pool");
+  if (pool.task_id !== null) throw conflict(locked("pool", pool.task_id));
   const updated = applyPoolUpdate(pool, body, newId);
   if (body.healthmonitor) refuseMonitorOfOtherType(updated);
   if (isDeepStrictEqual(updated, pool)) return { tasks: [] };
@@ -178,7 +178,7 @@ export const updatePoolRoute = route(updatePool, (call) => {
   return { tasks: [taskId] };
 });
 
-/** The first subnet or instance of the new members that is not in this project and region. */
+/** The first subnet or instance of the new members that does not exist in this project and region. */
 const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string | undefined => {
   const isHere = (place: { project_id: number; region_id: number } | undefined) =>
     place?.project_id === task.project_id && place.region_id === task.region_id;
@@ -196,11 +196,11 @@ const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string
   return undefined;
 };
 
-/** Ends `patch_lbpool`: makes the whole change or, if a subnet or instance is missing, none. */
+/** Work of `patch_lbpool`: applies the whole change or, if a subnet or instance is missing, nothing. */
 export const finishPoolUpdate = (work: PoolWork, context: WorkContext): ReturnType<DoWork> => {
   const { records, newId } = context;
   const pool = records.get("load_balancer_pools", work.pool_id);
-  if (pool === undefined) throw new TaskFailure("the pool is gone");
+  if (pool === undefined) throw new TaskFailure("the pool does not exist any more");
 
   const missing = findMissing(work.update, context);
   const next = missing === undefined ? applyPoolUpdate(pool, work.update, newId) : pool;

@@ -8,23 +8,23 @@ import { route } from "../routing.ts";
 import type { K8sClusterRecord, PriceListRecord } from "../state/prices.ts";
 import { namedKey } from "../state/state.ts";
 
-/** The provider's month: its published samples multiply an hour by it. */
+/** Hours in a month of the provider: its published samples multiply hourly prices by 720. */
 const HOURS_PER_MONTH = 720;
 
-/** An hour's price by the price list; undefined when a part has no price in it. */
+/** List price per hour; undefined for a part without a price. */
 export type HourlyPrice = Big | undefined;
 
-/** Money is added up exactly and becomes a JSON number only in the answer. */
+/** Sums prices exactly. Amounts become JSON numbers only in the response. */
 const sumOf = (prices: readonly HourlyPrice[]): HourlyPrice =>
   prices.reduce<HourlyPrice>((sum, price) => price && sum?.plus(price), Big(0));
 
-/** Looks a name up in one of the tables of a price list. */
+/** Looks up a name in a table of a price list. */
 const priceOf = (table: Readonly<Record<string, number>>, name: string, times = 1): HourlyPrice =>
   Object.hasOwn(table, name) ? Big(table[name] ?? 0).times(times) : undefined;
 
 const shareOf = (percent: number): Big => Big(percent).div(100);
 
-/** The same hour with the list's tax, and with and without its discount. */
+/** Applies tax and discount of a price list to an hourly price. */
 const applyTerms = (
   perHour: Big,
   { tax_percent, discount_percent }: PriceListRecord,
@@ -43,10 +43,10 @@ type Volume = NonNullable<Preview["volumes"]>[number];
 
 const DEFAULT_VOLUME_TYPE = "standard";
 
-/** Always shown, others only where ordered. */
+/** Volume types that every response contains; others appear only when ordered. */
 const DOCUMENTED_VOLUME_TYPES = ["cold", "ssd_hiiops", "ssd_lowlatency", "standard", "ultra"];
 
-/** @throws RefusedError 400 naming the field whose value has no price in the region */
+/** @throws RefusedError 400 with the field that has no price in the region */
 const requirePrice = (
   table: Readonly<Record<string, number>>,
   name: string,
@@ -58,15 +58,15 @@ const requirePrice = (
   return price;
 };
 
-/** An address from the external network for each external interface. */
+/** Number of external addresses: one for each external interface. */
 const countExternal = ({ interfaces }: Preview): number =>
   interfaces.filter(({ type }) => type === "external").length;
 
-/** Floating addresses to be made; one that exists already is paid for. */
+/** Number of new floating IPs. Existing ones are paid for already. */
 const countFloating = ({ interfaces }: Preview): number =>
   interfaces.filter((one) => one.type !== "external" && one.floating_ip?.source === "new").length;
 
-/** By volume type, all instances together. A volume that exists is paid for; one without a size is free. */
+/** Prices of all instances by volume type. Existing volumes are paid for already; one without a size is free. */
 const volumePricesByType = (
   volumes: readonly Volume[],
   prices: PriceListRecord,
@@ -83,7 +83,7 @@ const volumePricesByType = (
   return byType;
 };
 
-/** An hour of the whole order by the price list, by category. */
+/** List prices per hour of the whole order, by category. */
 const categoriesOf = (preview: Preview, prices: PriceListRecord, count: number) => {
   const { external_ip, floating_ip, flavors } = prices;
   return {
@@ -118,7 +118,7 @@ export const previewInstancePriceRoute = route(previewInstancePrice, (call) => {
   const total = [...Object.values(others), ...volumes.values()].reduce((a, b) => a.plus(b), Big(0));
   const { hour, month, monthWithoutDiscount } = applyTerms(total, prices);
   if (monthWithoutDiscount.gt(Number.MAX_SAFE_INTEGER)) {
-    throw invalid({ volumes: ["cost more than a JSON number can tell exactly"] });
+    throw invalid({ volumes: ["the total price is too large for a JSON number"] });
   }
   const discount = shareOf(prices.discount_percent);
   return {
@@ -139,7 +139,7 @@ export const previewInstancePriceRoute = route(previewInstancePrice, (call) => {
   };
 });
 
-/** A part without a price is an error with empty amounts, as the interface provides for. */
+/** Item price. Without a price in the list, `price_status` is `error` and the amounts are null. */
 const itemPrice = (perHour: HourlyPrice, prices: PriceListRecord) => {
   const terms = perHour && applyTerms(perHour, prices);
   return {
@@ -179,7 +179,7 @@ export const getK8sClusterPriceRoute = route(getK8sClusterPrice, (call) => {
   };
 });
 
-/** One price for the whole server: the sum of its flavor, volumes and public addresses. */
+/** One price for the whole server: the sum of its flavor, volumes and public IP addresses. */
 export const getGpuClusterPriceRoute = route(getGpuClusterPrice, (call) => {
   const found = call.records.get("gpu_clusters", call.params.server_id);
   const server = requireOwned(found, call, "server");
@@ -196,7 +196,7 @@ export const getGpuClusterPriceRoute = route(getGpuClusterPrice, (call) => {
 const DAYS_PER_PERIOD = 30;
 const HOURS_PER_DAY = 24;
 
-/** Days of the month that is `ahead` months after the one of the instant, in UTC. */
+/** Days of the month that is `ahead` months after the month of the instant, in UTC. */
 const daysOfMonth = (instant: Date, ahead: number): number =>
   new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + ahead + 1, 0)).getUTCDate();
 

@@ -14,7 +14,7 @@ export const getRouterRoute = route(getRouter, (call) =>
   requireOwned(call.records.get("routers", call.params.router_id), call, "router"),
 );
 
-/** Accepts the router; it exists when the task has finished. */
+/** Accepts the request; the router exists when the task has finished. */
 export const createRouterRoute = route(createRouter, (call) => {
   const { body } = call;
   requireLocation(call);
@@ -46,7 +46,7 @@ const assignmentsIn = (records: RecordReader): readonly Assignment[] => [
   ...records.list("instances").flatMap(({ fixed_ip_assignments }) => fixed_ip_assignments ?? []),
 ];
 
-/** A floating IP's record names no subnet, so its address counts as used in every one. */
+/** Used addresses of a subnet. A floating IP has no subnet in its record, so it counts in every subnet. */
 const usedAddresses = ({ id }: SubnetRecord, records: RecordReader): ReadonlySet<string> =>
   new Set([
     ...assignmentsIn(records)
@@ -55,13 +55,13 @@ const usedAddresses = ({ id }: SubnetRecord, records: RecordReader): ReadonlySet
     ...records.list("floating_ips").map(({ floating_ip_address }) => floating_ip_address),
   ]);
 
-/** The lowest unused host address besides the gateway's; undefined when the subnet is full. */
+/** The lowest unused host address except the gateway's; undefined when the subnet is full. */
 const freeAddress = (subnet: SubnetRecord, records: RecordReader): string | undefined => {
   const used = usedAddresses(subnet, records);
   const [address = "", prefix] = subnet.cidr.split("/");
   const size = 2 ** (32 - Number(prefix));
   const network = Math.floor(toNumber(address) / size) * size;
-  // The first address names the network, the last is for broadcast.
+  // The first address is the network's, the last one is for broadcast.
   for (let host = 1; host < size - 1; host += 1) {
     const candidate = toIpv4(network + host);
     if (candidate !== subnet.gateway_ip && !used.has(candidate)) return candidate;
@@ -69,7 +69,7 @@ const freeAddress = (subnet: SubnetRecord, records: RecordReader): string | unde
   return undefined;
 };
 
-/** The first router of a subnet is its gateway; another one takes a free address. */
+/** Address of a router in a subnet: the gateway address for the first router, a free one for any other. */
 const routerAddress = (subnet: SubnetRecord, records: RecordReader): string | undefined =>
   usedAddresses(subnet, records).has(subnet.gateway_ip)
     ? freeAddress(subnet, records)
@@ -78,7 +78,7 @@ const routerAddress = (subnet: SubnetRecord, records: RecordReader): string | un
 type RouterWork = Extract<Work, { kind: "create-router" }>;
 type Gateway = NonNullable<Body<typeof createRouter>["external_gateway_info"]>;
 
-/** The project's own networks and the region's external ones. */
+/** The networks of the project and the external networks of the region. */
 const reachableNetworks = (records: Draft, task: TaskRecord): readonly NetworkRecord[] =>
   records
     .list("networks")
@@ -110,7 +110,7 @@ const attach = (
   };
 };
 
-/** @throws TaskFailure also when a subnet is given twice: a router has one interface in each */
+/** @throws TaskFailure as `attach`, and for a duplicate subnet: a router has one interface per subnet */
 const attachAll = (
   subnetIds: readonly string[],
   networks: readonly NetworkRecord[],
@@ -118,7 +118,8 @@ const attachAll = (
 ): RouterRecord["interfaces"] => {
   const interfaces = new Map<string, RouterRecord["interfaces"][number]>();
   for (const id of subnetIds) {
-    if (interfaces.has(id)) throw new TaskFailure(`subnet ${id} is given twice`);
+    if (interfaces.has(id))
+      throw new TaskFailure(`subnet ${id} is listed twice; a router has one interface per subnet`);
     interfaces.set(id, attach(id, networks, context));
   }
   return [...interfaces.values()];
@@ -173,7 +174,7 @@ const toRouter = ({ router }: RouterWork, context: WorkContext): RouterRecord =>
   };
 };
 
-/** Ends `create_router`: creates the whole router or none. */
+/** Work of `create_router`: creates the whole router or nothing. */
 export const finishRouterCreation = (
   work: RouterWork,
   context: WorkContext,

@@ -18,7 +18,7 @@ type StorageEvent = Body<typeof createStorageEvent>;
 type Target = Query<typeof createStorageEvent>;
 
 /**
- * The client of the event: the key's own, which the query may name. Another client is answered like a
+ * The client of the event. The query may repeat the client of the key; any other client gets the same 404 as a
  * missing one.
  * @throws RefusedError 404
  */
@@ -38,12 +38,14 @@ const targetOf = ({ storage_name, bucket_name }: StorageEvent) => ({
   ...(bucket_name !== undefined && { bucket_name }),
 });
 
-/** The service chooses the uuid, which is only a label; one in a request has no effect. */
+/** The service chooses the uuid, which does not identify the event. A uuid in a request has no effect. */
 export const createStorageEventRoute = route(createStorageEvent, (call) => {
   const { body, query, records, caller, newId } = call;
   const client_id = clientOf(query, caller);
   if (records.get("storage_events", storageEventKey({ ...body, client_id })) !== undefined) {
-    throw conflict("an event with this name, storage_name and bucket_name exists");
+    throw conflict(
+      "an event with this name, storage_name and bucket_name exists already; change it with PUT",
+    );
   }
 
   const created = { uuid: newId(), name: body.name, ...targetOf(body), ...limitsOf(body) };
@@ -59,7 +61,7 @@ const requireEvent = ({ body, query, records, caller }: Call<object, Target, Sto
   return event;
 };
 
-/** A PUT: a body without a limit removes the limit. */
+/** Replaces the limits (PUT semantics): a body without a limit removes it. */
 export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
   const { bytes, count, ...identity } = requireEvent(call);
   call.records.put("storage_events", { ...identity, ...limitsOf(call.body) });
@@ -80,13 +82,13 @@ export const listStorageEventsRoute = route(listStorageEvents, ({ records, calle
   };
 });
 
-/** Finds the event by its identity, as an update does; ignores limits in the request. */
+/** Identifies the event as an update does and ignores limits in the request. */
 export const deleteStorageEventRoute = route(deleteStorageEvent, (call) => {
   call.records.remove("storage_events", requireEvent(call));
   return undefined;
 });
 
-/** The limit of each name (the provider's public pairing) and the fields of the target. */
+/** The limit of each name, as the provider publishes it, and the fields that identify the target. */
 export const listStorageEventTypesRoute = route(listStorageEventTypes, () => ({
   structure: STORAGE_EVENT_NAMES.map((name) => ({
     name,

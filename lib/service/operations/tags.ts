@@ -6,7 +6,7 @@ import type { NetworkRecord } from "../state/networks.ts";
 
 type Tag = NetworkRecord["tags"][number];
 
-/** @throws RefusedError 404; only its message differs from that of a missing resource */
+/** @throws RefusedError 404 like that of a missing resource, with another message */
 const requireTag = (tags: readonly Tag[], wanted: string): Tag => {
   const tag = tags.find(({ key }) => key === wanted);
   if (tag === undefined) throw notFound("tag");
@@ -21,7 +21,7 @@ export const getFloatingIpTagRoute = route(getFloatingIpTag, (call) => {
 export const getNetworkTagRoute = route(getNetworkTag, (call) => {
   const { project_id, network_id } = call.params;
   const found = call.records.get("networks", network_id);
-  // An external network is open to every project of its region, as if it were the project's own.
+  // Every project of the region can read an external network as if it were its own.
   const reachable = found?.external ? { ...found, project_id } : found;
   return requireTag(requireOwned(reachable, call, "network").tags, call.query.key);
 });

@@ -6,7 +6,7 @@ import { route } from "../routing.ts";
 import type { KeyRecord } from "../state/keys.ts";
 import type { TaskRecord } from "../state/tasks.ts";
 
-/** The provider's public default. The maximum is the contract's. */
+/** The provider's published default. The contract has the maximum. */
 const DEFAULT_LIMIT = 10;
 
 const isVisible = (task: TaskRecord, caller: KeyRecord): boolean =>
@@ -38,7 +38,7 @@ const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
   );
 };
 
-/** Ids break ties: they grow with time, so pages stay stable within one millisecond. */
+/** Order of creation. Ids grow with time, so they keep pages stable within one millisecond. */
 const byCreation = (a: TaskRecord, b: TaskRecord): number =>
   epochMsOf(a.created_on) - epochMsOf(b.created_on) || (a.id < b.id ? -1 : 1);
 

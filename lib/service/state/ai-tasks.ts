@@ -13,7 +13,7 @@ const isInOrder = (steps: readonly z.output<typeof step>[]): boolean =>
     ({ after_seconds }, index) => after_seconds >= (steps[index - 1]?.after_seconds ?? 0),
   );
 
-/** An AI task with its status and progress at the start of `plan`, along which the clock advances it. */
+/** An AI task: its status and progress at the start of `plan`, and the plan by which they change with time. */
 export const aiTaskRecord = z.strictObject({
   client_id: clientId,
   task_id: uuid,
@@ -23,13 +23,13 @@ export const aiTaskRecord = z.strictObject({
   progress,
   date_created: timestamp,
   started_at: timestamp.nullable(),
-  /** When it ended, if that was before its plan begins. */
+  /** End of the task, if it ended before its plan begins. */
   completed_at: timestamp.nullable().optional(),
   plan: z
     .array(step)
-    .refine(isInOrder, { error: "steps must be in the order of time" })
+    .refine(isInOrder, { error: "steps must be sorted by after_seconds" })
     .default([]),
-  /** The start of `after_seconds`; null: the instant at which the state is first loaded. */
+  /** Instant from which `after_seconds` counts; null for the instant at which the state is first loaded. */
   plan_from: timestamp.nullable().default(null),
 });
 
@@ -37,7 +37,7 @@ export type AiTaskRecord = z.output<typeof aiTaskRecord>;
 
 const VIDEO = "https://demo-files.gvideo.io/ai_demo_subtitles_nudity_detection.mp4";
 
-/** Task number n of the built-in client, created on its own day, started 30 s later and ended at 10:05. */
+/** Task number `n` of client 1: created at 10:00 on day `n`, started 30 s later and, if ended, ended at 10:05. */
 const aiTask = (
   n: number,
   own: Pick<AiTaskRecord, "status" | "progress"> & Partial<AiTaskRecord>,
@@ -64,7 +64,7 @@ const aiTask = (
 
 const MODERATION = { task_name: "content-moderation" } as const;
 
-/** A task of every status; two are in progress when the service first starts. */
+/** Tasks of every status. Two of them have a plan, so their status changes after the first start. */
 export const builtInAiTasks = (): AiTaskRecord[] => [
   aiTask(1, { status: "SUCCESS", progress: 100 }),
   aiTask(2, { status: "SUCCESS", progress: 100, ...MODERATION }),
@@ -79,7 +79,7 @@ export const builtInAiTasks = (): AiTaskRecord[] => [
   aiTask(11, {
     status: "STARTED",
     progress: 10,
-    // Between two stages a task waits again for a worker; its progress stays.
+    // A task returns to PENDING between two stages and keeps its progress.
     plan: [
       { after_seconds: 60, status: "PENDING", progress: 40 },
       { after_seconds: 120, status: "STARTED", progress: 60 },

@@ -3,7 +3,7 @@ import { containerLimits, loggingSchema, scaleSchema } from "../../contract/cont
 import { projectAndRegion } from "../../contract/values.ts";
 import { lock, PROJECT_A, PROJECT_B } from "./fields.ts";
 
-/** The published container record with its location and lock. */
+/** The published container record, with its location and lock. */
 export const containerRecord = z.strictObject({
   ...projectAndRegion,
   task_id: lock,

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { text } from "../../contract/values.ts";
 
-/** The id of the task that locks a record; null when none does. */
+/** Id of the task that locks a record; null for none. */
 export const lock = z.string().nullable().default(null);
 
-/** The client that owns a record. Default in a seed: the client of the built-in key. */
+/** Client that owns a record. Default in a seed: 1, the client of the first built-in key. */
 export const clientId = z.int().default(1);
 
 export const tagRecord = z.strictObject({
@@ -13,10 +13,10 @@ export const tagRecord = z.strictObject({
   read_only: z.boolean(),
 });
 
-/** The locations of the built-in records: two projects of one client, two regions. */
+/** Locations of the built-in records: two projects of client 1 in two regions. */
 export const PROJECT_A = { project_id: 1234567, region_id: 76 } as const;
 export const PROJECT_B = { project_id: 1186668, region_id: 148 } as const;
-/** The provider's own project, which has the external networks. */
+/** Project of the provider, which owns the external networks. */
 export const PROVIDER_PROJECT = 1;
 export const REGION_NAMES = { 76: "Luxembourg-2", 148: "Luxembourg-3" } as const;
 

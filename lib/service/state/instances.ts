@@ -28,7 +28,7 @@ const configuredField = z
     error: "give exactly one of value and field_value",
   });
 
-/** The profile with the document's limits. */
+/** DDoS profile with the limits of the document. */
 const ddosProfileRecord = z.strictObject({
   id: z.int(),
   fields: z.array(configuredField),
@@ -63,7 +63,7 @@ const blackholePort = z.strictObject({
   ID: z.int(),
 });
 
-/** The answered record with its DDoS profile, which an answer has only on request. */
+/** The published record, always with its DDoS profile. Responses contain the profile only on request. */
 export const instanceRecord = instanceSchema
   .extend({
     id: textId,

@@ -2,7 +2,7 @@ import { createHmac, hash } from "node:crypto";
 import * as z from "zod";
 import { PROJECT_A, PROJECT_B } from "./fields.ts";
 
-/** An API key as the provider knows it: never the key, only its SHA-256 in lower-case hex. */
+/** An API key: its SHA-256 in lower-case hex, never the key itself, and the projects that it opens. */
 export const keyRecord = z.strictObject({
   id: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "SHA-256 of a key in lower-case hex" }),
@@ -14,25 +14,25 @@ export const keyRecord = z.strictObject({
 
 export type KeyRecord = z.output<typeof keyRecord>;
 
-/** The only form in which the service keeps a key: SHA-256 in lower-case hex. */
+/** SHA-256 of a key in lower-case hex, the only form in which the service stores a key. */
 export const hashApiKey = (apiKey: string): string => hash("sha256", apiKey, "hex");
 
 export interface BuiltInKeys {
   readonly first: string;
-  /** The key of another client with an empty project, to see that clients are kept apart. */
+  /** Key of another client with an empty project, to test that clients are isolated. */
   readonly second: string;
 }
 
 /**
- * Published keys, valid for the built-in state of a run in memory, on this machine, only. A run that
- * keeps data replaces them by keys of its own, `createBuiltInKeys`.
+ * Published keys of the built-in state. They are valid only on this machine, in a run that keeps its state in
+ * memory. A run with a data directory replaces them by its own keys, `createBuiltInKeys`.
  */
 export const BUILT_IN_API_KEYS = {
   first: "2001_5eed0c0de5eed0c0de5eed0c0de00001",
   second: "2002_5eed0c0de5eed0c0de5eed0c0de00002",
 } as const satisfies BuiltInKeys;
 
-/** Derives keys in the provider's form from a secret. */
+/** Derives keys in the provider's format from a secret. */
 export const createBuiltInKeys = (secret: string): BuiltInKeys => {
   const keyOf = (id: string): string => {
     const digest = createHmac("sha256", secret).update(`built-in API key ${id}`).digest("hex");
@@ -41,7 +41,7 @@ export const createBuiltInKeys = (secret: string): BuiltInKeys => {
   return { first: keyOf("2001"), second: keyOf("2002") };
 };
 
-/** Replaces a published built-in key by the run's own. */
+/** Replaces a published built-in key by the key of this run. */
 export const replaceBuiltInKey = (stored: KeyRecord, own: BuiltInKeys): KeyRecord => {
   if (stored.sha256 === hashApiKey(BUILT_IN_API_KEYS.first)) {
     return { ...stored, sha256: hashApiKey(own.first) };

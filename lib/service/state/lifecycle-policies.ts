@@ -3,7 +3,7 @@ import { policySchema } from "../../contract/lifecycle-policies.ts";
 import { textId } from "../../contract/values.ts";
 import { PROJECT_A, PROJECT_B } from "./fields.ts";
 
-/** The answered record with its volumes, which an answer has only on request. */
+/** The published record, always with its volumes. Responses contain them only on request. */
 export const policyRecord = policySchema
   .extend({
     volumes: z.array(z.strictObject({ volume_id: textId, volume_name: z.string() })),
@@ -12,7 +12,7 @@ export const policyRecord = policySchema
 
 export type PolicyRecord = z.output<typeof policyRecord>;
 
-/** One with volumes and both types of schedule, one paused and empty. */
+/** An active policy with volumes and both types of schedule, and a paused one without either. */
 export const builtInPolicies = (): PolicyRecord[] => [
   {
     id: 1,

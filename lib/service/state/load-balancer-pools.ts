@@ -16,12 +16,12 @@ const memberRecord = poolMemberSchema.safeExtend({
   provisioning_status: z.string(),
 });
 
-/** A stored monitor; an earlier version stored the fields of the update, and any text for codes. */
+/** A stored monitor. An earlier version stored only the fields of the update, with any text as codes. */
 export const storedMonitor = healthMonitorSchema.safeExtend({
   expected_codes: z.string().nullable().optional(),
 });
 
-/** The published record with the provider's defaults. */
+/** The published monitor record, completed with the provider's defaults. */
 export const toMonitorRecord = (
   given: z.output<typeof storedMonitor> & { readonly id: string },
 ) => ({
@@ -41,7 +41,7 @@ export const toMonitorRecord = (
   provisioning_status: "ACTIVE",
 });
 
-/** Names the ids of monitors that were stored without one. */
+/** Namespace of the ids that replace missing ids of stored monitors (UUID version 5). */
 const MONITOR_NAMESPACE = "5b1e6a4e-7d0c-4b38-9f0a-3c6d2f7e8a91";
 
 const reference = z.strictObject({ id: z.string() });

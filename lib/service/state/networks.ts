@@ -16,7 +16,7 @@ const subnetRecord = z.strictObject({
   gateway_ip: z.ipv4(),
 });
 
-/** An external network is open to every project of its region. */
+/** A network. Every project of the region can use an external one. */
 export const networkRecord = z.strictObject({
   ...projectAndRegion,
   id: uuid,
@@ -64,7 +64,7 @@ const externalNetwork = {
   task_id: null,
 };
 
-/** Networks with attached and free subnets, and an external network in each region. */
+/** A network with subnets in each project, and an external network in each region. */
 export const builtInNetworks = (): NetworkRecord[] => [
   {
     ...ownNetwork,

@@ -7,8 +7,8 @@ const price = z.number().min(0);
 const percent = z.number().min(0).max(100);
 
 /**
- * The prices in a region, before discount and tax; a region exists if it has a price list. A list with
- * a later `starts_at` replaces the earlier ones from that instant on.
+ * Prices of a region before discount and tax. A region exists if it has a price list. A list with a later
+ * `starts_at` replaces the earlier ones from that instant on.
  */
 export const priceListRecord = z.strictObject({
   region_id: z.int(),
@@ -18,7 +18,7 @@ export const priceListRecord = z.strictObject({
   price_status: z.enum(PRICE_STATUSES),
   tax_percent: percent,
   discount_percent: percent,
-  /** Per hour, by flavor name; instances, cluster nodes and GPU servers alike. */
+  /** Per hour, by flavor name, for instances, cluster nodes and GPU servers. */
   flavors: z.record(z.string(), price),
   /** Per GiB and hour, by volume type. */
   volume_types: z.record(z.string(), price),
@@ -63,7 +63,7 @@ export const gpuClusterRecord = z.strictObject({
   ...parts,
 });
 
-/** Amounts of the size that the provider's public samples show; none is a real price. */
+/** Example amounts in the range of the provider's published samples. None is a real price. */
 const FLAVORS = {
   "g1-standard-1-2": 0.02,
   "g1-standard-2-4": 0.04,
@@ -108,7 +108,7 @@ const priceList = (
   ...own,
 });
 
-/** One region without discount and tax, one with both and with new prices from 2027 on. */
+/** Region 76 without discount and tax; region 148 with both, and with new prices from 2027. */
 export const builtInPrices = (): PriceListRecord[] => {
   const luxembourg3 = {
     region_id: 148,

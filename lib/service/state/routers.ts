@@ -5,11 +5,11 @@ import { lock, PROJECT_A, REGION_NAMES, SUBNET_OF_ROUTER } from "./fields.ts";
 
 const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid });
 
-/** A port's address: OpenStack's prefix, then the last digits of its id. */
+/** MAC address of a port: the prefix of OpenStack and the last digits of the port's id. */
 export const macAddressOf = (portId: string): string =>
   ["fa", "16", "3e", ...(portId.slice(-6).match(/../g) ?? [])].join(":");
 
-/** An earlier version stored no MAC addresses. */
+/** Interface of a router. Adds the MAC address, which an earlier version did not store. */
 const routerInterface = z
   .strictObject({
     port_id: uuid,

@@ -26,9 +26,9 @@ import { builtInTasks, taskRecord } from "./tasks.ts";
 const areDifferent = (keys: readonly { readonly sha256: string }[]): boolean =>
   new Set(keys.map(({ sha256 }) => sha256)).size === keys.length;
 
-/** The state of the provider: one list of full records per kind. */
+/** The state of the provider: one list of complete records for each kind. */
 export const stateSchema = z.strictObject({
-  keys: z.array(keyRecord).refine(areDifferent, { error: "one key cannot be two" }),
+  keys: z.array(keyRecord).refine(areDifferent, { error: "two keys have the same sha256" }),
   containers: z.array(containerRecord),
   instances: z.array(instanceRecord),
   lifecycle_policies: z.array(policyRecord),
@@ -50,7 +50,7 @@ export type State = z.output<typeof stateSchema>;
 export type CollectionName = keyof State;
 export type RecordOf<C extends CollectionName> = State[C][number];
 
-/** The state that the service starts with. The first record of each list is not locked. */
+/** State of a new service. The first record of each list is not locked. */
 export const builtInState = (): State => ({
   keys: builtInKeys(),
   containers: builtInContainers(),
@@ -74,11 +74,11 @@ interface Named {
   readonly name: string;
 }
 
-/** A container and a cluster have no id but their name, within project and region. */
+/** Key of a container or cluster, which is identified by project, region and name. */
 export const namedKey = ({ project_id, region_id, name }: Named): string =>
   JSON.stringify([project_id, region_id, name]);
 
-/** The identity of an event; its uuid is only a label. */
+/** Key of a storage event. Its uuid does not identify it. */
 export const storageEventKey = (
   event: Pick<RecordOf<"storage_events">, "client_id" | "name"> & {
     readonly storage_name?: string | undefined;
@@ -109,6 +109,6 @@ const KEY_OF: { readonly [C in CollectionName]: (record: RecordOf<C>) => string 
   prices: ({ region_id, starts_at }) => JSON.stringify([region_id, starts_at]),
 };
 
-/** The key by which a record is stored and found. */
+/** Key under which a record is stored. */
 export const keyOf = <C extends CollectionName>(collection: C, record: RecordOf<C>): string =>
   KEY_OF[collection](record);

@@ -3,7 +3,7 @@ import { STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
 import { exactUint64, UINT64_RULE } from "../../contract/values.ts";
 import { clientId } from "./fields.ts";
 
-/** A number in a seed, decimal text in the store, which JSON keeps exact. */
+/** Limit: a number in a seed, decimal text in the store, so that JSON parsers keep it exact. */
 const limit = z
   .union([z.string(), z.int(), z.bigint()], { error: UINT64_RULE })
   .transform((value, context) => {

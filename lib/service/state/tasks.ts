@@ -7,12 +7,12 @@ import { projectAndRegion, textId, timestamp } from "../../contract/values.ts";
 import { clientId, PROJECT_A } from "./fields.ts";
 import { storedMonitor } from "./load-balancer-pools.ts";
 
-/** The work of a task at its end; then removed, so that no variable or secret name outlives it. */
+/** Work that a task does at its end. It is removed then, so that no variable or name of a secret outlives it. */
 const workSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("update-container"),
     container_name: z.string(),
-    // An earlier version accepted any names and values.
+    // An earlier version accepted any variable names and values.
     update: containerUpdateSchema.extend({
       envs: z.record(z.string(), z.string()).nullable().optional(),
     }),
@@ -27,10 +27,10 @@ const workSchema = z.discriminatedUnion("kind", [
 
 export type Work = z.output<typeof workSchema>;
 
-/** Epoch milliseconds that a Date can hold. */
+/** Epoch milliseconds within the range of Date. */
 const epochMs = z.number().min(0).max(8_640_000_000_000_000);
 
-/** The task becomes RUNNING at the first instant and ends at the second. */
+/** Plan of a task: it becomes RUNNING at `startsAtMs` and ends at `endsAtMs`. */
 const planSchema = z
   .strictObject({ startsAtMs: epochMs, endsAtMs: epochMs, work: workSchema })
   .refine(({ startsAtMs, endsAtMs }) => startsAtMs <= endsAtMs, {
@@ -41,8 +41,8 @@ const planSchema = z
 const text = z.string().nullable().default(null);
 
 /**
- * The published task record; `plan` is the service's own and never shown. A running task without a
- * plan never ends.
+ * The published task record and its `plan`, which responses never contain. A running task without a plan never
+ * ends.
  */
 export const taskRecord = taskSchema
   .extend({
@@ -71,7 +71,7 @@ export const taskRecord = taskSchema
   .strict()
   .refine(({ state, plan }) => plan === null || state === "NEW" || state === "RUNNING", {
     path: ["plan"],
-    error: "a task that has ended has none",
+    error: "only a task in state NEW or RUNNING may have a plan",
   });
 
 export type TaskRecord = z.output<typeof taskRecord>;

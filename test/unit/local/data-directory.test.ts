@@ -170,7 +170,7 @@ describe("an error of LevelDB in a data directory", () => {
     const failure = new StoredStateError([{ path: "routers.0.id", rule: "required" }]);
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
-      `data directory ${directory}: damaged: what is stored is not a state: routers.0.id: required`,
+      `data directory ${directory}: damaged: stored state is invalid: routers.0.id: required`,
     );
   });
 

@@ -167,7 +167,7 @@ test("the request over the limit is refused with the seconds to wait, and passes
   expect(refused.headers.get("retry-after")).toBe("1");
   expect(refused.body).toMatchObject({
     exception_class: "HTTPError",
-    message: "rate limit: 2 a second",
+    message: "rate limit: 2 requests per second",
   });
   expect(justBefore).toEqual([429]);
   expect(after).toEqual([200, 200, 429]);
@@ -204,8 +204,8 @@ test("a refused request changes nothing, and its error has the form of its famil
   const streaming = await send("GET", "/streaming/ai/tasks");
 
   expect([update.status, storage.status, streaming.status]).toEqual([429, 429, 429]);
-  expect(storage.body).toEqual({ error: "rate limit: 2 a second" });
-  expect(streaming.body).toEqual({ error: "rate limit: 2 a second" });
+  expect(storage.body).toEqual({ error: "rate limit: 2 requests per second" });
+  expect(streaming.body).toEqual({ error: "rate limit: 2 requests per second" });
   expect(await stored()).toEqual(before);
 });
 
@@ -233,6 +233,6 @@ test("a clock that is set back does not keep a window closed", async () => {
   limit("key", HOUR_MS);
 
   expect(() => limit("key", 0)).not.toThrow();
-  expect(() => limit("key", 999)).toThrow("rate limit: 1 a second");
+  expect(() => limit("key", 999)).toThrow("rate limit: 1 requests per second");
   expect(() => limit("key", 1000)).not.toThrow();
 });

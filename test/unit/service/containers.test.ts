@@ -97,7 +97,7 @@ test("disabling makes the status Disabled, enabling makes it Ready", async () =>
 
 test("a container is held by its task until the task has ended", async () => {
   const { send, clock } = await startService();
-  await send("PATCH", CONTAINER, { body: { timeout: 1 } });
+  const accepted = await send("PATCH", CONTAINER, { body: { timeout: 1 } });
 
   const atOnce = await send("PATCH", CONTAINER, { body: { timeout: 2 } });
   await clock.advance(9_999);
@@ -108,7 +108,7 @@ test("a container is held by its task until the task has ended", async () => {
   expect([atOnce.status, justBefore.status, after.status]).toEqual([409, 409, 200]);
   expect(atOnce.body).toMatchObject({
     exception_class: "ConflictError",
-    message: "a running task holds the container",
+    message: `task ${accepted.body.tasks[0]} holds the container; retry when the task has ended`,
   });
 });
 

@@ -132,6 +132,6 @@ test("an order is refused if no JSON number holds its price exactly", async () =
 
   expect(large.price_status).toBe("show");
   expect(tooLarge.invalid_fields).toEqual({
-    volumes: ["cost more than a JSON number can tell exactly"],
+    volumes: ["the total price is too large for a JSON number"],
   });
 });

@@ -95,7 +95,7 @@ test("a locked instance answers 409 whatever its state, and stays as it is", asy
   expect([suspended.status, active.status]).toEqual([409, 409]);
   expect(suspended.body).toMatchObject({
     exception_class: "ConflictError",
-    message: "a running task holds the instance",
+    message: "task some-task holds the instance; retry when the task has ended",
   });
   expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
 });

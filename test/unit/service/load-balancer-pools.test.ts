@@ -267,7 +267,7 @@ test("an IPv6 address is the same member however it is written", async () => {
   expect(before.members).toMatchObject([{ address: "2001:db8::1" }]);
   expect([twice.status, twice.body.message]).toEqual([
     400,
-    "members.1: repeats the address and protocol_port of another",
+    "members.1: duplicate address and protocol_port",
   ]);
 });
 

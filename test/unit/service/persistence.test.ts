@@ -133,12 +133,10 @@ test("each request is one batch, and so is each step of a task", async () => {
 test.each([
   ["a record that is none", "routers/x", '{"id":7}', "routers.0.id: a string, and 12 more"],
   ["a list that is none", "images/x", "{}", "images: unknown field"],
-  ["half a record", "routers/x", '{"id"', "routers/x: must be readable JSON"],
+  ["half a record", "routers/x", '{"id"', "routers/x: must be valid JSON"],
 ])("a store that holds %s is refused at the start", async (_, key, text, problem) => {
   const store = await open("data");
   await store.commit(new Map([[key, text]]));
 
-  await expect(startService({ store })).rejects.toThrow(
-    `what is stored is not a state: ${problem}`,
-  );
+  await expect(startService({ store })).rejects.toThrow(`stored state is invalid: ${problem}`);
 });

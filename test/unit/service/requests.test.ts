@@ -107,7 +107,9 @@ test.each([
   const answer = await send("PATCH", CONTAINER, { text });
 
   expect(answer.status).toBe(400);
-  expect(answer.body.invalid_fields).toEqual({ body: ["must be readable JSON in UTF-8"] });
+  expect(answer.body.invalid_fields).toEqual({
+    body: ["must be valid JSON in UTF-8, at most 200 levels deep"],
+  });
   expect(JSON.stringify(answer.body)).not.toContain("hush-1");
   expect(faults).toEqual([]);
 });

@@ -108,9 +108,9 @@ test.each([
     `subnet ${FREE_IN_OTHER_PROJECT} does not exist`,
   ],
   [
-    "a subnet is given twice",
+    "a subnet is listed twice",
     { interfaces: [{ subnet_id: FREE_1 }, { subnet_id: FREE_1 }] },
-    `subnet ${FREE_1} is given twice`,
+    `subnet ${FREE_1} is listed twice; a router has one interface per subnet`,
   ],
   [
     "the network of a manual gateway is unknown",

@@ -71,7 +71,7 @@ test("a limit of a storage event is an exact number in a seed, whatever its size
 });
 
 test.each([
-  ["{", [": must be readable JSON"]],
+  ["{", [": must be valid JSON"]],
   ["[]", [": an object"]],
   [changed((seed) => delete seed.routers), ["routers: required"]],
   [changed((seed) => (seed.vms = [])), ["vms: unknown field"]],
@@ -100,14 +100,17 @@ test.each([
     changed((seed) => (seed.load_balancer_pools[0].timeout_client_data = 86_400_001)),
     ["load_balancer_pools.0.timeout_client_data: at most 86400000"],
   ],
-  [changed((seed) => (seed.keys[1].sha256 = seed.keys[0].sha256)), ["keys: one key cannot be two"]],
+  [
+    changed((seed) => (seed.keys[1].sha256 = seed.keys[0].sha256)),
+    ["keys: two keys have the same sha256"],
+  ],
   [
     changed((seed) => (seed.tasks[0].created_on = "yesterday")),
     ["tasks.0.created_on: a time such as 2026-01-31T12:00:00Z"],
   ],
   [
     changed((seed) => (seed.tasks[0].plan = plan(1, 2))),
-    ["tasks.0.plan: a task that has ended has none"],
+    ["tasks.0.plan: only a task in state NEW or RUNNING may have a plan"],
   ],
   [
     changed((seed) => Object.assign(seed.tasks[0], { state: "NEW", plan: plan(2, 1) })),
@@ -128,8 +131,8 @@ test("two records of one identity are refused, because one would silently win", 
   });
 
   expect(problemsOf(text)).toEqual([
-    "containers.2: has the identity of an earlier record",
-    "storage_events.2: has the identity of an earlier record",
+    "containers.2: duplicate of containers.0",
+    "storage_events.2: duplicate of storage_events.0",
   ]);
 });
 

@@ -72,7 +72,8 @@ test("creating an event that exists is a conflict, and the first one stays", asy
 
   expect(second.status).toBe(409);
   expect(second.body).toEqual({
-    error: "an event with this name, storage_name and bucket_name exists",
+    error:
+      "an event with this name, storage_name and bucket_name exists already; change it with PUT",
   });
   const { reaching_used_space } = (await send("GET", EVENTS)).body;
   expect(reaching_used_space).toContainEqual(
