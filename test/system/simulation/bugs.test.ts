@@ -4,7 +4,7 @@ import { run } from "./run.ts";
 
 const MAX_SEEDS = 1_000;
 
-/** The first seed of whose run the invariant is said to be broken. */
+/** The first seed with a run that violates the bug's invariant; undefined when none of them does. */
 const firstFound = async ({ invariant, tamper }: (typeof BUGS)[number]) => {
   for (let seed = 1; seed <= MAX_SEEDS; seed++) {
     const { violations } = await run({ seed, tampering: tamper() });

@@ -7,8 +7,8 @@ import { openCloud } from "./cloud/cloud.ts";
 const STORM_MS = 6 * 60_000;
 const LEASE_MS = 100_000;
 
-test("a check that meets another sync at work waits for its turn and reports no violation", async () => {
-  // A seed with a valid config, with none of its faults.
+test("a check during another sync waits for it and reports no violation", async () => {
+  // A seed with a valid config, run without any fault.
   const cloud = await openCloud({
     seed: 810820609,
     only: new Set(),

@@ -1,20 +1,20 @@
 import type { Cloud } from "./cloud/cloud.ts";
 import { type Input, keyOf } from "./plan/deeds.ts";
 
-/** Something that happened in a run. */
+/** One line of a run's history. */
 export interface Moment {
-  /** Since the beginning. */
+  /** Virtual time since the start of the run, ms. */
   readonly afterMs: number;
   readonly text: string;
 }
 
 const done = ({ afterMs, id, deed, asking }: Input): Moment => {
   const how = JSON.stringify(deed);
-  const what = asking ? `: ${keyOf(asking)} is asked for: ${JSON.stringify(asking.data)}` : "";
+  const what = asking ? `: ${keyOf(asking)} is requested: ${JSON.stringify(asking.data)}` : "";
   return { afterMs, text: `${id} ${how}${what}` };
 };
 
-/** What was asked for, what went wrong, and what came of it at the provider, in the order of time. */
+/** Inputs, faults and effects at the provider, in the order of time. */
 export const historyOf = (cloud: Cloud): readonly Moment[] => {
   const { faults, chronicle, startsAt, inputs, versions } = cloud;
   const moment = (at: number, text: string): Moment => ({ afterMs: at - startsAt, text });

@@ -1,7 +1,7 @@
 import { endedCommands } from "./checks/ended-commands.ts";
 import type { Cloud } from "./cloud/cloud.ts";
 
-/** The call itself, without whatever tells it from others of its kind. */
+/** The kind of a call: its name without ids and numbers. */
 const callOf = (place: string): string =>
   place
     .replace(/ #\d+$/, "")
@@ -11,8 +11,8 @@ const callOf = (place: string): string =>
     .replaceAll(/\/\d+/g, "/…");
 
 /**
- * What a run has come upon, by name: faults and where they struck, fates of tasks, ends of commands,
- * events. What is never met is not tested, whatever the plan says.
+ * Coverage of a run, by name: faults and the calls that they struck, fault decisions about tasks,
+ * ends of commands, and events. What no run covers is not tested.
  */
 export const metIn = async (cloud: Cloud): Promise<readonly string[]> => {
   const { faults, bus, fates } = cloud;

@@ -6,15 +6,17 @@ const HOUR_MS = 60 * 60 * 1000;
 const line = ({ afterMs, text }: Moment): string =>
   `${(afterMs / 1000).toFixed(3).padStart(10)} s  ${text}`;
 
-/** What a person needs to find the cause: the shortest history, and how to see it again. */
+/**
+ * The violation, the shortest history that still shows it, and the command that runs the seed again.
+ */
 export const violationText = (found: RunReport, shortest: RunReport): string =>
   [
     `seed ${found.seed} breaks invariant ${shortest.violations[0]?.invariant}:`,
     ...shortest.violations.map(({ invariant, text }) => `  ${invariant}: ${text}`),
-    `the shortest history found: ${shortest.parts.length} of ${found.parts.length} deeds, ` +
+    `the shortest history found: ${shortest.parts.length} of ${found.parts.length} workload steps, ` +
       `${shortest.struck.length} of ${found.struck.length} faults`,
     ...shortest.history.map(line),
-    `run it alone: npm run simulate -- --seed ${found.seed}`,
+    `to run it alone: npm run simulate -- --seed ${found.seed}`,
   ].join("\n");
 
 export interface Totals {
@@ -24,7 +26,7 @@ export interface Totals {
   readonly seconds: number;
 }
 
-/** What runs have come upon, by name, each with the number of runs. */
+/** Coverage by name, each with the number of runs. */
 export const metText = (met: ReadonlyMap<string, number>): string =>
   [...met]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -13,35 +13,35 @@ const MAX_REST_MS = 2 * 60 * 60_000;
 
 export interface RunOptions {
   readonly seed: number;
-  /** Only these strikes, as `place kind`; absent: all that chance brings. */
+  /** Only these faults, as `place kind`; absent: every fault that the seed decides. */
   readonly only?: ReadonlySet<string> | undefined;
-  /** Only the inputs and versions of the config of these ids; absent: all. */
+  /** Only the inputs and config versions with these ids; absent: all. */
   readonly parts?: ReadonlySet<string> | undefined;
-  /** A deliberate bug; absent: the system as it is. */
+  /** A deliberate bug; absent: the system without one. */
   readonly tampering?: Tampering | undefined;
 }
 
 export interface RunReport {
   readonly seed: number;
   readonly violations: readonly Violation[];
-  /** Ids of what was done: inputs, and versions of the config. */
+  /** Ids of the workload: inputs and config versions. */
   readonly parts: readonly string[];
   readonly struck: readonly Strike[];
-  /** How much time went by in the run. */
+  /** Virtual duration of the run, ms. */
   readonly virtualMs: number;
-  /** What happened, in the order of time. */
+  /** The run's history, in the order of time. */
   readonly history: readonly Moment[];
-  /** What it has come upon, each once. */
+  /** Coverage of the run, each name once. */
   readonly met: readonly string[];
 }
 
-/** A person looks at the dead letters, and sends them back. */
+/** The operator redrives all dead letters. */
 const redrive = async ({ triggers, queue }: Cloud): Promise<void> => {
   for (const { name, event } of triggers.undelivered.splice(0)) triggers.deliver(name, event);
   await queue.redrive();
 };
 
-/** Far more than any run needs that does not turn in circles. */
+/** Far more calls than a run without an endless loop makes. */
 const MAX_CALLS = 200_000;
 
 const isAtRest = async ({ ledger, queue, triggers, jobs, people }: Cloud): Promise<boolean> => {
@@ -56,7 +56,10 @@ const isAtRest = async ({ ledger, queue, triggers, jobs, people }: Cloud): Promi
   return due.length === 0 && queue.isEmpty();
 };
 
-/** With the faults off, the system has to come to rest by itself, dead letters aside. */
+/**
+ * Waits without faults until nothing is due or under way; only dead letters need the operator.
+ * @returns whether that happened in time
+ */
 const comeToRest = async (cloud: Cloud): Promise<boolean> => {
   const { timeline, faults } = cloud;
   const endsAt = timeline.now() + MAX_REST_MS;
@@ -68,7 +71,7 @@ const comeToRest = async (cloud: Cloud): Promise<boolean> => {
   return false;
 };
 
-/** One run: the storm, the rest, and what of the invariants was broken. */
+/** One run: a phase with faults, a phase without, and then the checks of all invariants. */
 export const run = async ({
   seed,
   only,
@@ -88,7 +91,7 @@ export const run = async ({
   const isQuiet = await comeToRest(cloud);
   const violations = isQuiet
     ? [...chronicle.violations, ...(await checkAll(cloud, inputs))]
-    : [...chronicle.violations, { invariant: 0, text: "does not come to rest" }];
+    : [...chronicle.violations, { invariant: 0, text: "the system does not come to rest" }];
   return {
     seed,
     violations,

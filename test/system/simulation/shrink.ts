@@ -2,23 +2,25 @@ import type { Violation } from "./cloud/chronicle.ts";
 import { strikeId } from "./engine/faults.ts";
 import { type RunOptions, type RunReport, run } from "./run.ts";
 
-/** Enough to shorten a history of hundreds to a handful, and over in a minute. */
+/** Enough to reduce hundreds of entries to a handful within a minute. */
 const MAX_RUNS = 400;
 
-/** What is left of a history: what was done in it, and the faults that struck. */
+/** The workload and the faults that a run keeps. */
 interface History {
   readonly parts: readonly string[];
   readonly strikes: readonly string[];
 }
 
-/** What is the same about a violation whoever it is of: another one must not take its place. */
+/**
+ * The violation without ids and numbers. A shorter history must not replace it by another violation.
+ */
 const causeOf = ({ invariant, text }: Violation): string =>
   `${invariant} ${text
     .replaceAll(/\d{12}\/[\w:-]+/g, "…")
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…")
     .replaceAll(/\d+/g, "…")}`;
 
-/** Halves, then quarters, and so on: what can go together goes in few tries (delta debugging). */
+/** Yields halves, then quarters, and so on: large parts are removed in few runs (delta debugging). */
 function* slices(items: readonly string[]): Generator<ReadonlySet<string>> {
   for (let size = items.length; size > 1; ) {
     size = Math.ceil(size / 2);
@@ -30,11 +32,11 @@ function* slices(items: readonly string[]): Generator<ReadonlySet<string>> {
 }
 
 /**
- * Takes away whatever the violation does not need: what was done first, then faults, until nothing
- * more can go. What is left is the same run with less in it, for a fate depends on the name of a call
- * only.
- * @returns the report of the shortest run found that breaks the same for the same cause, which comes
- * first among its violations
+ * Removes everything that the violation does not need: first workload, then faults, until no removal
+ * is possible. A fault decision depends on the name of its call only, so the rest of the run stays as
+ * it was.
+ * @returns the report of the shortest run found with the same violation, which is the first in its
+ * list
  */
 export const shrink = async (options: RunOptions, found: RunReport): Promise<RunReport> => {
   const [first] = found.violations;

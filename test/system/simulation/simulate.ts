@@ -7,15 +7,15 @@ import { metText, totalsText } from "./report.ts";
 import type { JobResult } from "./worker.ts";
 
 /*
- * Runs many seeds on all cores, fresh ones unless told. Ends with status 1 when an invariant was
- * broken, with seed and shortest history of each. `--met` shows in how many runs each kind of fault
- * has struck where, and how commands have ended.
+ * Runs many seeds on all cores, fresh ones by default. Exits with status 1 when an invariant was
+ * violated, and prints the seed and the shortest history of each violation. `--met` prints the
+ * coverage: in how many runs each kind of fault struck at each call, and how commands ended.
  */
 
 const WORKER = fileURLToPath(new URL("./worker.mjs", import.meta.url));
-/** Of seeds that nobody has chosen. */
+/** Upper bound of a random first seed. */
 const MAX_SEED = 2 ** 31;
-/** More would say nothing new, and each takes a while to shorten. */
+/** More violations seldom add information, and shortening each takes up to a minute. */
 const MAX_VIOLATIONS = 5;
 const PROGRESS_EVERY = 1_000;
 
@@ -45,7 +45,7 @@ const readOptions = () => {
 const wholeNumber = (option: string, text: string): number => {
   const value = Number(text);
   const isOne = text !== "" && Number.isSafeInteger(value) && value >= 0;
-  return isOne ? value : refuse(`--${option}: a whole number from 0, not ${text}`);
+  return isOne ? value : refuse(`--${option} must be a whole number from 0, not "${text}"`);
 };
 
 const values = readOptions();
@@ -61,7 +61,7 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** By what runs have come upon, how many of them have. */
+/** Number of runs by coverage name. */
 const met = new Map<string, number>();
 
 const note = ({ virtualMs, text, ...result }: JobResult): void => {
@@ -75,7 +75,7 @@ const note = ({ virtualMs, text, ...result }: JobResult): void => {
   if (totals.seeds % PROGRESS_EVERY === 0) print(`${totals.seeds} of ${count} seeds`);
 };
 
-/** Gives one process seed after seed, until there is none left. */
+/** Sends one seed after another to a worker process, until none is left. */
 const runWorker = (): Promise<void> =>
   new Promise((resolve, reject) => {
     const worker = fork(WORKER, { execArgv: ["--enable-source-maps"] });
@@ -92,7 +92,10 @@ const runWorker = (): Promise<void> =>
       note(result);
       give();
     });
-    worker.on("exit", (code) => code && reject(new Error(`a worker ended with status ${code}`)));
+    worker.on(
+      "exit",
+      (code) => code && reject(new Error(`a worker process exited with status ${code}`)),
+    );
     give();
   });
 

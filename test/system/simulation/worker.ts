@@ -2,16 +2,16 @@ import { violationText } from "./report.ts";
 import { run } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
-/** From the one who shares the work out: the next seed. */
+/** A message of the parent process: the next seed. */
 interface Job {
   readonly seed: number;
 }
 
-/** What came of a seed; with a violation, what a person is to read of it. */
+/** The result of one seed; `text` describes a violation. */
 export interface JobResult {
   readonly seed: number;
   readonly virtualMs: number;
-  /** What the run has come upon. */
+  /** Coverage of the run. */
   readonly met: readonly string[];
   readonly text: string | undefined;
 }

@@ -3,11 +3,11 @@ import { connectionLost } from "../../../support/provider.ts";
 import { AMBIGUITY_WINDOW_MS } from "../cloud/cloud.ts";
 import type { Tampering } from "../cloud/tampering.ts";
 
-/** A deliberate bug, and the invariant that it breaks. */
+/** A deliberate bug, and the invariant that it violates. */
 export interface Bug {
   readonly name: string;
   readonly invariant: number;
-  /** Made anew for each run: some of them remember. */
+  /** Creates the bug for one run; some bugs have state. */
   readonly tamper: () => Tampering;
 }
 
@@ -21,7 +21,7 @@ const stateOf = ({ state }: Value): Value =>
 const hasEnded = (item: LedgerItem): boolean =>
   isOf("command", item) && "endedAt" in stateOf(item.value);
 
-/** Has every write of one kind of item written as something else. */
+/** Replaces every written item by a changed one. */
 const rewriting =
   (change: (item: LedgerItem) => LedgerItem): NonNullable<Tampering["ledger"]> =>
   (ledger) => ({ ...ledger, write: (item) => ledger.write(change(item)) });
@@ -31,7 +31,7 @@ const withValue = (item: LedgerItem, fields: Value): LedgerItem => ({
   value: { ...item.value, ...fields },
 });
 
-/** Changes the JSON of every reply to a read. */
+/** Changes the JSON text of every reply to a read. */
 const rereading =
   (change: (text: string) => string): NonNullable<Tampering["fetch"]> =>
   (fetch) =>
@@ -46,7 +46,7 @@ const rounded = (text: string): string =>
 
 export const BUGS: readonly Bug[] = [
   {
-    name: "an entry that the bus did not take counts as published",
+    name: "an entry that the bus refused counts as published",
     invariant: 1,
     tamper: () => ({
       bus: (bus) => ({
@@ -56,14 +56,14 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "a command that has ended is due no more before its events are out",
+    name: "an ended command is not due although its events are unpublished",
     invariant: 1,
     tamper: () => ({
       ledger: rewriting((item) => (hasEnded(item) ? { ...item, dueAt: undefined } : item)),
     }),
   },
   {
-    name: "absence counts at once, without waiting for requests that are still on their way",
+    name: "absence counts at once, although requests are still on their way",
     invariant: 2,
     tamper: () => ({ ambiguityWindowMs: 0 }),
   },
@@ -73,7 +73,7 @@ export const BUGS: readonly Bug[] = [
     tamper: () => ({ ambiguityWindowMs: AMBIGUITY_WINDOW_MS - 30_000 }),
   },
   {
-    name: "a connection that was lost is taken for one that never was",
+    name: "a lost connection is taken for a refused one",
     invariant: 2,
     tamper: () => ({
       fetch: (fetch) => async (request) => {
@@ -92,7 +92,7 @@ export const BUGS: readonly Bug[] = [
     tamper: () => ({ leaseMs: 500 }),
   },
   {
-    name: "a lane that somebody else has changed in the meantime is written all the same",
+    name: "a conflict on a lane is taken for a write",
     invariant: 3,
     tamper: () => ({
       ledger: (ledger) => ({
@@ -105,12 +105,12 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "a task that has not begun is taken for one that has finished",
+    name: "a task that has not begun counts as finished",
     invariant: 4,
     tamper: () => ({ fetch: rereading((text) => text.replaceAll('"NEW"', '"FINISHED"')) }),
   },
   {
-    name: "no more than two of a command's tasks are followed",
+    name: "only two of a command's tasks are followed",
     invariant: 4,
     tamper: () => ({
       ledger: rewriting((item) => {
@@ -131,7 +131,7 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "an end is told before it is written",
+    name: "an end is published before it is written",
     invariant: 5,
     tamper: () => ({
       ledger: (ledger) => ({
@@ -145,7 +145,7 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "a pause that the provider asks for is forgotten",
+    name: "a pause of the provider is forgotten",
     invariant: 6,
     tamper: () => ({
       ledger: (ledger) => ({
@@ -158,7 +158,7 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "every machine counts for itself",
+    name: "every machine counts its own permits only",
     invariant: 6,
     tamper: () => ({
       ledger: (ledger) => ({
@@ -171,12 +171,12 @@ export const BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "limits of thresholds are read with JSON's own numbers",
+    name: "limits of thresholds are read as JavaScript numbers",
     invariant: 7,
     tamper: () => ({ fetch: rereading(rounded) }),
   },
   {
-    name: "an invalid config is taken for one that wants nothing",
+    name: "an invalid config counts as one that wants nothing",
     invariant: 7,
     tamper: () => ({
       source: (source) => ({
@@ -207,7 +207,7 @@ export const BUGS: readonly Bug[] = [
     },
   },
   {
-    name: "64-bit numbers go through JSON's own",
+    name: "64-bit numbers are sent as JavaScript numbers",
     invariant: 9,
     tamper: () => ({
       fetch: (fetch) => async (request) => {

@@ -41,7 +41,7 @@ const CHECKS: readonly Check[] = [
   checkNumbers,
 ];
 
-/** Begins to look at what can only be seen at the moment it happens. */
+/** Starts the checks that have to observe each step. */
 export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
   watchRateLimit(cloud);
@@ -50,9 +50,9 @@ export const watch = (cloud: Cloud): void => {
   watchThresholds(cloud);
 };
 
-/** Holds the system at rest against every invariant. */
+/** Checks every invariant on the system at rest. */
 export const checkAll: Check = async (cloud, inputs) => [
-  // It goes on from where the system rests, so it comes first, and whatever it does is checked too.
+  // This check runs further syncs, so it comes first: the others check their results too.
   ...(await checkThresholds(cloud)),
   ...(await Promise.all(CHECKS.map((check) => check(cloud, inputs)))).flat(),
 ];

@@ -5,10 +5,10 @@ import type { Violation } from "../cloud/chronicle.ts";
 import { AMBIGUITY_WINDOW_MS, type Cloud } from "../cloud/cloud.ts";
 import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 
-/** How far clocks may be from each other. */
+/** Largest difference of two clocks, ms. */
 const SKEW_MS = 15_000;
 const UNKNOWN: ReadonlySet<string> = new Set(["ambiguous", "lost"]);
-/** Codes of calls that had no permit or no key. */
+/** Codes of calls without a permit or a key. */
 const UNSENT: ReadonlySet<string> = new Set([
   "budget-spent",
   "budget-unavailable",
@@ -16,20 +16,22 @@ const UNSENT: ReadonlySet<string> = new Set([
   "paused",
 ]);
 
-/** An attempt without an end may have lasted as long as its lease. */
+/** Whether a time lies within an attempt. One without an end may have lasted as long as its lease. */
 const covers = ({ startedAt, endedAt }: NumberedAttempt, at: number): boolean =>
   at >= startedAt - SKEW_MS && at <= (endedAt ?? startedAt + ATTEMPT_LEASE_MS) + SKEW_MS;
 
 const isAnswered = ({ disposition, status }: NumberedAttempt): boolean =>
   disposition === "answered" || status !== undefined;
 
-/** After a refusal because of a lock it is sent again in 10 s, less what clocks may differ by. */
+/**
+ * Whether an attempt follows a lock too early: the engine waits 10 s, and clocks may differ by 5 s.
+ */
 const isTooSoon = ({ code, endedAt }: NumberedAttempt, { startedAt }: NumberedAttempt): boolean =>
   code === "locked" && endedAt !== undefined && startedAt < endedAt + 5_000;
 
 /**
- * Absence of a router counts only after the settle time since the last send that may have left: at the
- * latest when the lease of its sender ended, however late that was noticed.
+ * Whether an attempt begins before the ambiguity window of the last send has passed. The window
+ * begins at the latest when the lease of the sender ended, however late that was noticed.
  */
 const isBeforeSettled = (
   { disposition = "", startedAt, endedAt }: NumberedAttempt,
@@ -49,23 +51,26 @@ const untruths = (
   return [
     ...(attempts.length === attemptCount
       ? []
-      : [`has ${attemptCount} attempts, and the history ${attempts.length}`]),
+      : [`counts ${attemptCount} attempts, but its history has ${attempts.length}`]),
     ...(sent.some((at) => !attempts.some((attempt) => covers(attempt, at)))
-      ? ["has sent a request that its history does not know"]
+      ? ["sent a request that its history does not have"]
       : []),
     ...attempts
       .filter((attempt) => isAnswered(attempt) && !sent.some((at) => covers(attempt, at)))
-      .map(({ number }) => `attempt ${number} was answered, and nothing was sent`),
+      .map(({ number }) => `attempt ${number} was answered, but no request was sent`),
     ...attempts
       .filter(({ code = "" }) => UNSENT.has(code))
-      .map(({ number, code }) => `attempt ${number} was none: ${code}`),
+      .map(
+        ({ number, code }) =>
+          `attempt ${number} is in the history although no request was sent: ${code}`,
+      ),
     ...attempts
       .filter(({ endedAt }) => endedAt === undefined)
       .map(({ number }) => `attempt ${number} has no end`),
     ...attempts
       .slice(1)
       .filter((next, index) => !hasJumped && isTooSoon(attempts[index] ?? next, next))
-      .map(({ number }) => `attempt ${number} came too soon after a lock`),
+      .map(({ number }) => `attempt ${number} began too soon after a lock`),
     ...attempts
       .slice(1)
       .filter(
@@ -74,14 +79,17 @@ const untruths = (
           operation === createRouter.id &&
           isBeforeSettled(attempts[index] ?? next, next),
       )
-      .map(({ number }) => `attempt ${number} came before the ambiguity window was over`),
+      .map(({ number }) => `attempt ${number} began before the end of the ambiguity window`),
     ...(unknown.length === lostReplies
       ? []
-      : [`has ${unknown.length} attempts without a reply, and says ${lostReplies}`]),
+      : [`has ${unknown.length} attempts without a reply, but lostReplies is ${lostReplies}`]),
   ];
 };
 
-/** The ledger keeps the history of a command: every request that left is an attempt, none is made up. */
+/**
+ * The ledger has the whole history of a command: every request is an attempt, and every attempt a
+ * request.
+ */
 export const checkAttempts = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const commands = await endedCommands(cloud);
   const hasJumped = cloud.faults.struck.some(({ kind }) => kind === "clock jump");

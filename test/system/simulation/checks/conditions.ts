@@ -3,11 +3,11 @@ import type { Cloud } from "../cloud/cloud.ts";
 import { doHold } from "../plan/guards.ts";
 import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 
-/** Clocks differ, and between a look and what follows from it there may be several slow calls. */
+/** Clocks differ, and between a check and its consequence there may be several slow calls. */
 const LATE_MS = 5_000;
 const SLOWLY_LATE_MS = 45_000;
 
-/** How long after a look a machine may act on it. */
+/** How long after a check a machine may act on it, ms. */
 const lateness = ({ faults }: Cloud): number =>
   faults.struck.some(({ kind }) => /slow|frozen|jump|turn/.test(kind)) ? SLOWLY_LATE_MS : LATE_MS;
 
@@ -22,19 +22,19 @@ const brokenGuards = (
     at < changedAt ? !holdBefore : !holdAfter && (!holdBefore || at > changedAt + SLOWLY_LATE_MS);
   const neverBroken = holdBefore && (holdAfter || state.endedAt < changedAt - SLOWLY_LATE_MS);
   return [
-    ...(sent.some(isBrokenAt) ? ["was sent although a guard was broken"] : []),
-    ...(neverBroken && state.reason === "guard" ? ["ended by a guard that holds"] : []),
+    ...(sent.some(isBrokenAt) ? ["was sent although a guard did not hold"] : []),
+    ...(neverBroken && state.reason === "guard" ? ["was cancelled by a guard that holds"] : []),
   ];
 };
 
 const brokenDryRun = ({ dryRun = false, state }: Ended, sent: readonly number[]) => [
-  ...(dryRun && sent.length > 0 ? ["was sent, and is a dry run"] : []),
+  ...(dryRun && sent.length > 0 ? ["was sent although it is a dry run"] : []),
   ...(state.status === "succeeded" && (state.outcome === "dry-run") !== dryRun
-    ? [`ended as ${state.outcome}, dry run or not`]
+    ? [`ended with outcome ${state.outcome}, which does not fit its dryRun`]
     : []),
 ];
 
-/** It may go on when those that it waits for have succeeded, and did what they are for. */
+/** A command may start when all commands of `after` have succeeded and taken effect. */
 const brokenOrder = (
   { chronicle }: Cloud,
   { sender, after = [], dryRun, state }: Ended,
@@ -55,9 +55,9 @@ const brokenOrder = (
     (id) => (all.get(`${sender}/${id}`)?.state.endedAt ?? 0) < state.endedAt,
   );
   if (state.reason === "dependency" && closed.length === 0 && endedBefore) {
-    return ["was cancelled because of others, and they have succeeded"];
+    return ["was cancelled as dependent, but the commands of after have succeeded"];
   }
-  return hasGoneOn ? closed.map((id) => `has not waited for ${id}`) : [];
+  return hasGoneOn ? closed.map((id) => `did not wait for ${id}`) : [];
 };
 
 const brokenDeadline = (
@@ -67,7 +67,7 @@ const brokenDeadline = (
 ): readonly string[] =>
   sent.some((at) => at > deadline + lateness(cloud)) ? ["was sent after its deadline"] : [];
 
-/** What a request may say beside what is to be done holds: guards, `after`, `dryRun`, deadline. */
+/** Guards, `after`, `dryRun` and the deadline of each command hold. */
 export const checkConditions = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const commands = await endedCommands(cloud);
   const all = new Map(commands.map((command) => [command.key, command]));

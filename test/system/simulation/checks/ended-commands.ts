@@ -8,10 +8,10 @@ import type { Cloud } from "../cloud/cloud.ts";
 
 const PREFIX = `${commands.kind}#`;
 
-/** A command that is over, as the ledger has it. */
+/** An ended command of the ledger. */
 export type Ended = Command & { readonly state: EndedState; readonly key: string };
 
-/** Every command of the ledger that has ended. */
+/** All ended commands of the ledger. */
 export const endedCommands = async ({ ledger }: Cloud): Promise<readonly Ended[]> => {
   const ended: Ended[] = [];
   for (const key of ledger.items.keys()) {
@@ -22,6 +22,6 @@ export const endedCommands = async ({ ledger }: Cloud): Promise<readonly Ended[]
   return ended;
 };
 
-/** When the requests of a command left, the first one first. */
+/** When the requests of a command left, in the order of time, epoch ms. */
 export const departuresOf = ({ chronicle }: Cloud, { key }: Ended): readonly number[] =>
   chronicle.departures.filter(({ command }) => command === key).map(({ at }) => at);

@@ -16,7 +16,7 @@ type Events = ReturnType<Cloud["bus"]["seen"]>;
 
 const idsOf = (events: Events): readonly string[] => [...new Set(events.map(({ id }) => id))];
 
-/** The rejections of requests for the command, and what is wrong with them. */
+/** The rejections of requests for a command, and their faults. */
 const rejectionsOf = (events: Events, key: string, askings: readonly Asking[]) => {
   const rejections = events.filter(
     ({ detailType, metadata, data }) =>
@@ -31,7 +31,7 @@ const rejectionsOf = (events: Events, key: string, askings: readonly Asking[]) =
     only?.rejectedAs !== undefined && others.length === 0
       ? rejections.filter(({ data }) => data.reason !== only.rejectedAs)
       : [];
-  // Told before there is a command of that id, and after, a rejection is not the same.
+  // A rejection before a command with that id exists differs from a later one.
   const ofOneKind = new Set(
     rejections.map(({ metadata, data }) => `${data.reason} ${metadata.commandId}`),
   );
@@ -43,14 +43,16 @@ const rejectionsOf = (events: Events, key: string, askings: readonly Asking[]) =
         ? [`${key}: ${idsOf(rejections).length} rejections of ${askings.length} requests`]
         : []),
       ...otherwise.map(
-        ({ data }) => `${key} was rejected as ${data.reason}, and is ${only?.rejectedAs}`,
+        ({ data }) => `${key} was rejected as ${data.reason} instead of ${only?.rejectedAs}`,
       ),
-      ...(asIfItsOwn.length > 0 ? [`${key}: another's rejection looks like its end`] : []),
+      ...(asIfItsOwn.length > 0
+        ? [`${key}: the rejection of another request looks like its end`]
+        : []),
     ],
   };
 };
 
-/** What became of all requests for one command. */
+/** Checks the outcome of all requests for one command. */
 const checkOne = async (
   { ledger }: Cloud,
   events: Events,
@@ -65,10 +67,10 @@ const checkOne = async (
   if (!command) {
     return rejections.length > 0
       ? wrong
-      : [...wrong, `${key} was asked for, and nobody has heard of it`];
+      : [...wrong, `${key} was requested, but neither accepted nor rejected`];
   }
   if (askings.every(({ rejectedAs }) => rejectedAs))
-    return [`${key} was accepted, and must not be`];
+    return [`${key} was accepted although it must be rejected`];
   if (!isEnded(command) || !command.state.settled) {
     return [`${key} has not ended: ${command.state.status}`];
   }
@@ -76,21 +78,23 @@ const checkOne = async (
   return [
     ...wrong,
     ...(idsOf(rejections).length < wishes.size - 1
-      ? [`${key} was asked for in ${wishes.size} ways, and nobody was refused`]
+      ? [`${key} was requested with ${wishes.size} payloads, but none was rejected`]
       : []),
-    ...(idsOf(accepted).length === 1 ? [] : [`${key}: its acceptance was not told, or as several`]),
+    ...(idsOf(accepted).length === 1
+      ? []
+      : [`${key}: CommandAccepted was not published with exactly one id`]),
     ...(idsOf(ends).length === 1
       ? []
-      : [`${key}: ${ends.length} terminal events, of different ids or none`]),
+      : [`${key}: ${ends.length} terminal events with different ids, or none`]),
     ...(ends.some(({ detailType }) => detailType !== WORDS[command.state.status])
-      ? [`${key} is ${command.state.status}, and an event says ${ends[0]?.detailType}`]
+      ? [`${key} is ${command.state.status}, but ${ends[0]?.detailType} was published`]
       : []),
   ];
 };
 
 /**
  * Invariant 1: every accepted command reaches exactly one terminal state; its terminal event is
- * published at least once, always with one id. And whoever has asked hears of it.
+ * published at least once, always with one id. Every sender gets an answer.
  */
 export const checkEnds = async (
   cloud: Cloud,
@@ -114,6 +118,6 @@ export const checkEnds = async (
   );
   return [
     ...broken.flat(),
-    ...unasked.map((key) => `${key} is there, and nobody who may has asked for it`),
+    ...unasked.map((key) => `${key} exists without a permitted request`),
   ].map((text) => ({ invariant: 1, text }));
 };

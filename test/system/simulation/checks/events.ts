@@ -2,8 +2,8 @@ import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
 /**
- * Invariant 5: no event tells of a state that is not durable. The bus has looked into the ledger at
- * the moment of each publication, and at the catalogue. And the service has had no fault of its own.
+ * Invariant 5: no event reports a state that is not durable. The recording bus has compared each
+ * publication with the ledger and with the catalogue. Also, the service had no internal error.
  */
 export const checkEvents = async ({ bus, provider }: Cloud): Promise<readonly Violation[]> => [
   ...bus.broken().map((text) => ({ invariant: 5, text })),

@@ -11,7 +11,7 @@ const aiTaskSchema = z.object({
 });
 const priceRunSchema = z.object({ bucket: z.string() });
 
-/** What the ledger has of the jobs, as the subjects that events are to name. */
+/** Subjects of a kind of record in the ledger, which events have to name. */
 const recorded = (
   { ledger }: Cloud,
   kind: string,
@@ -23,7 +23,7 @@ const recorded = (
       .flatMap(({ value }) => subjectOf(value) ?? []),
   );
 
-/** Of subjects, those of which nobody was told, or by several events. */
+/** Subjects without an event, or with events of several ids, and events with an unknown subject. */
 const toldOtherwise = (
   { bus }: Cloud,
   detailType: string,
@@ -38,21 +38,21 @@ const toldOtherwise = (
     ...[...subjects]
       .map((subject) => [subject, idsOf(subject).size] as const)
       .filter(([, count]) => count !== 1)
-      .map(([subject, count]) => `${detailType} of ${subject} was told by ${count} events`),
-    ...unknown.map(({ data }) => `${detailType} of ${data[field]}, of which nothing is known`),
+      .map(([subject, count]) => `${detailType} of ${subject} was published with ${count} ids`),
+    ...unknown.map(({ data }) => `${detailType} of ${data[field]}, which the ledger does not have`),
   ];
 };
 
 const OVER: ReadonlySet<string> = new Set(["FAILURE", "REVOKED", "SUCCESS"]);
 
-/** AI tasks that had ended before anybody watched: their ends are no news. */
+/** AI tasks that had ended before the first run: their ends are not published. */
 const endedBefore: ReadonlySet<string> = new Set(
   builtInAiTasks().flatMap(({ task_id, status }) => (OVER.has(status) ? [task_id] : [])),
 );
 
 /**
- * The scheduled jobs tell what they have recorded, each by one event; and no price has changed, because
- * nobody changes any.
+ * The scheduled jobs publish each recorded fact with one id. No price changes, because no client
+ * changes any.
  */
 export const checkJobs = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const ended = recorded(
@@ -67,10 +67,10 @@ export const checkJobs = async (cloud: Cloud): Promise<readonly Violation[]> => 
     ...toldOtherwise(cloud, "AiTaskEnded", "taskId", ended),
     ...toldOtherwise(cloud, "PricesCaptured", "bucket", captured),
     ...old.map(
-      (taskId) => `the end of AI task ${taskId} was told, and it was before anybody watched`,
+      (taskId) => `the end of AI task ${taskId} was published although it was before the first run`,
     ),
     ...changed.map(
-      ({ data }) => `the price of ${data.name} has changed, and nobody has changed it`,
+      ({ data }) => `the price of ${data.name} was published as changed, but is unchanged`,
     ),
   ].map((text) => ({ invariant: 1, text }));
 };

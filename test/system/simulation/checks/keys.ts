@@ -3,14 +3,14 @@ import { rateLimits } from "../../../../lib/provider/rate-limit.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
-/** Requests that were granted before everybody knew. */
+/** Requests that had their permits before the refusal was recorded. */
 const KNOWN_AFTER_MS = 3_000;
-/** 30 s, less what clocks may differ by. */
+/** 30 s, less the difference of clocks. */
 const SHORTEST_PAUSE_MS = 16_000;
 
-/** How long it may take to look for another key, and to note that there is none. */
+/** Time for reading the key again, and for recording that there is no new one, ms. */
 const NOTED_AFTER_MS = 15_000;
-/** How far clocks may be from each other. */
+/** Largest difference of two clocks, ms. */
 const SKEW_MS = 15_000;
 
 const PREFIX = `${rateLimits.kind}#`;
@@ -19,7 +19,7 @@ const keySchema = z.object({
   key: z.object({ state: z.enum(["accepted", "refused"]), since: z.number() }),
 });
 
-/** Whoever hears that the key is refused, and finds no other, notes it for all. */
+/** A machine that receives a refusal, and finds no other key, records it for all. */
 const watchNotes = ({ ledger, provider, chronicle, timeline, keys, faults }: Cloud): void => {
   const isUndisturbed = (since: number): boolean =>
     !faults.struck.some(
@@ -35,13 +35,13 @@ const watchNotes = ({ ledger, provider, chronicle, timeline, keys, faults }: Clo
       const isNoted = noted?.state === "refused" || (noted?.since ?? 0) >= heardAt - SKEW_MS;
       const mayHaveNoted = caller.isAlive() && !caller.hasJumped() && isUndisturbed(heardAt);
       if (isNoted || !isOnlyKey() || !mayHaveNoted) return;
-      const text = `${caller.name} has not noted that the key of ${account} is refused`;
+      const text = `${caller.name} has not recorded that the key of ${account} is refused`;
       chronicle.violations.push({ invariant: 0, text });
     });
   });
 };
 
-/** While an account's key is refused, one request in 30 seconds is tried with it. */
+/** While an account's key is refused, one half-open probe leaves every 30 s. */
 const watchProbes = ({ ledger, provider, chronicle, timeline, keys }: Cloud): void => {
   const refusedSince = new Map<string, number>();
   const lastSent = new Map<string, number>();
@@ -54,10 +54,10 @@ const watchProbes = ({ ledger, provider, chronicle, timeline, keys }: Cloud): vo
   provider.onRequest(({ account, isKeyAccepted }) => {
     const since = refusedSince.get(account);
     if (isKeyAccepted || since === undefined || timeline.now() < since + KNOWN_AFTER_MS) return;
-    // A second one may be refused too, by whoever has read it as new.
+    // Another machine may have read the refused key as a new one.
     if (keys.replacements() > 1) return;
     if (timeline.now() < (lastSent.get(account) ?? 0) + SHORTEST_PAUSE_MS) {
-      const text = `${account} has sent again with a key that is refused`;
+      const text = `${account} sent another request with a refused key`;
       chronicle.violations.push({ invariant: 0, text });
     }
     lastSent.set(account, timeline.now());
@@ -69,7 +69,7 @@ export const watchKeys = (cloud: Cloud): void => {
   watchProbes(cloud);
 };
 
-/** A refused key is told once, and its acceptance once after that. */
+/** A refused key is published once, and its acceptance once after that. */
 export const checkKeys = async ({ bus }: Cloud): Promise<readonly Violation[]> => {
   const told = bus.seen().filter(({ detailType }) => detailType.startsWith("AccountKey"));
   return [...new Set(told.map(({ metadata }) => metadata.account))].flatMap((account) => {
@@ -85,7 +85,7 @@ export const checkKeys = async ({ bus }: Cloud): Promise<readonly Violation[]> =
       ),
     );
     const isPaired = [...over].every((since) => begun.has(since)) && begun.size - over.size <= 1;
-    const text = `${account}: its key was told as refused ${begun.size} times, as taken ${over.size} times`;
+    const text = `${account}: AccountKeyRefused was published ${begun.size} times, AccountKeyAccepted ${over.size} times`;
     return isPaired ? [] : [{ invariant: 1, text }];
   });
 };

@@ -9,7 +9,7 @@ const endSchema = z.object({ state: z.object({ endedAt: z.number() }) });
 
 const restOf = (key: string): string => key.slice(key.indexOf("#") + 1);
 
-/** Notes who enters a lane, and when commands end. */
+/** Records entries into lanes, and ends of commands. */
 export const watchLanes = ({ ledger, chronicle, timeline }: Cloud): void => {
   ledger.onWrite(({ key, value }) => {
     if (key.startsWith(`${lanes.kind}#`)) {
@@ -17,7 +17,7 @@ export const watchLanes = ({ ledger, chronicle, timeline }: Cloud): void => {
       const entered = chronicle.entered.get(restOf(key)) ?? [];
       const inLane = [...(holder === undefined ? [] : [holder]), ...waiting];
       if (new Set(inLane).size < inLane.length) {
-        const text = `${inLane.join(", ")}: somebody is twice in ${key}`;
+        const text = `${inLane.join(", ")}: a command is repeated in ${key}`;
         chronicle.violations.push({ invariant: 3, text });
       }
       const fresh = inLane.filter((command) => !entered.includes(command));
@@ -30,8 +30,8 @@ export const watchLanes = ({ ledger, chronicle, timeline }: Cloud): void => {
 };
 
 /**
- * Invariant 3: in one lane at most one command is in flight; the order is the order of entering the
- * lane. So whoever sends has been granted the lane, and everybody before has ended.
+ * Invariant 3: in one lane at most one command is in flight, in the order of entering the lane. So a
+ * command that sends holds its lane, and all commands before it have ended.
  */
 export const checkLanes = async ({ chronicle }: Cloud): Promise<readonly Violation[]> => {
   const { departures, entered, endedAt } = chronicle;
@@ -46,10 +46,10 @@ export const checkLanes = async ({ chronicle }: Cloud): Promise<readonly Violati
       (other) => (endedAt.get(other) ?? Number.POSITIVE_INFINITY) > at,
     );
     const broken = [
-      ...(order.includes(command) ? [] : [`${command} has sent outside of its lane ${lane}`]),
-      ...((endedAt.get(command) ?? at) < at ? [`${command} has sent after its end`] : []),
-      ...(isLeased ? [] : [`${command} has sent without its lease`]),
-      ...inFlight.map((other) => `${command} has sent before ${other} of its lane had ended`),
+      ...(order.includes(command) ? [] : [`${command} sent without holding its lane ${lane}`]),
+      ...((endedAt.get(command) ?? at) < at ? [`${command} sent after its end`] : []),
+      ...(isLeased ? [] : [`${command} sent without its lease`]),
+      ...inFlight.map((other) => `${command} sent before ${other} of its lane had ended`),
     ];
     return broken.map((text) => ({ invariant: 3, text }));
   });

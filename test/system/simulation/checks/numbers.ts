@@ -13,5 +13,8 @@ export const checkNumbers = async ({ provider }: Cloud): Promise<readonly Violat
   return stored
     .filter(({ storage_name }) => storage_name === "s")
     .filter(({ bytes }) => bytes === undefined || !LARGE_NUMBERS.includes(bytes))
-    .map(({ bytes }) => ({ invariant: 9, text: `nobody has asked for ${bytes} bytes` }));
+    .map(({ bytes }) => ({
+      invariant: 9,
+      text: `the provider has a value that no request contains: ${bytes} bytes`,
+    }));
 };

@@ -3,22 +3,24 @@ import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
 
-/** With no more faults for so long, whatever can go on has gone on. */
+/** Time without faults after which every command that can progress has done so, ms. */
 const ENOUGH_MS = 9 * 60_000;
 
-/** Tasks that last longer than others, or for ever. */
+/** Decisions that make a task last long, or for ever. */
 const LASTING: ReadonlySet<string> = new Set(["endless", "long", "unreadable", "vanishing"]);
 
 const hasLastingTask = ({ fates }: Cloud, taskIds: readonly string[]): boolean =>
   taskIds.some((id) => LASTING.has(fates.of(id) ?? ""));
 
-/** Whoever looks for its router waits for tasks of other accounts there too: they may be its own. */
+/**
+ * A command that looks for its router also waits for tasks of other accounts: they may be its own.
+ */
 const isBesideRouter = (one: Ended, other: Ended): boolean =>
   one.operation === createRouter.id &&
   other.operation === createRouter.id &&
   JSON.stringify(one.params) === JSON.stringify(other.params);
 
-/** Every command that a command may have to wait for: of its lane, and of `after`. */
+/** Every command that a command may wait for: those of its lane, and of `after`. */
 const aheadOf = (command: Ended, all: readonly Ended[]): readonly Ended[] => {
   const found = new Set([command]);
   for (const one of found) {
@@ -31,8 +33,8 @@ const aheadOf = (command: Ended, all: readonly Ended[]): readonly Ended[] => {
 };
 
 /**
- * Nothing stands still: a command ends by its deadline only if something kept it until then that lasts.
- * Whoever was forgotten ends by its deadline too, and everything else would look right.
+ * Progress: a command ends by its deadline only if a lasting cause kept it until then. A forgotten
+ * command ends by its deadline too, and would violate no invariant.
  */
 export const checkProgress = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const all = await endedCommands(cloud);
@@ -61,7 +63,7 @@ export const checkProgress = async (cloud: Cloud): Promise<readonly Violation[]>
     })
     .filter((command) => !isKept(command))
     .map(({ key, operation, state }) => {
-      const text = `${key} (${operation}) ended as ${state.reason} by its deadline, and nothing kept it`;
+      const text = `${key} (${operation}) ended as ${state.reason} by its deadline without a lasting cause`;
       return { invariant: 1, text };
     });
 };

@@ -3,23 +3,23 @@ import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
 
-/** Where nothing goes wrong, a command begins, and is sent again, in less than the schedule's minute. */
+/** Without faults a command begins, and is sent again, within less than the schedule's minute. */
 const PROMPT_MS = 20_000;
 const MAX_BACKOFF_MS = 60_000;
-/** What costs a command another try, and nobody else anything. */
+/** Faults that cost one command another attempt, and other commands nothing. */
 const HARMLESS = "no connection";
-/** The poller comes once a minute, and whoever sends may hold a lease until then. */
+/** The poller runs once a minute, and a lease may last until then. */
 const LATE_MS = 2 * 60_000;
 const LONGEST_FREEZE_MS = 5 * 60_000;
 
-/** When the last of those before it in its lane had ended, or it was accepted. */
+/** When the last command before it in its lane ended, or when it was accepted. */
 const freeSince = ({ chronicle }: Cloud, { key, lane, acceptedAt }: Ended): number => {
   const order = chronicle.entered.get(lane) ?? [];
   const before = order.slice(0, Math.max(0, order.indexOf(key)));
   return Math.max(acceptedAt, ...before.map((other) => chronicle.endedAt.get(other) ?? 0));
 };
 
-/** Beginnings and repetitions of a command that came later than they could. */
+/** Attempts that began later than possible. */
 const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]> => {
   const attempts = await readAttempts(cloud.ledger.true, command.key, command);
   return attempts.flatMap(({ number, startedAt }, index) => {
@@ -32,8 +32,8 @@ const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]
 };
 
 /**
- * Nobody is forgotten: where nothing goes wrong, a command has not to wait for whoever looks after
- * those that were lost; and wherever, it ends soon after its deadline.
+ * No command is forgotten: without faults none waits for the poller to recover it, and in every run
+ * each ends soon after its deadline.
  */
 export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const { chronicle, faults, keys, startsAt } = cloud;
@@ -41,9 +41,9 @@ export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[
   const isFair =
     keys.replacements() === 0 &&
     faults.struck.every(({ kind }) => kind === HARMLESS) &&
-    // Whoever ends one by hand leaves its lane to the poller.
+    // An operator's cancel leaves the lane to the poller.
     commands.every(({ state }) => state.reason !== "requested");
-  // Whoever waits for others is not late, nor is whoever asks for its tags again.
+  // A command that waits for others, or repeats the reads of its guards, is not late.
   const prompt = commands.filter(
     ({ after = [], guards = [] }) => isFair && after.length === 0 && guards.length === 0,
   );

@@ -12,7 +12,7 @@ const budgetSchema = z.object({
 
 const WINDOW_MS = 1_000;
 const PREFIX = `${rateLimits.kind}#`;
-/** A pause is noted as soon as it is heard of, by a handful of calls. */
+/** A pause is recorded as soon as it is received, within a few calls. */
 const NOTED_AFTER_MS = 10_000;
 
 const read = (item: LedgerItem | undefined) =>
@@ -20,7 +20,7 @@ const read = (item: LedgerItem | undefined) =>
 
 type Tell = (text: string) => void;
 
-/** Requests that machines may send, by account, machine, and window of the machine's own clock. */
+/** Granted permits by account, machine, and window of the machine's own clock. */
 const createCredit = () => {
   const left = new Map<string, number>();
   const namesOf = (account: string, { name, clock }: Caller) => ({
@@ -33,7 +33,7 @@ const createCredit = () => {
         left.set(name, (left.get(name) ?? 0) + count);
       }
     },
-    /** Whose clock has jumped can only be held against how much it was granted at all. */
+    /** A machine with a jumped clock can only be checked against the total of its permits. */
     overdrawn(account: string, by: Caller): string | undefined {
       const { inWindow, ever } = namesOf(account, by);
       const name = by.hasJumped() ? ever : inWindow;
@@ -42,7 +42,10 @@ const createCredit = () => {
   };
 };
 
-/** No window grants more than the rate limit, a grant dies with its window, none is made in a pause. */
+/**
+ * No window grants more permits than the rate limit, a permit expires with its window, and none is
+ * granted during a pause.
+ */
 const watchGrants = ({ ledger, provider, requestsPerSecond }: Cloud, broken: Tell): void => {
   const credit = createCredit();
   const blockedUntil = new Map<string, number>();
@@ -54,11 +57,11 @@ const watchGrants = ({ ledger, provider, requestsPerSecond }: Cloud, broken: Tel
     const isSameWindow = before.windowStartedAt === after.windowStartedAt;
     const fresh = after.granted - (isSameWindow ? before.granted : 0);
     if (after.granted > requestsPerSecond) broken(`a window grants ${after.granted} requests`);
-    if (after.windowStartedAt < before.windowStartedAt) broken("a window was opened again");
+    if (after.windowStartedAt < before.windowStartedAt) broken("a window was reopened");
     const blockedBefore = blockedUntil.get(account) ?? 0;
     if (fresh > 0) {
       if (by.clock.now() < blockedBefore && !by.hasJumped()) {
-        broken(`${by.name} was granted requests in a pause`);
+        broken(`${by.name} was granted permits during a pause`);
       }
       credit.add(account, by, fresh);
     }
@@ -67,14 +70,14 @@ const watchGrants = ({ ledger, provider, requestsPerSecond }: Cloud, broken: Tel
 
   provider.onRequest(({ account, caller }) => {
     const name = credit.overdrawn(account, caller);
-    if (name !== undefined) broken(`${name} has sent more than it was granted`);
+    if (name !== undefined) broken(`${name} sent more requests than its permits allow`);
     credit.add(account, caller, -1);
   });
 };
 
-/** Whoever hears of a pause keeps to it, and notes it for all. */
+/** A machine that receives a request for a pause obeys it, and records it for all. */
 const watchPauses = ({ ledger, provider, timeline, faults }: Cloud, broken: Tell): void => {
-  /** By account and machine, on the machine's clock. */
+  /** End of the pause by account and machine, on the machine's clock. */
   const pauses = new Map<string, { readonly from: number; readonly until: number }>();
 
   const isUndisturbed = (since: number): boolean =>
@@ -91,7 +94,7 @@ const watchPauses = ({ ledger, provider, timeline, faults }: Cloud, broken: Tell
     timeline.after(NOTED_AFTER_MS, () => {
       const noted = read(ledger.items.get(`${PREFIX}${account}`)).blockedUntil;
       const mayHaveNoted = caller.isAlive() && !caller.hasJumped() && isUndisturbed(heardAt);
-      if (mayHaveNoted && noted < from + pauseMs) broken(`${name} has not noted a pause`);
+      if (mayHaveNoted && noted < from + pauseMs) broken(`${name} has not recorded a pause`);
     });
   });
 
@@ -99,15 +102,15 @@ const watchPauses = ({ ledger, provider, timeline, faults }: Cloud, broken: Tell
     const pause = pauses.get(`${account}: ${caller.name}`);
     const now = caller.clock.now();
     if (pause && now > pause.from && now < pause.until && !caller.hasJumped()) {
-      broken(`${caller.name} has sent in a pause that it has heard of`);
+      broken(`${caller.name} sent a request during a pause that it knew of`);
     }
   });
 };
 
 /**
- * Invariant 6: no window grants more requests than an account's rate limit; a grant dies with its window;
- * a 429 sets `blockedUntil`, which every new grant obeys. Windows and pauses are of the clock of
- * whoever asks, so each machine is held against its own.
+ * Invariant 6: no window grants more permits than an account's rate limit; a permit expires with its
+ * window; a 429 sets `blockedUntil`, which every new permit obeys. Windows and pauses follow the
+ * clock of the acquiring machine, so each machine is checked against its own.
  */
 export const watchRateLimit = (cloud: Cloud): void => {
   const broken = (text: string): void => {

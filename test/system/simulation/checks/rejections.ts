@@ -3,13 +3,13 @@ import { type Rejected, readRejections } from "../../../../lib/engine/rejection.
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
-/** As many as one id, and one hour of one sender, have room for: then some may be missing. */
+/** Bounds of the records per id, and per sender and hour: beyond them records may be missing. */
 const ROOM_UNDER_ID = 5;
 const ROOM_IN_HOUR = 100;
 
 const PREFIX = "rejection#";
 
-/** Whether an hour of the sender may be full; its entries are in several items, `HOUR/PART`. */
+/** Whether the records of a sender's hour may be full; they are in several items, `HOUR/PART`. */
 const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean => {
   const counts = new Map<string, number>();
   for (const [key, { value }] of ledger.items) {
@@ -20,7 +20,7 @@ const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean => {
   return [...counts.values()].some((count) => count >= ROOM_IN_HOUR);
 };
 
-/** Rejections that were published, and cannot be asked for. */
+/** Published rejections without a record. */
 const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
   const rejections = cloud.bus.seen().filter(({ detailType }) => detailType === "CommandRejected");
   const texts = await Promise.all(
@@ -39,9 +39,8 @@ const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
 };
 
 /**
- * Records of requests that were never published as rejected and did not become a command. A request
- * that comes again after a failed publication may be rejected for another reason by then: one event
- * of the request is enough.
+ * Records of requests that were neither published as rejected nor accepted. A request that arrives
+ * again after a failed publication may have another reason by then: one event per request is enough.
  */
 const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
   const { ledger, bus } = cloud;
@@ -67,13 +66,13 @@ const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
       const [sender = "", ...id] = key.slice(PREFIX.length).split("/");
       const found = await readRejections(ledger.true, sender, id.join("/"));
       const accounted = await Promise.all(found.map((one) => isAccounted(sender, one)));
-      return accounted.every(Boolean) ? [] : [`${key}: recorded, and never published`];
+      return accounted.every(Boolean) ? [] : [`${key}: recorded, but never published`];
     }),
   );
   return texts.flat();
 };
 
-/** What was rejected is published and recorded, within the bounds of the record. */
+/** Every rejection is published and recorded, within the bounds of the record. */
 export const checkRejections = async (cloud: Cloud): Promise<readonly Violation[]> =>
   [...(await unrecorded(cloud)), ...(await unpublished(cloud))].map((text) => ({
     invariant: 1,

@@ -5,7 +5,7 @@ import type { Cloud } from "../cloud/cloud.ts";
 
 const laneSchema = z.object({ holder: z.string().optional(), waiting: z.array(z.string()) });
 
-/** At rest every lane is free: one that is held by nobody who works would stop all who come. */
+/** At rest every lane is free: an idle holder would stop all later commands of the lane. */
 export const checkRest = async ({ ledger }: Cloud): Promise<readonly Violation[]> =>
   [...ledger.items.values()]
     .filter(({ key }) => key.startsWith(`${lanes.kind}#`))
@@ -13,6 +13,6 @@ export const checkRest = async ({ ledger }: Cloud): Promise<readonly Violation[]
       const { holder, waiting } = laneSchema.parse(value);
       return [...(holder === undefined ? [] : [holder]), ...waiting].map((command) => ({
         invariant: 3,
-        text: `${command} is in ${key}, and all is at rest`,
+        text: `${command} is in ${key}, although the system is at rest`,
       }));
     });

@@ -7,11 +7,11 @@ import { ENVS_CANARY, PULL_SECRET_CANARY } from "../plan/requests.ts";
 
 const CANARIES = [API_KEY, ENVS_CANARY, PULL_SECRET_CANARY];
 
-/** As it is, and as what encodings make of it, wherever in a longer text it begins. */
+/** A secret in plain form and in encoded forms, at any offset in a longer text. */
 const formsOf = (canary: string): readonly string[] => [
   canary,
   Buffer.from(canary).toString("hex"),
-  // What its neighbours have a share in is left out at both ends.
+  // Leaves out the characters at both ends that depend on neighbouring bytes.
   ...[0, 1, 2].map((offset) =>
     Buffer.from("-".repeat(offset) + canary)
       .toString("base64")
@@ -26,13 +26,13 @@ const canariesIn = (text: string): readonly string[] =>
     ({ canary }) => canary,
   );
 
-/** The stored request of a command that goes on may hold what it was given; nothing else may. */
+/** The stored request of a running command may hold secrets; nothing else may. */
 const withoutRequest = ({ key, value }: LedgerItem): string => {
   const mayHold = key.startsWith(`${commands.kind}#`) && "request" in value;
   return JSON.stringify(mayHold ? { ...value, request: undefined } : value);
 };
 
-/** Looks at every write: what is erased later was there. */
+/** Checks every write: later erasure does not undo it. */
 export const watchSecrets = ({ ledger, chronicle }: Cloud): void => {
   ledger.onWrite((item) => {
     const found = canariesIn(withoutRequest(item));
@@ -43,7 +43,10 @@ export const watchSecrets = ({ ledger, chronicle }: Cloud): void => {
   });
 };
 
-/** Invariant 8: API keys are nowhere; `envs` and `pull_secret` are in a request that goes on, at most. */
+/**
+ * Invariant 8: API keys are nowhere; `envs` and `pull_secret` are at most in the request of a running
+ * command.
+ */
 export const checkSecrets = async ({
   ledger,
   bus,

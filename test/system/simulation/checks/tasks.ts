@@ -21,7 +21,7 @@ const providerTasks = async ({ provider }: Cloud): Promise<ReadonlyMap<string, P
     }),
   );
 
-/** How a task has truly ended, its fate included. */
+/** The actual end of a task, with its fault decision applied. */
 const endOf = ({ fates }: Cloud, id: string, task: ProviderTask | undefined): string => {
   if (!task) return "unknown";
   const fate = fates.of(id);
@@ -32,7 +32,7 @@ const endOf = ({ fates }: Cloud, id: string, task: ProviderTask | undefined): st
   return fate === "failing" ? "failed" : "finished";
 };
 
-/** What a follower may know of it: a task of a project that is not theirs looks like none. */
+/** The end that a follower may see: a task of a project without rights looks like a missing one. */
 const knownEndOf = (
   cloud: Cloud,
   { sender, operation }: Ended,
@@ -56,13 +56,15 @@ const wrongEnds = (
     if (!end) {
       return state.endedAt >= deadline - 20_000 ? [] : [`${key} ended before its task ${id}`];
     }
-    return known.includes(end.kind) ? [] : [`${key}: task ${id} ${end.kind}, in truth ${known}`];
+    return known.includes(end.kind)
+      ? []
+      : [`${key}: task ${id} ${end.kind}, but at the provider ${known}`];
   });
 };
 
 /**
- * Invariant 4: a recorded task id is followed to its end: the command knows the end that the task had
- * at the provider, and an event has told of it.
+ * Invariant 4: a recorded task id is followed to its end. The command has the end that the task had
+ * at the provider, and an event reports it.
  */
 export const checkTasks = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const truth = await providerTasks(cloud);
@@ -76,10 +78,10 @@ export const checkTasks = async (cloud: Cloud): Promise<readonly Violation[]> =>
     ...wrongEnds(cloud, command, truth),
     ...command.state.tasks
       .filter(({ id, end }) => end && !told.has(`${command.key} ${id}`))
-      .map(({ id }) => `${command.key}: nobody was told of the end of task ${id}`),
+      .map(({ id }) => `${command.key}: no event reports the end of task ${id}`),
     ...(command.state.status === "succeeded" &&
     command.state.tasks.some(({ end }) => end?.kind !== "finished")
-      ? [`${command.key} has succeeded, and not all of its tasks have`]
+      ? [`${command.key} has succeeded, but not all of its tasks have`]
       : []),
   ]);
   return violations.map((text) => ({ invariant: 4, text }));

@@ -4,7 +4,7 @@ import { type Ended, endedCommands } from "./ended-commands.ts";
 
 const ENDS = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled"]);
 
-/** What an end says, in the ledger as in its event. */
+/** The facts of an end, in the ledger and in its event. */
 const saidOf = (said: {
   readonly reason?: unknown;
   readonly outcome?: unknown;
@@ -24,7 +24,7 @@ const ledgerSays = ({ state, attemptCount, lostReplies }: Ended): string =>
     taskIds: state.tasks.map(({ id }) => id),
   });
 
-/** The events of a command say what the ledger says, its resolution included. */
+/** The events of a command agree with the ledger, its resolution included. */
 export const checkTelling = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const events = cloud.bus.seen();
   const texts = (await endedCommands(cloud)).flatMap((command) => {
@@ -36,12 +36,16 @@ export const checkTelling = async (cloud: Cloud): Promise<readonly Violation[]> 
     const resolved = its.filter(({ detailType }) => detailType === "CommandResolved");
     const isResolvedSo = resolved.some(({ data }) => data.applied === resolution?.applied);
     return [
-      ...otherwise.map(({ data }) => `${key}: ${ledgerSays(command)}, told as ${saidOf(data)}`),
-      ...(outbox.length > 0 ? [`${key} has settled, and keeps events`] : []),
-      ...(resolution && !isResolvedSo ? [`${key} was resolved, and nobody has heard of it`] : []),
+      ...otherwise.map(
+        ({ data }) => `${key}: ${ledgerSays(command)}, published as ${saidOf(data)}`,
+      ),
+      ...(outbox.length > 0 ? [`${key} is finished, but has unpublished events`] : []),
+      ...(resolution && !isResolvedSo
+        ? [`${key} was resolved, but CommandResolved was not published`]
+        : []),
       ...(new Set(resolved.map(({ id }) => id)).size > 1 ? [`${key} was resolved twice`] : []),
       ...(resolution && command.state.reason !== "unknown-outcome"
-        ? [`${key} was resolved, and its outcome is known`]
+        ? [`${key} was resolved although its outcome is known`]
         : []),
     ];
   });

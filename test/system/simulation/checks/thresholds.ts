@@ -15,7 +15,10 @@ const EVENT_PATH = "/storage/notifications/v1/event";
 const EVENT = { name: "reaching_used_space", storage_name: CONFIG_STORAGE };
 const MAX_SYNC_MS = 10 * 60_000;
 const SYNC_RETRY_MS = 10_000;
-/** Whatever a sync has sent has taken effect by then: as long as it may last, and the settle time. */
+/**
+ * Time after which every request of a sync has taken effect: the longest run and the ambiguity
+ * window, ms.
+ */
 const LAST_EFFECT_MS = 7 * 60_000;
 
 const actual = async ({ provider }: Cloud): Promise<readonly Wanted[]> =>
@@ -32,21 +35,21 @@ const textOf = (thresholds: readonly Wanted[]): string =>
     .join(", ");
 
 /**
- * An invalid config changes nothing: whoever changes something has read a valid one last, and whoever
- * deletes something one that prunes.
+ * An invalid config changes nothing: a machine that changes thresholds has last read a valid config,
+ * and one that deletes has read one with `prune`.
  */
 export const watchThresholds = ({ provider, configs, versions, chronicle }: Cloud): void => {
   provider.onRequest(({ caller: { name }, isJobMutation, method }) => {
     const read = versions.find(({ number }) => String(number) === configs.lastReadBy(name));
     const isAllowed = read?.wanted && (read.isPruning || method !== "DELETE");
     if (!isJobMutation || isAllowed) return;
-    const text = `${name} sends a ${method}, and the config that it has read does not ask for it`;
+    const text = `${name} sends a ${method}, which the config that it read does not want`;
     chronicle.violations.push({ invariant: 7, text });
   });
 };
 
 interface SyncEnd {
-  /** Requests of all syncs meanwhile that could change something. */
+  /** Number of mutations of all syncs meanwhile. */
   readonly mutations: number;
   readonly violations: readonly string[];
 }
@@ -64,8 +67,8 @@ const invokeSync = async ({ jobs, timeline }: Cloud, endsAt: number): Promise<bo
 };
 
 /**
- * Runs one sync to its end. A scheduled sync may be at work at the same moment, or a dead one may
- * still hold the lease: a sync that fails for that reason is called again.
+ * Runs one sync to its end. A scheduled sync may be under way, or a dead one may still hold the
+ * lease: a sync that fails for that reason is repeated.
  */
 const syncOnce = async (cloud: Cloud): Promise<SyncEnd> => {
   const { timeline, provider } = cloud;
@@ -77,10 +80,10 @@ const syncOnce = async (cloud: Cloud): Promise<SyncEnd> => {
     isDone = await invokeSync(cloud, endsAt);
   }
   const mutations = provider.jobMutations() - before;
-  return { mutations, violations: isDone ? [] : ["a sync does not come to its end"] };
+  return { mutations, violations: isDone ? [] : ["a sync does not complete"] };
 };
 
-/** What is to be there: what is wanted, and what is left alone where nothing is pruned. */
+/** Expected thresholds: the wanted ones, and without `prune` all others as they were. */
 const expected = (
   { wanted = [], isPruning }: ConfigVersion,
   before: readonly Wanted[],
@@ -91,7 +94,10 @@ const expected = (
     : [...wanted, ...before.filter(({ bucket_name }) => !names.has(bucket_name))];
 };
 
-/** A change of somebody else is told as drift and undone, and what is no drift is not told as such. */
+/**
+ * A change by another client is published as drift and undone. Without such a change no drift is
+ * published.
+ */
 const checkDrift = async (cloud: Cloud, newest: ConfigVersion): Promise<readonly string[]> => {
   const { bus, faults, provider, jobAccount } = cloud;
   const drifts = (): number =>
@@ -99,16 +105,18 @@ const checkDrift = async (cloud: Cloud, newest: ConfigVersion): Promise<readonly
       bus.seen().flatMap(({ detailType, id }) => (detailType === "ThresholdsDrifted" ? [id] : [])),
     ).size;
   const toldBefore = drifts();
-  // An old request that comes late has changed something, whoever had sent it.
+  // A late request may have changed a threshold, whichever function sent it.
   const mayComeLate = faults.struck.some(
     ({ kind, place }) => kind === "frozen" || (kind === "stalls" && place.includes("/storage/")),
   );
   const untrue =
-    toldBefore > 0 && !mayComeLate ? ["told of drift, and nobody had changed anything"] : [];
-  // What cannot be listed is taken to be as it was left.
+    toldBefore > 0 && !mayComeLate
+      ? ["drift was published, but no client had changed a threshold"]
+      : [];
+  // Without a list the thresholds count as the last sync left them.
   if (jobAccount === BLIND) return untrue;
   const [first] = newest.wanted ?? [];
-  // What somebody adds is none where nothing is pruned.
+  // Without `prune`, an added threshold is no drift.
   if (!first && !newest.isPruning) return untrue;
   const before = textOf(await actual(cloud));
   const target = { ...EVENT, bucket_name: first?.bucket_name ?? "b9", bytes: 1 };
@@ -119,14 +127,14 @@ const checkDrift = async (cloud: Cloud, newest: ConfigVersion): Promise<readonly
   return [
     ...untrue,
     ...violations,
-    ...(found === 1 ? [] : [`drift of one kind was told ${found} times`]),
-    ...(after === before ? [] : [`drift was left: ${after}`]),
+    ...(found === 1 ? [] : [`one change was published as drift ${found} times`]),
+    ...(after === before ? [] : [`drift was not undone: ${after}`]),
   ];
 };
 
 /**
- * Invariant 7: a sync right after a sync plans nothing, and what it leaves is what the newest config
- * asks for. An invalid config changes nothing.
+ * Invariant 7: a sync right after a sync plans nothing, and the result is what the newest config
+ * wants. An invalid config changes nothing.
  */
 export const checkThresholds = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const newest = cloud.configs.newest();
@@ -143,10 +151,10 @@ export const checkThresholds = async (cloud: Cloud): Promise<readonly Violation[
   if (second.mutations > 0) {
     broken.push(`a sync right after a sync sends ${second.mutations} requests`);
   }
-  if (!wanted && first.mutations > 0) broken.push("an invalid config has something changed");
+  if (!wanted && first.mutations > 0) broken.push("an invalid config led to requests");
   if (!wanted && after !== before) broken.push(`an invalid config changed ${before} to ${after}`);
   if (wanted && after !== textOf(wanted)) {
-    broken.push(`the config wants ${textOf(wanted)}, and there is ${after}`);
+    broken.push(`the config wants ${textOf(wanted)}, but the provider has ${after}`);
   }
   if (version?.wanted) broken.push(...(await checkDrift(cloud, version)));
   return broken.map((text) => ({ invariant: 7, text }));

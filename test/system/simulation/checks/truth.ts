@@ -9,26 +9,26 @@ import { type Ended, endedCommands } from "./ended-commands.ts";
 const CREATES: ReadonlySet<string> = new Set([createRouter.id, createStorageEvent.id]);
 
 /**
- * After a lost reply these may find that there is what they want: an instance that runs, an event that
- * is equal. Whether another made it so, nobody can tell, and it makes no difference.
+ * After a lost reply these operations may find the wanted state: an active instance, an equal event.
+ * No record says which client made it so, and it makes no difference.
  */
 const MAY_BE_DONE_ALREADY: ReadonlySet<string> = new Set([
   resumeInstance.id,
   createStorageEvent.id,
 ]);
 
-/** What the provider has done for a command. */
+/** Effects at the provider for one command. */
 interface Done {
-  /** Requests that the provider has said yes to. */
+  /** Successful requests. */
   readonly effects: number;
-  /** Of those, the ones after the command's end: of a request that stalled, and was sent again. */
+  /** Those after the command's end: a stalled request, of which a repetition was answered. */
   readonly late: number;
-  /** Of those, the ones with something to be done: an update may be of nothing. */
+  /** Those with a change: an update may find nothing to do. */
   readonly changes: number;
   readonly lost: number;
-  /** Requests whose tasks the command does not follow. */
+  /** Requests with tasks that the command does not follow. */
   readonly unfollowed: number;
-  /** Requests that the provider has said no to. */
+  /** Refused requests. */
   readonly refusals: number;
 }
 
@@ -52,19 +52,21 @@ type Untruth = readonly [invariant: number, said: string];
 const when = (is: boolean, invariant: number, said: string): readonly Untruth[] =>
   is ? [[invariant, said]] : [];
 
-/** What a success says that is not so. */
+/** False statements of a success. */
 const untrueSuccess = ({ operation, state }: Ended, done: Done): readonly Untruth[] => {
   if (state.status !== "succeeded") return [];
   if (state.outcome !== "done") {
-    return done.changes > 0 ? [[5, `says ${state.outcome}, and something was done`]] : [];
+    return done.changes > 0
+      ? [[5, `reports ${state.outcome}, but the provider made a change`]]
+      : [];
   }
   const isUntrue = done.effects === 0 && !MAY_BE_DONE_ALREADY.has(operation);
-  return isUntrue ? [[5, "says that it is done, and nothing was"]] : [];
+  return isUntrue ? [[5, "reports done, but the provider made no change"]] : [];
 };
 
 /**
- * What an end without success says that is not so. Only what creates waits for requests that have
- * stalled; of another operation the end says that a reply was lost.
+ * False statements of an end without success. Only creating operations wait for stalled requests; for
+ * the others `lostReplies` says that a reply was lost.
  */
 const untrueFailure = ({ operation, state }: Ended, done: Done): readonly Untruth[] => {
   const isDone = done.effects > 0;
@@ -72,39 +74,47 @@ const untrueFailure = ({ operation, state }: Ended, done: Done): readonly Untrut
   const isRefused = state.reason === "refused";
   const isLate = state.reason === "deadline" && state.tasks.length === 0;
   return [
-    ...when(state.status === "cancelled" && isDone, 5, "was cancelled, and it was done"),
-    ...when(isRefused && done.refusals === 0, 5, "says that it was refused, and nobody has"),
-    ...when(isRefused && isDoneInTime, 4, "says that it was refused, and it was done"),
-    ...when(isLate && isDone, 4, "says that its time was over, and it was done"),
+    ...when(
+      state.status === "cancelled" && isDone,
+      5,
+      "was cancelled, but the provider made the change",
+    ),
+    ...when(isRefused && done.refusals === 0, 5, "reports a refusal that the provider never sent"),
+    ...when(isRefused && isDoneInTime, 4, "reports a refusal, but the provider made the change"),
+    ...when(isLate && isDone, 4, "reports its deadline, but the provider made the change"),
   ];
 };
 
-/** What an end says that is not so, by number of the invariant. */
+/** False statements of an end, by number of the invariant. */
 const untruths = (command: Ended, done: Done): readonly Untruth[] => {
   const { operation, lostReplies } = command;
   const isTwice = CREATES.has(operation) && done.effects > 1;
   return [
-    ...when(isTwice, 2, `has created ${done.effects} times`),
+    ...when(isTwice, 2, `created ${done.effects} times`),
     ...untrueSuccess(command, done),
     ...untrueFailure(command, done),
-    ...when(done.lost > lostReplies, 4, `has lost ${done.lost} replies, and says ${lostReplies}`),
+    ...when(
+      done.lost > lostReplies,
+      4,
+      `lost ${done.lost} replies, but lostReplies is ${lostReplies}`,
+    ),
     ...when(
       done.unfollowed > lostReplies,
       4,
-      `follows no tasks of ${done.unfollowed} replies, and says that ${lostReplies} were lost`,
+      `does not follow the tasks of ${done.unfollowed} replies, but lostReplies is ${lostReplies}`,
     ),
-    // One reply is heard at most: after that there is nothing to send.
+    // At most one reply is received: after it no more requests are sent.
     ...when(
       done.effects > lostReplies + 1,
       4,
-      `was done ${done.effects} times, and says that ${lostReplies} replies were lost`,
+      `took effect ${done.effects} times, but lostReplies is ${lostReplies}`,
     ),
   ];
 };
 
 /**
- * Invariant 2: an operation that creates takes effect at most once. And of invariants 4 and 5: what the
- * end of a command says of its effect and of lost replies agrees with what the provider has done.
+ * Invariant 2: an operation that creates takes effect at most once. For invariants 4 and 5: the end
+ * of a command and its count of lost replies agree with the effects at the provider.
  */
 export const checkTruth = async (cloud: Cloud): Promise<readonly Violation[]> =>
   (await endedCommands(cloud))

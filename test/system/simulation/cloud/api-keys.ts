@@ -1,17 +1,17 @@
 import type { Timeline } from "../engine/timeline.ts";
 
-/** Begins every key of the account at the provider, which are nowhere but in the headers of requests. */
+/** Prefix of every API key of the account. It may appear in headers of requests only. */
 export const API_KEY = "key-canary-9e31c0de5eed0c0de";
 
-/** The API key as the provider and as we have it. */
+/** The API key at the provider, and our stored copy. */
 export interface ApiKeys {
-  /** The one that the provider takes. */
+  /** The key that the provider accepts. */
   accepted(): string;
-  /** The one in our store of secrets. */
+  /** The key in our store of secrets. */
   stored(): string;
-  /** How often it has been replaced. */
+  /** Number of replacements so far. */
   replacements(): number;
-  /** The provider takes another one from now on; ours is replaced after `lateMs`. */
+  /** The provider accepts only a new key from now on; our copy is replaced after `lateMs`. */
   replace(lateMs: number): void;
 }
 

@@ -1,45 +1,48 @@
 import type { LogLine } from "../../../support/logs.ts";
 
-/** A request of a mutation that left a machine. */
+/** A mutation's request that left a machine. */
 interface Departure {
   readonly at: number;
   readonly sandbox: string;
-  /** Key of the command that it was sent for. */
+  /** Key of its command. */
   readonly command: string;
   readonly lane: string;
-  /** Whether the machine held the lease of the command's attempt. */
+  /** Whether the machine held the lease of the attempt. */
   readonly isLeased: boolean;
 }
 
-/** What the provider did with a mutation that reached it. */
+/** The provider's reaction to a mutation that arrived. */
 interface Effect {
   readonly at: number;
   readonly command: string;
   readonly status: number;
-  /** Ids of the tasks that it answered with. */
+  /** Task ids of its answer. */
   readonly taskIds: readonly string[];
-  /** Whether its answer never came to whoever had sent it. */
+  /** Whether the answer was lost on the way to the machine. */
   readonly isLost: () => boolean;
 }
 
 export interface Violation {
-  /** Number of the invariant in the README, or 0 when the system does not come to rest. */
+  /**
+   * Number of the invariant in docs/internals/architecture.md; 0 for any other rule, such as coming
+   * to rest.
+   */
   readonly invariant: number;
   readonly text: string;
 }
 
-/** Everything that those who check need to know of a run, and that the system itself does not keep. */
+/** Facts of a run that the checks need and the system does not keep. */
 export interface Chronicle {
   readonly departures: Departure[];
   readonly effects: Effect[];
-  /** By lane, the keys of commands in the order in which they entered it. */
+  /** Command keys by lane, in the order of entering it. */
   readonly entered: Map<string, string[]>;
-  /** By key of a command, when its end was written. */
+  /** When a command's end was written, by its key, epoch ms. */
   readonly endedAt: Map<string, number>;
   readonly lines: LogLine[];
-  /** When somebody has changed the tag that guards look at, epoch ms. */
+  /** When a client changed the tag that guards read, epoch ms. */
   tagChangedAt: number | undefined;
-  /** What was seen to break an invariant at the moment it happened. */
+  /** Violations found while the run was under way. */
   readonly violations: Violation[];
 }
 

@@ -34,18 +34,18 @@ import { createSentCommands } from "./sent-commands.ts";
 import type { Tampering } from "./tampering.ts";
 import { createTriggers } from "./triggers.ts";
 
-/** Short, so that a run does not last for hours; as long as the rate limit's clocks allow. */
+/** Short, so that a run does not last for hours, but as long as the differences of clocks require. */
 export const AMBIGUITY_WINDOW_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
 const { maxReceiveCount } = deployment.queues.commands;
-/** Mostly as in the cloud; sometimes so few that some messages become dead letters. */
+/** Mostly the deployed number; sometimes so few that messages become dead letters. */
 const MAX_RECEIVE_COUNTS = [maxReceiveCount, maxReceiveCount, 2];
 
 export interface CloudOptions {
   readonly seed: number;
-  /** Only these strikes happen; absent: all that chance brings. */
+  /** Only these faults, as `place kind`; absent: every fault that the seed decides. */
   readonly only: ReadonlySet<string> | undefined;
-  /** Only the inputs and versions of the config of these ids; absent: all. */
+  /** Only the inputs and config versions with these ids; absent: all. */
   readonly parts: ReadonlySet<string> | undefined;
   readonly tampering: Tampering;
 }
@@ -89,11 +89,11 @@ reactions:
 
 const reactionsFor = (accounts: AccountsConfig) => {
   const read = readReactions(REACTIONS, { accounts, eventSource: "skyhook" });
-  if (read.kind === "invalid") throw new Error("the reactions of the simulation are wrong");
+  if (read.kind === "invalid") throw new Error("the simulation's reactions are invalid");
   return read.value;
 };
 
-/** Everything that a run takes place in, on virtual time. */
+/** The whole environment of a run, on virtual time. */
 export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) => {
   const chance = createChance(seed);
   const timeline = createTimeline(STARTS_AT);
@@ -147,7 +147,7 @@ export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) 
   const jobs = createJobs(around);
   const people = createPeople(around);
   const all = inputsOf(chance);
-  // What is left out changes nothing about the rest.
+  // Leaving inputs out changes nothing about the rest.
   const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
   const inputs = all.filter(isKept);
   const versions = configsOf(chance, !all.some(isOnStorageEvent)).filter(isKept);
@@ -171,7 +171,7 @@ export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) 
     versions,
     requestsPerSecond,
     jobAccount: around.jobAccount,
-    /** Has something done when its time has come. */
+    /** Schedules an input for its time. */
     perform: createDoer({ around, chronicle, triggers, people, keys, startsAt: STARTS_AT }),
   };
 };

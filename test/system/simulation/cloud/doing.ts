@@ -22,7 +22,7 @@ interface Told {
   readonly detail: unknown;
 }
 
-/** Has something done when its time has come. */
+/** Returns a function that schedules an input for its time. */
 export const createDoer = (doing: Doing): ((input: Input) => void) => {
   const { around, chronicle, triggers, people, keys, startsAt } = doing;
   const { timeline, queue } = around;
@@ -42,7 +42,7 @@ export const createDoer = (doing: Doing): ((input: Input) => void) => {
   const deliver = (input: Input, told: Told): void =>
     triggers.deliver(input.id, eventOf(input, told));
 
-  /** To the group of nobody: the lane is in the body. */
+  /** Sends to a group of its own: the lane is computed from the body. */
   const send = ({ id }: Input, body: string): void => {
     void queue.send({ body, groupId: `any-${id}`, deduplicationId: id });
   };

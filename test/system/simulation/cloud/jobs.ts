@@ -7,21 +7,21 @@ import type { ConfigVersion } from "../plan/configs.ts";
 import { createLambda } from "./lambda.ts";
 import { type Machine, PRICES_MS, type Surroundings } from "./machines.ts";
 
-/** Oftener than in the cloud, so that a run sees several. */
+/** Shorter than deployed, so that a run has several checks for drift. */
 const DRIFT_MS = 5 * 60_000;
-/** Lambda tries an event that nobody waits for three times. */
+/** Lambda tries an asynchronous call three times. */
 const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
 
 type Job = (machine: Machine, context: Context) => Promise<void>;
 
-/** The scheduled jobs of a run, and what calls for them. */
+/** The scheduled jobs of a run, with their triggers. */
 export interface Jobs {
   start(): void;
-  /** Has the config written anew, and the sync told of it: late, early, or twice. */
+  /** Writes the config version at its time; the event about it may be late or repeated. */
   write(version: ConfigVersion): void;
-  /** One sync as the schedule asks for it; whether it came to its end. */
+  /** Runs one sync, as the schedule does. @returns whether it completed */
   syncNow(): Promise<boolean>;
-  /** How many runs are under way, or are to be tried again. */
+  /** Number of runs that are under way or will be retried. */
   pending(): number;
 }
 

@@ -5,20 +5,20 @@ import type { Timeline } from "../engine/timeline.ts";
 import { type Machine, type Surroundings, startMachine } from "./machines.ts";
 import type { Skew } from "./sandbox.ts";
 
-/** How an invocation ended: with an answer, with an error, or not at all. */
+/** The end of an invocation; a killed machine gives neither answer nor error. */
 type Ending<T> =
   | { readonly kind: "answered"; readonly answer: T }
   | { readonly kind: "failed" }
   | { readonly kind: "killed" };
 
-/** Runs invocations of one function, each on a machine of its own while it lasts. */
+/** Runs invocations of one function, each on its own machine while it lasts. */
 export interface Lambda {
   invoke<T>(run: (machine: Machine, context: Context) => Promise<T>): Promise<Ending<T>>;
-  /** How many invocations go on. */
+  /** Number of invocations under way. */
   underWay(): number;
 }
 
-/** A machine that stands still takes the watch over its time with it. */
+/** Waits until the invocation exceeds its time limit. A suspended machine's time does not count. */
 const untilLate = async (
   { sandbox }: Machine,
   timeline: Timeline,
@@ -31,8 +31,8 @@ const untilLate = async (
 };
 
 /**
- * @param timeoutMs a machine whose invocation lasts longer is killed
- * @param skew of the clocks of its machines, where it is another than that of all
+ * @param timeoutMs a machine with a longer invocation is killed
+ * @param skew clock differences of its machines, if not those of the run
  */
 export const createLambda = (
   functionName: string,

@@ -26,7 +26,7 @@ import type { ProviderSide } from "./provider-side.ts";
 import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
 import type { Tampering } from "./tampering.ts";
 
-/** How often the schedule has prices read: oftener than in the cloud, so that a run sees several. */
+/** Period of price snapshots, shorter than deployed so that a run has several. */
 export const PRICES_MS = 2 * 60_000;
 const WATCHLIST = `items:
   - name: ddos
@@ -35,7 +35,7 @@ const WATCHLIST = `items:
     k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
 `;
 
-/** Everything outside the machines, as it truly is. */
+/** The environment of the machines, without faults. */
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly chance: Chance;
@@ -51,7 +51,7 @@ export interface Surroundings {
   readonly fingerprintKey: string;
   readonly reactions: readonly Reaction[];
   readonly isSkewed: boolean;
-  /** Whose scheduled jobs they are. */
+  /** Account of the scheduled jobs. */
   readonly jobAccount: string;
   readonly ambiguityWindowMs: number;
   readonly lines: LogLine[];
@@ -59,11 +59,11 @@ export interface Surroundings {
   readonly tampering: Tampering;
 }
 
-/** A machine with the functions as they are composed on it. */
+/** A machine with the composed functions. */
 export interface Machine {
   readonly sandbox: Sandbox;
   readonly skyhook: Skyhook;
-  /** For those who act on commands without a function. */
+  /** Dependencies for an operator's actions on commands. */
   readonly commands: CommandDeps;
 }
 
@@ -82,12 +82,15 @@ const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
   };
 };
 
-/** Clocks of two machines differ by less than a lease outlives its invocation: 45 s less 30 s. */
+/**
+ * Clocks of two machines differ by less than a lease exceeds the time limit of its invocation: 45 s
+ * less 30 s.
+ */
 const MAX_SKEW_MS = 6_000;
 
 const unchanged = <T>(port: T): T => port;
 
-/** Starts a machine: each port has a hostile way to it. */
+/** Starts a machine; every port of it can have faults. */
 export const startMachine = (
   name: string,
   around: Surroundings,

@@ -7,17 +7,17 @@ import type { Timeline } from "../engine/timeline.ts";
 
 const messageSchema = z.object({ kind: z.literal("message"), groupId: z.string() });
 
-/** The command queue of a run. Its calls take no time: what they take is the caller's affair. */
+/** The command queue of a run. Its calls take no time; the caller's machine adds it. */
 export interface MessageQueue extends Pick<FifoQueue, "send" | "receive" | "acknowledge"> {
-  /** Whether no message waits or is being handled, and none is a dead letter. */
+  /** Whether no message is waiting, in flight or a dead letter. */
   isEmpty(): boolean;
-  /** Whether a message could be handed out now. */
+  /** Whether a message is ready to be received. */
   isReady(): boolean;
-  /** Sends every dead letter back, as a person does. */
+  /** Redrives every dead letter, as an operator does. */
   redrive(): Promise<void>;
 }
 
-/** The store of the queue, and the group of each message in it. */
+/** The queue's store, and the group of each message in it. */
 const createWatchedMap = () => {
   const map = createMemoryStore().map("commands.fifo");
   const groups = new Map<string, string>();
@@ -41,7 +41,10 @@ interface Flight {
   readonly visibleAt: number;
 }
 
-/** @param maxReceiveCount a message that came so often and was not acknowledged is a dead letter */
+/**
+ * @param maxReceiveCount a message that was received so often without acknowledgement becomes a dead
+ * letter
+ */
 export const openMessageQueue = async (
   timeline: Timeline,
   maxReceiveCount: number,

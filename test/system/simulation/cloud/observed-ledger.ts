@@ -5,26 +5,26 @@ import type { DueHistory } from "../ports/ledger.ts";
 
 const MAX_REMEMBERED = 8;
 
-/** Whoever makes a call, with the time that it is for them. */
+/** The caller of a port, with its own clock. */
 export interface Caller {
   readonly name: string;
   readonly clock: Pick<Clock, "now">;
-  /** Whether its clock has not only gone, but jumped. */
+  /** Whether its clock has jumped. */
   hasJumped(): boolean;
   isAlive(): boolean;
 }
 
 type OnWrite = (item: LedgerItem, previous: LedgerItem | undefined, by: Caller) => void;
 
-/** The true ledger of a run, open to those who check it. */
+/** The ledger of a run, open to the checks. */
 export interface ObservedLedger extends DueHistory {
-  /** As it truly is, for whoever only reads. */
+  /** The ledger without faults, for reads by the checks. */
   readonly true: Ledger;
-  /** Every item as it is now, by key. */
+  /** Current items by key. */
   readonly items: ReadonlyMap<string, LedgerItem>;
-  /** The same ledger for one of its users. */
+  /** The same ledger for one caller. */
   usedBy(caller: Caller): Ledger;
-  /** Told of every write that took effect. */
+  /** Registers a listener for every write that took effect. */
   onWrite(listener: OnWrite): void;
 }
 
@@ -37,7 +37,7 @@ export const createObservedLedger = (): ObservedLedger => {
   const ledger = createMemoryLedger();
   const items = new Map<string, LedgerItem>();
   const listeners: OnWrite[] = [];
-  /** What each of the newest writes has replaced, the newest last. */
+  /** The item that each of the newest writes replaced, the newest write last. */
   const replaced: { readonly key: string; readonly item: LedgerItem | undefined }[] = [];
 
   return {

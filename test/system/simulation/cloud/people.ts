@@ -8,9 +8,9 @@ import type { Machine, Surroundings } from "./machines.ts";
 
 type Deps = Machine["commands"];
 
-/** A person gives up after this time. */
+/** An operator gives up after this time. */
 const PATIENCE_MS = 40 * 60_000;
-/** AWS takes no requests from clocks that differ by more than five minutes. */
+/** AWS refuses requests from clocks that differ by more than five minutes. */
 const SKEW = { first: 240_000, most: 290_000 };
 const MAX_TRIES = 5;
 const PREFIX = `${commands.kind}#`;
@@ -19,10 +19,10 @@ const endedSchema = z.object({ state: z.object({ endedAt: z.number() }) });
 
 type Finding = Pick<Extract<Deed, { kind: "resolve" }>, "applied" | "isCareless" | "lateMs">;
 
-/** Those who act on commands by the `skyhook` command, each on a machine with a clock of its own. */
+/** Operators, each with a machine and clock of their own, who act through the `skyhook` command. */
 export interface People {
   cancel(command: string): Promise<void>;
-  /** Tells of outcomes from now on, after `lateMs`, what they were. */
+  /** Resolves unknown outcomes from now on, after `lateMs`. */
   resolveAll(finding: Finding): void;
   areBusy(): boolean;
 }
@@ -32,7 +32,7 @@ export const createPeople = (around: Surroundings): People => {
   let pending = 0;
   const people = createLambda("person", PATIENCE_MS, around, SKEW);
 
-  /** A call that fails is made again, as people do. */
+  /** Repeats a failed call, as an operator does. */
   const trying = async (work: (deps: Deps) => Promise<void>): Promise<void> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const ending = await people.invoke(({ commands: deps }) => work(deps));

@@ -14,9 +14,9 @@ import type { Chronicle } from "./chronicle.ts";
 import type { Caller } from "./observed-ledger.ts";
 import { type SentCommands, signatureOf } from "./sent-commands.ts";
 
-/** Functions that act for no command. */
+/** Functions without commands. */
 const JOBS = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"];
-/** How far the provider's clock may be from ours. */
+/** Difference of the provider's clock, ms. */
 const MAX_SKEW_MS = 15_000;
 
 export interface ProviderSideOptions {
@@ -29,25 +29,25 @@ export interface ProviderSideOptions {
   readonly items: ReadonlyMap<string, LedgerItem>;
 }
 
-/** A request that leaves a machine, whatever becomes of it. */
+/** A request that left a machine. */
 interface Leaving {
   readonly caller: Caller;
   readonly account: string;
-  /** Whether a scheduled job may change something by it. */
+  /** Whether it is a scheduled job's mutation. */
   readonly isJobMutation: boolean;
   readonly method: string;
-  /** Whether the provider takes the key that it carries. */
+  /** Whether the provider accepts its key. */
   readonly isKeyAccepted: boolean;
 }
 
-/** That the provider wants no requests for a while, as a machine was told. */
+/** A pause that the provider asked a machine for. */
 interface Pause {
   readonly caller: Caller;
   readonly account: string;
   readonly pauseMs: number;
 }
 
-/** That the provider does not take a key, as a machine was told. */
+/** A refusal of the API key that a machine received. */
 interface KeyRefusal {
   readonly caller: Caller;
   readonly account: string;
@@ -68,7 +68,7 @@ const tasksIn = ({ status, text }: Answer): readonly string[] => {
 const keyIn = ({ headers }: Request): string =>
   headers.get("authorization")?.split(" ").at(-1) ?? "";
 
-/** The real service, and the record of what left for it and what it did. */
+/** The service, with a record of requests and effects. */
 export const openProviderSide = async (options: ProviderSideOptions) => {
   const { timeline, chance, keys, fates, chronicle, sent, items } = options;
   const skewMs = chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS);
@@ -95,7 +95,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     const { request, body } = one;
     const { method } = request;
     const url = new URL(request.url);
-    // The service knows one key only.
+    // The service accepts one key only.
     const headers = new Headers(request.headers);
     headers.set("authorization", `apikey ${API_KEY}`);
     const init = { method, headers, ...(body !== "" && { body }) };
@@ -119,7 +119,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
   const countOf = (command: string): number =>
     chronicle.effects.filter((effect) => effect.command === command).length;
 
-  /** The answer with every task that the provider says it has begun. */
+  /** The answer with all task ids that the provider reports. */
   const withFates = (given: Answer, command: string, isUpdate: boolean): Answer => {
     const at = timeline.now();
     const first = countOf(command);
@@ -132,11 +132,11 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
       : given;
   };
 
-  /** For which command a mutation leaves; nobody else may send any. */
+  /** Finds the command of a mutation; only commands may send one. */
   const commandOf = (one: Sent, caller: Caller) => {
     const whose = sent.whose(signatureOf(one.request, one.body), caller, items);
     if (!whose) {
-      const text = `${one.request.method} ${one.request.url} left, and no command asks for it`;
+      const text = `${one.request.method} ${one.request.url} was sent without a command`;
       chronicle.violations.push({ invariant: 2, text });
       return undefined;
     }
@@ -148,9 +148,9 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
 
   return {
     store,
-    /** What the service could not do at all. */
+    /** Internal errors of the service. */
     faults,
-    /** How many requests that could change something have left the scheduled jobs. */
+    /** Number of mutations that scheduled jobs have sent. */
     jobMutations: () => jobMutations,
     onRequest: (listener: (leaving: Leaving) => void): void => {
       listeners.push(listener);
@@ -161,16 +161,16 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     onKeyRefused: (listener: (refusal: KeyRefusal) => void): void => {
       refusalListeners.push(listener);
     },
-    /** To be called when a machine hears that its key is refused. */
+    /** Reports that a machine received a refusal of its key. */
     refusesKey: (request: Request, caller: Caller): void => {
       const refusal = { caller, account: accountAt(request.url), key: keyIn(request) };
       for (const listener of refusalListeners) listener(refusal);
     },
-    /** To be called when a machine hears of a pause. */
+    /** Reports that a machine received a request for a pause. */
     pauses: (url: string, caller: Caller, pauseMs: number): void => {
       for (const listener of pauseListeners) listener({ caller, account: accountAt(url), pauseMs });
     },
-    /** Somebody else changes something at the provider. */
+    /** Changes the provider's state as another client. */
     meddle: (method: string, path: string, body: string) =>
       service.fetch(
         new Request(`https://provider.test${path}`, {
@@ -179,7 +179,10 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
           body,
         }),
       ),
-    /** Called when a request leaves a machine; the answer is called when, and if, it arrives. */
+    /**
+     * Records a request that leaves a machine. The returned function delivers it; it is called only
+     * if the request arrives.
+     */
     leaves: (one: Sent, caller: Caller) => {
       const isOfJob = JOBS.some((name) => caller.name.startsWith(name));
       const isJobMutation = one.isMutation && isOfJob;

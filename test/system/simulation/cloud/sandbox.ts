@@ -3,7 +3,7 @@ import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
 import type { Timeline } from "../engine/timeline.ts";
 
-/** What can happen to a machine at any call of a port. */
+/** Faults of a machine, possible at each call of a port. */
 const MACHINE_KINDS = [
   "killed before",
   "killed after",
@@ -21,16 +21,16 @@ export interface Sandbox {
   isAlive(): boolean;
   /** Resolves when it is killed. */
   readonly death: Promise<void>;
-  /** Whether its clock has not only gone, but jumped. */
+  /** Whether its clock has jumped. */
   hasJumped(): boolean;
-  /** For how long it has stood still, as a laptop that was closed: its clock goes on, it does not. */
+  /** How long it was suspended, like a closed laptop: its clock continues, its code does not. */
   frozenMs(): number;
-  /** Nothing of it runs on: what it waits for never comes. */
+  /** Ends the machine: pending calls never resolve. */
   kill(): void;
   /**
    * Makes a call of a port.
-   * @param kinds what can go wrong with this port, beside what can happen to the machine
-   * @param effect makes the call, told what goes wrong with it
+   * @param kinds faults of this port, besides those of the machine
+   * @param effect makes the call with the fault that was drawn
    */
   call<T>(
     name: string,
@@ -39,7 +39,7 @@ export interface Sandbox {
   ): Promise<T>;
 }
 
-/** How wrong the clock of a machine is when it starts, and how wrong it may become by jumps, ms. */
+/** Error of a machine's clock at its start, and the most that jumps can make of it, ms. */
 export interface Skew {
   readonly first: number;
   readonly most: number;
@@ -68,7 +68,7 @@ export const createSandbox = (
   let frozenUntil = 0;
   let frozenMs = 0;
 
-  /** Nothing happens on a machine that stands still, or is dead. */
+  /** Waits, and longer while the machine is suspended; never resolves on a dead one. */
   const pass = async (durationMs: number, signal?: AbortSignal): Promise<void> => {
     if (durationMs > 0) await timeline.sleep(durationMs, signal);
     while (timeline.now() < frozenUntil) await timeline.sleep(frozenUntil - timeline.now());
@@ -114,7 +114,7 @@ export const createSandbox = (
       if (kind === "killed before") kill();
       await pass(kind === "slow before" ? slowMs : 0);
       const answer = timeline.standStill(() => effect(kind, place));
-      // Whoever dies does not hear of it, and a rejection has no other listener then.
+      // A killed machine gets no answer, so a rejection would have no other listener.
       answer.catch(() => {});
       await answer.catch(() => {});
       if (kind === "killed after") kill();

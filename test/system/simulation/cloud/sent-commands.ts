@@ -16,13 +16,13 @@ const identitySchema = z.object({
   request: requestSchema,
 });
 
-/** What a request is known by: a command's own looks the same every time. */
+/** Identifies a request: all requests of a command have the same signature. */
 export const signatureOf = (request: Request, body: string): string =>
   `${request.method} ${request.url} ${body}`;
 
-/** Finds out whose a mutation is that is about to leave: the request itself names no command. */
+/** Finds the command of a mutation that leaves: the request itself does not name it. */
 export interface SentCommands {
-  /** To be told of every command that is written. */
+  /** Records a command that was written. */
   note(item: LedgerItem): Promise<void>;
   whose(
     signature: string,

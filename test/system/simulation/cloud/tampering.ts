@@ -4,7 +4,10 @@ import type { Ledger } from "../../../../lib/platform/ports/ledger.ts";
 import type { Log } from "../../../../lib/platform/ports/log.ts";
 import type { Fetch } from "../../../support/provider.ts";
 
-/** A deliberate bug: what it puts between the system and its ports. Nothing else of a run changes. */
+/**
+ * A deliberate bug: the wrappers that it puts between the system and its ports. Everything else of a
+ * run stays as it is.
+ */
 export interface Tampering {
   readonly ledger?: (ledger: Ledger) => Ledger;
   readonly bus?: (bus: EventBus) => EventBus;

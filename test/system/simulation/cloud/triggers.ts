@@ -25,7 +25,7 @@ interface Undelivered {
   readonly event: unknown;
 }
 
-/** An event as the queue of intake hands it out, each in a batch of its own. */
+/** An event as a message of the queue `requests`, each in a batch of its own. */
 const eventMessage = (messageId: string, body: string, at: number): ReceivedMessage => ({
   messageId,
   receiptHandle: messageId,
@@ -41,16 +41,19 @@ const eventMessage = (messageId: string, body: string, at: number): ReceivedMess
   },
 });
 
-/** What AWS does for the functions: it hands them messages, events and ticks, more often than once. */
+/** AWS as the functions see it: it delivers messages, events and ticks at least once. */
 export interface Triggers {
-  /** Begins to look at the queue, and to tick. */
+  /** Starts receiving from the queue, and the ticks of the schedule. */
   start(): void;
-  /** Puts an event into the queue of intake. @param name tells it from others */
+  /** Puts an event into the queue `requests`. @param name unique in the run */
   deliver(name: string, event: unknown): void;
   wakeAt(at: number): void;
-  /** Events that intake failed at each time. */
+  /** Dead letters of `requests`: events that intake failed at on every receive. */
   readonly undelivered: Undelivered[];
-  /** Whether anything is under way that may still change something; a poller with nothing due may be. */
+  /**
+   * Whether any work is under way that may still change state. A poller may always be under way, so
+   * it does not count.
+   */
   isBusy(): boolean;
 }
 
@@ -116,7 +119,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
       const messages = await queue.receive(size, visibilityMs);
       if (messages.length === 0) return;
       later(0, () => handle(messages, kind, place));
-      // What is begun is counted when it begins.
+      // Lets the invocation start, so that it counts as under way.
       await timeline.sleep(1);
     }
   };
@@ -163,7 +166,7 @@ export const createTriggers = (around: Surroundings, queue: MessageQueue): Trigg
       }
     },
     wakeAt(at) {
-      // One run a second is woken by however many wakes there are for it.
+      // Wake signals of one second start one run.
       const second = Math.ceil(Math.max(at, timeline.now()) / 1_000) * 1_000;
       if (wakes.has(second)) return;
       wakes.add(second);

@@ -1,11 +1,12 @@
 /**
- * The one source of chance of a run. Every draw has a name, and its value follows from seed and name
- * alone: what is left out of a run changes nothing about the rest, so a history can be shortened.
+ * The only source of randomness of a run. Each draw has a name, and its value depends on the seed and
+ * the name only. Leaving a part of a run out changes nothing about the rest, so a history can be
+ * shortened. Keep the names of draws: another name gives every seed another run.
  */
 export interface Chance {
-  /** At least 0, below 1; the same name always draws the same. */
+  /** At least 0, below 1; equal for equal names. */
   fraction(name: string): number;
-  /** Whole, both ends included. */
+  /** A whole number, both bounds included. */
   between(name: string, from: number, to: number): number;
   pick<T>(name: string, choices: readonly T[]): T;
   happens(name: string, probability: number): boolean;

@@ -1,18 +1,23 @@
 import type { Chance } from "./chance.ts";
 
-/** Something that went wrong on purpose. */
+/** An injected fault that took place. */
 export interface Strike {
-  /** Which call or happening it struck: its name and, from 1, its number among those of that name. */
+  /**
+   * The call or occurrence that it struck: its name, and its number among those of that name, from 1.
+   */
   readonly place: string;
   readonly kind: string;
   /** Epoch ms. */
   readonly at: number;
 }
 
-/** How often each kind strikes, from 0 to 1; kinds that are not named never do. */
+/**
+ * The fault profile: the probability of each kind, from 0 to 1; a kind without an entry never
+ * strikes.
+ */
 export type Weather = Readonly<Record<string, number>>;
 
-/** A call that is made, and what goes wrong with it. */
+/** A call with the fault that strikes it, if any. */
 interface Visit {
   readonly place: string;
   readonly kind: string | undefined;
@@ -20,18 +25,18 @@ interface Visit {
 
 export interface Faults {
   /**
-   * Whether something goes wrong here, and what.
-   * @param name of the call; calls of one name are counted
-   * @param kinds what could go wrong, each by itself
+   * Decides whether a fault strikes this call, and which.
+   * @param name of the call; calls with the same name are counted
+   * @param kinds faults that this call can have
    */
   visit(name: string, kinds: readonly string[]): Visit;
-  /** From now on nothing goes wrong any more. */
+  /** Ends all faults. */
   calm(): void;
-  /** Since when nothing goes wrong any more, epoch ms. */
+  /** When the faults ended, epoch ms. */
   calmSince(): number | undefined;
-  /** How many calls were made so far. */
+  /** Number of calls so far. */
   calls(): number;
-  /** Everything that went wrong so far. */
+  /** All faults so far, in the order of time. */
   readonly struck: readonly Strike[];
 }
 
@@ -39,14 +44,14 @@ interface FaultsOptions {
   readonly chance: Chance;
   readonly weather: Weather;
   readonly now: () => number;
-  /** Only these strikes, as `place kind`; absent: all that chance brings. */
+  /** Only these faults, as `place kind`; absent: every fault that the seed decides. */
   readonly only: ReadonlySet<string> | undefined;
 }
 
 export const strikeId = ({ place, kind }: Pick<Strike, "place" | "kind">): string =>
   `${place} ${kind}`;
 
-/** Decides what goes wrong in a run. A place has the same fate in every run of a seed. */
+/** Fault decisions of a run. The decision for a place is the same in every run of a seed. */
 export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Faults => {
   const counts = new Map<string, number>();
   const struck: Strike[] = [];
@@ -54,7 +59,7 @@ export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Fau
   let calmSince: number | undefined;
 
   const fateOf = (place: string, kinds: readonly string[]): string | undefined => {
-    // One draw for all kinds: the first in whose share it falls.
+    // One draw decides among all kinds: the first kind with a share that contains it.
     let draw = chance.fraction(`fault ${place}`);
     for (const kind of kinds) {
       const share = weather[kind] ?? 0;

@@ -3,25 +3,25 @@ import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 
 interface Happening {
   readonly at: number;
-  /** Tells those of one instant apart: the first scheduled is the first to happen. */
+  /** Orders entries of one instant: the one scheduled first happens first. */
   readonly order: number;
   readonly act: () => void;
 }
 
-/** Virtual time: it stands still while anything runs, and then leaps to whatever happens next. */
+/** Virtual time. It stands still while code runs, and then jumps to the next scheduled entry. */
 export interface Timeline extends Clock {
-  /** Has something happen after `delayMs`. */
+  /** Schedules `act` after `delayMs` of virtual time. */
   after(delayMs: number, act: () => void): void;
-  /** Time stands still until the work, which needs none, is done. */
+  /** Stops virtual time until the work is done. */
   standStill<T>(work: () => Promise<T>): Promise<T>;
-  /** Lets time pass until `endsAt` (epoch ms), or until nothing is left that could happen. */
+  /** Advances time until `endsAt` (epoch ms), or until no entry is left. */
   runUntil(endsAt: number): Promise<void>;
 }
 
 const isBefore = (a: Happening, b: Happening): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** A binary heap: a run schedules some ten thousand happenings. */
+/** A binary heap: a run schedules about ten thousand entries. */
 const createHeap = () => {
   const heap: Happening[] = [];
   const swap = (a: number, b: number): void => {

@@ -3,19 +3,19 @@ import { A, B, LOCAL, NARROW_SENDER, OTHER_SENDER, OWN_SENDER, STRANGER } from "
 import { type Asked, type Input, keyOf, REACTION } from "./deeds.ts";
 import { type Make, OTHER_SUSPENDED } from "./requests.ts";
 
-/** What somebody else may refer to. */
+/** Material for an input that refers to another one. */
 interface Around {
   readonly id: string;
-  /** Some time while commands are asked for. */
+  /** An instant while commands are requested, ms after the start. */
   readonly afterMs: number;
-  /** One of the requests of the run. */
+  /** A request that the input refers to. */
   readonly whose: Asked;
   readonly kinds: readonly Make[];
 }
 
 const ACTING_MS = 4 * 60_000;
 
-/** Most commands are over after a few seconds. */
+/** Most commands end within a few seconds. */
 const soonAfter = (chance: Chance, { id, whose }: Around): number =>
   whose.afterMs + chance.between(`after ${id}`, 0, chance.pick(`soon ${id}`, [5_000, 60_000]));
 
@@ -96,13 +96,13 @@ const resolve = (chance: Chance, { id }: Around): Input => ({
   },
 });
 
-/** The oftener it is here, the oftener it happens. */
+/** Repeated entries are drawn more often. */
 const ALL = [
   ...[invoice, follow, follow, stranger, forgery, rubbish, newKey, newTag],
   ...[cancel, cancel, cancel, resolve, resolve],
 ];
 
-/** Whatever else happens around the commands. */
+/** All inputs of the workload besides requests for commands. */
 export const aroundOf = (
   chance: Chance,
   kinds: readonly Make[],

@@ -2,7 +2,10 @@ import type { Chance } from "../engine/chance.ts";
 import { STARTS_AT } from "./actors.ts";
 import { guardsOf } from "./guards.ts";
 
-/** Mostly of those asked for before; sometimes of any, so that some wait for each other or for nobody. */
+/**
+ * Mostly ids of earlier requests; sometimes any id, so that commands wait for each other or for an
+ * unknown one.
+ */
 const afterOf = (chance: Chance, id: string, earlier: readonly string[]) => {
   const any = ["c1", "c2", "c3", "c4", "c9"].filter((other) => other !== id);
   const choices = earlier.length > 0 && chance.happens(`known ${id}`, 0.7) ? earlier : any;
@@ -11,7 +14,7 @@ const afterOf = (chance: Chance, id: string, earlier: readonly string[]) => {
   return chance.happens(`both ${id}`, 0.4) && first !== second ? [first, second] : [first];
 };
 
-/** Some are over before the storm is. */
+/** Some deadlines pass while faults still strike. */
 const deadlineOf = (chance: Chance, id: string, afterMs: number): string => {
   const ms = chance.between(`deadline ${id}`, 5_000, 300_000);
   return new Date(STARTS_AT + afterMs + ms).toISOString();
@@ -20,11 +23,11 @@ const deadlineOf = (chance: Chance, id: string, afterMs: number): string => {
 interface Asked {
   readonly id: string;
   readonly afterMs: number;
-  /** Ids of commands that the same sender has asked for before. */
+  /** Ids of earlier commands of the same sender. */
   readonly earlier: readonly string[];
 }
 
-/** What a request says beside what is to be done. */
+/** The conditions of a request: `after`, guards, deadline and dry run. */
 export const conditionsOf = (chance: Chance, { id, afterMs, earlier }: Asked) => {
   const isAfter = chance.happens(`after ${id}`, 0.2);
   return {

@@ -1,25 +1,25 @@
 import type { Chance } from "../engine/chance.ts";
 import { LARGE_NUMBERS } from "./requests.ts";
 
-/** The storage whose thresholds come from the config; commands have another. */
+/** The storage with thresholds from the config; commands use another one. */
 export const CONFIG_STORAGE = "t";
 
-/** One threshold as the config wants it and the provider keeps it. */
+/** One threshold, as in the config and at the provider. */
 export interface Wanted {
   readonly bucket_name: string;
   readonly bytes: string;
 }
 
-/** A version of the thresholds config, as somebody writes it. */
+/** A version of the thresholds config. */
 export interface ConfigVersion {
   readonly id: string;
   readonly number: number;
-  /** After the beginning. */
+  /** When it is written, ms after the start. */
   readonly afterMs: number;
   readonly text: string;
-  /** What it asks for; undefined: it is invalid. */
+  /** Wanted thresholds; undefined when the version is invalid. */
   readonly wanted: readonly Wanted[] | undefined;
-  /** Whether nothing else may be there. */
+  /** Whether it has `prune: true`. */
   readonly isPruning: boolean;
 }
 
@@ -32,7 +32,7 @@ const wantedBy = (chance: Chance, number: number): readonly Wanted[] =>
     bytes: chance.pick(`limit ${number} ${bucket}`, LARGE_NUMBERS),
   }));
 
-/** JSON is YAML too; numbers stand in it as they are, whatever JSON's own could hold. */
+/** JSON is YAML too. Numbers are written in full, beyond the precision of JavaScript. */
 const textOf = (wanted: readonly Wanted[], isPruning: boolean): string => {
   const thresholds = wanted.map(
     ({ bucket_name, bytes }) =>
@@ -47,7 +47,10 @@ const INVALID = [
   "prune: true\n",
 ];
 
-/** What is written in a run; none in most, as pruning does not go well with commands on events. */
+/**
+ * Config versions of a run; most runs have none, because pruning conflicts with commands on storage
+ * events.
+ */
 export const configsOf = (chance: Chance, isPossible: boolean): readonly ConfigVersion[] => {
   if (!isPossible || chance.happens("no config", 0.5)) return [];
   const versions = Array.from({ length: chance.between("configs", 1, 4) }, (_, index) => {

@@ -1,33 +1,36 @@
 import type { RequestData } from "./requests.ts";
 
-/** That somebody wants a command, however they say so. */
+/** A request for a command, in any form. */
 export interface Asking {
   readonly sender: string;
   readonly commandId: string;
   readonly data: RequestData;
-  /** When it was made, if it says so. */
+  /** Its `metadata.time`, if it has one. */
   readonly time?: string;
-  /** Of one that has to be rejected: as what. */
+  /** The rejection reason that it must get; absent for a valid request. */
   readonly rejectedAs?: string;
 }
 
-/** What is done in order to have a run of its own course. */
+/** A step of the workload. */
 export type Deed =
-  /** A `CommandRequested` on the bus, or its detail on the queue, as our own AWS account may. */
+  /**
+   * A `CommandRequested` on the bus, or its detail directly on the queue as our own AWS account may
+   * send it.
+   */
   | { readonly kind: "request"; readonly way: "bus" | "queue" }
-  /** An event of another system, for which there is a reaction. */
+  /** An event of another system with a matching reaction. */
   | { readonly kind: "invoice" }
-  /** A `TaskFollowRequested` for the first task of that command, or for one that nobody knows. */
+  /** A `TaskFollowRequested` for the first task of that command, or for an unknown task. */
   | { readonly kind: "follow"; readonly startedBy: string }
-  /** A `CommandRequested` in the name of Skyhook itself. */
+  /** A `CommandRequested` under Skyhook's own source. */
   | { readonly kind: "forgery"; readonly sender: string; readonly data: RequestData }
-  /** A message that nobody understands. */
+  /** A message that is not JSON. */
   | { readonly kind: "rubbish" }
-  /** A person wants a command to end, by its key. */
+  /** An operator cancels a command, by its key. */
   | { readonly kind: "cancel"; readonly command: string }
   /**
-   * A person finds out about every outcome that is unknown from now on; one who is careless says so of
-   * every outcome, and then the contrary.
+   * An operator resolves every unknown outcome from now on. A careless operator resolves each outcome
+   * twice, the second time with the contrary.
    */
   | {
       readonly kind: "resolve";
@@ -35,39 +38,39 @@ export type Deed =
       readonly isCareless: boolean;
       readonly lateMs: number;
     }
-  /** Somebody changes a tag that guards look at. */
+  /** A client changes a tag that guards read. */
   | { readonly kind: "new tag" }
-  /** The provider takes another API key from now on; ours is replaced after `lateMs`. */
+  /** The provider accepts only a new API key from now on; ours is replaced after `lateMs`. */
   | { readonly kind: "new key"; readonly lateMs: number };
 
-/** Something that somebody does in a run. */
+/** One input of the workload. */
 export interface Input {
-  /** Tells it from the others of the run. Of an event, its id. */
+  /** Unique in the run; for an event its id. */
   readonly id: string;
-  /** After the beginning. */
+  /** When it happens, ms after the start. */
   readonly afterMs: number;
   readonly deed: Deed;
-  /** Of those that ask for a command: for which. */
+  /** The requested command, if the input requests one. */
   readonly asking?: Asking;
 }
 
-/** An input that asks for a command. */
+/** An input that requests a command. */
 export interface Asked extends Input {
   readonly asking: Asking;
 }
 
-/** Key of a command in the ledger. */
+/** Key of the requested command in the ledger. */
 export const keyOf = ({ sender, commandId }: Pick<Asking, "sender" | "commandId">): string =>
   `${sender}/${commandId}`;
 
-/** The commands that inputs ask for. */
+/** The requested commands of the inputs. */
 export const askingsOf = (inputs: readonly Input[]): readonly Asking[] =>
   inputs.flatMap(({ asking }) => (asking ? [asking] : []));
 
 export const REACTION = "resume-when-paid";
-/** Named by whoever follows a task that is not there. */
+/** The id of a task that does not exist. */
 export const UNKNOWN_TASK = "00000000-0000-4000-8000-000000000000";
 
-/** Whether it may meet the thresholds of a config. */
+/** Whether it may change thresholds that a config manages. */
 export const isOnStorageEvent = ({ asking }: Input): boolean =>
   asking?.data.operation.endsWith("storage-event") ?? false;

@@ -4,12 +4,12 @@ import { A } from "./actors.ts";
 const NETWORK = { ...A, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
 const LOST_NETWORK = { ...A, network_id: "b39792c3-3160-4356-912e-ba396c95cd00" };
 
-/** What the value of the tag `cost-center` is, and what it is once somebody has changed it. */
+/** Value of the tag `cost-center` before and after a client changed it. */
 export const TAG_VALUES = ["platform", "games"] as const;
 
 interface KnownGuard {
   readonly guard: object;
-  /** Whether it holds before that change, and after it. */
+  /** Whether the guard holds before that change, and after it. */
   readonly holds: readonly [boolean, boolean];
 }
 
@@ -32,7 +32,7 @@ const GUARDS: readonly KnownGuard[] = [
   known({ network: LOST_NETWORK, key: "cost-center", equals: "platform" }, false, false),
 ];
 
-/** One or two, mostly such as hold at first. */
+/** One or two guards; most of them hold at first. */
 export const guardsOf = (chance: Chance, id: string): readonly object[] => {
   const holding = GUARDS.filter(({ holds: [first] }) => first);
   const choices = chance.happens(`broken ${id}`, 0.3) ? GUARDS : holding;
@@ -41,7 +41,7 @@ export const guardsOf = (chance: Chance, id: string): readonly object[] => {
   return chance.happens(`guards ${id}`, 0.5) ? [first, second] : [second];
 };
 
-/** Whether all of a command's guards hold, before the tag was changed and after it. */
+/** Whether all guards of a command hold before the change of the tag, and after it. */
 export const doHold = (guards: readonly unknown[]): readonly [boolean, boolean] => {
   const found = GUARDS.filter(({ guard }) =>
     guards.some((other) => JSON.stringify(other) === JSON.stringify(guard)),

@@ -6,12 +6,12 @@ import { type Asked, type Asking, askingsOf, type Deed, type Input } from "./dee
 import { kindsOf, type Make, type RequestData } from "./requests.ts";
 
 const MAX_COMMANDS = 7;
-/** Everything is asked for within one of these times: all at once, or one after the other. */
+/** All requests arrive within one of these times: together, or one after the other. */
 const ASKING_MS = [15_000, 4 * 60_000, 4 * 60_000];
 
 type Wish = Pick<Asking, "data" | "time" | "rejectedAs">;
 
-/** What nobody may ask for, or not so, or no more. */
+/** Requests that must be rejected. */
 const MISTAKES: readonly ((data: RequestData) => Wish)[] = [
   (data) => ({
     data: { ...data, params: { project_id: "none", region_id: 76 } },
@@ -27,7 +27,7 @@ const MISTAKES: readonly ((data: RequestData) => Wish)[] = [
   (data) => ({ data, time: "2025-11-30T00:00:00Z", rejectedAs: "too-old" }),
 ];
 
-/** How requests of a run are made. */
+/** How the requests of a run are drawn. */
 interface Habits {
   readonly kinds: readonly Make[];
   readonly isBlindUsed: boolean;
@@ -55,7 +55,7 @@ const wayOf = (chance: Chance, id: string, sender: string): Deed => ({
   way: sender === OWN_SENDER && chance.happens(`direct ${id}`, 0.3) ? "queue" : "bus",
 });
 
-/** The same command asked for again, or another under its id. */
+/** The same command again, or another one under its id. */
 const twinOf = (
   chance: Chance,
   { id, afterMs }: Pick<Input, "id" | "afterMs">,
@@ -92,7 +92,10 @@ const requestsOf = (chance: Chance, habits: Habits): readonly Asked[] => {
   return chance.happens("circle", 0.1) ? inCircle(inputs) : inputs;
 };
 
-/** The first waits for the last, and comes at the same moment: mostly that one waits for it too. */
+/**
+ * The first request waits for the last one, which arrives at the same instant and mostly waits for
+ * the first.
+ */
 const inCircle = (inputs: readonly Asked[]): readonly Asked[] => {
   const [first, ...others] = inputs;
   const last = others.at(-1);
@@ -105,7 +108,7 @@ const inCircle = (inputs: readonly Asked[]): readonly Asked[] => {
   return [waiting(first, last), ...others.slice(0, -1), waiting(last, first)];
 };
 
-/** What people and systems do in a run. */
+/** The whole workload of a run. */
 export const inputsOf = (chance: Chance): readonly Input[] => {
   const habits = { kinds: kindsOf(chance), isBlindUsed: chance.happens("blind", 0.3) };
   const requests = requestsOf(chance, habits);

@@ -8,10 +8,10 @@ const POOL_A = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
 const POOL_B = "9fccf0a3-c0de-441d-9afd-2b9b58b08ba0";
 const VOLUMES = ["3ed9e2ce-f906-47fb-ba32-c25a3f63df4f", "3ed9e2ce-f906-47fb-ba32-c25a3f63df50"];
 
-/** The largest of the unsigned 64-bit numbers, and others that JSON's own numbers cannot say. */
+/** The largest unsigned 64-bit numbers, and others beyond the precision of JavaScript numbers. */
 export const LARGE_NUMBERS = ["18446744073709551615", "9007199254740993", "700"];
 
-/** What may be in the stored request, and nowhere else. */
+/** A secret that may be in the stored request only. */
 export const ENVS_CANARY = "envs-canary-5f2c";
 export const PULL_SECRET_CANARY = "pull-canary-81d7";
 
@@ -23,11 +23,11 @@ export interface RequestData {
 
 export type Make = (chance: Chance, id: string, account: string) => RequestData;
 
-/** Sometimes what another wants too, so that there is nothing left to do. */
+/** Sometimes equal to another request, so that nothing is left to change. */
 const sameOr = (chance: Chance, id: string, own: string): string =>
   chance.happens(`same ${id}`, 0.2) ? "same" : own;
 
-/** By operation; few resources, so that commands meet in lanes. */
+/** Requests by operation. Few resources, so that commands share lanes. */
 const REQUESTS: readonly Make[] = [
   (chance, id) => ({
     operation: "update-container",
@@ -74,7 +74,7 @@ const REQUESTS: readonly Make[] = [
     body: {
       name: "reaching_used_space",
       storage_name: "s",
-      // Two accounts on one event would take each other's for what was there before.
+      // Two accounts on one event would mistake each other's change for the state before.
       bucket_name: `${account}-${chance.pick(`bucket ${id}`, ["b1", "b2"])}`,
       bytes: chance.pick(`bytes ${id}`, LARGE_NUMBERS),
     },
@@ -82,17 +82,17 @@ const REQUESTS: readonly Make[] = [
   (chance, id, account) => ({
     operation: "create-router",
     params: chance.pick(`region ${id}`, [A, B]),
-    // Names are not unique: in some runs all of an account want the same.
+    // Names are not unique: in some runs all requests of an account use one name.
     body: { name: chance.happens("one router", 0.3) ? `router-${account}` : `router-${id}` },
   }),
 ];
 
-/** Creating is where the most can go wrong. */
+/** Creates are drawn more often: they have the most ways to fail. */
 const CREATE_ROUTER = REQUESTS.slice(-1);
-/** What is followed for a while, and by several at once. */
+/** Operations with tasks, which several commands may follow. */
 const WITH_TASKS = REQUESTS.filter((_, index) => [0, 4].includes(index));
 
-/** In some runs all commands are of one kind or two, so that they meet more often. */
+/** In some runs all commands are of one or two kinds, so that they share lanes more often. */
 export const kindsOf = (chance: Chance): readonly Make[] => {
   const count = chance.between("kinds", 1, 5);
   const all = [...REQUESTS, ...CREATE_ROUTER, ...CREATE_ROUTER];

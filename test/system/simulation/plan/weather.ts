@@ -1,7 +1,7 @@
 import type { Chance } from "../engine/chance.ts";
 import type { Weather } from "../engine/faults.ts";
 
-/** How often each kind strikes at most, of the calls that it can strike. */
+/** Highest probability of each kind of fault, per call that it can strike. */
 const STORMIEST: Weather = {
   // Machines.
   "killed before": 0.02,
@@ -43,7 +43,7 @@ const STORMIEST: Weather = {
   "cut off": 0.1,
   "unknown words": 0.1,
   stalls: 0.5,
-  // What becomes of its tasks.
+  // Its tasks.
   endless: 0.1,
   vanishing: 0.1,
   failing: 0.1,
@@ -53,7 +53,7 @@ const STORMIEST: Weather = {
   unreadable: 0.1,
   "twin task": 0.5,
   "shared task": 0.3,
-  // What AWS does with messages, events and ticks.
+  // Delivery by AWS of messages, events and ticks.
   "comes again early": 0.3,
   "comes twice": 0.2,
   "held up": 0.1,
@@ -64,20 +64,20 @@ const STORMIEST: Weather = {
   "tick twice": 0.5,
 };
 
-/** Every kind of fault and of a task's fate that there is. */
+/** Every kind of fault, those of tasks included. */
 export const WEATHER_KINDS = Object.keys(STORMIEST);
 
 /**
- * The faults of a run. Most kinds are left out of it, and others come often: when everything goes
- * wrong at once, nothing gets far enough to go wrong in an interesting way.
+ * The fault profile of a run. Most kinds are left out, and the others are frequent: when everything
+ * fails at once, no command gets far enough to fail in an interesting way.
  */
 export const weatherOf = (chance: Chance): Weather => {
-  // Nothing goes wrong, or nothing that costs more than another try: whoever is slow was forgotten.
+  // No faults, or only faults that cost one more attempt: a slow command in such a run was forgotten.
   if (chance.happens("fair", 0.08)) return chance.pick("fair but", [{}, { "no connection": 0.3 }]);
   return Object.fromEntries(
     Object.entries(STORMIEST).map(([kind, rate]) => [
       kind,
-      rate * chance.pick(`weather ${kind}`, [0, 0, 0, 0.3, 1]),
+      rate * chance.pick(["weather", kind].join(" "), [0, 0, 0, 0.3, 1]),
     ]),
   );
 };

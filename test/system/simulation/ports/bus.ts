@@ -5,7 +5,7 @@ import type { Chance } from "../engine/chance.ts";
 const KINDS = ["publish fails", "publish answer lost", "entries fail"];
 const FAILED: PublishOutcome = { kind: "failed", code: "InternalFailure", message: "try again" };
 
-/** The bus as a sandbox reaches it: PutEvents fails wholly, entry by entry, or after taking effect. */
+/** The bus as a machine reaches it: PutEvents fails as a whole, per entry, or after its effect. */
 export const hostileBus = (bus: EventBus, sandbox: Sandbox, chance: Chance): EventBus => ({
   publish: (entries) =>
     sandbox.call("bus.publish", KINDS, async (kind, place) => {

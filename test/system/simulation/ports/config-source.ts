@@ -1,14 +1,14 @@
 import type { ConfigSource } from "../../../../lib/platform/ports/config-source.ts";
 import type { Sandbox } from "../cloud/sandbox.ts";
 
-/** The config object as it truly is. */
+/** The config object in the bucket. */
 export interface ConfigObjects {
   write(number: number, text: string): void;
   isUsed(): boolean;
   newest(): { readonly text: string; readonly version: string } | undefined;
-  /** As `newest`, for a machine. */
+  /** The newest version, as one machine reads it. */
   readBy(machine: string): ReturnType<ConfigObjects["newest"]>;
-  /** The version that a machine has read last. */
+  /** The version that a machine read last. */
   lastReadBy(machine: string): string | undefined;
 }
 
@@ -29,7 +29,7 @@ export const createConfigObjects = (): ConfigObjects => {
   };
 };
 
-/** The config as a sandbox reads it; S3 always answers the newest version, if it answers. */
+/** The config as a machine reads it; a successful read of S3 always returns the newest version. */
 export const hostileConfigSource = (configs: ConfigObjects, sandbox: Sandbox): ConfigSource => ({
   name: "s3://configs/thresholds.yaml",
   read: () =>

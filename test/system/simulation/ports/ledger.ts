@@ -5,13 +5,13 @@ import type { Chance } from "../engine/chance.ts";
 const WRITE_KINDS = ["write fails", "write answer lost", "write retried", "write conflicts"];
 const LIST_KINDS = ["query fails", "query stale", "query incomplete"];
 
-/** The due index as it was some time ago: what a query may answer. */
+/** Earlier states of the due index, which a stale query returns. */
 export interface DueHistory {
-  /** As it was before the last `writes` writes. */
+  /** The index before the last `writes` writes. */
   before(writes: number): readonly DueEntry[];
 }
 
-/** The ledger as a sandbox reaches it, with all that DynamoDB and the network can do to a call. */
+/** The ledger as a machine reaches it, with the faults of DynamoDB and of the network. */
 export const hostileLedger = (
   ledger: Ledger,
   sandbox: Sandbox,
@@ -25,11 +25,11 @@ export const hostileLedger = (
   write: (item) =>
     sandbox.call(`ledger.write ${item.key}`, WRITE_KINDS, async (kind) => {
       if (kind === "write fails") throw new Error("write failed");
-      // Somebody else was faster, as far as we are told.
+      // Reports that another writer was faster.
       if (kind === "write conflicts") return "conflict";
       const answer = await ledger.write(item);
       if (kind === "write answer lost") throw new Error("no answer to a write");
-      // The SDK sends a write again that got no answer, and finds its own version.
+      // The SDK repeats a write without an answer, and conflicts with its own version.
       return kind === "write retried" ? "conflict" : answer;
     }),
   listDue: (until, limit) =>

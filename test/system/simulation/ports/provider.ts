@@ -23,7 +23,7 @@ const KINDS = [
   "401",
 ];
 
-/** Of a 429 that names none: lib/provider/account-client.ts. */
+/** Pause after a 429 without `Retry-After`: lib/provider/account-client.ts. */
 const DEFAULT_PAUSE_SECONDS = 1;
 
 const connectionRefused = (): TypeError =>
@@ -37,7 +37,10 @@ const html504 = (): Response =>
     headers: { "content-type": "text/html" },
   });
 
-/** What the caller gets instead of the provider's answer; undefined for what goes through. */
+/**
+ * The response in place of the provider's answer; undefined when the request passes. @throws
+ * TypeError when the connection is lost
+ */
 const insteadOf = (kind: string | undefined, retryAfterSeconds: number): Response | undefined => {
   switch (kind) {
     case "429":
@@ -62,7 +65,7 @@ const insteadOf = (kind: string | undefined, retryAfterSeconds: number): Respons
   }
 };
 
-/** The provider's answer as it arrives. */
+/** The provider's answer, damaged by the fault. */
 const damaged = (kind: string | undefined, status: number, text: string): Response => {
   if (kind === "unknown words" && status === 200) return json(200, { ok: true });
   const body = kind === "cut off" ? text.slice(0, -5) || "<html>" : text;
@@ -73,7 +76,7 @@ const damaged = (kind: string | undefined, status: number, text: string): Respon
   });
 };
 
-/** A request as it travels. */
+/** A request on its way. */
 export interface Sent {
   readonly request: Request;
   readonly body: string;
@@ -83,14 +86,14 @@ export interface Sent {
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** To be called when the answer goes nowhere. */
+  /** Reports that the caller never gets this answer. */
   readonly lose: () => void;
 }
 
 export interface HostileProviderOptions {
   readonly timeline: Timeline;
   readonly chance: Chance;
-  /** A request that stalls acts within this time, or never. */
+  /** A stalled request takes effect within this time, or never. */
   readonly ambiguityWindowMs: number;
   /** Called when an answer asks for a pause. */
   readonly paused: (url: string, pauseMs: number) => void;
@@ -100,7 +103,7 @@ export interface HostileProviderOptions {
   readonly leaves: (sent: Sent) => () => Promise<Answer>;
 }
 
-/** The provider as a sandbox reaches it over the network. */
+/** The provider as a machine reaches it over the network. */
 export const hostileProvider = (
   sandbox: Sandbox,
   { timeline, chance, ambiguityWindowMs, leaves, paused, refused }: HostileProviderOptions,
@@ -111,7 +114,7 @@ export const hostileProvider = (
     arrive: () => Promise<Answer>,
   ): Promise<Response | undefined> => {
     if (kind === "stalls") {
-      // At the last moment as often as at any other: that is where an assumption breaks.
+      // The last moment is as likely as any other instant: there an assumption breaks.
       const earliest = chance.pick(`earliest ${place}`, [0, Math.round(ambiguityWindowMs * 0.9)]);
       const delayMs = chance.between(`stall ${place}`, earliest, ambiguityWindowMs - 1);
       if (chance.happens(`acts ${place}`, 0.7)) {
@@ -121,7 +124,7 @@ export const hostileProvider = (
       }
       return undefined;
     }
-    // The time for the attempt was over while the machine stood still: timers come before sockets.
+    // The attempt timed out while the machine was suspended: timers run before sockets.
     if (kind === "frozen") return undefined;
     const answer = kind && ANSWER_LOST.has(kind) ? await arrive() : undefined;
     answer?.lose();
@@ -142,7 +145,7 @@ export const hostileProvider = (
       kinds,
       (kind, place) => travel(kind, place, arrive),
     );
-    // Who has stopped listening hears of nothing.
+    // A caller that has aborted gets no more answers.
     if (request.signal.aborted) return response ?? new Promise<never>(() => {});
     if (response?.status === 401) refused(request);
     if (response?.status === 429) {

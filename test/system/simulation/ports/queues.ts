@@ -5,7 +5,7 @@ import type { Chance } from "../engine/chance.ts";
 const KINDS = ["send fails", "send answer lost"];
 const MAX_LATE_MS = 60_000;
 
-/** Sends that fail, or that arrive and do not seem to. */
+/** A send that fails, or that arrives without an answer. */
 const send = (
   sandbox: Sandbox,
   [name, kinds]: readonly [name: string, kinds: readonly string[]],
@@ -21,7 +21,7 @@ export const hostileQueue = (queue: CommandQueue, sandbox: Sandbox): CommandQueu
   send: (message) => send(sandbox, ["queue.send", KINDS], () => queue.send(message)),
 });
 
-/** Wakes are a standard queue's messages: they may take their time. */
+/** Wake signals are messages of a standard queue and may arrive late. */
 export const hostileWaker = (waker: Waker, sandbox: Sandbox, chance: Chance): Waker => ({
   wakeAt: (at) =>
     send(sandbox, ["waker.wakeAt", [...KINDS, "wake late"]], (kind, place) => {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Chance } from "../engine/chance.ts";
 import type { Weather } from "../engine/faults.ts";
 
-/** What the provider makes of a task, for good: none of it is a fault that ends with the storm. */
+/** Fault decisions about a task. They are permanent and do not end with the other faults. */
 const TASK_FATES = [
   "endless",
   "vanishing",
@@ -18,40 +18,40 @@ const taskSchema = z.looseObject({ id: z.string(), state: z.string() });
 const listSchema = z.looseObject({ count: z.number(), results: z.array(taskSchema) });
 type Task = z.output<typeof taskSchema>;
 
-/** From when to when, after a task's beginning, the provider says that there is no such task. */
+/** Ages of a task, ms, at which the provider answers that it does not exist. */
 const HIDDEN_MS: Partial<Record<TaskFate, readonly (readonly [number, number])[]>> = {
   vanishing: [[4_000, Number.POSITIVE_INFINITY]],
   late: [[0, 20_000]],
-  // Twice for a moment, further apart than a task that is gone has to be gone.
+  // Two short gaps, further apart than a vanished task has to be missing.
   long: [
     [0, 10_000],
     [330_000, 345_000],
   ],
 };
 const LONG_MS = 480_000;
-/** Longer than a task that is gone has to be gone. */
+/** Longer than a vanished task has to be missing. */
 const UNREADABLE_MS = 400_000;
 
 const RUNNING = { state: "RUNNING", error: null, finished_on: null, created_resources: null };
 
 export interface TaskFates {
-  /** Decides about the nth task that a command has begun. */
+  /** Decides about the nth task of a command. */
   decide(taskId: string, command: string, nth: number, at: number): void;
   /**
-   * Tasks that the provider names beside the one that it has truly begun: one more that goes and ends
-   * as that, or one of another command that is at work on the same.
+   * Further tasks in the reply: a twin that runs and ends with the first one, or a running task of
+   * another command.
    */
   more(taskId: string, command: string, nth: number, at: number): readonly string[];
   of(taskId: string): TaskFate | undefined;
-  /** Kinds of what has become of any task so far. */
+  /** Kinds of decisions that applied so far. */
   readonly met: ReadonlySet<string>;
   /** The provider's own id of the task. */
   trueId(taskId: string): string;
-  /** Where a read truly goes. */
+  /** The URL with the provider's own task id. */
   asked(url: URL): URL;
-  /** Whether the provider fails at a read because of a task. */
+  /** Whether this read fails because of its task. */
   failsAt(url: URL, at: number): boolean;
-  /** The provider's answer to a read, as it is with these fates; undefined: there is no such task. */
+  /** The provider's answer with these decisions applied; undefined: there is no such task. */
   shown(url: URL, text: string, at: number): string | undefined;
 }
 
@@ -68,13 +68,13 @@ const shownAs = (task: Task, fate: TaskFate | undefined, ageMs: number): Task =>
 
 export const createTaskFates = (chance: Chance, weather: Weather): TaskFates => {
   const fates = new Map<string, { readonly fate: TaskFate | undefined; readonly since: number }>();
-  /** By the id of a twin, that of the task that it goes with. */
+  /** By the id of a twin: the id of its task. */
   const twins = new Map<string, string>();
   const met = new Set<string>();
   let newest: { readonly id: string; readonly command: string } | undefined;
 
   const happens = (kind: string, command: string, nth: number | string): boolean =>
-    chance.happens(`fate ${kind} ${command} ${nth}`, weather[kind] ?? 0);
+    chance.happens(["fate", kind, command, nth].join(" "), weather[kind] ?? 0);
 
   const ageOf = (id: string, at: number): number => at - (fates.get(id)?.since ?? at);
 
@@ -140,8 +140,8 @@ export const createTaskFates = (chance: Chance, weather: Weather): TaskFates => 
       }
       if (!path.endsWith("/tasks")) return text;
       const { results, ...list } = listSchema.parse(JSON.parse(text));
-      // Whoever asks for all tasks of a type sees all: that is how an effect is looked for, and a
-      // provider that forgets what it has created cannot be asked.
+      // A list by type shows all tasks: the engine looks for effects there, and a provider that
+      // forgets what it created cannot be asked.
       const shown = searchParams.has("task_type")
         ? results
         : results.flatMap(withTwins).filter((task) => !isHidden(task, at));
