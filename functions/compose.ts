@@ -34,9 +34,8 @@ import type {
 type Handler<E, R> = (event: E, context: Context) => Promise<R>;
 
 /**
- * Makes the handler of a deployed function. Its first invocation reads the settings from the
- * environment and composes the function; while that fails, the invocation does, and the next one tries
- * again.
+ * Makes the handler of a deployed function. The first invocation reads the settings from the environment
+ * and composes the function. If that fails, the invocation fails, and the next one tries again.
  */
 export const deployed = <S extends z.ZodType, E, R>(
   settings: S,
@@ -48,8 +47,8 @@ export const deployed = <S extends z.ZodType, E, R>(
 
 /**
  * Reads a JSON file of the function's package.
- * @param setting the name of the setting that names the file
- * @throws SettingsError naming the setting when there is no such file, or no JSON in it
+ * @param setting name of the environment variable with the file's path, for the error
+ * @throws SettingsError when the file is missing or is not JSON
  */
 export const readPackagedJson = (root: string, file: string, setting: string): unknown => {
   try {
@@ -65,7 +64,7 @@ export const readAccounts = (settings: FunctionSettings): AccountsConfig =>
     readPackagedJson(settings.LAMBDA_TASK_ROOT, settings.ACCOUNTS_FILE, "ACCOUNTS_FILE"),
   );
 
-/** The ports of every function: all share one ledger and one bus. */
+/** Ports that every function has: all share one ledger and one bus. */
 export const createPorts = (settings: FunctionSettings) => ({
   ledger: createDynamodbLedger({
     client: createAwsClient(DynamoDBClient),
@@ -85,19 +84,19 @@ export const createPorts = (settings: FunctionSettings) => ({
 
 type Ports = ReturnType<typeof createPorts>;
 
-/** The same ports, and the accounts at the provider as this sandbox uses them. */
+/** The ports with the accounts at the provider. */
 const withAccounts = (ports: Ports, accounts: AccountsConfig, settings: ProviderSettings) => ({
   ...ports,
   accountOf: openAccounts(accounts, {
     ...ports,
-    // A deployment has no keys in it; the packaging refuses accounts that say so.
+    // A deployment holds no keys: the packaging refuses accounts with `environment`.
     environment: {},
     fetch,
     attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
   }),
 });
 
-/** By what requests are read, and sealed between intake and the functions of commands. */
+/** Configuration to read requests, and to seal them between intake and the functions of commands. */
 export const requestConfigOf = async (
   settings: RequestSettings,
   accounts: AccountsConfig,
@@ -113,7 +112,7 @@ export const createQueue = (
   client: SQSClient = createAwsClient(SQSClient),
 ) => createSqsCommandQueue({ client, queueUrl });
 
-/** Ports and config of run-commands and poll-tasks: both advance commands. */
+/** Ports and config of run-commands and poll-tasks, which both advance commands. */
 export const composeCommands = async (settings: CommandSettings) => {
   const accounts = readAccounts(settings);
   const ports = withAccounts(createPorts(settings), accounts, settings);
@@ -135,7 +134,7 @@ export const composeCommands = async (settings: CommandSettings) => {
 
 /**
  * Ports and config of a scheduled job.
- * @throws SettingsError when the accounts cannot be read, or the job's is not one of them
+ * @throws SettingsError when the accounts cannot be read, or JOB_ACCOUNT is not one of them
  */
 export const composeJob = (settings: JobSettings) => {
   const ports = withAccounts(createPorts(settings), readAccounts(settings), settings);
@@ -146,6 +145,6 @@ export const composeJob = (settings: JobSettings) => {
   return { ports, config: { jobAccount } };
 };
 
-/** The object that says what a job is to do. */
+/** The S3 object with the config file of a job. */
 export const createConfigSource = ({ CONFIG_BUCKET: bucket, CONFIG_KEY: key }: ConfigSettings) =>
   createS3ConfigSource({ client: createAwsClient(S3Client), bucket, key });

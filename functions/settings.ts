@@ -2,21 +2,21 @@ import * as z from "zod";
 import { AI_TASK_NAMES } from "../lib/contract/ai-tasks.ts";
 import { wholeNumber } from "../lib/platform/lambda/settings.ts";
 
-/** What every function reads from its environment; `serverless.yml` sets it. */
+/** Environment variables of every function; `serverless.yml` sets them. */
 const functionSettingsSchema = z.object({
-  /** Where Lambda has unpacked the function; it sets this itself. Files below are relative to it. */
+  /** Folder of the unpacked function, set by Lambda. Files below are relative to it. */
   LAMBDA_TASK_ROOT: z.string().default("."),
   TABLE_NAME: z.string(),
   EVENT_BUS_NAME: z.string(),
-  /** `source` of every event that goes out. */
+  /** `source` of every published event. */
   EVENT_SOURCE: z.string(),
   /** Service and stage, e.g. `skyhook-prod`; the `service` dimension of every metric. */
   STAGE: z.string(),
-  /** The accounts at the provider, as they were packaged. */
+  /** Packaged JSON file with the accounts at the provider. */
   ACCOUNTS_FILE: z.string(),
 });
 
-/** Of functions that call the provider. */
+/** Environment variables of functions that call the provider. */
 const providerSettingsSchema = functionSettingsSchema.extend({
   ATTEMPT_TIMEOUT_MS: wholeNumber(1_000, 20_000),
 });
@@ -24,12 +24,12 @@ const providerSettingsSchema = functionSettingsSchema.extend({
 export type FunctionSettings = z.output<typeof functionSettingsSchema>;
 export type ProviderSettings = z.output<typeof providerSettingsSchema>;
 
-/** Of functions that read requests for commands. */
+/** Environment variables of functions that read requests for commands. */
 const REQUEST_SETTINGS = {
   COMMAND_QUEUE_URL: z.url(),
-  /** The AWS account that everything on the direct queue is taken to come from. */
+  /** AWS account that counts as the sender of every message on the direct queue. */
   OWN_SENDER: z.string(),
-  /** Name of the SSM parameter that holds the key of the fingerprints. */
+  /** Name of the SSM parameter with the key of the request fingerprints. */
   FINGERPRINT_KEY_PARAMETER: z.string(),
 };
 
@@ -37,11 +37,11 @@ export type RequestSettings = z.output<z.ZodObject<typeof REQUEST_SETTINGS>>;
 
 export const intakeSettingsSchema = functionSettingsSchema.extend({
   ...REQUEST_SETTINGS,
-  /** What events become which commands, as it was packaged. */
+  /** Packaged JSON file with the reactions. */
   REACTIONS_FILE: z.string(),
 });
 
-/** Of the functions that run commands and follow them. */
+/** Environment variables of run-commands and poll-tasks. */
 export const commandSettingsSchema = providerSettingsSchema.extend({
   ...REQUEST_SETTINGS,
   WAKE_QUEUE_URL: z.url(),
@@ -49,29 +49,29 @@ export const commandSettingsSchema = providerSettingsSchema.extend({
 
 export type CommandSettings = z.output<typeof commandSettingsSchema>;
 
-/** Of the scheduled jobs. */
+/** Environment variables of the scheduled jobs. */
 const jobSettingsSchema = providerSettingsSchema.extend({
-  /** Name of the account that it uses. */
+  /** Name of the job's account at the provider. */
   JOB_ACCOUNT: z.string(),
 });
 
 export type JobSettings = z.output<typeof jobSettingsSchema>;
 
-/** Of the jobs that do what a config says. */
+/** Environment variables of the jobs with a config file. */
 export const configSettingsSchema = jobSettingsSchema.extend({
   CONFIG_BUCKET: z.string(),
-  /** Of the config's object. */
+  /** Key of the file's S3 object. */
   CONFIG_KEY: z.string(),
 });
 
 export type ConfigSettings = z.output<typeof configSettingsSchema>;
 
 export const priceSettingsSchema = configSettingsSchema.extend({
-  /** Of the schedule: a run in the same period is the same run. */
+  /** Period of the schedule: two runs in one period count as one. */
   PERIOD_SECONDS: wholeNumber(1, 7 * 24 * 3_600),
 });
 
 export const aiTaskSettingsSchema = jobSettingsSchema.extend({
-  /** Only tasks of this name are watched. */
+  /** Name of the AI tasks to watch; absent: all. */
   AI_TASK_NAME: z.enum(AI_TASK_NAMES).optional(),
 });

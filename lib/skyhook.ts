@@ -28,36 +28,36 @@ import { createHandler, type InvocationLog, withTimeBudget } from "./platform/la
 import type { ConfigSource } from "./platform/ports/config-source.ts";
 import type { Account } from "./provider/accounts.ts";
 
-/** Several times what the ledger and the bus need to record a command that has to wait. */
+/** Minimum time to record a waiting command, ms: several times the usual latency of ledger and bus. */
 const RECORD_MS = 1_000;
 
-/** Everything that the functions reach outside their process. */
+/** Ports to everything outside the process. */
 export interface SkyhookPorts
   extends Pick<
     CommandDeps,
     "ledger" | "queue" | "bus" | "waker" | "clock" | "random" | "metrics" | "accountOf"
   > {
   readonly log: InvocationLog;
-  /** The thresholds that `syncThresholds` makes true. */
+  /** Source of the thresholds file, for `syncThresholds`. */
   readonly thresholds: ConfigSource;
-  /** What `snapshotPrices` prices. */
+  /** Source of the watchlist, for `snapshotPrices`. */
   readonly watchlist: ConfigSource;
 }
 
-/** What the functions go by. */
+/** Configuration of the functions. */
 export interface SkyhookConfig
   extends Pick<CommandDeps, "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs"> {
   /** `source` of our own events. */
   readonly eventSource: string;
-  /** Which events become which commands; each invocation reads them anew. */
+  /** Rules that turn events into commands; each invocation reads them again. */
   readonly reactions: IntakeDeps["reactions"];
-  /** How long one call to the provider may take: a new attempt starts with at least this time left, ms. */
+  /** Maximum duration of one call to the provider, ms: a new attempt starts with at least this time left. */
   readonly attemptTimeoutMs: number;
   /** Name of the account of the scheduled jobs. */
   readonly jobAccount: string;
   /** How often the schedule calls `snapshotPrices`, ms: ticks of one period are one run. */
   readonly pricePeriodMs: number;
-  /** Only AI tasks of this name are watched; undefined: all. */
+  /** Name of the AI tasks to watch; undefined: all. */
   readonly aiTaskName: string | undefined;
 }
 
@@ -81,7 +81,7 @@ type JobPorts = Pick<
 
 const intakeItem = (deps: IntakeDeps, { messageId, body }: QueuedCall): BatchItem => ({
   id: messageId,
-  // Events have no order among each other: the command queue orders what becomes of them.
+  // Events have no order. The command queue orders the commands that they cause.
   lane: undefined,
   async run() {
     const call = parseJson(body);
@@ -96,7 +96,7 @@ const intakeItem = (deps: IntakeDeps, { messageId, body }: QueuedCall): BatchIte
   },
 });
 
-/** Accepts what the rules of the buses send; they have decided who may send it. */
+/** Accepts calls of bus rules. Bus policies and rules have already decided who may put events. */
 export const createIntake = (ports: IntakePorts, config: IntakeConfig) =>
   createHandler(
     ports.log,
@@ -104,7 +104,7 @@ export const createIntake = (ports: IntakePorts, config: IntakeConfig) =>
       const deps = { ...config, ...ports };
       const batch = readBatch(call);
       if (batch) {
-        // All of them begin at once, so there is no time to run short of.
+        // All items start at once, so none can lack time.
         return answerBatch(
           batch.map((message) => intakeItem(deps, message)),
           () => true,
@@ -116,7 +116,7 @@ export const createIntake = (ports: IntakePorts, config: IntakeConfig) =>
     callFields,
   );
 
-/** A message that cannot be read fails by itself, and no other of its batch with it. */
+/** An item of a batch. An unreadable message fails alone, without the rest of its batch. */
 const commandItem = (
   deps: CommandDeps,
   { messageId, body }: SQSRecord,
@@ -128,12 +128,12 @@ const commandItem = (
     const run = () => handleMessage(own, message, body, time);
     return { id: messageId, lane: message.lane, run };
   } catch (error) {
-    own.log.error("message not readable, it comes again", errorFields(error));
+    own.log.error("message not readable, SQS delivers it again", errorFields(error));
     return { id: messageId, lane: undefined, run: () => Promise.reject(error) };
   }
 };
 
-/** Runs commands from the FIFO queue; answers which messages must come again. */
+/** Runs commands from the FIFO queue. Resolves to the messages that SQS must deliver again. */
 export const createRunCommands = (ports: CommandPorts, config: CommandConfig) => {
   const deps = { ...config, ...ports };
   return createHandler(ports.log, (event: SQSEvent, context) =>
@@ -145,7 +145,7 @@ export const createRunCommands = (ports: CommandPorts, config: CommandConfig) =>
   );
 };
 
-/** Publishes what a job has left in the outbox of a record, by kind of record; for the poller. */
+/** Publishers of the events that a job left in an outbox, by kind of record; for the poller. */
 export const createDueHandlers = () =>
   new Map(
     [thresholdSyncs, priceItems, priceRuns, aiTasks, aiWatches].map(({ kind, publish }) => [
@@ -154,7 +154,7 @@ export const createDueHandlers = () =>
     ]),
   );
 
-/** One run of the poller; whether the schedule or a wake called it makes no difference. */
+/** Runs the poller once, for a tick of the schedule or a wake signal alike. */
 export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
   const deps = { ...config, ...ports, dueHandlers: createDueHandlers() };
   return createHandler(ports.log, (_event: ScheduledEvent | SQSEvent, context) =>
@@ -164,22 +164,22 @@ export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
 
 const accountNamed = (name: string, { accountOf }: JobPorts): Account => {
   const account = accountOf(name);
-  if (!account) throw new Error(`no account ${name}`);
+  if (!account) throw new Error(`no account is named ${name}; accounts.yaml lists the accounts`);
   return account;
 };
 
 type SyncEvent = S3ObjectCreatedNotificationEvent | ScheduledEvent;
 
-/** A call by hand has neither an id nor a type: it looks for drift, as the schedule does. */
+/** Cause of a sync. A manual call has neither id nor type and counts as a tick of the schedule. */
 const causeOf = (event: SyncEvent, { awsRequestId }: Context): SyncCause => {
   const eventId = event.id || awsRequestId;
   return event["detail-type"] === "Object Created"
-    ? // Where there are no sequencers, every event counts.
+    ? // An event without a sequencer always counts.
       { kind: "object-created", eventId, sequencer: event.detail.object.sequencer || undefined }
     : { kind: "schedule", eventId };
 };
 
-/** Makes the provider's thresholds equal to the config; whatever calls it is a hint. */
+/** Makes the provider's thresholds equal to the file. The calling event is only a hint. */
 export const createSyncThresholds = (
   ports: JobPorts & Pick<SkyhookPorts, "thresholds">,
   { jobAccount }: Pick<SkyhookConfig, "jobAccount">,
@@ -196,15 +196,15 @@ export const createSyncThresholds = (
     (event, context) => ({ correlationId: causeOf(event, context).eventId }),
   );
 
-/** What the schedule sends: `Input` in infra/schedules.cjs. */
+/** Event of the schedule: `Input` in infra/schedules.cjs. */
 type PriceTick = Pick<ScheduledEvent, "id" | "time">;
 
-/** Prices the watchlist once for the period that the tick belongs to. */
+/** Prices the watchlist once in the period of the tick. */
 export const createSnapshotPrices = (
   ports: JobPorts & Pick<SkyhookPorts, "watchlist">,
   { jobAccount, pricePeriodMs }: Pick<SkyhookConfig, "jobAccount" | "pricePeriodMs">,
 ) => {
-  /** Of the tick, not of the call: a tick that is delivered late belongs to its own period. */
+  /** Run of a tick. The tick's time decides, so that a late delivery still belongs to its own period. */
   const runOf = ({ time }: PriceTick): PriceRun => ({
     account: accountNamed(jobAccount, ports),
     source: ports.watchlist,
@@ -219,7 +219,7 @@ export const createSnapshotPrices = (
   );
 };
 
-/** Finds new AI tasks, and publishes the end of each. */
+/** Finds new AI tasks and publishes the end of each. */
 export const createWatchAiTasks = (
   ports: JobPorts,
   { jobAccount, aiTaskName }: Pick<SkyhookConfig, "jobAccount" | "aiTaskName">,
@@ -237,26 +237,26 @@ export const createWatchAiTasks = (
 };
 
 /**
- * Composes the six functions. Each member is a handler as AWS Lambda calls it: `(event, context)` to
- * what Lambda gets back. Nothing is opened, read or sent before a handler is called, so that a Skyhook
- * over other ports, such as a bus that records, costs nothing.
+ * Composes the six functions. Each member is an AWS Lambda handler: `(event, context)` to the result.
+ * Nothing is opened, read or sent before the first call of a handler, so that a Skyhook over other ports,
+ * such as a recording bus, costs nothing.
  *
  * | handler | called with | resolves to |
  * |---|---|---|
- * | `intake` | messages of the queue `requests` (or one event of a rule, as before an upgrade) | the messages that must come again; undefined for one event |
- * | `runCommands` | messages of the FIFO queue `commands` | the messages that must come again |
- * | `pollTasks` | a tick or wakes, which it does not read | nothing |
+ * | `intake` | messages of the queue `requests` (or one event, from a rule of an earlier version) | the messages that SQS must deliver again; undefined for one event |
+ * | `runCommands` | messages of the FIFO queue `commands` | the messages that SQS must deliver again |
+ * | `pollTasks` | a tick or wake signals, which it does not read | nothing |
  * | `syncThresholds` | S3's "Object Created", or a tick | nothing |
  * | `snapshotPrices` | the `id` and `time` of a tick | nothing |
  * | `watchAiTasks` | a tick | nothing |
  *
- * A handler rejects when the call has to be made again: a port failed, the time was too short, no
- * message of a batch could be handled, or a job's account does not exist. It has logged the error
- * then. New work ends 3 s before `context.getRemainingTimeInMillis()` does.
+ * A handler rejects when its caller has to retry: a port failed, the time was too short, no message of a
+ * batch could be handled, or a job's account does not exist. It logs the error first. A handler starts no
+ * new work in the last 3 s of `context.getRemainingTimeInMillis()`.
  *
- * A function on AWS is one of the factories above, so that its bundle holds nothing of the others.
- * @param ports shared by all six; handlers that have an account in common share its permits and its key
- * @param config has no defaults: who composes the functions decides
+ * A function on AWS uses one of the factories above, so that its bundle has no code of the others.
+ * @param ports shared by all six; handlers of one account share its permits and its API key
+ * @param config complete, because there are no defaults
  */
 export const createSkyhook = (ports: SkyhookPorts, config: SkyhookConfig) => ({
   intake: createIntake(ports, config),

@@ -2,7 +2,7 @@ import { createSnapshotPrices } from "../../lib/skyhook.ts";
 import { composeJob, createConfigSource, deployed } from "../compose.ts";
 import { priceSettingsSchema } from "../settings.ts";
 
-/** Prices the watchlist. */
+/** Reads and stores the prices of the watchlist. */
 export const handler = deployed(priceSettingsSchema, (settings) => {
   const { ports, config } = composeJob(settings);
   return createSnapshotPrices(

@@ -1,128 +1,128 @@
 import numbers from "./deployment.json" with { type: "json" };
 
-/** Limits of a function's runs. */
+/** Time limit of a function. */
 interface RunNumbers {
-  /** Of one run. */
+  /** Maximum duration of one run. */
   readonly timeoutSeconds: number;
 }
 
-/** How Lambda calls a function with the messages of a queue. */
+/** Limits of Lambda's calls with messages of a queue. */
 interface BatchNumbers {
-  /** Messages a call at most. A FIFO queue hands out ten at once. */
+  /** Maximum number of messages in one call. A FIFO queue hands out ten at once. */
   readonly batchSize: number;
-  /** Calls side by side at most. A limit, which reserves nothing; 2 is the least there is. */
+  /** Maximum number of parallel calls; at least 2. It reserves no concurrency. */
   readonly maximumConcurrency: number;
 }
 
 /** Retries of an asynchronous call or event. */
 interface RetryNumbers {
   readonly retryAttempts: number;
-  /** What is older is not retried. Lambda takes 60 s to 6 h. */
+  /** Age from which a call or event is not retried. Lambda accepts 60 s to 6 h. */
   readonly eventAgeSeconds: number;
 }
 
 interface QueueNumbers {
-  /** Six timeouts of the function that reads the queue, as AWS asks for. */
+  /** Six timeouts of the function that reads the queue, as AWS recommends. */
   readonly visibilitySeconds: number;
-  /** Longer than all receives together. SQS keeps a message for 14 days at most. */
+  /** Longer than all receives together; SQS allows at most 14 days. */
   readonly retentionSeconds: number;
-  /** A message that was received more often becomes a dead letter. */
+  /** Number of receives after which a message becomes a dead letter. */
   readonly maxReceiveCount: number;
 }
 
 interface ScheduleNumbers {
-  /** In the words of EventBridge Scheduler. */
+  /** Schedule expression of EventBridge Scheduler. */
   readonly expression: string;
   /** The same in seconds. */
   readonly periodSeconds: number;
-  /** Scheduler keeps a tick that is older as a dead letter. At least 60, at most a period. */
+  /** Age from which an undelivered tick becomes a dead letter: at least 60, at most one period. */
   readonly tickAgeSeconds: number;
 }
 
 /**
- * The numbers of a deployment, each written once, in deployment.json. osls and infra/*.cjs make AWS
- * resources of them; local runs, simulations and tests behave by the same.
+ * The numbers of a deployment. deployment.json is their only source: osls and infra/*.cjs configure AWS
+ * resources with them, and local runs, simulations and tests use the same values.
  */
 interface Deployment {
-  /** Of every function. A bundle takes about 80 MB to load; the rest buys a third of a CPU. */
+  /** Memory of every function. A bundle needs about 80 MB to load; 512 MB come with a third of a CPU. */
   readonly memoryMegabytes: number;
-  /** Longer than dead letters are kept, so that a dead letter's log lines are still there. */
+  /** Longer than the retention of dead letters, so that the log lines of a dead letter still exist. */
   readonly logRetentionDays: number;
   /**
-   * Of one request to the provider. A slow reply is an ambiguous send, so rather wait; but twice this
-   * fits into a run.
+   * Timeout of one request to the provider. A timeout makes a send ambiguous, so it is long; but two of
+   * them fit into a run.
    */
   readonly attemptTimeoutSeconds: number;
   /**
-   * How long an attempt at a command belongs to the run that began it. By 15 s, which clocks may differ
-   * by, longer than run-commands may live: an expired lease has no living holder.
+   * Lease of a run on its attempt at a command. It exceeds the timeout of run-commands by 15 s, the assumed
+   * maximum difference between clocks: an expired lease has no living holder.
    */
   readonly attemptLeaseSeconds: number;
   readonly functions: {
     /**
      * Reads the ledger once and sends one message for each event; the rest of the timeout is for slow
-     * replies. Rules of earlier stages call it without a queue, hence the retries, for as long as Lambda
-     * keeps a call. Its concurrency is a setting of the stage (`intakeMaximumConcurrency`).
+     * replies. Rules of earlier versions call the function without a queue: the retries are for those calls.
+     * The concurrency is a setting of the stage (`intakeMaximumConcurrency`).
      */
     readonly intake: RunNumbers & Pick<BatchNumbers, "batchSize"> & RetryNumbers;
     /**
-     * A short timeout: a crashed run keeps its lanes shut for six times this. A burst of commands waits in
-     * the queue, not at the provider, and leaves the AWS account's concurrency to other functions.
+     * The timeout is short because a crashed run blocks its lanes for six times as long. A burst of commands
+     * waits in the queue, not at the provider, and leaves the AWS account's concurrency to other functions.
      */
     readonly "run-commands": RunNumbers & BatchNumbers;
     /**
-     * A run with work left lasts until the next tick, which is also the retry of a failed one. One run
-     * holds the lease; a second one ends at once.
+     * A run with work left lasts until the next tick, which is also the retry of a failed run. One run
+     * holds the lease; a second run ends at once.
      */
     readonly "poll-tasks": RunNumbers & BatchNumbers & RetryNumbers;
     /**
-     * 2,000 changes at 20 requests a second take 100 s; the next run does what is left. Lambda repeats a
-     * sync that could not finish after one minute and after two more.
+     * 2,000 changes at 20 requests a second take 100 s; the next run does the rest. Lambda repeats an
+     * unfinished sync after one minute, and again after two more.
      */
     readonly "sync-thresholds": RunNumbers & RetryNumbers;
     /**
      * 500 items at 20 requests a second take 25 s, and a provider may be slow or ask for pauses. A
-     * repeated run continues where it stopped: it is the same run within its hour.
+     * repeated run continues where the first one stopped, because both belong to the same hour.
      */
     readonly "snapshot-prices": RunNumbers & RetryNumbers;
     /** The first run reads every page, the others read one. The next tick is the retry of a failed one. */
     readonly "watch-ai-tasks": RunNumbers & RetryNumbers;
   };
   readonly queues: {
-    /** Ten times three minutes outlast half an hour in which ledger, command queue or bus do not answer. */
+    /** Ten receives, three minutes apart, survive an outage of ledger, command queue or bus of half an hour. */
     readonly requests: QueueNumbers;
     /**
-     * A crashed group opens within three minutes. Attempts at the provider are the ledger's and cost no
-     * receive; a receive is lost when nothing can be recorded, which may last half an hour.
+     * The group of a crashed run opens within three minutes. The ledger counts attempts at the provider, so
+     * they cost no receive. A message costs a receive when the ledger fails; ten survive half an hour.
      */
     readonly commands: QueueNumbers;
     /**
-     * The schedule does the work of a lost wake, so three receives are enough, and an hour's retention:
-     * longer than the longest delay (15 min) and all receives (18 min) together.
+     * The schedule replaces a lost wake signal, so three receives are enough. One hour of retention exceeds
+     * the longest delay (15 min) and all receives (18 min) together.
      */
     readonly wake: QueueNumbers;
   };
-  /** The longest that SQS keeps a message: two weeks for an operator to look. */
+  /** The maximum of SQS: an operator has two weeks to redrive or delete a dead letter. */
   readonly deadLetterRetentionSeconds: number;
   readonly schedules: {
-    /** The safety net under the wake queue: a due entry is seen within a minute. */
+    /** Finds a due entry within a minute, even if its wake signal is lost. */
     readonly "poll-tasks": ScheduleNumbers;
-    /** Finds changes made at the provider, and configs whose event was lost. */
+    /** Finds changes made at the provider, and changed files with a lost event. */
     readonly "threshold-drift": ScheduleNumbers;
-    /** Ticks in the middle of the hour that names the run, so that no tick falls into another's. */
+    /** Ticks in the middle of the hour of the run, so that a late tick still falls into that hour. */
     readonly "price-snapshot": ScheduleNumbers;
     readonly "ai-tasks": ScheduleNumbers;
   };
-  /** How often Scheduler repeats a tick that Lambda did not take. */
+  /** Number of retries of a tick that Lambda did not accept. */
   readonly tickRetryAttempts: number;
-  /** How long EventBridge tries to deliver an event; then it is a dead letter. */
+  /** Retries of EventBridge's deliveries; after them, an event is a dead letter. */
   readonly delivery: {
-    /** To intake and to subscribers: a day, which is EventBridge's own limit. */
+    /** To intake and to subscribers: one day, the maximum of EventBridge. */
     readonly rules: RetryNumbers;
-    /** To sync-thresholds, when a config was written. Later, the hourly check for drift finds it. */
+    /** To sync-thresholds, after a write of the file. The hourly check finds a lost one. */
     readonly writtenConfig: RetryNumbers;
   };
-  /** A subscriber may find out at the end of a quarter what it lost at its beginning. */
+  /** A subscriber can replay the events of a quarter at its end. */
   readonly archiveRetentionDays: number;
 }
 

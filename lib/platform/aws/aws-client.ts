@@ -1,13 +1,13 @@
-/** Limits of one attempt: to connect, and then up to the first byte of the answer. */
+/** Limits of one attempt: for the connection, and then for the first byte of the response. */
 const CONNECT_MS = 1_000;
 const ANSWER_MS = 3_000;
-/** A connection on which an answer has begun, and nothing more comes, is closed. */
+/** Closes a connection that stalls in the middle of a response. */
 const STALL_MS = 5_000;
-/** Limit of all attempts of a call together, with their pauses and the whole answer. */
+/** Limit of a call: all attempts with their pauses and the whole response. */
 const CALL_MS = 12_000;
 const MAX_ATTEMPTS = 3;
 
-/** Limits of the calls of a client. */
+/** Time limits of a client's calls. */
 interface CallLimits {
   readonly maxAttempts: number;
   readonly answerMs: number;
@@ -23,8 +23,8 @@ const USUAL: CallLimits = {
 };
 
 /**
- * Limits of calls that AWS answers when work of up to `workMs` has ended. Such a call is sent once:
- * after a time-out the work may go on, and a second attempt would begin it again.
+ * Limits of calls that AWS answers after work of up to `workMs`. Such a call is sent once: after a timeout
+ * the work may continue, and a second attempt would start it again.
  */
 export const untilWorkEnds = (workMs: number): CallLimits => {
   const answerMs = workMs + ANSWER_MS;
@@ -36,20 +36,20 @@ const optionsOf = ({ maxAttempts, answerMs, stallMs }: CallLimits) => ({
   requestHandler: {
     connectionTimeout: CONNECT_MS,
     requestTimeout: answerMs,
-    // Without it the SDK only logs a warning and waits on.
+    // Without this option, the SDK only logs a warning and keeps waiting.
     throwOnRequestTimeout: true,
     socketTimeout: stallMs,
   },
 });
 
-/** Options of `send` for a long poll, which AWS answers after up to `waitMs`. */
+/** Options of `send` for a long poll that AWS answers after up to `waitMs`. */
 export const longPoll = (waitMs: number): { readonly requestTimeout: number } => ({
   requestTimeout: waitMs + ANSWER_MS,
 });
 
 type Next<Args, Reply> = (args: Args) => Promise<Reply>;
 
-/** Ends a call at its limit: a throttled one may be asked to wait longer, and an answer may trickle. */
+/** Ends a call at its limit, because throttling may ask for a longer pause, and a response may trickle. */
 const limitCall =
   (callMs: number) =>
   <Args, Reply>(
@@ -71,7 +71,7 @@ const limitCall =
     }
   };
 
-/** As far as every client of the AWS SDK is alike. */
+/** The common part of all clients of the AWS SDK. */
 interface Limitable {
   readonly middlewareStack: {
     add(
@@ -82,9 +82,9 @@ interface Limitable {
 }
 
 /**
- * Makes a client with the region and credentials of the environment, none of whose calls outlives its
- * limits: Lambda kills an invocation that waits for AWS for too long, and it records nothing. A body
- * that the SDK hands out as a stream is read after its call, under a limit of the reader's own.
+ * Makes a client with the region and credentials of the environment and with time limits on every call.
+ * Without limits, Lambda would kill an invocation that waits for AWS before it could record anything. A
+ * body that the SDK returns as a stream is read after the call, under a limit of the reader.
  */
 export const createAwsClient = <Client extends Limitable>(
   Client: new (options: ReturnType<typeof optionsOf>) => Client,

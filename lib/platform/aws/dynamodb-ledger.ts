@@ -20,15 +20,15 @@ const DUE_INDEX = "due";
 
 /**
  * The one value of the due index's partition key. All outstanding items share a partition on
- * purpose: a poller run with nothing to do is one query. A partition takes 1000 writes a second,
- * far above the rate limit of any API that we follow.
+ * purpose: a poller run with nothing to do is one query. A partition accepts 1000 writes a second, far
+ * above the rate limit of any provider.
  */
 const DUE_PARTITION = "due";
 
-/** Holds epoch seconds, as DynamoDB's time to live demands. */
+/** Attribute with epoch seconds, as DynamoDB's time to live requires. */
 export const EXPIRY_ATTRIBUTE = "expiresAt";
 
-/** What the ledger needs of its table, all but its name. Time to live is switched on separately. */
+/** Definition of the ledger's table, without its name. Time to live is enabled separately. */
 export const LEDGER_TABLE: Omit<CreateTableCommandInput, "TableName"> = {
   BillingMode: "PAY_PER_REQUEST",
   AttributeDefinitions: [
@@ -49,7 +49,7 @@ export const LEDGER_TABLE: Omit<CreateTableCommandInput, "TableName"> = {
   ],
 };
 
-/** Of a partition key. */
+/** Maximum length of a partition key. */
 const MAX_KEY_BYTES = 2048;
 
 export interface DynamodbLedgerOptions {
@@ -62,8 +62,8 @@ type Attributes = Record<string, AttributeValue>;
 const toAttributes = (item: LedgerItem): Attributes => ({
   pk: { S: item.key },
   version: { N: String(item.version) },
-  // One JSON text, not a map: it takes every JSON value back exactly, however deep it is nested
-  // and however large its numbers are, and nothing queries inside it.
+  // One JSON text instead of a map keeps every JSON value exactly, at any depth and with numbers of any
+  // size. No query reads inside it.
   value: { S: JSON.stringify(item.value) },
   ...(item.dueAt === undefined
     ? {}
@@ -76,7 +76,7 @@ const toAttributes = (item: LedgerItem): Attributes => ({
 const textOf = (attributes: Attributes, name: string): string => {
   const text = attributes[name]?.S;
   if (text === undefined)
-    throw new UnreadableItemError(`a ledger item has no text attribute "${name}"`);
+    throw new UnreadableItemError(`a ledger item lacks the string attribute "${name}"`);
   return text;
 };
 
@@ -88,7 +88,7 @@ const numberOf = (attributes: Attributes, name: string): number | undefined => {
 const requiredNumberOf = (attributes: Attributes, name: string): number => {
   const number = numberOf(attributes, name);
   if (number === undefined)
-    throw new UnreadableItemError(`a ledger item has no number attribute "${name}"`);
+    throw new UnreadableItemError(`a ledger item lacks the number attribute "${name}"`);
   return number;
 };
 
@@ -98,7 +98,7 @@ const parsedValue = (attributes: Attributes): JsonObject => {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the value, which may hold a request's secrets.
+    // The parser's message quotes the value, which may contain secrets of a request.
     throw new UnreadableItemError(`the value of ledger item ${key} is not readable JSON`);
   }
 };
@@ -132,13 +132,13 @@ const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
 /**
  * The ledger in one DynamoDB table (see `LEDGER_TABLE`).
  *
- * `expiresAt` is kept in whole seconds, rounded up. DynamoDB removes an expired item up to days
- * later; until then it is there as any other, for reads, conditions and the due index.
+ * `expiresAt` is stored in whole seconds, rounded up. DynamoDB removes an expired item up to days later;
+ * until then, reads, conditions and the due index still see it.
  * A page of the due index ends at 1 MB, so `listDue` may need several queries.
  */
 export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOptions): Ledger => ({
   async read(key) {
-    // Nothing can be there, and DynamoDB takes it for a mistake to look.
+    // No item can have such a key, and DynamoDB refuses to read it.
     if (Buffer.byteLength(key) > MAX_KEY_BYTES) return undefined;
     const { Item } = await client.send(
       new GetItemCommand({ TableName: tableName, Key: { pk: { S: key } }, ConsistentRead: true }),
@@ -158,11 +158,14 @@ export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOption
       return "written";
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // When the SDK sent again, the version it met may be the one its lost first attempt wrote.
+      // After a retry by the SDK, the conflicting version may be that of the lost first attempt.
       if (error.$metadata.attempts === 1) return "conflict";
-      throw new Error(`whether version ${item.version} of ${item.key} was written is unknown`, {
-        cause: error,
-      });
+      throw new Error(
+        `unknown whether version ${item.version} of ledger item ${item.key} was written`,
+        {
+          cause: error,
+        },
+      );
     }
   },
 

@@ -20,7 +20,7 @@ interface Chunk {
   bytes: number;
 }
 
-/** Requests within the limits, in order. An entry that is too large on its own is alone in its own. */
+/** Splits entries into requests within the limits, in order. An oversized entry has a request of its own. */
 const chunksOf = (entries: readonly BusEntry[], source: string): readonly Chunk[] => {
   const chunks: Chunk[] = [];
   for (const entry of entries) {
@@ -45,7 +45,7 @@ const outcomeOf = (result: PutEventsResultEntry | undefined): PublishOutcome =>
     ? {
         kind: "failed",
         code: result?.ErrorCode ?? "NoOutcome",
-        message: result?.ErrorMessage ?? "the reply says nothing of this entry",
+        message: result?.ErrorMessage ?? "PutEvents returned no outcome for this entry",
       }
     : { kind: "published" };
 
@@ -54,7 +54,7 @@ const failureOf = (error: unknown): PublishOutcome =>
     ? { kind: "failed", code: error.name, message: error.message }
     : { kind: "failed", code: "UnknownError", message: "PutEvents failed" };
 
-/** The bus on EventBridge. A chunk that failed does not keep the following ones from being sent. */
+/** The bus on EventBridge. After a failed chunk, the following chunks are still sent. */
 export const createEventbridgeBus = (options: EventbridgeBusOptions): EventBus => {
   const publishChunk = async (entries: readonly BusEntry[]): Promise<readonly PublishOutcome[]> => {
     try {

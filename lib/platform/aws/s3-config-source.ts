@@ -7,19 +7,19 @@ export interface S3ConfigSourceOptions {
   readonly key: string;
 }
 
-/** One byte more than a config may have: whoever put a film there gets an error and not a timeout. */
+/** More than a config file may have: an operator with an oversized object gets an error, not a timeout. */
 const FIRST_MEGABYTE = "bytes=0-1000000";
 
-/** Limit of a read with its body, which the SDK hands out as a stream: the call's limit ends before it. */
+/** Limit of a read with its body. The SDK returns the body as a stream, after the call's own limit. */
 const READ_MS = 20_000;
 
-/** The answer to a range of an object without any byte. */
+/** S3's error for a range of an empty object. */
 const isEmptyObject = (error: unknown): boolean =>
   error instanceof S3ServiceException && error.name === "InvalidRange";
 
 /**
- * A config in an S3 object; what was last written is what is read. The role needs `s3:ListBucket`
- * too: without it S3 answers "access denied" for an object that is not there.
+ * A config file in an S3 object; a read returns the last written version. The role also needs
+ * `s3:ListBucket`: without it, S3 answers "access denied" for a missing object.
  */
 export const createS3ConfigSource = (options: S3ConfigSourceOptions): ConfigSource => {
   const { client, bucket, key } = options;

@@ -12,21 +12,21 @@ import type { DeadLetter, DeadLetters, HeldDeadLetter } from "../ports/dead-lett
 import type { Random } from "../ports/random.ts";
 import { longPoll } from "./aws-client.ts";
 
-/** Long enough to read ten and to act on them; a caller that dies hides them no longer. */
+/** Long enough to read ten dead letters and act on them; a crashed caller hides them no longer. */
 const HOLD_SECONDS = 60;
-/** Without waiting SQS asks some of its servers only, and may find nothing where there is something. */
+/** Long polling: without it, SQS asks only some of its servers and may miss messages. */
 const WAIT_SECONDS = 2;
 const MOST_AT_ONCE = 10;
 
 /**
- * Events in `intake-dead-letter`: those that a rule could not put into the queue of intake, and those
- * that intake failed at while rules still called it.
+ * Events in `intake-dead-letter`: those that a rule could not send to the queue of intake, and failed calls
+ * of intake from rules of earlier versions.
  */
 
-/** The attribute in which EventBridge names the rule that could not deliver. */
+/** Message attribute with the ARN of the rule that could not deliver. */
 const RULE_ATTRIBUTE = "RULE_ARN";
 
-/** What Lambda writes of a call that failed at every retry. Source: Lambda's developer guide. */
+/** Lambda's record of a call that failed at every retry. Source: Lambda's developer guide. */
 const invocationRecordSchema = z.looseObject({
   requestContext: z.looseObject({ functionArn: z.string() }),
   requestPayload: z.unknown(),
@@ -43,9 +43,9 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * Makes the body of such a message what a rule would have put into the queue of intake.
- * @param reactionRules with which the names of the rules of reactions begin
- * @param ruleArn of the rule that could not deliver
+ * Converts the body of such a message to the body that a rule sends to the queue of intake.
+ * @param reactionRules prefix of the names of reactions' rules
+ * @param ruleArn ARN of the rule that could not deliver
  */
 export const undeliveredCall = (
   reactionRules: string,
@@ -56,7 +56,7 @@ export const undeliveredCall = (
   const record = invocationRecordSchema.safeParse(json).data;
   if (record) return JSON.stringify(record.requestPayload);
   const rule = ruleArn?.split("/").at(-1);
-  // EventBridge may keep the event as it was, before its target's template named the reaction.
+  // The body may be the original event, from before the target's template added the reaction.
   return rule?.startsWith(reactionRules) &&
     json !== undefined &&
     !callSchema.safeParse(json).success
@@ -67,21 +67,21 @@ export const undeliveredCall = (
 export interface SqsDeadLettersOptions {
   readonly client: SQSClient;
   readonly random: Random;
-  /** Of the dead letters. */
+  /** URL of the dead-letter queue. */
   readonly deadLetterUrl: string;
-  /** Where they are sent back to: that of commands is a FIFO queue, that of requests is not. */
+  /** Queue for a redrive: `commands` is a FIFO queue, `requests` a standard queue. */
   readonly queue: DeadLetter["queue"];
   readonly queueUrl: string;
   /**
-   * For events that no queue took: the prefix of the names of reactions' rules, by which a body is made
-   * what intake reads. Absent: the body is that already.
+   * For undelivered events: prefix of the names of reactions' rules, to convert a body to one that intake
+   * reads. Absent: bodies need no conversion.
    */
   readonly reactionRules?: string;
 }
 
 const COUNTED = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"] as const;
 
-/** The dead letters on SQS, in a queue of their own. */
+/** The dead letters in an SQS dead-letter queue. */
 export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetters => {
   const { client, random, deadLetterUrl: QueueUrl, queue, queueUrl, reactionRules } = options;
 
@@ -128,7 +128,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
           .send(
             new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
           )
-          // It is gone, or hidden for a minute yet: neither is worth failing for.
+          // It is gone, or stays hidden for a minute. Neither needs an error.
           .catch(() => undefined);
       }
     },
@@ -145,7 +145,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
           MessageBody: letter.body,
           ...(letter.groupId !== undefined && {
             MessageGroupId: letter.groupId,
-            // A FIFO queue drops an id that it saw in the last 5 minutes.
+            // A FIFO queue drops a message with an id of the last 5 minutes.
             MessageDeduplicationId: random.uuid(),
           }),
         }),

@@ -4,7 +4,7 @@ import type { CommandQueue, Waker } from "../ports/queue.ts";
 
 export interface SqsCommandQueueOptions {
   readonly client: SQSClient;
-  /** A FIFO queue, deduplicating by the id that each message carries. */
+  /** URL of a FIFO queue that deduplicates by the id in each message. */
   readonly queueUrl: string;
 }
 
@@ -22,23 +22,23 @@ export const createSqsCommandQueue = (options: SqsCommandQueueOptions): CommandQ
   },
 });
 
-/** SQS delays no message for longer. */
+/** Maximum delay of a message in SQS. */
 const LONGEST_DELAY_SECONDS = 900;
 
 export interface SqsWakerOptions {
   readonly client: SQSClient;
-  /** A standard queue: a FIFO queue takes no delay for one message. */
+  /** URL of a standard queue, because a FIFO queue has no delay for single messages. */
   readonly queueUrl: string;
   readonly clock: Clock;
 }
 
 /**
- * Wakes the poller by a delayed message whose body nobody reads. A wake further away than 15
- * minutes comes after 15 minutes; the poller's schedule has looked many times by then.
+ * Wakes the poller by a delayed message; its body has no meaning. A wake signal for more than 15 minutes
+ * ahead arrives after 15 minutes. By then, the schedule has run the poller many times.
  */
 export const createSqsWaker = ({ client, queueUrl, clock }: SqsWakerOptions): Waker => ({
   async wakeAt(at) {
-    // Rounded up: a poller woken too early finds nothing due and would leave the item to the schedule.
+    // Rounded up: a poller that runs too early finds nothing due and leaves the item to the schedule.
     const delaySeconds = Math.ceil((at - clock.now()) / 1000);
     await client.send(
       new SendMessageCommand({

@@ -5,14 +5,14 @@ export interface SsmSecretsOptions {
   readonly client: SSMClient;
 }
 
-/** Secrets from SSM parameters, read and decrypted anew each time. */
+/** Secrets in SSM parameters; each call reads and decrypts again. */
 export const createSsmSecrets = ({ client }: SsmSecretsOptions): Secrets => ({
   async read(reference) {
     const failed = (reason: string) => new Error(`secret ${reference} cannot be read: ${reason}`);
     const reply = await client
       .send(new GetParameterCommand({ Name: reference, WithDecryption: true }))
-      // Only the name, and no cause: the SDK's error for an unreadable reply carries the reply's
-      // text, which is the secret.
+      // Only the error's name, without a cause: the SDK's error for an unreadable response contains the
+      // response text, and so the secret.
       .catch((error: unknown) => {
         throw failed(error instanceof Error ? error.name : "UnknownError");
       });

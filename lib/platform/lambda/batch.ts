@@ -3,14 +3,14 @@ import type { SQSBatchResponse } from "aws-lambda";
 /** One record of a batch. */
 export interface BatchItem {
   readonly id: string;
-  /** Items of one lane are handled in order; without a lane an item stands alone. */
+  /** Items of one lane run in order; an item without a lane runs alone. */
   readonly lane: string | undefined;
-  /** When it resolves, the record is done; when it rejects, the record must come again. */
+  /** Resolves when the record is done; rejects when SQS must deliver it again. */
   readonly run: () => Promise<void>;
 }
 
 export interface BatchOutcome {
-  /** Ids of the records that must come again. */
+  /** Ids of the records that SQS must deliver again. */
   readonly failedIds: readonly string[];
   readonly errors: readonly unknown[];
 }
@@ -20,7 +20,7 @@ interface LaneOutcome {
   readonly error?: unknown;
 }
 
-/** In order, up to the first failure or until no time is left; the rest must come again. */
+/** Runs items in order, up to the first failure or until the time is short; SQS redelivers the rest. */
 const runLane = async (
   items: readonly BatchItem[],
   hasTime: () => boolean,
@@ -37,11 +37,11 @@ const runLane = async (
 };
 
 /**
- * Works through a batch: lanes side by side, in order inside a lane. A lane stops at its first
- * failure, so that no item overtakes another, and no item starts without time. A record that comes
- * again costs a receive, and shuts its group of a FIFO queue for the visibility timeout: an item that
- * has little time is to record what it can rather than to be left.
- * @param hasTime whether what is left of the invocation suffices to record one more item
+ * Runs a batch: lanes in parallel, the items of a lane in order. A lane stops at its first failure, so
+ * that no item overtakes another. No item starts without time. A redelivered record costs a receive and
+ * blocks its FIFO group for the visibility timeout. An item with little time should therefore record
+ * what it can instead of being left.
+ * @param hasTime whether the invocation has enough time to record one more item
  */
 export const runBatch = async (
   items: readonly BatchItem[],
@@ -60,9 +60,9 @@ export const runBatch = async (
 };
 
 /**
- * Works through a batch as `runBatch` does, and answers which records SQS must deliver again.
- * @throws Error when no record could be handled, so that it also shows as a failed invocation; SQS
- * delivers the whole batch again either way
+ * Runs a batch as `runBatch` does. Resolves to the records that SQS must deliver again.
+ * @throws Error when no record could be handled, so that it counts as a failed invocation; SQS delivers
+ * the whole batch again either way
  */
 export const answerBatch = async (
   items: readonly BatchItem[],

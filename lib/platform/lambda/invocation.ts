@@ -3,21 +3,21 @@ import type { Context } from "aws-lambda";
 import type { Clock } from "../ports/clock.ts";
 import type { Log, LogFields } from "../ports/log.ts";
 
-/** A log whose lines carry the invocation that wrote them. */
+/** A log with the invocation in each line. */
 export interface InvocationLog extends Log {
   bind(context: Context): void;
 }
 
-/** Kept with the invocation: in one process several may go on at the same time. */
+/** State of one invocation, because several may run in one process at the same time. */
 interface Internal extends Record<string, unknown> {
   errorLog?: Log;
 }
 
 /**
- * Makes a handler whose log is bound to the invocation. An error that leaves the handler is logged
- * here, once and nowhere else; the runtime then reports it.
- * @param fieldsOf log fields of that line beside the invocation, as far as the event shows them: the
- * ids that other lines of the same work have
+ * Makes a handler with a log bound to the invocation. An error that leaves the handler is logged only
+ * here, once; the runtime then reports it.
+ * @param fieldsOf further log fields of that line: ids from the event that other lines of the same work
+ * also have
  */
 export const createHandler = <E, R>(
   log: InvocationLog,
@@ -27,7 +27,7 @@ export const createHandler = <E, R>(
   middy<E, R, Error, Context, Internal>()
     .use({
       before: async function errorBoundaryBefore({ event, context, internal }) {
-        // An event that has no readable ids fails here, and is logged too.
+        // `fieldsOf` throws for an event without readable ids; that error is logged too.
         internal.errorLog = log;
         internal.errorLog = log.with(fieldsOf(event, context));
       },
@@ -46,8 +46,8 @@ export const createHandler = <E, R>(
     });
 
 /**
- * Runs a start-up once for all invocations of a sandbox. A start-up that failed is forgotten, so
- * that the next invocation tries again.
+ * Runs a start-up once for all invocations of a sandbox. A failed start-up is forgotten, so that the
+ * next invocation tries again.
  */
 export const once = <T>(start: () => Promise<T>): (() => Promise<T>) => {
   let started: Promise<T> | undefined;
@@ -60,20 +60,20 @@ export const once = <T>(start: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-/** Kept back at the end of an invocation for recording what happened. */
+/** Time at the end of an invocation that is reserved for recording outcomes. */
 const RESERVE_MS = 3_000;
 
 /** The part of an invocation's time that may be spent on new work. */
 export interface TimeBudget {
-  /** Epoch ms; from then on only what happened is recorded. */
+  /** Epoch ms; from then on the invocation only records outcomes. */
   readonly endsAt: number;
   /** Aborts calls that would outlive the budget. */
   readonly signal: AbortSignal;
-  /** Whether `durationMs` more fit in. */
+  /** Whether work of `durationMs` still fits. */
   has(durationMs: number): boolean;
 }
 
-/** Works with the time budget of an invocation; nothing of it aborts once the work has ended. */
+/** Runs work with the time budget of an invocation. The signal does not abort after the work ended. */
 export const withTimeBudget = async <R>(
   context: Context,
   clock: Clock,

@@ -4,7 +4,7 @@ import type { Log, LogFields } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { InvocationLog } from "./invocation.ts";
 
-/** Work goes on side by side in one invocation, so its fields are kept here, not in the logger. */
+/** Lines with bound fields. Work in one invocation is concurrent, so the logger cannot keep the fields. */
 const linesOf = (logger: Logger, bound: LogFields): Log => ({
   debug: (message, fields) => logger.debug(message, { ...bound, ...fields }),
   info: (message, fields) => logger.info(message, { ...bound, ...fields }),
@@ -20,8 +20,8 @@ export const createInvocationLog = (): InvocationLog => {
 };
 
 /**
- * Metrics in CloudWatch's embedded metric format: each call is one line of the log at once, so that
- * an invocation that dies loses none.
+ * Metrics in CloudWatch's embedded metric format. Each call writes its log line at once, so that a
+ * crashed invocation loses no metric.
  * @param serviceName service and stage, e.g. `skyhook-prod`: the dimension `service` of every metric
  */
 export const createEmfMetrics = (serviceName: string): Metrics => {
@@ -29,7 +29,7 @@ export const createEmfMetrics = (serviceName: string): Metrics => {
   return {
     count(name, dimensions = {}) {
       const single = metrics.singleMetric();
-      // Before the metric, which is written as soon as it is added.
+      // Dimensions come first, because `addMetric` writes the line.
       for (const [dimension, value] of Object.entries(dimensions)) {
         single.addDimension(dimension, value);
       }

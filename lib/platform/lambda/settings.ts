@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Problem, problemsOf } from "../../contract/problem.ts";
 
-/** Settings that are missing or wrong; the message names every one once and no value. */
+/** Settings are missing or invalid. The message names each once, with its rule and without its value. */
 export class SettingsError extends Error {
   readonly problems: readonly Problem[];
 
@@ -15,17 +15,20 @@ export class SettingsError extends Error {
 type Given = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads settings as they are given.
- * @param between rules between settings; they are looked at even when a setting by itself is wrong
- * @throws SettingsError naming every bad setting once, never its value
+ * Reads settings.
+ * @param crossFieldRules problems of several settings together, checked also when single settings are invalid
+ * @throws SettingsError with every invalid setting
  */
 export const readSettings = <S extends z.ZodType>(
   schema: S,
   given: Given,
-  between: (given: Given) => readonly Problem[] = () => [],
+  crossFieldRules: (given: Given) => readonly Problem[] = () => [],
 ): z.output<S> => {
   const parsed = z.safeParse(schema, given);
-  const problems = [...(parsed.success ? [] : problemsOf(parsed.error.issues)), ...between(given)];
+  const problems = [
+    ...(parsed.success ? [] : problemsOf(parsed.error.issues)),
+    ...crossFieldRules(given),
+  ];
   if (parsed.success && problems.length === 0) return parsed.data;
   throw new SettingsError(
     problems.filter(({ path }, at) => problems.findIndex((each) => each.path === path) === at),
@@ -33,8 +36,8 @@ export const readSettings = <S extends z.ZodType>(
 };
 
 /**
- * Reads settings from an environment, in which an empty variable counts as missing.
- * @throws SettingsError naming every bad setting once, never its value
+ * Reads settings from environment variables; an empty variable counts as missing.
+ * @throws SettingsError with every invalid setting
  */
 export const readEnvironment = <S extends z.ZodType>(schema: S, environment: Given): z.output<S> =>
   readSettings(
@@ -42,7 +45,7 @@ export const readEnvironment = <S extends z.ZodType>(schema: S, environment: Giv
     Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")),
   );
 
-/** A whole number of milliseconds or seconds as an environment variable holds it. */
+/** A whole number of milliseconds or seconds in an environment variable. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()

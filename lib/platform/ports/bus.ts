@@ -7,7 +7,7 @@ export interface BusEntry {
   readonly detail: JsonObject;
   /** When the fact happened, epoch ms. */
   readonly time: number;
-  /** Order matters only between entries of one group; EventBridge ignores it, an ordered bus needs it. */
+  /** Order matters only inside a group. EventBridge ignores the group; an ordered bus needs it. */
   readonly groupId: string;
   /** The same for every publication of one fact. */
   readonly deduplicationId: string;
@@ -19,23 +19,23 @@ export type PublishOutcome =
 
 export interface EventBus {
   /**
-   * Publishes any number of entries; answers one outcome an entry, in the order given.
-   * Never rejects: a call that failed wholly is `failed` for each of its entries, and may still
-   * have taken effect.
+   * Publishes any number of entries. Resolves to one outcome for each entry, in the given order.
+   * Never rejects: if a whole call fails, each of its entries is `failed`, and may still have been
+   * published.
    */
   publish(entries: readonly BusEntry[]): Promise<readonly PublishOutcome[]>;
 }
 
 /**
- * The most that one PutEvents request, and so one entry, may hold.
+ * Maximum size of one PutEvents request, and so of one entry, in bytes.
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/calculate-putevents-entry-size.html
  */
 export const MAX_EVENT_BYTES = 256 * 1024;
 
-/** EventBridge counts every time as this many bytes. */
+/** Size that EventBridge counts for a time, in bytes. */
 const TIME_BYTES = 14;
 
-/** The size of an entry that carries a time, as EventBridge counts it: before it adds the envelope. */
+/** Size of an entry with a time as EventBridge counts it, in bytes, without the envelope. */
 export const eventBytes = (source: string, detailType: string, detailJson: string): number =>
   TIME_BYTES +
   Buffer.byteLength(source) +

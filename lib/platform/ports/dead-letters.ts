@@ -1,50 +1,50 @@
-/** A message that was received too often without success, or an event that no queue accepted. */
+/** A message with too many failed receives, or an event that EventBridge could not deliver to its queue. */
 export interface DeadLetter {
-  /** A message that was sent back and came again has another id. */
+  /** A redriven message that fails again has another id. */
   readonly messageId: string;
-  /** Where it goes back to: commands to run-commands, or events to intake. */
+  /** Queue for a redrive: `commands` (read by run-commands) or `requests` (read by intake). */
   readonly queue: "commands" | "requests";
-  /** What is sent back. */
+  /** Body that a redrive sends. */
   readonly body: string;
   /** Undefined for an event: `requests` has no groups. */
   readonly groupId: string | undefined;
   /**
-   * Epoch ms. On one machine and in a standard queue of SQS when it was sent; in a FIFO queue of SQS,
-   * which counts anew, when it became a dead letter.
+   * Epoch ms. In a local run and in a standard SQS queue: when the message was sent. In a FIFO SQS queue:
+   * when it became a dead letter.
    */
   readonly arrivedAt: number;
-  /** Counts the failed receives, and in SQS also the reads since. */
+  /** Number of failed receives; in SQS it includes later reads of the dead letter. */
   readonly receiveCount: number;
 }
 
-/** A dead letter that no other caller is handed for about a minute. */
+/** A dead letter that is hidden from other callers for about a minute. */
 export interface HeldDeadLetter extends DeadLetter {
-  /** Proves that we hold it. */
+  /** Proof of the hold. */
   readonly hold: string;
 }
 
 type SendingBack =
   | { readonly kind: "sent-back" }
-  /** Another caller has taken it away meanwhile. */
+  /** Another caller removed it meanwhile. */
   | { readonly kind: "gone" }
-  /** It is in its queue, and still among the dead letters: an error's name says why. */
+  /** The message is in its queue and still among the dead letters; `why` is the error's name. */
   | { readonly kind: "in-both"; readonly why: string };
 
-/** The dead letters of one queue or of several. Rejects when the queue does not answer, or refuses. */
+/** The dead letters of one or several queues. Methods reject when the queue fails or refuses. */
 export interface DeadLetters {
   /**
-   * Holds at most ten that are free. Of one group those that arrived first; while one of a group is
-   * held, others of it may be kept back. An empty list: there are no more to be had now.
+   * Holds at most ten free dead letters. Of one group, it takes the oldest first; while one of a group is
+   * held, the others of the group may be unavailable. An empty list: none is available now.
    */
   hold(): Promise<readonly HeldDeadLetter[]>;
-  /** Frees them for others. Never rejects: one that could not be freed is free after the minute. */
+  /** Releases held dead letters. Never rejects: a failed release ends with the hold, after a minute. */
   release(letters: readonly HeldDeadLetter[]): Promise<void>;
-  /** About how many there are, held ones included. */
+  /** Approximate number of dead letters, held ones included. */
   count(): Promise<number>;
   /**
-   * Puts it into its queue under a new id and in its group, and takes it from the dead
-   * letters only when that is durable. A rejection or a crash may leave it in both: that is
-   * harmless, because a command is known by its sender and id, and to go on twice is to go on once.
+   * Redrives: sends the message to its queue under a new id, in its group, and removes the dead letter once
+   * that is durable. After a rejection or a crash, the message may be in both. That is safe, because sender
+   * and id identify a command, and handling it twice has the effect of handling it once.
    */
   sendBack(letter: HeldDeadLetter): Promise<SendingBack>;
   remove(letter: HeldDeadLetter): Promise<"removed" | "gone">;

@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Log } from "./log.ts";
 import type { Random } from "./random.ts";
 
-/** What every scheduled job needs from outside. */
+/** Ports of every scheduled job. */
 export interface JobDeps {
   readonly ledger: Ledger;
   readonly bus: EventBus;
@@ -13,10 +13,10 @@ export interface JobDeps {
   readonly log: Log;
 }
 
-/** How long one run of a job may go on. */
+/** Time limit of one run of a job. */
 export interface JobBudget {
-  /** Epoch ms; nothing new is begun from then on. */
+  /** Epoch ms; the run starts no new work from then on. */
   readonly endsAt: number;
-  /** Aborts what would outlive the run. */
+  /** Aborts calls that would outlive the run. */
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-/** JSON data: what one ledger item holds. */
+/** JSON data of a ledger item. */
 export type JsonValue =
   | string
   | number
@@ -12,11 +12,11 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export interface LedgerItem {
   /** Unique; `<kind>#…`. */
   readonly key: string;
-  /** 1 when created; every write carries the version it makes, one more than the one it replaces. */
+  /** 1 at creation. Every write has its new version, one more than the replaced one. */
   readonly version: number;
-  /** When the poller takes the item up again, epoch ms; absent when nothing is outstanding. */
+  /** When the poller next handles the item, epoch ms; absent when nothing is outstanding. */
   readonly dueAt?: number | undefined;
-  /** After this instant (epoch ms) the item may be removed by the store, at any later time. */
+  /** Epoch ms. The store may remove the item at any time after it. */
   readonly expiresAt?: number | undefined;
   readonly value: JsonObject;
 }
@@ -26,7 +26,7 @@ export interface DueEntry {
   readonly dueAt: number;
 }
 
-/** What is stored under a key is no ledger item, or none that this version knows. */
+/** The record under a key is not a ledger item, or not one that this version can read. */
 export class UnreadableItemError extends Error {
   override readonly name = "UnreadableItemError";
 }
@@ -36,21 +36,21 @@ export class UnreadableItemError extends Error {
  */
 export interface Ledger {
   /**
-   * The latest acknowledged write of the item (strongly consistent); nothing under a key that is
-   * longer than any item's.
-   * @throws UnreadableItemError when what is there is none
+   * Reads the latest acknowledged write of the item (strongly consistent). Resolves to undefined for a key
+   * beyond the store's maximum length.
+   * @throws UnreadableItemError when the stored record is not a readable item
    */
   read(key: string): Promise<LedgerItem | undefined>;
   /**
-   * Writes the item if the stored version is exactly `item.version - 1` (0: not stored).
-   * Answers `conflict`, and changes nothing, when another writer was faster.
-   * A rejection means that the outcome is unknown: the write may have taken effect.
+   * Writes the item if the stored version is exactly `item.version - 1` (0: not stored). Otherwise it
+   * changes nothing and resolves to `conflict`, because another writer was faster.
+   * After a rejection the outcome is unknown: the write may have taken effect.
    */
   write(item: LedgerItem): Promise<"written" | "conflict">;
   /**
-   * Items due at or before `until`, the longest due first, at most `limit`; fewer only when no more
-   * are due. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
-   * before acting on it.
+   * Lists at most `limit` items that are due at or before `until`, the longest due first; fewer only if no
+   * more are due. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
+   * before you act on it.
    */
   listDue(until: number, limit: number): Promise<readonly DueEntry[]>;
 }

@@ -8,6 +8,6 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same log for one piece of work: each of its lines has these fields too. */
+  /** A log that adds these fields to each line. */
   with(fields: LogFields): Log;
 }

@@ -1,8 +1,8 @@
 /**
- * What is counted. A name is never reused for another meaning.
+ * Counters. A name is never reused for another meaning.
  *
- * `TaskPastDeadline`: a command that its deadline ended while a task of it was followed. The provider
- * was still at work on it, or had come to an end that Skyhook could not read or publish.
+ * `TaskPastDeadline`: the deadline of a command passed while Skyhook followed one of its tasks. Either the
+ * provider was still running the task, or Skyhook could not read or publish its end.
  */
 export type CountName =
   | "AccountKeyRefused"
@@ -18,19 +18,19 @@ export type CountName =
   | "WatchlistRejected";
 
 /**
- * What is measured, always in one unit.
+ * Measurements, each with one unit.
  *
- * `LedgerLag`: how late the longest due entry was when a run of the poller began, 0 when none
- * was. A task that is followed stays due, and is late only once its end is known and not published.
+ * `LedgerLag`: lateness of the oldest due entry at the start of a poller run, 0 without one. A followed task
+ * stays due; it counts as late only when its end is known and not yet published.
  */
 export type Measurement =
   | { readonly name: "CommandDuration"; readonly value: number; readonly unit: "Milliseconds" }
   | { readonly name: "LedgerLag"; readonly value: number; readonly unit: "Seconds" };
 
-/** Counts and measures what people are to be woken for, or want to see as a curve. */
+/** Counts and measures for alarms and dashboards. */
 export interface Metrics {
-  /** @param dimensions few values each: every combination is a series of its own */
+  /** @param dimensions with few values each, because every combination is a time series of its own */
   count(name: CountName, dimensions?: Readonly<Record<string, string>>): void;
-  /** @param counted each counted once, in the same line as the value */
+  /** @param counted counters to raise by one, in the same log line as the value */
   measure(measurement: Measurement, counted?: readonly CountName[]): void;
 }

@@ -5,19 +5,19 @@
  */
 export interface CommandMessage {
   readonly body: string;
-  /** Messages of one group are handed out in order, the next only when the former is handled. */
+  /** Messages of one group are delivered in order, each after the previous one is handled. */
   readonly groupId: string;
-  /** A message whose id was seen in the last 5 minutes is dropped, another payload included. */
+  /** A message with an id of the last 5 minutes is dropped, even with another payload. */
   readonly deduplicationId: string;
 }
 
 export interface CommandQueue {
-  /** Resolves when the message is durable. A rejection means that it may or may not have arrived. */
+  /** Resolves when the message is durable. After a rejection it may or may not be in the queue. */
   send(message: CommandMessage): Promise<void>;
 }
 
-/** Asks for a run of the poller before its next scheduled one. A lost wake costs time, never truth. */
+/** Requests a poller run before the next scheduled one. A lost wake signal only delays work. */
 export interface Waker {
-  /** A poller run starts at or soon after `at` (epoch ms); resolves when the request is durable. */
+  /** Requests a poller run at or soon after `at` (epoch ms). Resolves when the request is durable. */
   wakeAt(at: number): Promise<void>;
 }

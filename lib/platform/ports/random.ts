@@ -1,7 +1,7 @@
-/** The only source of chance. */
+/** The only source of randomness. */
 export interface Random {
   /** At least 0, below 1. */
   fraction(): number;
-  /** A version 7 UUID: unique and ordered by time of making. */
+  /** A version 7 UUID: unique, and ordered by creation time. */
   uuid(): string;
 }

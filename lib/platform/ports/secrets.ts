@@ -1,8 +1,8 @@
-/** Where secret values come from. Values are never logged and never put into an error. */
+/** Source of secret values. Values never appear in logs or errors. */
 export interface Secrets {
   /**
-   * @param reference a parameter name in the cloud, a name of our own on one machine
-   * @throws Error naming the reference when there is no such secret
+   * @param reference name of an SSM parameter, or a local name in a local run
+   * @throws Error with the reference when the secret does not exist
    */
   read(reference: string): Promise<string>;
 }

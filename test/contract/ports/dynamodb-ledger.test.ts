@@ -139,7 +139,7 @@ test("a failed condition after the SDK sent again is an unknown outcome, not a c
   const { aws, ledger } = open(serverError, conditionFailed);
 
   await expect(ledger.write({ key: "task#1", version: 2, value: {} })).rejects.toThrow(
-    "whether version 2 of task#1 was written is unknown",
+    "unknown whether version 2 of ledger item task#1 was written",
   );
 
   expect(aws.requests).toHaveLength(2);

@@ -123,7 +123,7 @@ test("an entry that the reply leaves out counts as failed", async () => {
 
   expect(await bus.publish([entry("a"), entry("b")])).toEqual([
     { kind: "published" },
-    { kind: "failed", code: "NoOutcome", message: "the reply says nothing of this entry" },
+    { kind: "failed", code: "NoOutcome", message: "PutEvents returned no outcome for this entry" },
   ]);
 });
 
