@@ -102,7 +102,11 @@ test("a success with an unexpected body is an attempt with disposition contract"
   await world.handle(requests.updatePolicy("c1"));
 
   expect(await historyOf(world)).toMatchObject([
-    { disposition: "contract", code: "reply-unexpected", message: "the reply breaks the contract" },
+    {
+      disposition: "contract",
+      code: "reply-unexpected",
+      message: "the reply violates the contract",
+    },
   ]);
 });
 
