@@ -6,11 +6,11 @@ import type { AiTaskEnd } from "./task-list.ts";
 
 const endedSchema = z.object({
   kind: z.literal("ended"),
-  /** As the provider shows it. */
+  /** Status as the provider shows it. */
   status: z.string(),
   /** When the end was first seen, epoch ms. */
   endedAt: z.int(),
-  /** False of a task that had ended before its account was watched: it has no event. */
+  /** Whether the end has an event; false for a task that ended before its account was watched. */
   isTold: z.boolean(),
 });
 
@@ -34,8 +34,8 @@ type End = Identity & Omit<z.output<typeof endedSchema>, "kind" | "isTold">;
 type Vanishing = Identity & Omit<z.output<typeof vanishedSchema>, "kind">;
 
 /**
- * AI tasks that are over for us. They are kept for ever: the provider may list an ended task for
- * ever, and the end of a forgotten one would be published again.
+ * Ended and vanished AI tasks. They never expire: the provider may list an ended task for ever, and the end
+ * of a forgotten one would be published again.
  */
 export const aiTasks = outboxKind({
   kind: "ai-task",
@@ -45,15 +45,15 @@ export const aiTasks = outboxKind({
 
 export const aiTaskKey = ({ account, taskId }: Identity): string => `${account}/${taskId}`;
 
-/** Records an end without an event. A record that exists stays as it is. */
+/** Records an end without an event. An existing record stays as it is. */
 export const noteAiTaskEnd = (task: AiTask | undefined, end: End): AiTask => {
   const { account, taskId, ...state } = end;
   return task ?? { account, taskId, state: { kind: "ended", ...state, isTold: false }, outbox: [] };
 };
 
 /**
- * Records an end together with its event, once. An end that was noted without an event gets one
- * after all: the caller has seen the task at work.
+ * Records an end together with its event, once. An end that was recorded without an event gets one now:
+ * the caller has seen the task running.
  */
 export const endAiTask = (task: AiTask | undefined, end: End, event: OutboxEvent): AiTask => {
   if (task?.state.kind === "ended" && task.state.isTold) return task;
@@ -62,7 +62,7 @@ export const endAiTask = (task: AiTask | undefined, end: End, event: OutboxEvent
   return { account, taskId, state: { kind: "ended", ...state, isTold: true }, outbox };
 };
 
-/** Records that a task is gone, together with its event. An end is final, and one absence is one. */
+/** Records that a task has vanished, with one event for each absence. A recorded end stays. */
 export const vanishAiTask = (
   task: AiTask | undefined,
   vanishing: Vanishing,
@@ -75,7 +75,7 @@ export const vanishAiTask = (
   return { account, taskId, state: { kind: "vanished", ...state }, outbox };
 };
 
-/** What every event about one task has in common. */
+/** Metadata that all events about one task share. */
 const about = ({ account, taskId }: Identity) => {
   const causationId = `ai-task/${account}/${taskId}`;
   return { subject: `${account}/${taskId}`, account, correlationId: causationId, causationId };

@@ -5,26 +5,29 @@ import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "../../l
 import type { JobDeps } from "../../platform/ports/job.ts";
 import type { Client } from "../../provider/client.ts";
 
-/** Keeps the item below DynamoDB's 400 kB. What finds no room is not known yet. */
+/** Followed tasks of one account, so that its item stays below DynamoDB's 400 kB. Others count as unknown. */
 const MAX_OPEN = 2_000;
-/** Of a list that is refused and shown in turn while the bus is away; the newest are kept. */
+/**
+ * Unpublished events of one account; the newest are kept. A list that is refused and shown in turn, while the
+ * bus is down, makes many.
+ */
 const MAX_UNPUBLISHED = 20;
 
 const openSchema = z.object({
   taskId: z.string(),
   taskName: z.string().optional(),
-  /** The checks in a row that did not find it: when the first one was, epoch ms, and how many. */
+  /** Checks in a row that did not find the task: time of the first, epoch ms, and their number. */
   missing: z.object({ since: z.int(), looks: z.int() }).optional(),
 });
 
 const aiWatchSchema = z.object({
   /** Only tasks of this method are watched; absent: all. */
   taskName: z.string().optional(),
-  /** From which page on the reading of the whole list goes on; absent while none is under way. */
+  /** Page at which the full read continues; absent while none is under way. */
   nextPage: z.int().optional(),
-  /** When the whole list was last read, epoch ms; absent until the baseline is complete. */
+  /** End of the last full read, epoch ms; absent until the baseline is complete. */
   fullReadAt: z.int().optional(),
-  /** Tasks at work, followed to their end. */
+  /** Running tasks, followed to their end. */
   open: z.array(openSchema),
   /** Whether the provider shows the list to this key, and since when, epoch ms; absent: never refused. */
   list: z.object({ state: z.enum(["accepted", "refused"]), since: z.int() }).optional(),
@@ -34,21 +37,21 @@ const aiWatchSchema = z.object({
 export type AiWatch = z.output<typeof aiWatchSchema>;
 export type OpenAiTask = z.output<typeof openSchema>;
 
-/** What is known of the AI tasks of one account, by its name, beside those that are over. */
+/** Watch of one account's AI tasks, by its name. Ended and vanished tasks have records of their own. */
 export const aiWatches = outboxKind({
   kind: "ai-watch",
   schema: aiWatchSchema,
   expiresAt: () => undefined,
 });
 
-/** What one check says of a followed task. */
+/** Result of one check of a followed task. */
 export type TaskCheck =
   | { readonly kind: "present" }
   | { readonly kind: "missing"; readonly since: number; readonly looks: number }
-  /** It is recorded as ended, or as gone. */
+  /** Recorded as ended or as vanished. */
   | { readonly kind: "over" };
 
-/** The watch with this filter: another filter than before has no baseline, and follows on. */
+/** Watch with this filter. A new filter needs a new baseline, and keeps the followed tasks. */
 export const watchFor = (watch: AiWatch | undefined, taskName: string | undefined): AiWatch =>
   watch && watch.taskName === taskName
     ? watch
@@ -67,11 +70,11 @@ interface ListRefusal {
   readonly problem: string;
 }
 
-/** Clocks differ, and two changes at one instant would give two events one id. */
+/** Time of a change, later than the last one: two changes at one instant would give two events one id. */
 const startAfter = (list: List | undefined, now: number): number =>
   Math.max(now, (list?.since ?? 0) + 1);
 
-/** All events about one refusal of the list have the refusal as their cause. */
+/** Metadata of events about one refusal of the list, which is their common cause. */
 const aboutList = (account: string, time: number, refusedSince: number) => {
   const causationId = `accounts/${account}/ai-task-list-refused/${isoText(refusedSince)}`;
   return { subject: `accounts/${account}`, time, account, correlationId: causationId, causationId };
@@ -83,7 +86,7 @@ const withList = (watch: AiWatch, list: List, event: OutboxEvent): AiWatch => ({
   outbox: [...watch.outbox, event].slice(-MAX_UNPUBLISHED),
 });
 
-/** Records that the provider refuses the list, once until it shows the list again. */
+/** Records a refusal of the list with its event; the same watch if it is refused already. */
 export const refuseList = (
   watch: AiWatch,
   account: string,
@@ -100,7 +103,7 @@ export const refuseList = (
   return withList(watch, { state: "refused", since }, event);
 };
 
-/** Records that the provider shows a list that it refused before. Each refusal has one such event. */
+/** Records the end of a refusal with its event; the same watch if the list is not refused. */
 const acceptList = (watch: AiWatch, account: string, now: number): AiWatch => {
   const { list } = watch;
   if (list?.state !== "refused") return watch;
@@ -114,19 +117,19 @@ const acceptList = (watch: AiWatch, account: string, now: number): AiWatch => {
   return withList(watch, { state: "accepted", since }, event);
 };
 
-/** Notes the page from which the reading of the whole list continues. */
+/** Records the page at which the full read continues. */
 export const continueFrom = (watch: AiWatch, page: number): AiWatch => ({
   ...watch,
   nextPage: page,
 });
 
-/** Notes that the whole list was read. */
+/** Records the end of a full read. */
 export const endFullRead = ({ nextPage: _, ...watch }: AiWatch, at: number): AiWatch => ({
   ...watch,
   fullReadAt: at,
 });
 
-/** Follows tasks from now on: the first ones for which there is room. Twice is once. */
+/** Adds tasks to follow, as many as there is room for. Idempotent. */
 export const followOpen = (watch: AiWatch, found: readonly OpenAiTask[]): AiWatch => {
   const followed = new Set(watch.open.map(({ taskId }) => taskId));
   const added = found
@@ -153,7 +156,7 @@ const afterCheck = (task: OpenAiTask, check: TaskCheck | undefined): OpenAiTask 
   }
 };
 
-/** Takes over the checks of followed tasks, by task id; the same watch if they say nothing new. */
+/** Applies checks of followed tasks, by task id; the same watch if nothing changes. */
 export const applyChecks = (watch: AiWatch, checks: ReadonlyMap<string, TaskCheck>): AiWatch => {
   const open = watch.open.flatMap((task) => afterCheck(task, checks.get(task.taskId)) ?? []);
   const isSame =
@@ -166,16 +169,16 @@ export interface AiTaskRun {
   readonly deps: JobDeps;
   readonly accountName: string;
   readonly taskName: string | undefined;
-  /** Repeats what may pass later, and sends nothing when the time is over. */
+  /** Retries transient failures, and sends nothing after the run's time. */
   readonly client: Client;
   readonly lease: HeldLease;
-  /** As it was when the run began. */
+  /** Watch at the start of the run. */
   readonly watch: AiWatch;
-  /** Ids of the tasks that were followed then. */
+  /** Ids of the tasks that were followed at the start of the run. */
   readonly followed: ReadonlySet<string>;
-  /** The followed tasks that this run has checked so far, by task id. */
+  /** Checks of followed tasks that this run has made so far, by task id. */
   readonly checks: Map<string, TaskCheck>;
-  /** Logs a warning, once in a run. */
+  /** Logs a warning once per run. */
   warnOnce(message: string): void;
 }
 
@@ -184,7 +187,7 @@ export const requireLease = async ({ lease }: AiTaskRun): Promise<void> => {
   if (!(await lease.renew())) throw new Error("another run has taken over the AI tasks");
 };
 
-/** Changes the account's watch, made for this run's filter. */
+/** Changes the account's watch under this run's filter. @returns the stored watch */
 export const changeWatch = async (
   { deps, accountName, taskName }: AiTaskRun,
   next: (watch: AiWatch) => AiWatch,
@@ -201,7 +204,7 @@ export const publishListRefused = async (run: AiTaskRun, refusal: ListRefusal): 
   const { deps, accountName: account } = run;
   const now = deps.clock.now();
   await changeWatch(run, (watch) => refuseList(watch, account, { now, ...refusal }));
-  deps.log.warn("list of AI tasks refused, asked for again at each run", {
+  deps.log.warn("list of AI tasks refused; each run asks again", {
     account,
     status: refusal.status,
     errorMessage: refusal.problem,

@@ -22,14 +22,14 @@ import {
 const MAX_READS_AT_ONCE = 16;
 const MAX_WRITES_AT_ONCE = 8;
 
-/** What to do about a task on a page. Nothing else of the page is kept: lists may be long. */
+/** Action for a task on a page. Nothing else of the page is kept, because lists may be long. */
 type PageEntry =
-  /** It is followed, and stays so. */
+  /** Stays followed. */
   | { readonly kind: "followed"; readonly taskId: string }
   | { readonly kind: "recorded" }
   | { readonly kind: "to-follow"; readonly task: OpenAiTask }
   | { readonly kind: "to-publish"; readonly end: AiTaskEnd }
-  /** It ended before its account was watched. */
+  /** Ended before its account was watched. */
   | ({ readonly kind: "to-note" } & Pick<AiTaskEnd, "taskId" | "status">);
 
 const toFollow = (task: ShownAiTask): PageEntry => {
@@ -40,7 +40,10 @@ const toFollow = (task: ShownAiTask): PageEntry => {
 
 const toPublish = (task: EndedAiTask): PageEntry => ({ kind: "to-publish", end: endOf(task) });
 
-/** A baseline publishes nothing: it leaves the end of a followed task to the next run. */
+/**
+ * Chooses the action for a task. A baseline publishes nothing, and leaves the end of a followed task to the
+ * next run.
+ */
 const classify = async (run: AiTaskRun, task: ShownAiTask): Promise<PageEntry> => {
   const { task_id: taskId } = task;
   const isBaseline = run.watch.fullReadAt === undefined;
@@ -68,7 +71,7 @@ const follow = async (run: AiTaskRun, found: readonly OpenAiTask[]): Promise<voi
   const { open } = await changeWatch(run, (watch) => followOpen(watch, found));
   const followed = new Set(open.map(({ taskId }) => taskId));
   if (found.every(({ taskId }) => followed.has(taskId))) return;
-  run.warnOnce("more AI tasks at work than can be followed");
+  run.warnOnce("more running AI tasks than can be followed");
 };
 
 const record = async (run: AiTaskRun, entry: PageEntry): Promise<void> => {
@@ -88,7 +91,7 @@ const record = async (run: AiTaskRun, entry: PageEntry): Promise<void> => {
 };
 
 /**
- * Makes a page known: follows what is at work, records and publishes what has ended.
+ * Records a page: follows running tasks, records and publishes ended ones.
  * @throws Error when the lease is lost
  */
 const recordPage = async (run: AiTaskRun, entries: readonly PageEntry[]): Promise<void> => {
@@ -100,20 +103,22 @@ const recordPage = async (run: AiTaskRun, entries: readonly PageEntry[]): Promis
   await pLimit(MAX_WRITES_AT_ONCE).map(entries, (entry) => record(run, entry));
 };
 
-/** Bounds what a run keeps in memory, and how long it reads before it records anything. */
+/** New tasks that one run keeps in memory: beyond them it records page by page. */
 const MAX_NEW = 2_000;
 
 const isKnown = ({ kind }: PageEntry): boolean => kind === "followed" || kind === "recorded";
 
-/** Tasks at work may fill a page above ends that no run has seen, so one end must be among them. */
+/**
+ * Whether the read may stop at a page. Running tasks may fill a page above unseen ends, so one task of it must
+ * have ended.
+ */
 const isOldGround = (entries: readonly PageEntry[]): boolean =>
   entries.every(isKnown) && entries.some(({ kind }) => kind === "recorded");
 
 /**
- * Reads the list from its newest page to the first that is known, and records what is new: from the
- * oldest page to the newest, so that a run that dies on the way leaves nothing unknown below a page
- * at which the next one stops.
- * @returns false, and records nothing, when more is new than is kept
+ * Reads the list from its newest page to the first known one, then records the pages from the oldest to the
+ * newest. So a run that dies on the way leaves nothing unknown below a page at which the next run stops.
+ * @returns false, and records nothing, when more than `MAX_NEW` tasks are new
  */
 export const recordNew = async (run: AiTaskRun): Promise<boolean> => {
   const pages: (readonly PageEntry[])[] = [];
@@ -131,11 +136,11 @@ export const recordNew = async (run: AiTaskRun): Promise<boolean> => {
 
 /**
  * Reads the whole list and records page after page. If a run cannot finish the list, the next run
- * continues it; what was new in the list since then only shows tasks again.
+ * continues it. Tasks that were added meanwhile only move others to later pages, which repeats some.
  */
 export const readWhole = async (run: AiTaskRun): Promise<void> => {
   for await (const { page, tasks } of aiTaskPages(run, run.watch.nextPage ?? 1)) {
-    // Before the page: what is recorded of it must not hide what is below if this run dies.
+    // Written before the page, so that a run that dies does not hide the pages below a recorded one.
     await changeWatch(run, (watch) => continueFrom(watch, page));
     await recordPage(run, await classifyPage(run, tasks));
   }

@@ -8,11 +8,11 @@ import { type AiTaskRun, publishListAccepted, requireLease } from "./ai-watch.ts
 /** An AI task as the provider shows it. */
 export type ShownAiTask = NonNullable<Reply<typeof listAiTasks>["results"][number]>;
 
-/** Everything else, a word that we do not know too, is still at work. */
+/** Statuses of ended tasks. Any other status, an unknown one too, counts as running. */
 const ENDS = ["FAILURE", "REVOKED", "SUCCESS"] as const;
 export type EndedAiTask = ShownAiTask & { readonly status: (typeof ENDS)[number] };
 
-/** What an event says of a task that has ended. */
+/** Data of `AiTaskEnded`. */
 export interface AiTaskEnd {
   readonly taskId: string;
   readonly status: EndedAiTask["status"];
@@ -21,17 +21,17 @@ export interface AiTaskEnd {
   readonly taskData?: JsonObject;
 }
 
-/** One ledger item holds many names; the known ones have 18 characters at most. */
+/** Size of a task name. One ledger item holds many; the known ones have at most 18 characters. */
 const MAX_NAME_BYTES = 64;
-/** Keeps the event far below the bus's limit, whatever characters the text is made of. */
+/** Length of `task_data` as JSON. Keeps the event far below the bus's limit, with any characters. */
 const MAX_DATA_CHARACTERS = 64_000;
-/** Deeper than any reader of events needs, and than some can read. */
+/** Nesting of `task_data`: deeper than any subscriber needs, and than some can parse. */
 const MAX_LEVELS = 100;
 
 export const hasEnded = (task: ShownAiTask): task is EndedAiTask =>
   ENDS.some((end) => end === task.status);
 
-/** The method; newer servers name it in `task_data` only. Anything but a short text is left out. */
+/** Method of a task. Newer servers name it in `task_data` only. Undefined unless it is a short text. */
 export const taskNameOf = ({ task_name, task_data }: ShownAiTask): string | undefined => {
   const name = task_name ?? task_data?.task_name;
   const isName =
@@ -44,7 +44,7 @@ const isNestedWithin = (levels: number, value: unknown): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((inner) => isNestedWithin(levels - 1, inner)));
 
-/** `task_data` as events carry it, whole numbers beyond 2^53 as text; undefined if too large. */
+/** `task_data` as events carry it, whole numbers beyond 2^53 as text; undefined if too large or too deep. */
 const taskDataOf = ({ task_data = {} }: ShownAiTask): JsonObject | undefined => {
   if (!isNestedWithin(MAX_LEVELS, task_data)) return undefined;
   const text = JSON.stringify(task_data, (_key, value: unknown) =>
@@ -66,21 +66,21 @@ export const endOf = (task: EndedAiTask): AiTaskEnd => {
   };
 };
 
-/** As many as one request should bring; the provider may have a lower limit of its own. */
+/** Tasks that one request asks for; the provider may return fewer. */
 const PAGE_SIZE = 100;
 
 type ListReply = Reply<typeof listAiTasks>;
 
 interface AiTaskPage {
   readonly page: number;
-  /** Those that no page before has shown. */
+  /** Tasks that no earlier page has shown. */
   readonly tasks: readonly ShownAiTask[];
 }
 
 const isNotFound = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === "not-found";
 
-/** The provider refuses the list to this key: as a rule the account has no streaming product. */
+/** Thrown when the provider refuses the list to this key; usually the account has no streaming product. */
 export class ListRefusedError extends Error {
   override readonly name = "ListRefusedError";
   readonly status: number;
@@ -94,7 +94,7 @@ export class ListRefusedError extends Error {
 const ask = ({ client }: AiTaskRun, query: Query<typeof listAiTasks>): Promise<ListReply> =>
   client.call(listAiTasks, { params: {}, query, body: undefined });
 
-/** Some servers refuse a page behind the end: the list has become shorter, or named no end. */
+/** Reads one page; undefined behind the end of the list, where some servers answer 404. */
 const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
   const wanted = { task_name: run.taskName, page, limit: PAGE_SIZE };
   try {
@@ -105,7 +105,7 @@ const askForPage = async (run: AiTaskRun, page: number): Promise<ListReply | und
   }
 };
 
-/** A refusal in the middle of the list says nothing about the list as a whole. */
+/** Reads the first page of a run. Only its refusal counts for the list as a whole. */
 const askForFirstPage = async (run: AiTaskRun, page: number): Promise<ListReply | undefined> => {
   try {
     const reply = await askForPage(run, page);
@@ -119,7 +119,7 @@ const askForFirstPage = async (run: AiTaskRun, page: number): Promise<ListReply 
   }
 };
 
-/** The unseen tasks, added to `seen`. A page shows again what new tasks have pushed down. */
+/** Tasks of a page that are not in `seen`, which they join. A page repeats tasks that new ones pushed down. */
 const notYetSeen = (run: AiTaskRun, { results }: ListReply, seen: Set<string>): ShownAiTask[] =>
   results.flatMap((task) => {
     if (!task) run.warnOnce("AI tasks without a usable id or status are left out");
@@ -128,15 +128,15 @@ const notYetSeen = (run: AiTaskRun, { results }: ListReply, seen: Set<string>): 
     return task;
   });
 
-/** Some servers say nothing of a next page, and not all that say there is none are right. */
+/** Whether a page is the last one. Some servers never name a next page, and some deny one that exists. */
 const isLast = ({ next, count }: ListReply, seen: number): boolean =>
   next !== undefined && !next && seen >= count;
 
 /**
- * The account's tasks page by page, what was started last first. The list is over where the provider
- * says so, or where a page shows nothing that was not seen already.
+ * The account's tasks page by page, the latest started first. The list ends where the provider says so, or
+ * at a page without unseen tasks.
  * @throws ListRefusedError when the provider refuses the first page with 403 or 404
- * @throws ProviderError when a page cannot be read, or the time is over before the list
+ * @throws ProviderError when a page cannot be read, or time runs out
  * @throws Error when the lease is lost
  */
 export async function* aiTaskPages(run: AiTaskRun, from: number): AsyncGenerator<AiTaskPage> {
@@ -154,7 +154,7 @@ export async function* aiTaskPages(run: AiTaskRun, from: number): AsyncGenerator
  * Asks for one task.
  * @returns undefined when the provider does not know it
  * @throws ProviderError when the provider could not be asked
- * @throws Error when the answer is about other tasks
+ * @throws Error when the provider returns other tasks only
  */
 export const askForTask = async (
   run: AiTaskRun,
@@ -168,5 +168,5 @@ export const askForTask = async (
     if (isNotFound(error)) return undefined;
     throw error;
   }
-  throw new Error("asked for one AI task, the provider answered with others only");
+  throw new Error("the provider answered a request for one AI task with other tasks only");
 };

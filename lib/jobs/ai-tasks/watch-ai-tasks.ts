@@ -21,11 +21,11 @@ import {
 import { readWhole, recordNew } from "./read-list.ts";
 import { askForTask, endOf, hasEnded, ListRefusedError } from "./task-list.ts";
 
-/** Longer than most requests take with their pauses; after a run that died, the next one waits no longer. */
+/** Duration of the lease: longer than most requests with their pauses, and the wait after a run that died. */
 const LEASE_MS = 60_000;
 const FULL_READ_EVERY_MS = 60 * 60 * 1000;
 
-/** Names the lease of the run that watches an account's AI tasks: one at a time. */
+/** Name of the lease that lets one run at a time watch an account's AI tasks. */
 export const aiTasksLease = (account: string): string => `watch-ai-tasks/${account}`;
 
 interface AiTaskWatch {
@@ -58,19 +58,19 @@ const startRun = async (
   };
 };
 
-/** A full read is also due when the last one was cut off, and when the clock was put back since. */
+/** Whether a full read is due: also after one that was cut off, and after the clock was set back. */
 const isFullReadDue = ({ fullReadAt, nextPage }: AiWatch, now: number): boolean =>
   nextPage !== undefined ||
   fullReadAt === undefined ||
   Math.abs(now - fullReadAt) >= FULL_READ_EVERY_MS;
 
-/** A list that cannot be read to its end must not keep a run from what is new or followed. */
+/** Reads the whole list. A failure is only logged, so that the run still checks new and followed tasks. */
 const readWholeOrLater = async (run: AiTaskRun): Promise<void> => {
   try {
     await readWhole(run);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    run.deps.log.warn("list of AI tasks not read to its end, the next run goes on", {
+    run.deps.log.warn("list of AI tasks not read to its end; the next run continues", {
       account: run.accountName,
       errorMessage: error.message,
     });
@@ -78,9 +78,9 @@ const readWholeOrLater = async (run: AiTaskRun): Promise<void> => {
 };
 
 const MAX_AT_ONCE = 4;
-/** The provider may not show a task for a moment; one that it has not known for so long is gone. */
+/** Absence after which a task counts as vanished; the provider may hide a task for a moment. */
 const MISSING_FOR_MS = 5 * 60 * 1000;
-/** So many checks must have missed it: a clock that jumps passes the time in a moment. */
+/** Checks that must have missed it too, because a clock that jumps skips the time. */
 const MISSING_CHECKS = 3;
 
 const checkMissing = async (run: AiTaskRun, task: OpenAiTask): Promise<TaskCheck> => {
@@ -101,16 +101,16 @@ const check = async (run: AiTaskRun, task: OpenAiTask): Promise<TaskCheck> => {
   return { kind: "over" };
 };
 
-/** Makes runs that are short of time leave out other tasks each time. */
+/** Entries in random order, so that runs that are short of time leave out different tasks. */
 const shuffled = <T>(entries: readonly T[], random: Random): readonly T[] =>
   entries
-    .map((entry) => ({ entry, place: random.fraction() }))
-    .sort((a, b) => a.place - b.place)
+    .map((entry) => ({ entry, order: random.fraction() }))
+    .sort((a, b) => a.order - b.order)
     .map(({ entry }) => entry);
 
 /**
- * Asks for followed tasks that the read pages did not show, one by one, while there is time. Ends and
- * vanishings are recorded and published at once; a check that fails decides nothing.
+ * Asks for followed tasks that the read pages did not show, one by one, while there is time. Records and
+ * publishes each end and disappearance at once. A check that fails changes nothing.
  */
 const checkUnseen = async (run: AiTaskRun): Promise<void> => {
   const { log, random } = run.deps;
@@ -125,7 +125,7 @@ const checkUnseen = async (run: AiTaskRun): Promise<void> => {
   });
   const [first] = errors;
   if (first !== undefined) {
-    log.warn("AI tasks not checked, they stay followed", {
+    log.warn("AI tasks not checked; they stay followed", {
       account: run.accountName,
       count: errors.length,
       errorMessage: first instanceof Error ? first.message : String(first),
@@ -143,7 +143,7 @@ const watchShown = async (run: AiTaskRun): Promise<void> => {
   await changeWatch(run, (current) => applyChecks(current, run.checks));
 };
 
-/** A refused list is reported once; a failed run each minute would say no more. */
+/** Reports a refused list once, instead of failing a run each minute. */
 const watchAlone = async (run: AiTaskRun): Promise<void> => {
   try {
     await watchShown(run);
@@ -154,23 +154,22 @@ const watchAlone = async (run: AiTaskRun): Promise<void> => {
 };
 
 /**
- * One run: finds new AI tasks of an account, and publishes the end of each task once. While another
- * run is at work nothing happens. The first runs with a filter record what the list shows, and
- * publish nothing. If a run cannot finish the list, the next run continues it.
+ * Runs the job once: finds new AI tasks of an account, and publishes the end of each task once. Does nothing
+ * while another run is active. The first full read with a filter is the baseline: it records the listed
+ * tasks and publishes nothing. If a run cannot finish the list, the next run continues it.
  *
- * The list is read from its newest page to the first on which every task is known and one has ended.
- * That can miss a task: another one was removed while pages were read, or one that was started late
- * stands below others. So once an hour the list is read to its end. The next run publishes an end as
- * a rule, else the next full read that shows it. It also publishes an end that a first reading
- * missed: such an end looks like a new one.
+ * A run reads from the newest page to the first on which every task is known and one has ended. That can
+ * miss a task: another one was removed while pages were read, or one that started late is listed below
+ * others. So a run reads the whole list once an hour. Usually the next run publishes an end, else the next
+ * full read that shows it. A full read also publishes an end that the baseline missed, because it looks
+ * like a new one.
  *
- * A watch follows at most 2,000 tasks at work; of more, it publishes the ends when the list shows
- * them. With nothing new, and nothing followed below the newest page, a run is one request, one ledger
- * read for each ended task of that page, and the two writes of its lease. A full read writes once for
- * each page, and once at its end.
- * A list that the provider refuses with 403 or 404 is published once, as is its return.
- * @throws ProviderError when the list could not be read in time; what is recorded hides nothing
- * @throws Error when it was so slow that another run took over
+ * A watch follows at most 2,000 running tasks; ends of further ones are published when the list shows them.
+ * With nothing new, and nothing followed below the newest page, a run is one request, one ledger read for
+ * each ended task of that page, and the two writes of its lease. A full read writes once for each page, and
+ * once at its end. A list that the provider refuses with 403 or 404 is published once, as is its return.
+ * @throws ProviderError when the list could not be read in time; the records so far hide no task
+ * @throws Error when the run was so slow that another run took over
  */
 export const watchAiTasks = async (
   deps: JobDeps,

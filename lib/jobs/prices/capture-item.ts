@@ -27,7 +27,7 @@ const lastShownOf = (
   return shown?.fingerprint === fingerprint ? shown : undefined;
 };
 
-/** Newest reading after this one: the latest with a new `lastSeenAt` if they are equal, else the next number. */
+/** Latest reading after this one: the stored one, seen again, if they are equal; else the next number. */
 const nextLatest = (
   latest: StoredReading | undefined,
   { kind, fingerprint }: AskedItem,

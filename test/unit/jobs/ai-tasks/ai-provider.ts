@@ -12,7 +12,7 @@ const START = Date.UTC(2026, 0, 1);
 
 export const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-/** Task number n; the higher, the later it was started. */
+/** Id of task number n; a higher number was started later. */
 export const aiTask = (
   n: number,
   status: AiTaskRecord["status"],
@@ -42,8 +42,7 @@ export const aiTasksOf = (
   Array.from({ length: to - from + 1 }, (_, index) => aiTask(from + index, status));
 
 /**
- * The embedded service, whose AI tasks are at each instant what the test says; through its interface
- * they can neither be created nor removed.
+ * The embedded service with AI tasks that the test sets. Its interface can neither create nor remove them.
  */
 export const createAiProvider = (
   clock: Clock,
@@ -88,34 +87,34 @@ export const createAiProvider = (
       const reply = await service.fetch(new Request(url, { headers: request.headers }));
       return json(reply.status, afterReply(await reply.json()));
     },
-    /** From now on these tasks are there. */
+    /** Replaces the tasks. */
     show(tasks: readonly AiTaskRecord[]): void {
       tasksAt = () => tasks;
     },
-    /** However many tasks are asked for, a page has no more than so many. */
+    /** Limits the tasks of a page, whatever limit a request has. */
     capPages(size: number): void {
       pageCap = size;
     },
-    /** Sees each request first; what it answers goes back instead. */
+    /** Intercepts requests: a response that it returns is sent instead of the service's. */
     beforeRequest(next: typeof beforeRequest): void {
       beforeRequest = next;
     },
     afterReply(next: typeof afterReply): void {
       afterReply = next;
     },
-    /** Pages asked for since the last time. */
+    /** Pages requested since the last call. */
     takePages(): readonly number[] {
       const taken = queries.filter((query) => !query.has("task_id"));
       queries.length = 0;
       return taken.map((query) => Number(query.get("page")));
     },
-    /** Tasks asked for by id since the last time. */
+    /** Tasks requested by id since the last call. */
     takeAsked(): readonly string[] {
       const taken = queries.map((query) => query.get("task_id"));
       queries.length = 0;
       return taken.filter((id) => id !== null);
     },
-    /** The last request's query. */
+    /** Query of the last request. */
     lastQuery: () => queries.at(-1),
   };
 };

@@ -19,7 +19,7 @@ const STEP_MS = 50;
 
 export interface RunOptions {
   readonly taskName?: string;
-  /** How slow the provider is. */
+  /** The account's rate limit; none by default. */
   readonly requestsPerSecond?: number;
   readonly durationMs?: number;
 }
@@ -29,7 +29,7 @@ interface WorldOptions {
   readonly around?: Around;
 }
 
-/** A run of the watcher stands on this; time passes only while the run sleeps, or the test lets it. */
+/** Ports of a run. Time passes only while the run sleeps, or when the test moves the clock. */
 export const createAiWorld = ({ provider: open, around = untouched }: WorldOptions) => {
   const clock = createVirtualClock();
   const ledger = createMemoryLedger();
@@ -49,7 +49,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
       asleep -= 1;
     },
   };
-  /** An attempt has no time limit of its own here. */
+  /** Attempts have no timeout of their own here. */
   const patient: Clock = {
     now: clock.now,
     sleep: (_ms, signal) =>
@@ -112,7 +112,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     return { deps, account: { name: ACCOUNT, client, ambiguityWindowMs: 300_000, canList: true } };
   };
 
-  /** One run to its end. @returns what it rejected with, or undefined */
+  /** Runs the job once. @returns the error that it rejected with, or undefined */
   const run = async (options: RunOptions = {}): Promise<unknown> => {
     invocations += 1;
     const { deps, ...ports } = portsOf(invocations);
@@ -141,7 +141,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     return outcome;
   };
 
-  /** The published events, each publication by itself. */
+  /** Published events, with each repeat. */
   const published = () => {
     if (lies.length > 0) throw new Error(`published before it was durable: ${lies.join(", ")}`);
     return bus.published();
@@ -155,12 +155,12 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     calls,
     run,
     published,
-    /** Task ids published as ended, each publication by itself. */
+    /** Ids of tasks published as ended, with each repeat. */
     publishedEnds: (): readonly string[] =>
       published()
         .filter(({ detailType }) => detailType === "AiTaskEnded")
         .map(({ data }) => data.taskId),
-    /** Publishes what is due, as the poller does. */
+    /** Publishes due events, as the poller does. */
     async poll(): Promise<void> {
       for (const { key } of await ledger.listDue(Number.MAX_SAFE_INTEGER, 10_000)) {
         const [kind, name = ""] = key.split(/#(.*)/s);

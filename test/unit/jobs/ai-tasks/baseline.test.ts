@@ -7,7 +7,7 @@ import { watchedWorld } from "./start-watching.ts";
 const BUILT_IN = (n: number) => `aafe70c6-0000-4000-8000-327b65f767${String(n).padStart(2, "0")}`;
 const MODERATION = { task_name: "content-moderation" } as const;
 
-test("the first run records what is listed and publishes nothing", async () => {
+test("the first run records the listed tasks and publishes nothing", async () => {
   const { world } = watchedWorld(builtInAiTasks());
 
   const error = await world.run();
@@ -31,7 +31,7 @@ test("the first run records what is listed and publishes nothing", async () => {
   });
 });
 
-test("what was at work at the first run is published when it ends", async () => {
+test("a task that was running at the first run is published when it ends", async () => {
   const { world } = watchedWorld(builtInAiTasks());
   await world.run();
   await world.clock.advance(180_000);
@@ -51,7 +51,7 @@ test("what was at work at the first run is published when it ends", async () => 
   });
 });
 
-test("the first run reads every page, and the pages behind the first are not read again", async () => {
+test("the first run reads every page, and later runs read only the first", async () => {
   const { world, provider } = watchedWorld(aiTasksOf(1, 25, "SUCCESS"));
   provider.capPages(10);
 
@@ -63,7 +63,7 @@ test("the first run reads every page, and the pages behind the first are not rea
   expect(provider.takePages()).toEqual([1]);
 });
 
-test("a first run whose list cannot be read to its end rejects, and the next one continues there", async () => {
+test("a first run that cannot read the list to its end rejects, and the next run continues there", async () => {
   const { world, provider } = watchedWorld(aiTasksOf(1, 45, "SUCCESS"));
   provider.capPages(10);
   provider.beforeRequest((query) => (query.get("page") === "4" ? json(403, {}) : undefined));
@@ -76,13 +76,13 @@ test("a first run whose list cannot be read to its end rejects, and the next one
 
   expect(error).toMatchObject({ name: "ProviderError", code: "forbidden" });
   expect(cutOff).toEqual({ nextPage: 3, open: [], outbox: [] });
-  // It cannot know how many tasks the first one saw, so it reads behind the end.
+  // This run does not know how many tasks the first one saw, so it reads one page too many.
   expect(provider.takePages()).toEqual([3, 4, 5, 6]);
   expect(await world.watchRecord()).toMatchObject({ fullReadAt: 1_767_225_600_000 });
   expect(world.published()).toEqual([]);
 });
 
-test("a first run that has no time for the whole list comes further each time", async () => {
+test("a first run without time for the whole list gets further each time", async () => {
   const { world, provider } = watchedWorld(aiTasksOf(1, 45, "SUCCESS"));
   provider.capPages(5);
   const pages: (readonly number[])[] = [];
@@ -96,7 +96,7 @@ test("a first run that has no time for the whole list comes further each time", 
   expect(world.published()).toEqual([]);
 });
 
-test("what ends while a first reading goes on over several runs is published only if it was seen at work", async () => {
+test("a task that ends during a baseline of several runs is published only if it was seen running", async () => {
   const before = [...aiTasksOf(1, 20, "SUCCESS"), aiTask(21, "STARTED"), aiTask(22, "STARTED")];
   const { world, provider } = watchedWorld(before);
   provider.capPages(1);
@@ -110,7 +110,7 @@ test("what ends while a first reading goes on over several runs is published onl
   expect(world.publishedEnds()).toEqual([idOf(22)]);
 });
 
-test("a task in an unknown state is at work", async () => {
+test("a task with an unknown status counts as running", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "STARTED")]);
   provider.afterReply((body) => JSON.parse(JSON.stringify(body).replace("STARTED", "MELTING")));
 
@@ -121,7 +121,7 @@ test("a task in an unknown state is at work", async () => {
   ]);
 });
 
-test("only tasks of the method that is watched are published", async () => {
+test("only tasks of the watched method are published", async () => {
   const { world, provider } = watchedWorld([]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS", MODERATION)]);
@@ -133,7 +133,7 @@ test("only tasks of the method that is watched are published", async () => {
   expect((await world.watchRecord())?.taskName).toBe("transcription");
 });
 
-test("a method that the interface does not know is refused before anything is asked", async () => {
+test("an unknown method is refused before any request", async () => {
   const { world, provider } = watchedWorld([]);
 
   const error = await world.run({ taskName: "translation" });
@@ -142,7 +142,7 @@ test("a method that the interface does not know is refused before anything is as
   expect(provider.takePages()).toEqual([]);
 });
 
-test("another filter takes another baseline, and nothing that is listed then is published", async () => {
+test("another filter starts another baseline, which publishes nothing", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "SUCCESS")]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS", MODERATION), aiTask(3, "SUCCESS")]);
@@ -154,7 +154,7 @@ test("another filter takes another baseline, and nothing that is listed then is 
   expect(await world.watchRecord()).not.toHaveProperty("taskName");
 });
 
-test("what was followed before another baseline is followed on, and published after it", async () => {
+test("a task that was followed before another baseline stays followed, and is published after it", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "STARTED"), aiTask(2, "STARTED")]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
@@ -168,7 +168,7 @@ test("what was followed before another baseline is followed on, and published af
   expect((await world.watchRecord())?.open.map(({ taskId }) => taskId)).toEqual([idOf(2)]);
 });
 
-test("a task that had ended when it was listed by the new baseline, but was followed, is published", async () => {
+test("a followed task that the new baseline lists as ended is published", async () => {
   const { world, provider } = watchedWorld([aiTask(1, "STARTED")]);
   await world.run({ taskName: "transcription" });
   provider.show([aiTask(1, "SUCCESS")]);
@@ -181,7 +181,7 @@ test("a task that had ended when it was listed by the new baseline, but was foll
   expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
-test("another baseline reads the whole list, also below what the one before has recorded", async () => {
+test("another baseline reads the whole list, below the tasks of the previous one too", async () => {
   const moderation = aiTask(1, "STARTED", MODERATION);
   const { world, provider } = watchedWorld([moderation, aiTask(2, "SUCCESS")]);
   provider.capPages(1);

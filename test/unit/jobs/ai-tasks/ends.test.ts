@@ -4,7 +4,7 @@ import { aiTask, idOf } from "./ai-provider.ts";
 import { startWatching } from "./start-watching.ts";
 
 test.each(["SUCCESS", "FAILURE", "REVOKED"] as const)(
-  "a task that ends as %s is published once, however often the run is repeated",
+  "a task that ends as %s is published once over many runs",
   async (status) => {
     const { world, provider } = await startWatching([aiTask(1, "STARTED")]);
     provider.show([aiTask(1, status)]);
@@ -27,7 +27,7 @@ test("a task that started and ended between two runs is published", async () => 
   expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
-test("a task that is first seen at work is followed, and published when it ends", async () => {
+test("a task that is first seen running is followed, and published when it ends", async () => {
   const { world, provider } = await startWatching([]);
   provider.show([aiTask(1, "PENDING", { started_at: null })]);
   await world.run();
@@ -40,7 +40,7 @@ test("a task that is first seen at work is followed, and published when it ends"
   expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
-test("the event names account and task, the end, and when it was seen", async () => {
+test("the event has the account, the task, its status, and the time at which the end was seen", async () => {
   const { world, provider } = await startWatching([]);
   provider.show([aiTask(1, "FAILURE", { progress: 40, task_data: { url: "https://v.test/a" } })]);
 
@@ -67,7 +67,7 @@ test("the event names account and task, the end, and when it was seen", async ()
   });
 });
 
-/** What the event of a task says that a server shows in its own way. */
+/** Data of the event of a task with these fields. */
 const publishedOf = async (shown: object) => {
   const { world, provider } = await startWatching([]);
   provider.afterReply(() => ({
@@ -79,7 +79,7 @@ const publishedOf = async (shown: object) => {
   return world.published()[0]?.data;
 };
 
-test("a newer server names the method in the task's data", async () => {
+test("the method is read from the task's data, where newer servers name it", async () => {
   const data = await publishedOf({ task_data: { task_name: "content-moderation" } });
 
   expect(data).toEqual({
@@ -91,7 +91,7 @@ test("a newer server names the method in the task's data", async () => {
 });
 
 test.each([7, null, "x".repeat(65), "ж".repeat(33)])(
-  "a name that is none, such as %j, is left out",
+  "an invalid name such as %j is left out",
   async (name) => {
     const data = await publishedOf({ task_data: { task_name: name } });
 
@@ -103,7 +103,7 @@ test("progress that the server leaves out is left out", async () => {
   expect(await publishedOf({ progress: null })).not.toHaveProperty("progress");
 });
 
-test("a whole number that JSON readers would round is published as text", async () => {
+test("a whole number that JSON parsers would round is published as text", async () => {
   const data = await publishedOf({ task_data: { frames: [18446744073709551615n], size: 7 } });
 
   expect(data.taskData).toEqual({ frames: ["18446744073709551615"], size: 7 });
@@ -152,12 +152,12 @@ test("an event that the bus refuses is left to the poller, and the run continues
   expect(world.publishedEnds()).toEqual([idOf(2), idOf(1)]);
 });
 
-test("an end is not published again by the run after one that died once it had published", async () => {
+test("an end that a run published before it died is not published again", async () => {
   const faults = createFaults();
   const { world, provider } = await startWatching([aiTask(1, "STARTED")], faults.around);
   provider.show([aiTask(1, "SUCCESS")]);
-  // The lease (2), read the watch, list, record the end (2), publish it (4), then the watch: read,
-  // and written not.
+  // Calls: lease (2), read the watch, list, record the end (2), publish it (4), read the watch. The kill
+  // comes before its write.
   faults.strike(faults.calls.length + 12, "killed");
 
   const error = await world.run();

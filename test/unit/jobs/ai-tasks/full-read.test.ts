@@ -5,7 +5,7 @@ import { recordedBy, startWatching, watchedWorld } from "./start-watching.ts";
 
 const HOUR = 3_600_000;
 
-/** Ended tasks of which the newest page shows ten, with an end below that the shortcut misses. */
+/** Ended tasks: the newest page shows ten, and an end below is missed by a short read. */
 const startWithHidden = async () => {
   const started = await startWatching(aiTasksOf(1, 40, "SUCCESS"));
   started.provider.capPages(10);
@@ -13,7 +13,7 @@ const startWithHidden = async () => {
   return started;
 };
 
-test("once an hour the list is read to its end", async () => {
+test("a run reads the whole list once an hour", async () => {
   const { world, provider } = await startWithHidden();
   const pages: (readonly number[])[] = [];
 
@@ -27,7 +27,7 @@ test("once an hour the list is read to its end", async () => {
   expect(world.publishedEnds()).toEqual([idOf(0)]);
 });
 
-test("a reading that has no time for the whole list continues in the next run, below what is new", async () => {
+test("a full read without time for the whole list continues in the next run, below new tasks", async () => {
   const { world, provider } = await startWithHidden();
   await world.clock.advance(HOUR);
   const pages: (readonly number[])[] = [];
@@ -45,7 +45,7 @@ test("a reading that has no time for the whole list continues in the next run, b
   expect(world.publishedEnds()).toEqual([idOf(0)]);
 });
 
-test("a page that cannot be read does not keep a run from what is new or followed", async () => {
+test("an unreadable page does not keep a run from new and followed tasks", async () => {
   const { world, provider } = await startWatching([
     aiTask(1, "STARTED"),
     ...aiTasksOf(2, 40, "SUCCESS"),
@@ -60,11 +60,11 @@ test("a page that cannot be read does not keep a run from what is new or followe
   expect(error).toBeUndefined();
   expect(world.publishedEnds()).toEqual([idOf(41), idOf(1)]);
   expect(world.log.lines).toMatchObject([
-    { message: "list of AI tasks not read to its end, the next run goes on" },
+    { message: "list of AI tasks not read to its end; the next run continues" },
   ]);
 });
 
-test("a clock that was far ahead once does not keep the list from being read again", async () => {
+test("a clock that was once far ahead does not prevent further full reads", async () => {
   const { world, provider } = await startWithHidden();
   const watch = await world.ledger.read("ai-watch#local");
   const fullReadAt = world.clock.now() + 1_000 * HOUR;
@@ -76,7 +76,7 @@ test("a clock that was far ahead once does not keep the list from being read aga
   expect(provider.takePages()).toEqual([1, 1, 2, 3, 4, 5]);
 });
 
-test("a full read that finds nothing new writes where it is, and that it is complete", async () => {
+test("a full read without news writes its progress and its end only", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 25, "SUCCESS"));
   provider.capPages(10);
   await world.clock.advance(HOUR);
@@ -88,7 +88,7 @@ test("a full read that finds nothing new writes where it is, and that it is comp
   expect(writes).toEqual(Array.from({ length: 4 }, () => "ledger.write ai-watch#local"));
 });
 
-test("more new tasks than a run keeps in mind are recorded page by page, and each end is published once", async () => {
+test("more new tasks than a run keeps in memory are recorded page by page, and each end is published once", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 5, "SUCCESS"));
   provider.show(aiTasksOf(1, 2_205, "SUCCESS"));
 
@@ -97,13 +97,13 @@ test("more new tasks than a run keeps in mind are recorded page by page, and eac
   await world.run();
 
   expect(error).toBeUndefined();
-  // After the 21st page there is too much to keep.
+  // After the 21st page there are too many tasks to keep.
   expect(pages).toEqual([...pagesTo(21), ...pagesTo(23)]);
   expect(world.publishedEnds()).toHaveLength(2_200);
   expect(new Set(world.publishedEnds()).size).toBe(2_200);
 });
 
-test("a reading of more than a run keeps in mind continues in the next run when it was cut off", async () => {
+test("a page-by-page read that was cut off continues in the next run", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 5, "SUCCESS"));
   provider.show(aiTasksOf(1, 2_205, "SUCCESS"));
 
@@ -132,7 +132,7 @@ test("a ledger that fails during a full read fails the run", async () => {
 
 const pagesTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
-test("a provider that forgets its oldest task during the first run does not make later runs dearer", async () => {
+test("a provider that drops its oldest task during the first run does not make later runs read more", async () => {
   const { world, provider } = watchedWorld(aiTasksOf(1, 40, "SUCCESS"));
   provider.capPages(10);
   provider.beforeRequest((query) => {

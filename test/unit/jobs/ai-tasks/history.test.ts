@@ -4,9 +4,9 @@ import type { AiTaskRecord } from "../../../../lib/service/state/ai-tasks.ts";
 import { aiTask, idOf } from "./ai-provider.ts";
 import { watchedWorld } from "./start-watching.ts";
 
-/** 2026-01-01T00:00:00Z, where the virtual clock starts and the baseline is taken. */
+/** 2026-01-01T00:00:00Z, the start of the virtual clock and of the baseline. */
 const START = Date.UTC(2026, 0, 1);
-/** No event falls into the baseline itself, whose time is not one instant. */
+/** No change happens during the baseline, which takes some time. */
 const QUIET_MS = 30_000;
 const COURSE_MS = 600_000;
 const ROUND_MS = 60_000;
@@ -24,7 +24,7 @@ const instant = fc.oneof(
   fc.integer({ min: QUIET_MS, max: COURSE_MS }),
 );
 
-/** Four instants in order and what happens at them. */
+/** Four instants in order, and the change at each. */
 const life = fc
   .record({
     instants: fc
@@ -42,7 +42,7 @@ const life = fc
       createdAt: created,
       startedAt: isStarted ? started : undefined,
       end: hasEnd ? { at: ended, status } : undefined,
-      // The others move up at any time. What ends in the course is there until all of it was read.
+      // Other tasks move up at any time. A task that ends stays listed until a full read has seen it.
       removedAt: isRemoved && (!hasEnd || ended < 0) ? removed : undefined,
     };
   });
@@ -72,7 +72,7 @@ const course = fc.record({
 const endsToPublish = (lives: readonly Life[]): readonly string[] =>
   lives.flatMap(({ end }, n) => (end && end.at > 0 ? [idOf(n)] : []));
 
-test("each end after the baseline is published once, by the next full read at the latest, and no other end", async () => {
+test("exactly the ends after the baseline are published, each once, by the next full read at the latest", async () => {
   await fc.assert(
     fc.asyncProperty(course, async ({ lives, pageCap, requestsPerSecond, runsAtOnce }) => {
       const { world, provider } = watchedWorld((now) => tasksAt(lives, now - START));

@@ -7,24 +7,24 @@ const HOUR = 3_600_000;
 const openIds = (watch: { open: readonly { taskId: string }[] } | undefined) =>
   watch?.open.map(({ taskId }) => taskId);
 
-test("of more than 2,000 tasks at work so many are followed", async () => {
+test("of more than 2,000 running tasks, 2,000 are followed", async () => {
   const { world } = await startWatching(aiTasksOf(1, 2_050, "STARTED"));
 
   const open = openIds(await world.watchRecord());
 
   expect(open).toHaveLength(2_000);
-  // The last page finds room for half of its tasks.
+  // There is room for half of the last page's tasks.
   expect(open?.at(-1)).toBe(idOf(51));
   expect(world.log.lines).toMatchObject([
     {
       level: "warn",
-      message: "more AI tasks at work than can be followed",
+      message: "more running AI tasks than can be followed",
       fields: { account: "local" },
     },
   ]);
 });
 
-test("those left out are followed when there is room, and published when they end", async () => {
+test("the remaining tasks are followed once there is room, and published when they end", async () => {
   const { world, provider } = await startWatching([
     ...aiTasksOf(1, 10, "SUCCESS"),
     ...aiTasksOf(11, 2_060, "STARTED"),
@@ -48,10 +48,10 @@ test("those left out are followed when there is room, and published when they en
   expect(new Set(world.publishedEnds()).size).toBe(2_050);
 });
 
-test("an end above a task that found no room hides it for an hour at most", async () => {
+test("an end above a task that is not followed hides it for an hour at most", async () => {
   const base = aiTasksOf(1, 100, "SUCCESS");
   const { world, provider } = await startWatching([...base, ...aiTasksOf(101, 2_100, "STARTED")]);
-  // 2,101 finds no room; 100 tasks that were started later have ended above it.
+  // There is no room for 2,101; 100 tasks that started later have ended above it.
   const later = aiTasksOf(2_102, 2_201, "SUCCESS");
   const followed = aiTasksOf(101, 2_100, "STARTED");
   provider.show([...base, ...followed, aiTask(2_101, "STARTED"), ...later]);
@@ -64,7 +64,7 @@ test("an end above a task that found no room hides it for an hour at most", asyn
   expect(world.publishedEnds().filter((id) => id === idOf(2_101))).toHaveLength(1);
 });
 
-test("2,000 followed tasks fit into one ledger item, whatever their names", async () => {
+test("2,000 followed tasks fit into one ledger item, with any names", async () => {
   const { world, provider } = await startWatching([]);
   const results = Array.from({ length: 2_000 }, (_, n) => ({
     task_id: idOf(n),

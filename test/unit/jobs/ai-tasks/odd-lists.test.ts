@@ -16,7 +16,7 @@ const shown = (n: number, status: string, own: object = {}) => ({
 const listed = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => shown(to - index, "STARTED"));
 
-/** A provider that answers each page as the test says, and asked by id knows nothing. */
+/** A provider with pages that the test sets, which knows no task by its id. */
 const scripted = (answer: (page: number) => object) => {
   const pages: number[] = [];
   const world = createAiWorld({
@@ -33,13 +33,13 @@ const scripted = (answer: (page: number) => object) => {
 };
 
 test.each<[string, object]>([
-  ["a progress that is no whole number", { progress: 33.3 }],
+  ["a progress that is not a whole number", { progress: 33.3 }],
   ["a progress in words", { progress: "100" }],
   ["null for its name", { task_name: null }],
   ["null for its data", { task_data: null }],
   ["no data", { task_data: undefined }],
-  ["data that name a prototype", { task_data: JSON.parse('{"__proto__":{"a":1}}') }],
-])("a task with %s is published as any other", async (_what, own) => {
+  ["data with a prototype's name", { task_data: JSON.parse('{"__proto__":{"a":1}}') }],
+])("a task with %s is published like any other", async (_what, own) => {
   const { world, provider } = await startWatching([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
   const odd = shown(9, "SUCCESS", own);
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS")]);
@@ -55,11 +55,11 @@ test.each<[string, object]>([
 });
 
 test.each<[string, unknown]>([
-  ["an id that is none", shown(9, "SUCCESS", { task_id: "abc" })],
+  ["an invalid id", shown(9, "SUCCESS", { task_id: "abc" })],
   ["no id", shown(9, "SUCCESS", { task_id: undefined })],
   ["no status", shown(9, "SUCCESS", { status: null })],
   ["nothing at all", null],
-])("an entry with %s is left out and warned of once, and hides no other", async (_what, odd) => {
+])("an entry with %s is left out with one warning, and hides no other", async (_what, odd) => {
   const { world, provider } = await startWatching([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
   provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS")]);
   provider.afterReply((body) => ({
@@ -75,7 +75,7 @@ test.each<[string, unknown]>([
   ]);
 });
 
-test("a followed task whose own reply cannot be used stays followed", async () => {
+test("a followed task with an unusable reply stays followed", async () => {
   const { world, provider } = await startWatching([
     aiTask(1, "STARTED"),
     ...aiTasksOf(2, 9, "SUCCESS"),
@@ -94,7 +94,7 @@ test("a followed task whose own reply cannot be used stays followed", async () =
   ]);
 });
 
-test("a server that knows no pages, and always names a next one, is read twice", async () => {
+test("a server that ignores pages, and always names a next one, is read twice", async () => {
   const { world, pages } = scripted(() => ({ count: 3, next: "page=2", results: listed(1, 3) }));
 
   const error = await world.run();
@@ -104,7 +104,7 @@ test("a server that knows no pages, and always names a next one, is read twice",
   expect((await world.watchRecord())?.open).toHaveLength(3);
 });
 
-test("a server that shows its last page behind the end is read until that repeats", async () => {
+test("a server that repeats its last page behind the end is read until the first repeat", async () => {
   const { world, pages } = scripted((page) => ({
     count: 20,
     results: page === 1 ? listed(11, 20) : listed(1, 10),
@@ -117,7 +117,7 @@ test("a server that shows its last page behind the end is read until that repeat
   expect((await world.watchRecord())?.open).toHaveLength(20);
 });
 
-test("a server that names no next page, though there are more tasks, is read on", async () => {
+test("a server that names no next page although it has more tasks is read to its end", async () => {
   const { world, pages } = scripted((page) => ({
     count: 20,
     next: null,
@@ -130,7 +130,7 @@ test("a server that names no next page, though there are more tasks, is read on"
   expect((await world.watchRecord())?.open).toHaveLength(20);
 });
 
-test("a server that counts more tasks than it shows is read until a page is empty", async () => {
+test("a server that counts more tasks than it lists is read until a page is empty", async () => {
   const { world, pages } = scripted((page) => ({
     count: 1_000,
     next: null,
@@ -142,7 +142,7 @@ test("a server that counts more tasks than it shows is read until a page is empt
   expect(pages).toEqual([1, 2]);
 });
 
-test("a task that stands twice on a page is published once", async () => {
+test("a task that a page lists twice is published once", async () => {
   const { world, provider } = await startWatching([]);
   const twice = [shown(1, "SUCCESS"), shown(1, "SUCCESS")];
   provider.afterReply(() => ({ count: 2, next: null, results: twice }));

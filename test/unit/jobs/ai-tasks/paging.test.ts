@@ -19,12 +19,12 @@ test("a run that finds nothing new is one request and writes its lease only", as
   expect(provider.takePages()).toEqual([1]);
   const calls = world.calls.slice(callsBefore);
   expect(calls.filter((call) => call === "fetch")).toHaveLength(1);
-  // The ended tasks of the newest page; the lease and the watch, at first and at last.
+  // Reads: the ended tasks of the newest page, and the lease and the watch at the start and the end.
   expect(calls.filter((call) => call.startsWith("ledger.read"))).toHaveLength(99 + 2 + 2);
   expect(calls.filter((call) => call.startsWith("ledger.write"))).toEqual([LEASE, LEASE]);
 });
 
-test("a new task costs its page and the next, and nothing afterwards", async () => {
+test("a new task costs two pages, and nothing afterwards", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 250, "SUCCESS"));
   provider.show(aiTasksOf(1, 251, "SUCCESS"));
 
@@ -35,7 +35,7 @@ test("a new task costs its page and the next, and nothing afterwards", async () 
   expect(provider.takePages()).toEqual([1, 2, 1]);
 });
 
-test("pages are read down to the first on which everything is known", async () => {
+test("pages are read down to the first with known tasks only", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 100, "SUCCESS"));
   provider.capPages(10);
   provider.show([...aiTasksOf(1, 100, "SUCCESS"), ...aiTasksOf(101, 125, "STARTED")]);
@@ -60,7 +60,7 @@ test("more new tasks than a page holds are published, each once", async () => {
   expect(provider.takePages()).toEqual([1]);
 });
 
-test("a page of nothing but tasks that wait does not hide what was started below it", async () => {
+test("a page of waiting tasks only does not hide tasks that started below it", async () => {
   const waiting = [11, 12, 13].map((n) => aiTask(n, "PENDING", WAITING));
   const { world, provider } = await startWatching([...aiTasksOf(1, 9, "SUCCESS"), ...waiting]);
   provider.capPages(3);
@@ -71,7 +71,7 @@ test("a page of nothing but tasks that wait does not hide what was started below
   expect(world.publishedEnds()).toEqual([idOf(10)]);
 });
 
-test("what stands below a page of nothing but ends is published within an hour", async () => {
+test("an end below a page of known ends is published within an hour", async () => {
   const revoked = [11, 12, 13].map((n) => aiTask(n, "REVOKED", WAITING));
   const { world, provider } = await startWatching([...aiTasksOf(1, 9, "SUCCESS"), ...revoked]);
   provider.capPages(3);
@@ -87,7 +87,7 @@ test("what stands below a page of nothing but ends is published within an hour",
   expect(world.publishedEnds()).toEqual([idOf(10)]);
 });
 
-test("new tasks that come while the pages are read hide nothing", async () => {
+test("new tasks during a read hide no other", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 30, "SUCCESS"));
   provider.capPages(10);
   let newest = 50;
@@ -106,12 +106,12 @@ test("new tasks that come while the pages are read hide nothing", async () => {
   expect([...world.publishedEnds()].sort()).toEqual(expected);
 });
 
-test("a task that moves up unseen because another was removed is published within an hour", async () => {
+test("a task that moves up unseen after a removal is published within an hour", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 30, "SUCCESS"));
   provider.capPages(10);
   const all = aiTasksOf(1, 55, "SUCCESS");
   provider.show(all);
-  // 55 to 46 are on the first page; without 50, 45 moves up to it before the second is read.
+  // The first page has 55 to 46. Without 50, 45 moves up to it before the second page is read.
   provider.beforeRequest((query) => {
     if (query.get("page") === "2") provider.show(all.filter(({ task_id }) => task_id !== idOf(50)));
     return undefined;
@@ -119,7 +119,7 @@ test("a task that moves up unseen because another was removed is published withi
 
   await world.run();
   const first = world.publishedEnds();
-  // The page that shows 45 now is not the first any more.
+  // The page that shows 45 now is no longer the first.
   provider.capPages(5);
   await world.clock.advance(HOUR);
   await world.run();
@@ -141,7 +141,7 @@ test("a server that names no next page is read until a page is empty", async () 
   expect((await world.watchRecord())?.open).toHaveLength(25);
 });
 
-test("a list is over where the server refuses a page behind its end", async () => {
+test("a list ends where the server refuses a page", async () => {
   const { world, provider } = await startWatching([]);
   provider.capPages(10);
   provider.afterReply((body) => ({ ...(body as object), next: undefined }));
@@ -157,7 +157,7 @@ test("a list is over where the server refuses a page behind its end", async () =
   expect((await world.watchRecord())?.open).toHaveLength(20);
 });
 
-test("a listing that fails behind new tasks records none of them, and the next run finds them", async () => {
+test("a read that fails behind new tasks records none of them, and the next run finds them", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 30, "SUCCESS"));
   provider.capPages(10);
   provider.show([...aiTasksOf(1, 45, "SUCCESS"), aiTask(46, "STARTED")]);

@@ -7,7 +7,7 @@ import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { aiTask, aiTasksOf, idOf } from "./ai-provider.ts";
 import { startWatching, watchedWorld } from "./start-watching.ts";
 
-/** Lets each port call wait for a while, so that runs overtake each other everywhere. */
+/** Delays each port call, so that runs overtake each other everywhere. */
 const atRandom = (seed: number): Around => {
   const random = createSeededRandom(seed);
   return async (_call, effect) => {
@@ -16,7 +16,7 @@ const atRandom = (seed: number): Around => {
   };
 };
 
-test("of two runs at once one publishes each end once, and follows all tasks at work", async () => {
+test("of two runs at once, one publishes each end once and follows all running tasks", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
       const before = [...aiTasksOf(1, 8, "SUCCESS"), ...aiTasksOf(9, 14, "STARTED")];
@@ -40,7 +40,7 @@ test("of two runs at once one publishes each end once, and follows all tasks at 
   );
 });
 
-test("a run ends quietly while another is at work", async () => {
+test("a run ends without an error while another one is active", async () => {
   const gate = createGate();
   const { world, provider } = await startWatching([aiTask(1, "STARTED")], gate.around);
   provider.show([aiTask(1, "SUCCESS")]);
@@ -59,7 +59,7 @@ test("a run ends quietly while another is at work", async () => {
   expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
-test("a long run keeps its lease as long as it comes on", async () => {
+test("a long run renews its lease while it makes progress", async () => {
   const { world, provider } = await startWatching(aiTasksOf(1, 5, "SUCCESS"));
   provider.capPages(1);
   provider.show([...aiTasksOf(1, 5, "SUCCESS"), ...aiTasksOf(6, 13, "STARTED")]);
@@ -72,11 +72,11 @@ test("a long run keeps its lease as long as it comes on", async () => {
   const error = await world.run({ requestsPerSecond: 0.05, durationMs: 300_000 });
 
   expect(error).toBeUndefined();
-  // Had a lease run out, another run would have asked too.
+  // If a lease had expired, another run would have sent requests too.
   expect(provider.takePages()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test("a long run that asks for tasks by id keeps its lease as long as it comes on", async () => {
+test("a long run that asks for tasks by id renews its lease while it makes progress", async () => {
   const { world, provider } = await startWatching([
     ...aiTasksOf(1, 8, "STARTED"),
     ...aiTasksOf(9, 19, "SUCCESS"),
@@ -93,7 +93,7 @@ test("a long run that asks for tasks by id keeps its lease as long as it comes o
   expect(provider.takeAsked()).toHaveLength(8);
 });
 
-test("a run that is overtaken while it records goes on with no other page", async () => {
+test("a run that is overtaken while it records starts no further page", async () => {
   const gate = createGate();
   const { world, provider } = await startWatching(aiTasksOf(1, 10, "SUCCESS"), gate.around);
   provider.capPages(5);
@@ -113,7 +113,7 @@ test("a run that is overtaken while it records goes on with no other page", asyn
   expect(new Set(world.publishedEnds()).size).toBe(10);
 });
 
-test("a first run so slow that another takes over rejects, and takes no new end for an old one", async () => {
+test("a first run that is overtaken rejects, and records no new end as an old one", async () => {
   const gate = createGate();
   const { world, provider } = watchedWorld([aiTask(1, "SUCCESS")], gate.around);
   const { reached, open } = gate.hold("fetch");
@@ -131,7 +131,7 @@ test("a first run so slow that another takes over rejects, and takes no new end 
   expect(world.publishedEnds()).toEqual([idOf(2)]);
 });
 
-test("a task that is seen again while another run records it as gone stays followed", async () => {
+test("a task that is seen again while another run records it as vanished stays followed", async () => {
   const gate = createGate();
   const { world, provider } = await startWatching([aiTask(1, "STARTED")], gate.around);
   provider.show([]);

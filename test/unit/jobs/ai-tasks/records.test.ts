@@ -26,7 +26,7 @@ const noted = noteAiTaskEnd(undefined, END);
 test.each<[string, AiTask]>([
   ["published", published],
   ["noted", noted],
-])("an end that was %s is final: the task cannot vanish any more", (_what, ended) => {
+])("an end that was %s is final: the task cannot vanish", (_what, ended) => {
   expect(vanishAiTask(ended, VANISHING, event("gone"))).toBe(ended);
 });
 
@@ -36,7 +36,7 @@ test("an end that was published is not published again", () => {
   );
 });
 
-test("a recorded end gets its event from a caller that has seen the task at work", () => {
+test("a recorded end gets its event from a caller that has seen the task running", () => {
   expect(endAiTask(noted, END, event("end"))).toEqual({
     ...ID,
     state: { kind: "ended", status: "SUCCESS", endedAt: 5, isTold: true },
@@ -57,6 +57,6 @@ test("one absence is recorded once, and another one with an event of its own", (
   expect(again.outbox).toEqual([event("gone"), event("gone again")]);
 });
 
-test("an end after a vanishing is published behind it", () => {
+test("an end after a disappearance is published behind it", () => {
   expect(endAiTask(vanished, END, event("end")).outbox).toEqual([event("gone"), event("end")]);
 });

@@ -9,7 +9,7 @@ test.each([
   [403, "forbidden"],
   [404, "not-found"],
 ])(
-  "a list that is refused with %i is one event and one log line, however often it is asked for",
+  "a list that is refused with %i makes one event and one log line over many runs",
   async (status, code) => {
     const { world, provider } = watchedWorld([]);
     provider.beforeRequest(() => json(status, { message: "no streaming product" }));
@@ -35,7 +35,7 @@ test.each([
     expect(world.log.lines).toMatchObject([
       {
         level: "warn",
-        message: "list of AI tasks refused, asked for again at each run",
+        message: "list of AI tasks refused; each run asks again",
         fields: { account: "local", status },
       },
     ]);
@@ -63,7 +63,7 @@ test("a list that is shown again after a refusal is published, and watching cont
   ]);
 });
 
-test("a second refusal is another event", async () => {
+test("a second refusal has another event", async () => {
   const { world, provider } = await startWatching([]);
   for (let round = 1; round <= 2; round++) {
     provider.beforeRequest(() => json(404, {}));
@@ -83,7 +83,7 @@ test("a second refusal is another event", async () => {
   expect(new Set(published.map(({ id }) => id)).size).toBe(4);
 });
 
-test("the event of a refusal that the bus does not take is published by the poller", async () => {
+test("the event of a refusal that the bus refuses is published by the poller", async () => {
   const { world, provider } = watchedWorld([]);
   provider.beforeRequest(() => json(403, {}));
   world.bus.refuse(() => true);
@@ -96,7 +96,7 @@ test("the event of a refusal that the bus does not take is published by the poll
   expect((await world.watchRecord())?.outbox).toEqual([]);
 });
 
-test("a refusal is remembered when another kind of task is watched from now on", async () => {
+test("a refusal is remembered when the filter changes", async () => {
   const { world, provider } = watchedWorld([]);
   provider.beforeRequest(() => json(403, {}));
   await world.run();
@@ -106,7 +106,7 @@ test("a refusal is remembered when another kind of task is watched from now on",
   expect(world.published()).toHaveLength(1);
 });
 
-test("an answer of 400 is a failure of the run, as before", async () => {
+test("an answer of 400 fails the run", async () => {
   const { world, provider } = watchedWorld([]);
   provider.beforeRequest(() => json(400, { message: "not like this" }));
 

@@ -3,7 +3,7 @@ import type { Around } from "../../../support/faults.ts";
 import { type AiProvider, createAiProvider } from "./ai-provider.ts";
 import { createAiWorld } from "./ai-world.ts";
 
-/** A world whose provider is the embedded service with these AI tasks. */
+/** A world with these AI tasks at the embedded service. */
 export const watchedWorld = (tasks: Parameters<typeof createAiProvider>[1], around?: Around) => {
   let opened: AiProvider | undefined;
   const world = createAiWorld({
@@ -17,7 +17,7 @@ export const watchedWorld = (tasks: Parameters<typeof createAiProvider>[1], arou
   return { world, provider };
 };
 
-/** As `watchedWorld`, with the baseline taken. */
+/** Like `watchedWorld`, after the baseline. */
 export const startWatching = async (tasks: readonly AiTaskRecord[], around?: Around) => {
   const started = watchedWorld(tasks, around);
   const error = await started.world.run();
@@ -26,6 +26,6 @@ export const startWatching = async (tasks: readonly AiTaskRecord[], around?: Aro
   return started;
 };
 
-/** What was written beside the lease. */
+/** Ledger writes other than those of the lease. */
 export const recordedBy = (calls: readonly string[]): readonly string[] =>
   calls.filter((call) => /^ledger\.write (?!lease#)/.test(call));

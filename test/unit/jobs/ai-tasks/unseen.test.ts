@@ -5,7 +5,7 @@ import { recordedBy, startWatching } from "./start-watching.ts";
 
 const CAP = 10;
 
-/** Tasks 1 to `count` are at work, and too old for the first page. */
+/** Tasks 1 to `count` are running, and too old for the first page. */
 const startWithOld = async (count: number) => {
   const newer = aiTasksOf(1_001, 1_000 + CAP, "SUCCESS");
   const old = aiTasksOf(1, count, "STARTED");
@@ -14,7 +14,7 @@ const startWithOld = async (count: number) => {
   return { world, provider, old, newer };
 };
 
-test("followed tasks that the read pages do not show are asked for by id", async () => {
+test("followed tasks that are not on the read pages are requested by id", async () => {
   const { world, provider, newer } = await startWithOld(3);
   provider.show([aiTask(1, "STARTED"), aiTask(2, "FAILURE"), aiTask(3, "SUCCESS"), ...newer]);
 
@@ -25,7 +25,7 @@ test("followed tasks that the read pages do not show are asked for by id", async
   expect((await world.watchRecord())?.open.map(({ taskId }) => taskId)).toEqual([idOf(1)]);
 });
 
-test("followed tasks that the read pages show are not asked for", async () => {
+test("followed tasks on the read pages are not requested by id", async () => {
   const { world, provider } = await startWatching([aiTask(1, "STARTED"), aiTask(2, "STARTED")]);
 
   await world.run();
@@ -33,23 +33,26 @@ test("followed tasks that the read pages show are not asked for", async () => {
   expect(provider.takeAsked()).toEqual([]);
 });
 
-test.each([429, 500])("a %i while asking is repeated until it is answered", async (status) => {
-  const { world, provider, newer } = await startWithOld(1);
-  provider.show([aiTask(1, "SUCCESS"), ...newer]);
-  let failures = 0;
-  provider.beforeRequest((query) => {
-    if (!query.has("task_id") || failures === 2) return undefined;
-    failures += 1;
-    return json(status, {});
-  });
+test.each([429, 500])(
+  "a request by id that gets %i is retried until it is answered",
+  async (status) => {
+    const { world, provider, newer } = await startWithOld(1);
+    provider.show([aiTask(1, "SUCCESS"), ...newer]);
+    let failures = 0;
+    provider.beforeRequest((query) => {
+      if (!query.has("task_id") || failures === 2) return undefined;
+      failures += 1;
+      return json(status, {});
+    });
 
-  await world.run();
+    await world.run();
 
-  expect(provider.takeAsked()).toHaveLength(3);
-  expect(world.publishedEnds()).toEqual([idOf(1)]);
-});
+    expect(provider.takeAsked()).toHaveLength(3);
+    expect(world.publishedEnds()).toEqual([idOf(1)]);
+  },
+);
 
-test("a pause that the provider asks for holds back everybody's next request", async () => {
+test("a pause that the provider asks for delays every next request", async () => {
   const { world, provider } = await startWithOld(8);
   const askedAt: number[] = [];
   const startedAt = world.clock.now();
@@ -61,7 +64,7 @@ test("a pause that the provider asks for holds back everybody's next request", a
 
   await world.run();
 
-  // Four are asked for at once, and each of the others comes after the pause.
+  // Four requests leave at once, and each of the others after the pause.
   expect(askedAt.filter((at) => at < 7_000).length).toBeLessThanOrEqual(4);
   expect(askedAt).toHaveLength(9);
 });
@@ -70,7 +73,7 @@ test.each([
   ["fails for good", () => json(403, {})],
   ["cannot be read", () => new Response("<html>")],
   ["answers with another task", () => json(200, { count: 1, results: [{ ...SHOWN }] })],
-])("a check that %s decides nothing", async (_what, answer) => {
+])("a check that %s changes nothing", async (_what, answer) => {
   const { world, provider } = await startWithOld(2);
   provider.beforeRequest((query) => (query.get("task_id") === idOf(1) ? answer() : undefined));
 
@@ -84,7 +87,7 @@ test.each([
   ]);
   expect(world.log.lines).toEqual([
     expect.objectContaining({
-      message: "AI tasks not checked, they stay followed",
+      message: "AI tasks not checked; they stay followed",
       fields: expect.objectContaining({ account: "local", count: 1 }),
     }),
   ]);
@@ -92,7 +95,7 @@ test.each([
 
 const SHOWN = { task_id: idOf(999), status: "SUCCESS", task_data: {} };
 
-test("at most four are asked for at once", async () => {
+test("at most four requests by id run at once", async () => {
   const { world, provider } = await startWithOld(20);
   const inFlight = new Set<string>();
   let most = 0;
@@ -110,18 +113,18 @@ test("at most four are asked for at once", async () => {
   expect(most).toBe(4);
 });
 
-test("the account's rate limit is kept", async () => {
+test("requests by id obey the account's rate limit", async () => {
   const { world, provider } = await startWithOld(20);
   const startedAt = world.clock.now();
 
   await world.run({ requestsPerSecond: 2 });
 
-  // 21 requests, one each half second, the first at once.
+  // 21 requests, one every half second, the first at once.
   expect(world.clock.now() - startedAt).toBe(10_000);
   expect(provider.takeAsked()).toHaveLength(20);
 });
 
-test("when the time is over no request is started, and what was decided is recorded", async () => {
+test("a run that runs out of time sends no further request, and records the checks so far", async () => {
   const { world, provider, newer } = await startWithOld(20);
   provider.show([...aiTasksOf(1, 20, "SUCCESS"), ...newer]);
 
@@ -133,7 +136,7 @@ test("when the time is over no request is started, and what was decided is recor
   expect((await world.watchRecord())?.open).toHaveLength(15);
 });
 
-test("runs whose time is short get round to every task", async () => {
+test("runs that are short of time reach every task in the end", async () => {
   const { world, provider } = await startWithOld(20);
   const asked = new Set<string>();
 
@@ -145,7 +148,7 @@ test("runs whose time is short get round to every task", async () => {
   expect(asked.size).toBe(20);
 });
 
-test("a run whose time is over before the list is read rejects and records nothing", async () => {
+test("a run that runs out of time before the list is read rejects and records nothing", async () => {
   const { world, provider } = await startWithOld(1);
   provider.show(aiTasksOf(1, 100, "SUCCESS"));
   const callsBefore = world.calls.length;

@@ -6,7 +6,7 @@ import { recordedBy, startWatching } from "./start-watching.ts";
 const MINUTE = 60_000;
 const OPEN = aiTask(1, "STARTED");
 
-/** A task at work that the provider stops to know. */
+/** A running task that the provider no longer knows. */
 const startMissing = async () => {
   const started = await startWatching([OPEN]);
   started.provider.show([]);
@@ -42,7 +42,7 @@ test("a task that is not found is missing, and published as vanished after five 
   expect((await world.watchRecord())?.open).toEqual([]);
 });
 
-test("a provider that answers 404 for the task does not know it", async () => {
+test("an answer of 404 counts as not found", async () => {
   const { world, provider } = await startMissing();
   provider.beforeRequest((query) => (query.has("task_id") ? json(404, {}) : undefined));
 
@@ -53,7 +53,7 @@ test("a provider that answers 404 for the task does not know it", async () => {
   ]);
 });
 
-test("a task that is found again within five minutes was not missing", async () => {
+test("a task that is found again within five minutes is no longer missing", async () => {
   const { world, provider } = await startMissing();
   await world.run();
   await world.clock.advance(4 * MINUTE);
@@ -91,7 +91,7 @@ test("a clock that jumps ahead does not make a task vanish at the second check",
   expect(world.published()).toEqual([]);
 });
 
-test("a task that is missing for long costs no write at each check", async () => {
+test("a task that is missing for long costs no write per check", async () => {
   const { world } = await startMissing();
   for (let check = 1; check <= 3; check++) await world.run();
   const callsBefore = world.calls.length;
@@ -115,7 +115,7 @@ const startVanished = async () => {
   return started;
 };
 
-test("a vanishing is published once, however often the run is repeated", async () => {
+test("a disappearance is published once over many runs", async () => {
   const { world } = await startVanished();
 
   for (let round = 1; round <= 3; round++) {
@@ -163,7 +163,7 @@ test("a task that has vanished and comes back ended for a new baseline is publis
   expect(world.publishedEnds()).toEqual([idOf(1)]);
 });
 
-test("a task that vanishes a second time is published by another event", async () => {
+test("a task that vanishes a second time has another event", async () => {
   const { world, provider } = await startVanished();
   provider.show([OPEN]);
   await world.run();

@@ -23,7 +23,7 @@ export interface ThresholdWorldOptions {
   /** Thresholds at the provider at the beginning; client 1 is the key's own. */
   readonly events?: Events;
   readonly account?: Partial<Account>;
-  /** Requests that the provider takes in a second, one after the other; any number by default. */
+  /** The account's rate limit; none by default. */
   readonly requestsPerSecond?: number;
   readonly around?: Around;
 }
