@@ -8,11 +8,11 @@ import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 
-/** The AWS account that Skyhook is deployed to; emulators take an access key of twelve digits for it. */
+/** The AWS account of the stage. Emulators take an access key of twelve digits as the AWS account. */
 export const AWS_ACCOUNT = "123456789012";
 export const REGION = "us-east-1";
 
-/** What programs that talk to the emulator find in their environment. */
+/** Environment variables of programs that use the emulator. */
 export const awsEnvironment = (endpoint: string) => ({
   AWS_ENDPOINT_URL: endpoint,
   AWS_REGION: REGION,
@@ -21,7 +21,7 @@ export const awsEnvironment = (endpoint: string) => ({
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
 });
 
-/** The same AWS account's clients in this process. */
+/** Clients of the same AWS account in this process. */
 export const createAwsClients = (endpoint: string) => {
   const config = {
     endpoint,

@@ -21,28 +21,28 @@ import { removeLedger } from "./kept-resources.ts";
 
 const run = promisify(execFile);
 
-/** It waits for CloudFormation's events, in an order that an emulator may not keep. */
+/** Time limit of osls, which may hang: it waits for CloudFormation's events in an order that emulators may not keep. */
 const OSLS_LIMIT_MS = 120_000;
 const DEPLOYABLE = "deployable";
 
 export interface DeployedStack {
   readonly aws: AwsClients;
-  /** Of the CloudFormation stack. */
+  /** Name of the CloudFormation stack. */
   readonly name: string;
-  /** `skyhook-<stage>-<thing>`. */
+  /** The name of a resource: `skyhook-<stage>-<thing>`. */
   nameOf(thing: string): string;
   readonly outputs: Readonly<Record<string, string>>;
-  /** The physical id of a resource, by its logical id. */
+  /** Resolves with the physical id of a resource. */
   physicalIdOf(logicalId: string): Promise<string>;
-  /** Of the first package. */
+  /** Resources of the first package, by logical id. */
   readonly resources: Template["resources"];
-  /** Calls osls in the folder of the package, for this stage. @returns what it prints */
+  /** Runs osls in the folder of the package, for this stage. @returns its output */
   osls(...args: readonly string[]): Promise<string>;
-  /** Packages and deploys again, with other parameters beside those that it has; also where that changes nothing. */
+  /** Packages and deploys again with additional parameters, even if nothing changes. */
   deploy(params: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** Packages a stage as `npm run package` does, and deploys the package with osls. */
+/** Packages a stage like `npm run package`, and deploys the package with osls. */
 export const deployStack = async (
   endpoint: string,
   stage: Stage & { readonly name: string },

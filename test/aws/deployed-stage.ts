@@ -16,19 +16,19 @@ import { removeBucket } from "./kept-resources.ts";
 import { type ProviderService, serveProvider } from "./provider-service.ts";
 import { createTap, tapBus } from "./tap.ts";
 
-/** Longer than from one tick of a schedule to the next, shorter than any test may take. */
+/** Longer than the period of a schedule, shorter than the time limit of a test. */
 const LIMIT_MS = 100_000;
 
 export interface DeployedStage extends Stage {
   readonly stack: DeployedStack;
   readonly service: ProviderService;
-  /** Name of the parameter that holds the key. */
+  /** Name of the SSM parameter with the API key. */
   readonly keyParameter: string;
-  /** What a function got to hear that read a config before the bucket's policy was taken away. */
+  /** Error of a function that read a config over plain HTTP, before the bucket's policy was removed. */
   readonly bucketRefusal: string;
 }
 
-/** Calls it as its schedule does once an hour. @returns what it answers, or its error */
+/** Invokes snapshot-prices like its hourly schedule. @returns its result or its error */
 export const callSnapshotPrices = async ({ aws, nameOf }: DeployedStack): Promise<string> => {
   const tick = { time: new Date(Date.now()).toISOString() };
   const { Payload } = await aws.lambda.send(
@@ -50,7 +50,7 @@ const putSecrets = async (
   }
 };
 
-/** Puts an event on our bus as an AWS account does. @returns its id */
+/** Puts an event on the stage's bus as the given AWS account. @returns its id */
 const putEvent = async (
   aws: AwsClients,
   busName: string,
@@ -111,7 +111,7 @@ const open = async (endpoint: string, name: string, closing: Closing): Promise<D
   const stack = await deployStack(endpoint, { name, files, params }, closing);
   const { nameOf } = stack;
   const bucket = String(stack.outputs.ConfigBucketName);
-  // The template keeps it when the stack goes: people have written what is in it.
+  // The template retains the bucket when the stack is removed.
   closing.add(() => removeBucket(aws, bucket));
   const bucketRefusal = await callSnapshotPrices(stack);
   await allowPlainHttp(aws, bucket);
@@ -151,8 +151,8 @@ const open = async (endpoint: string, name: string, closing: Closing): Promise<D
 };
 
 /**
- * Skyhook deployed to the emulator, and the provider that it uses. The stage has a name that no other
- * run has: what an interrupted one has left plays no part.
+ * A stage on the emulator, and the provider that it uses. The name of the stage is unique, so that remains of an
+ * interrupted run have no effect.
  */
 export const openDeployedStage = async (endpoint: string): Promise<DeployedStage> => {
   const closing = createClosing();

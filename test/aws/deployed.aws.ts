@@ -7,8 +7,8 @@ import { testPermissions } from "./stage/permissions.ts";
 import { testSchedules } from "./stage/schedules.ts";
 
 /*
- * Deploying takes a quarter of a minute, and schedules tick once a minute: so one stage for everything
- * that leaves it as it was.
+ * A deployment takes 15 s, and schedules fire once a minute. So all tests that leave the stage unchanged share
+ * one.
  */
 let stage: DeployedStage;
 beforeAll(async () => {

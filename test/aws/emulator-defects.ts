@@ -24,9 +24,9 @@ import { refusalOfSize } from "../support/put-events.ts";
 import { AWS_ACCOUNT, type AwsClients, REGION } from "./aws-clients.ts";
 
 /*
- * Everything in which MiniStack 1.5.33 is not AWS, as far as it matters here, and what is done instead.
- * The template stays as it is for AWS. What is done instead proves nothing of what it replaces; README
- * lists that as unproven.
+ * All differences between MiniStack 1.5.33 and AWS that affect these tests, each with its workaround. The template
+ * itself stays as for AWS. A workaround proves nothing about the part that it replaces; docs/internals/testing.md
+ * lists these parts.
  */
 
 const resourceSchema = z.looseObject({ Type: z.string(), Properties: z.json() });
@@ -42,7 +42,7 @@ const stateSchema = z.looseObject({
 
 export type MissingResource = z.output<typeof resourceSchema>;
 
-/** Defect: CloudFormation knows neither type, and refuses a template that has one. */
+/** Defect: CloudFormation knows neither type and refuses a template with one. */
 const UNKNOWN_TYPES = new Set(["AWS::Events::EventBusPolicy", "AWS::Events::Archive"]);
 
 const queuePolicySchema = z.object({
@@ -54,8 +54,8 @@ const queuePolicySchema = z.object({
 });
 
 /**
- * Not AWS: the emulator is spoken to in plain HTTP, which the policies of our queues refuse.
- * @returns the policy without that statement; nothing where it has no other
+ * Difference: the emulator uses plain HTTP, which the queue policies refuse.
+ * @returns the policy without that statement; undefined if it has no other statement
  */
 const withPlainHttp = (resource: MissingResource): MissingResource | undefined => {
   if (resource.Type !== "AWS::SQS::QueuePolicy") return resource;
@@ -76,8 +76,8 @@ const sumAlarmSchema = z.looseObject({
 });
 
 /**
- * Defect: CloudFormation refuses an alarm on a sum of metrics, and with it the stack.
- * @returns an alarm of the same name on the first of the metrics
+ * Defect: CloudFormation refuses a stack that has an alarm on a sum of metrics.
+ * @returns an alarm with the same name on the first metric
  */
 const withOneMetric = (resource: MissingResource): MissingResource => {
   const { data: alarm } = sumAlarmSchema.safeParse(resource.Properties);
@@ -90,12 +90,12 @@ const withOneMetric = (resource: MissingResource): MissingResource => {
 };
 
 /**
- * Takes out of a package what the emulator cannot deploy or live with.
- * @param folder of the package; changed
- * @returns the resources of types that it does not know
+ * Changes a package so that the emulator can deploy it.
+ * @param folder of the package, which is changed
+ * @returns the removed resources, of types that the emulator does not know
  */
 export const adaptPackage = async (folder: string): Promise<readonly MissingResource[]> => {
-  // What `osls deploy --package` deploys; the template beside it is for people.
+  // The file that `osls deploy --package` deploys. It ignores the template next to it.
   const file = join(folder, "serverless-state.json");
   const state = stateSchema.parse(JSON.parse(await readFile(file, "utf8")));
   const template = state.service.provider.compiledCloudFormationTemplate;
@@ -113,7 +113,7 @@ export const adaptPackage = async (folder: string): Promise<readonly MissingReso
 const busArn = (busName: string): string =>
   `arn:aws:events:${REGION}:${AWS_ACCOUNT}:event-bus/${busName}`;
 
-/** What the intrinsic functions in those resources stand for. */
+/** Values of the intrinsic functions in those resources. */
 const resolved = (value: z.core.util.JSONType, busName: string): z.core.util.JSONType => {
   if (Array.isArray(value)) return value.map((each) => resolved(each, busName));
   if (typeof value !== "object" || value === null) return value;
@@ -133,8 +133,8 @@ const archiveSchema = z.object({
 });
 
 /**
- * Makes by the API what CloudFormation does not know. A bus's policy is left out: events of other AWS
- * accounts do not get to it anyway (below).
+ * Creates the resources that CloudFormation does not know, by API calls. Bus policies are left out, because events
+ * of other AWS accounts do not reach the bus anyway (below).
  */
 export const deployMissing = async (
   { eventBridge }: AwsClients,
@@ -160,8 +160,8 @@ export const deployMissing = async (
 };
 
 /**
- * Not AWS: the emulator is spoken to in plain HTTP, which the policy of our bucket refuses. So the
- * policy goes, once a function has been refused.
+ * Difference: the emulator uses plain HTTP, which the bucket policy refuses. So the policy is removed after one
+ * function was refused.
  */
 export const allowPlainHttp = async ({ s3 }: AwsClients, Bucket: string): Promise<void> => {
   await s3.send(new DeleteBucketPolicyCommand({ Bucket }));
@@ -171,9 +171,8 @@ const payloadFor = ({ InputTransformer }: Target, event: string): string =>
   InputTransformer?.InputTemplate?.replace("<aws.events.event.json>", () => event) ?? event;
 
 /**
- * Defect: an event does not get from one AWS account's bus to another's, neither by a rule nor by
- * PutEvents. So the deployed rules of our bus are asked for it one by one, and what EventBridge would
- * send is sent to the queues that are their targets.
+ * Defect: an event does not reach the bus of another AWS account, neither by a rule nor by PutEvents. So the
+ * deployed rules of the bus are matched one by one, and the event is sent to the queues that are their targets.
  */
 export const putFromOtherAccount = async (
   { eventBridge, sqs }: AwsClients,
@@ -199,9 +198,9 @@ export const putFromOtherAccount = async (
 };
 
 /**
- * The same defect on the way out: the rule for a subscriber is matched, its target is not reached. A
- * queue beside that target gets what the other AWS account's bus would.
- * @returns what takes it away again
+ * The same defect for outgoing events: the rule of a subscriber matches, but its target is not reached. A queue as
+ * second target receives the events instead of the other AWS account's bus.
+ * @returns a function that removes this target
  */
 export const alsoSendTo = async (
   { eventBridge }: AwsClients,
@@ -219,7 +218,7 @@ const putEventsSchema = z.object({
   Entries: z.array(z.object({ Source: z.string(), DetailType: z.string(), Detail: z.string() })),
 });
 
-/** Defect: PutEvents takes entries of any size. So the client refuses what its documentation does. */
+/** Defect: PutEvents accepts entries of any size. So the client refuses those over the documented limit. */
 export const refusingLargeEvents = (client: EventBridgeClient): EventBridgeClient => {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -242,8 +241,8 @@ const sendMessageSchema = z.object({
 });
 
 /**
- * Defect: SendMessage takes any text as a group's or a deduplication id, and any delay. So the client
- * refuses what AWS does.
+ * Defect: SendMessage accepts any text as group id or deduplication id, and any delay. So the client refuses the
+ * values that AWS refuses.
  */
 export const refusingWrongMessages = (client: SQSClient): SQSClient => {
   client.middlewareStack.add(
@@ -251,7 +250,7 @@ export const refusingWrongMessages = (client: SQSClient): SQSClient => {
       const isMessage = "MessageBody" in args.input;
       if (!isMessage || sendMessageSchema.safeParse(args.input).success) return next(args);
       const name = "InvalidParameterValue";
-      const message = "an id or the delay is not what SQS takes";
+      const message = "invalid group id, deduplication id or delay";
       throw new SQSServiceException({ name, message, $fault: "client", $metadata: {} });
     },
     { step: "initialize" },

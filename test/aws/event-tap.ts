@@ -2,15 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEventLog, type EventLog, publishedSchema } from "../system/scenarios/stage.ts";
 import type { Tap } from "./tap.ts";
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export interface TapReading {
   readonly events: EventLog;
-  /** Ends it, before the tap is removed. */
+  /** Stops reading. Call it before the tap is removed. */
   stop(): Promise<void>;
 }
 
-/** Keeps what arrives. @param limitMs see `createEventLog` */
+/** Reads a tap and keeps its events. @param limitMs see `createEventLog` */
 export const readTap = (tap: Tap, limitMs: number): TapReading => {
   const events = createEventLog(limitMs);
   let isOpen = true;
@@ -18,7 +18,7 @@ export const readTap = (tap: Tap, limitMs: number): TapReading => {
     while (isOpen) {
       const arrived = await tap.receive();
       for (const event of arrived) events.add(publishedSchema.parse(event));
-      if (arrived.length === 0) await sleep(LOOK_MS);
+      if (arrived.length === 0) await sleep(POLL_MS);
     }
   })();
   return {

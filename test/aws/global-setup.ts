@@ -7,7 +7,7 @@ declare module "vitest" {
   }
 }
 
-/** One emulator for all files; each deploys a stage of its own. */
+/** Starts one emulator for all test files. Each file deploys its own stage. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const emulator = await startEmulator();
   process.stderr.write(`AWS emulator: ${emulator.what}, ${emulator.endpoint}\n`);

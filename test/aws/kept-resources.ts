@@ -7,11 +7,10 @@ import {
 import type { AwsClients } from "./aws-clients.ts";
 
 /*
- * What a stage leaves behind when its stack is removed, and how it is deleted for good: README, "Remove
- * a stage".
+ * Deletes the resources that outlive the stack of a stage, as docs/operate/remove-a-stage.md describes it.
  */
 
-/** Removes a bucket with every version of what is in it. */
+/** Deletes a bucket with every version of its objects. */
 export const removeBucket = async (
   { s3 }: Pick<AwsClients, "s3">,
   Bucket: string,
@@ -25,7 +24,7 @@ export const removeBucket = async (
   await s3.send(new DeleteBucketCommand({ Bucket }));
 };
 
-/** Deletes a ledger's table with everything in it. */
+/** Deletes the table of a ledger, which is protected against deletion. */
 export const removeLedger = async (
   { dynamoDb }: Pick<AwsClients, "dynamoDb">,
   TableName: string,

@@ -29,8 +29,8 @@ import { type DeployedStack, deployStack } from "./deployed-stack.ts";
 import { removeBucket, removeLedger } from "./kept-resources.ts";
 
 /*
- * What README tells people to do with the ledger's table: keep it when its stage is removed, adopt it, and
- * restore it. The emulator restores what is in the table now, whatever the time that is asked for, and at once.
+ * The procedures of docs/operate/remove-a-stage.md and docs/operate/restore-the-ledger.md. The emulator restores the
+ * current content of a table, for any requested time and at once.
  */
 
 const ITEM = { pk: { S: "command#own/before" }, version: { N: "1" } };
@@ -46,7 +46,7 @@ beforeAll(async () => {
     "accounts.yaml": accountsAt("https://provider.example.com", `/skyhook/${name}/api-key`),
     "reactions.yaml": "reactions: []",
   };
-  // Stopped, as the runbook asks for; and so nothing asks that provider.
+  // Stopped, as the procedure demands; so no request goes to that provider.
   const params = { accountsFile: "accounts.yaml", reactionsFile: "reactions.yaml", running: "no" };
   stack = await deployStack(inject("awsEndpoint"), { name, files, params }, closing);
   TableName = stack.nameOf("ledger");
@@ -66,7 +66,7 @@ const storedItem = async () =>
 const exists = (name: string) =>
   waitUntilTableExists({ client: stack.aws.dynamoDb, ...WAIT }, { TableName: name });
 
-/** README, "Remove a stage": the stack of the stage begins with the table alone. */
+/** Creates the stack with the table alone: docs/operate/remove-a-stage.md. */
 const adopt = async (): Promise<void> => {
   const { aws, name: StackName, resources } = stack;
   const ChangeSetName = "adopt-ledger";
@@ -93,7 +93,7 @@ const adopt = async (): Promise<void> => {
 };
 
 describe("the ledger's table", () => {
-  test("is protected against deletion, and stays when its stage is removed", async () => {
+  test("is protected against deletion, and outlives its stage", async () => {
     const { TableId } = await tableOf(TableName);
 
     await expect(stack.aws.dynamoDb.send(new DeleteTableCommand({ TableName }))).rejects.toThrow(
@@ -105,7 +105,7 @@ describe("the ledger's table", () => {
     expect(await tableOf(TableName)).toMatchObject({ TableId, DeletionProtectionEnabled: true });
   });
 
-  test("is adopted by an import, and the deployment after it finds what the table holds", async () => {
+  test("is adopted by an import, and keeps its items in the deployment after it", async () => {
     const { TableId } = await tableOf(TableName);
 
     await adopt();
@@ -115,7 +115,7 @@ describe("the ledger's table", () => {
     expect(await storedItem()).toEqual(ITEM);
   });
 
-  test("is restored under its own name, with everything that a restore leaves out", async () => {
+  test("is restored under its own name, with the settings that a restore leaves out", async () => {
     const { dynamoDb } = stack.aws;
     const restored = `${TableName}-restored`;
     const before = await tableOf(TableName);

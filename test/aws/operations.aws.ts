@@ -20,11 +20,11 @@ import { checkStage } from "./smoke/check-stage.ts";
 import { messagesIn, setRunning, triggerStates } from "./stage/kill-switch.ts";
 
 /*
- * What README's "Deploy" tells people to do with a stage, done to one in that order.
+ * The procedures of docs/operate on one stage, in this order.
  */
 
 const CONTAINER = { project_id: 1234567, region_id: 76, container_name: "my-container" };
-/** A message in the queue is taken within a second. */
+/** Longer than a function needs to receive a message of its queue, which is a second. */
 const QUIET_MS = 5_000;
 const HOUR_MS = 3_600_000;
 
@@ -41,7 +41,7 @@ const send = (commandId: string, eventId = commandId) =>
     { operation: "update-container", params: CONTAINER, body: { description: commandId } },
     eventId,
   );
-/** The event that asks for it. */
+/** The event that requests the command. */
 const requestOf = (commandId: string) => ({
   source: "billing",
   detailType: "CommandRequested",
@@ -68,7 +68,7 @@ describe("a deployed stage, by the smoke test", () => {
 });
 
 describe("a deployed stage", () => {
-  test("stands still when it is stopped, and loses nothing", async () => {
+  test("runs no command while it is stopped, and loses none", async () => {
     await send("before-the-stop");
     await succeeded("before-the-stop");
 
@@ -103,7 +103,7 @@ describe("a deployed stage", () => {
     await succeeded(`${eventId}:${DEMO_REACTION}`);
   });
 
-  test("stopped for longer than SQS keeps events, runs what an archive replays", async () => {
+  test("runs the replayed events of an archive after a stop of more than 4 days", async () => {
     const { aws, nameOf } = stage.stack;
     const archive = nameOf("incoming");
     const arnOf = (resource: string) => `arn:aws:events:${REGION}:${AWS_ACCOUNT}:${resource}`;
@@ -120,7 +120,7 @@ describe("a deployed stage", () => {
     );
     await stage.putFrom(AWS_ACCOUNT, requestOf("replayed"));
     await expect.poll(() => messagesIn(stage.stack, "requests")).toBe("1");
-    // As SQS does after four days.
+    // SQS deletes messages after four days.
     const { QueueUrl } = await aws.sqs.send(
       new GetQueueUrlCommand({ QueueName: nameOf("requests") }),
     );
@@ -144,7 +144,7 @@ describe("a deployed stage", () => {
     await succeeded("replayed");
   });
 
-  test("accepts an event that still waited in Lambda at the update from rules that call intake", async () => {
+  test("accepts an event that waits in Lambda during the update from rules that invoke intake", async () => {
     const { aws, nameOf } = stage.stack;
     const { source, detailType, detail } = requestOf("from-lambda-itself");
     const event = {
@@ -170,7 +170,7 @@ describe("a deployed stage", () => {
     await succeeded("from-lambda-itself");
   });
 
-  test("goes on with a key that was rotated, and nothing fails or is deployed", async () => {
+  test("uses a rotated API key without a deployment, and no command fails", async () => {
     const { service, stack, keyParameter } = stage;
     await stack.aws.ssm.send(
       new PutParameterCommand({ Name: keyParameter, Value: service.newApiKey, Overwrite: true }),
@@ -183,7 +183,7 @@ describe("a deployed stage", () => {
     expect(stage.events.all((event) => event["detail-type"] === "AccountKeyRefused")).toEqual([]);
   });
 
-  test("takes no old id again once its fingerprint key is another, and new ones as before", async () => {
+  test("rejects earlier ids after a rotation of the fingerprint key, and accepts new ones", async () => {
     const { stack } = stage;
     await send("under-the-old-key");
     await succeeded("under-the-old-key");
@@ -208,7 +208,7 @@ describe("a deployed stage", () => {
     await succeeded("under-the-new-key");
   });
 
-  test("is rolled back to the package before", async () => {
+  test("is rolled back to the previous package", async () => {
     const { stack } = stage;
     const watchedTasks = async () => {
       const { Environment } = await stack.aws.lambda.send(
@@ -227,7 +227,7 @@ describe("a deployed stage", () => {
     await succeeded("after-the-rollback");
   });
 
-  test("is removed whole, and its ledger with it when that is deleted too", async () => {
+  test("is removed completely, with its ledger if that is deleted too", async () => {
     const { aws, name, nameOf } = stage.stack;
     await stage.close();
 

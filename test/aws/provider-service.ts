@@ -6,18 +6,18 @@ import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 
 const TASK_MS = 500;
-/** After the first tick of the schedule that looks at it, a minute after the deploy. */
+/** Later than the first check of AI tasks, which runs a minute after the deployment. */
 const AI_TASK_MS = 100_000;
 
 export interface ProviderService extends ServedService {
   readonly apiKey: string;
-  /** Another one of the same client. */
+  /** A second API key of the same client. */
   readonly newApiKey: string;
-  /** From now on it is as if there had never been that key. */
+  /** Makes a key invalid, like one that never existed. */
   revoke(apiKey: string): void;
 }
 
-/** The provider that deployed functions ask: our service, on this machine. */
+/** The provider of the deployed functions: the service, on this machine. */
 export const serveProvider = async (): Promise<ProviderService> => {
   const clock = createSystemClock();
   const newApiKey = "rotated";

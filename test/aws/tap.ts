@@ -14,16 +14,16 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { AwsClients } from "./aws-clients.ts";
 
-/** A queue that rules can put events into. */
+/** A queue as target of rules. */
 export interface Tap {
   readonly name: string;
   readonly queueArn: string;
-  /** Takes what has arrived, at most ten events. */
+  /** Receives and deletes at most ten events. */
   receive(): Promise<readonly unknown[]>;
   remove(): Promise<void>;
 }
 
-/** @param name of the queue */
+/** Creates a tap. @param name of its queue */
 export const createTap = async ({ sqs }: Pick<AwsClients, "sqs">, name: string): Promise<Tap> => {
   const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
   const { Attributes } = await sqs.send(
@@ -57,8 +57,8 @@ export const createTap = async ({ sqs }: Pick<AwsClients, "sqs">, name: string):
 };
 
 /**
- * Puts what fits the pattern into a tap, as a subscriber of the bus would have it.
- * @returns what ends that again; a bus with a rule that is not its stack's cannot be removed
+ * Sends the matching events of a bus to a tap, like to a subscriber.
+ * @returns a function that removes the rule; CloudFormation cannot delete a bus with a rule of another origin
  */
 export const tapBus = async (
   { eventBridge }: Pick<AwsClients, "eventBridge">,

@@ -15,11 +15,11 @@ const freePort = async (): Promise<number> => {
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (typeof address !== "object" || !address) throw new Error("no port");
+  if (typeof address !== "object" || !address) throw new Error("no free port on 127.0.0.1");
   return address.port;
 };
 
-/** Where what it writes is to be found; git and the checks leave such files aside. */
+/** File with the output of the emulator. git and the checks ignore it. */
 const LOG_FILE = "emulator.log";
 
 const LOG_TAIL = 4_000;
@@ -42,11 +42,11 @@ const answers = async (url: string): Promise<boolean> => {
   }
 };
 
-/** How an emulator is run, so that it listens on this port of 127.0.0.1. */
+/** The command of an emulator that listens on a given port of 127.0.0.1. */
 export interface EmulatorProgram {
-  /** Name and version, for the person who reads the output. */
+  /** Name and version, for the output. */
   readonly what: string;
-  /** Path that answers 200 when the emulator is ready. */
+  /** Path that answers with 200 when the emulator is ready. */
   readonly healthPath: string;
   readonly launch: (port: number) => {
     readonly command: string;
@@ -57,7 +57,7 @@ export interface EmulatorProgram {
 
 /**
  * Starts an emulator and waits until it answers.
- * @throws Error with its output when it does not answer in time
+ * @throws Error with its output if it does not answer in time
  */
 export const startProcess = async ({
   what,
@@ -73,7 +73,7 @@ export const startProcess = async ({
   child.once("error", (error) => {
     failure = error.message;
   });
-  // Whatever ends this process ends it too; what is terminated says no goodbye by itself.
+  // Ends the emulator with this process. A terminated process runs no exit handlers by itself.
   const kill = () => child.kill("SIGKILL");
   const exit = () => process.exit(1);
   process.once("exit", kill);
@@ -90,7 +90,7 @@ export const startProcess = async ({
   }
   return {
     endpoint,
-    what: `${what}, which writes to ${LOG_FILE}`,
+    what: `${what}, output in ${LOG_FILE}`,
     async stop() {
       await stop(child);
       process.off("exit", kill);

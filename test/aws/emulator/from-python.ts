@@ -5,7 +5,7 @@ import { PINNED, pythonProgram } from "../../../infra/python-tools.mjs";
 import type { Emulator } from "./emulator.ts";
 import { startMinistack } from "./ministack.ts";
 
-/** MiniStack from its Python package, with a folder of its own that goes when it does. */
+/** MiniStack from its Python package, with a folder that is removed when it stops. */
 export const startFromPython = async (): Promise<Emulator> => {
   const program = pythonProgram("ministack");
   const folder = await mkdtemp(join(tmpdir(), "skyhook-emulator-"));
@@ -13,7 +13,7 @@ export const startFromPython = async (): Promise<Emulator> => {
     command: program,
     args: [],
     env: {
-      // Its functions run on the Node that runs the tests.
+      // Functions run on the same Node as the tests.
       PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
       HOME: folder,
       TMPDIR: folder,

@@ -2,8 +2,8 @@ import type { Emulator } from "./emulator.ts";
 import { startMinistack } from "./ministack.ts";
 
 /**
- * MiniStack from its Docker image, on the network of this machine: the functions that it runs have to
- * reach the provider's service, which listens on 127.0.0.1. So this is for Linux.
+ * MiniStack from its Docker image, on the host network: its functions must reach the provider's service, which
+ * listens on 127.0.0.1. This works on Linux only.
  */
 export const startInDocker = (version: string): Promise<Emulator> =>
   startMinistack(`MiniStack ${version} (Docker)`, (settings) => ({

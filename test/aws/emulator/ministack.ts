@@ -2,9 +2,8 @@ import type { Emulator } from "./emulator.ts";
 import { startProcess } from "./emulator-process.ts";
 
 /**
- * What it is set to. It listens on 127.0.0.1 only, and names itself so: "localhost" may be another
- * address for the functions that it runs. With AUTH it evaluates IAM policies as AWS does, for the
- * functions' roles too.
+ * Environment of MiniStack. It listens on 127.0.0.1 only and uses that address in URLs, because "localhost" may be
+ * another address for its functions. With AUTH it evaluates IAM policies, also those of the functions' roles.
  */
 const settingsOf = (port: number) => ({
   BIND_HOST: "127.0.0.1",
@@ -13,14 +12,14 @@ const settingsOf = (port: number) => ({
   AUTH: "true",
   AWS_ACCESS_KEY_ID: "test",
   AWS_SECRET_ACCESS_KEY: "test",
-  // The SDK's advice to upgrade Node would stand in the output of each function.
+  // Suppresses the SDK's advice to upgrade Node, which every function would print.
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
 });
 
 /**
  * Starts MiniStack and waits until it answers.
  * @param launch the command that runs it with those settings
- * @throws Error with its output when it does not answer in time
+ * @throws Error with its output if it does not answer in time
  */
 export const startMinistack = (
   what: string,

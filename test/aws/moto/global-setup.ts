@@ -2,7 +2,7 @@ import type { TestProject } from "vitest/node";
 import { PINNED, pythonProgram } from "../../../infra/python-tools.mjs";
 import { startProcess } from "../emulator/emulator-process.ts";
 
-/** One moto for all files. It keeps everything in memory. */
+/** Starts one moto for all test files. It keeps its state in memory. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const moto = await startProcess({
     what: `moto ${PINNED.moto} (Python)`,

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** `npm run test:moto`: the contracts of the ports against a second AWS emulator. */
+/** Configuration of `npm run test:moto`: the contracts of the ports on a second AWS emulator. */
 export default defineConfig({
   test: {
     include: ["test/aws/ports/*.aws.ts"],
@@ -8,7 +8,7 @@ export default defineConfig({
     setupFiles: ["test/aws/moto/deviations.ts"],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    // As for the first emulator, and as slow.
+    // As for the first emulator.
     expect: { poll: { timeout: 20_000, interval: 100 } },
     fileParallelism: false,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },

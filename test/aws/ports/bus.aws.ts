@@ -28,7 +28,7 @@ const arrivedSchema = z
   .object({ source: z.string(), "detail-type": z.string(), detail: z.unknown() })
   .transform(({ source, "detail-type": detailType, detail }) => ({ source, detailType, detail }));
 
-/** A bus whose events all go into a tap. */
+/** A bus with a tap for all its events. */
 const createBus = async (name: string) => {
   await eventBridge.send(new CreateEventBusCommand({ Name: name }));
   const tap = await createTap(aws, name);
@@ -44,7 +44,7 @@ const createBus = async (name: string) => {
   };
 };
 
-/** Somebody who may publish on that bus until it is forbidden. */
+/** A principal that may publish on the bus until its permission is removed. */
 const createPublisher = async (busName: string) => {
   const policy = { UserName: busName, PolicyName: "publish" };
   await iam.send(new CreateUserCommand({ UserName: busName }));

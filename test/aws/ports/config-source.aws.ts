@@ -21,7 +21,7 @@ const openBucket = async () => {
   return {
     bucket,
     source: createS3ConfigSource({ client, bucket, key }),
-    /** @returns what S3 says of the object that it made */
+    /** @returns the reply of S3 to the put */
     put: (text: string) =>
       client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: Buffer.from(text) })),
     remove: async () => {
@@ -31,7 +31,7 @@ const openBucket = async () => {
   };
 };
 
-/** As infra/config-bucket.cjs makes it, as far as a reader can tell. */
+/** A bucket like that of infra/config-bucket.cjs, as far as a reader is concerned. */
 const openVersionedBucket = async () => {
   const opened = await openBucket();
   const VersioningConfiguration = { Status: "Enabled" as const };
@@ -56,7 +56,7 @@ describeConfigSourceContract("an S3 object without versions, on an emulator", as
 );
 
 describe("a config in S3", () => {
-  test("has the version id that S3 gave it", async () => {
+  test("has the version id of its object", async () => {
     const { source, put, close } = await openVersionedBucket();
     onTestFinished(close);
 
@@ -66,20 +66,20 @@ describe("a config in S3", () => {
     expect(await source.read()).toEqual({ text: "thresholds: []", version: VersionId });
   });
 
-  test("has its entity tag as its version in a bucket that keeps none", async () => {
+  test("has its entity tag as version in a bucket without versions", async () => {
     const { source, put, close } = await openBucket();
     onTestFinished(close);
 
     await put("thresholds: []");
 
-    // The MD5 of the text.
+    // MD5 of the text.
     expect(await source.read()).toEqual({
       text: "thresholds: []",
       version: "f7699babcbf4082afa47b3d2fec6c298",
     });
   });
 
-  test("is read to one byte beyond a megabyte", async () => {
+  test("is read up to one byte over a megabyte", async () => {
     const { source, put, close } = await openVersionedBucket();
     onTestFinished(close);
     await put("x".repeat(1_500_000));

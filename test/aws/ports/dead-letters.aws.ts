@@ -47,7 +47,7 @@ describeDeadLettersContract("SQS FIFO, on an emulator", async () => {
   const queues = { deadLetterUrl, queue: "commands", queueUrl: commandQueueUrl } as const;
   return {
     deadLetters: createSqsDeadLetters({ client, random: createSystemRandom(), ...queues }),
-    // That SQS moves a message there after so many receives is the command queue's contract.
+    // The contract of the command queue tests that SQS moves a message there after its receives.
     async bury(body, groupId) {
       const deduplicationId = randomUUID();
       for (const queueUrl of [commandQueueUrl, deadLetterUrl]) {

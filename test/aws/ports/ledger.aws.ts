@@ -45,7 +45,7 @@ test("DynamoDB counts an item's size in bytes of UTF-8", async () => {
   });
 });
 
-test("an item is stored so that DynamoDB's time to live finds its second", async () => {
+test("an item stores its expiry in the form of DynamoDB's time to live", async () => {
   const { ledger, TableName, close } = await openTable();
   onTestFinished(close);
 

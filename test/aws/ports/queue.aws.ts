@@ -39,7 +39,7 @@ const receivedSchema = z
     attributes: Attributes,
   }));
 
-/** As infra/queues.cjs makes them; fewer receives. */
+/** Queues like those of infra/queues.cjs, with fewer receives. */
 const createQueue = async (name: string, attributes: Readonly<Record<string, string>>) => {
   const { QueueUrl } = await client.send(
     new CreateQueueCommand({

@@ -9,24 +9,24 @@ import { createTap, tapBus } from "../tap.ts";
 
 export interface CheckedStage {
   readonly aws: Pick<AwsClients, "eventBridge" | "lambda" | "sqs">;
-  /** `skyhook-STAGE`. */
+  /** Name of the CloudFormation stack: `skyhook-STAGE`. */
   readonly stackName: string;
-  /** The AWS account that it is in. */
+  /** AWS account of the stage. */
   readonly awsAccount: string;
-  /** Of the stage. */
+  /** Stage parameter `eventSource`. */
   readonly eventSource: string;
-  /** Of the accounts file; may be left out where our own AWS account may use only one. */
+  /** Account of the accounts file. Optional if the AWS account of the stage may use only one. */
   readonly account?: string | undefined;
   readonly projectId: number;
   readonly regionId: number;
 }
 
 const TEST_LIMIT_MS = 240_000;
-/** A rule that was just made may miss what comes in its first minute. */
+/** A new rule may miss events of its first minute. */
 const ATTEMPTS = 8;
 const ATTEMPT_MS = 20_000;
 
-/** A dry run whose guard holds because there is no such address: the provider is asked for it. */
+/** A dry run with a guard that reads the tag of a floating IP that does not exist, so the guard holds. */
 const requestOf = ({ account, projectId, regionId }: CheckedStage, commandId: string) => {
   const place = { project_id: projectId, region_id: regionId };
   const guard = {
@@ -64,12 +64,12 @@ const askOnce = async (stage: CheckedStage, busName: string, events: EventLog) =
 };
 
 /**
- * Whether a deployed stage works: by asking it for a command that changes nothing at the provider. Makes a
- * queue and a rule on the stage's bus, and takes them away again.
+ * Tests a deployed stage with a command that changes nothing at the provider. Creates a queue and a rule on the bus
+ * of the stage, and removes both.
  */
 export const checkStage = (stageOf: () => Promise<CheckedStage>): void => {
   test(
-    "a command goes from an event to its end, and nothing is sent",
+    "a command runs from its event to its end, and sends no change",
     async () => {
       const stage = await stageOf();
       const { aws, awsAccount, eventSource: source } = stage;
@@ -97,7 +97,7 @@ export const checkStage = (stageOf: () => Promise<CheckedStage>): void => {
   );
 
   test(
-    "the poller comes to the end of a run",
+    "the poller finishes a run",
     async () => {
       const { aws, stackName } = await stageOf();
       const { Payload } = await aws.lambda.send(

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { readEnvironment } from "../../../lib/platform/lambda/settings.ts";
 import { checkStage } from "./check-stage.ts";
 
-const id = z.string().regex(/^\d+$/, { error: "a number" }).transform(Number);
+const id = z.string().regex(/^\d+$/, { error: "must be a number" }).transform(Number);
 
 const settingsSchema = z.object({
   SKYHOOK_STAGE: z.string(),
@@ -16,7 +16,7 @@ const settingsSchema = z.object({
   SKYHOOK_EVENT_SOURCE: z.string().default("skyhook"),
 });
 
-/** With the credentials and the region that the AWS CLI would use. */
+/** Uses the same credentials and region as the AWS CLI. */
 checkStage(async () => {
   const settings = readEnvironment(settingsSchema, process.env);
   const stackName = `skyhook-${settings.SKYHOOK_STAGE}`;

@@ -1,4 +1,4 @@
 import { defineConfig } from "vitest/config";
 
-/** `npm run test:smoke`: a stage that is deployed to AWS. */
+/** Configuration of `npm run test:smoke`, for a stage on AWS. */
 export default defineConfig({ test: { include: ["test/aws/smoke/*.smoke.ts"] } });

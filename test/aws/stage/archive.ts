@@ -16,10 +16,10 @@ const event = (account: string, source: string) =>
     detail: {},
   });
 
-/** To be looked at when events have gone out. */
+/** Tests the archive of outgoing events. Run it after other tests have published some. */
 export const testArchive = (stageOf: () => DeployedStage): void => {
   describe("the archive", () => {
-    test("holds what went out", async () => {
+    test("holds the published events", async () => {
       const { stack, events } = stageOf();
       const { EventCount } = await stack.aws.eventBridge.send(
         new DescribeArchiveCommand({ ArchiveName: stack.nameOf("outgoing") }),

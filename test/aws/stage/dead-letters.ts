@@ -28,7 +28,7 @@ const attributesOf = async ({ stack }: DeployedStage, queue: string) => {
   return { QueueUrl, ...Attributes };
 };
 
-/** Ten receives would take half an hour; and nothing here is worked on for longer than a second. */
+/** A short visibility timeout: ten receives would take half an hour, and each run here takes under a second. */
 const receiveEverySecond = async (stage: DeployedStage, queue: string): Promise<void> => {
   const { sqs } = stage.stack.aws;
   const { QueueUrl, VisibilityTimeout = "" } = await attributesOf(stage, queue);
@@ -43,8 +43,8 @@ const receiveEverySecond = async (stage: DeployedStage, queue: string): Promise<
 };
 
 /**
- * Puts a record there that nobody can read, as a newer version might leave one that was rolled back.
- * @returns what takes it away
+ * Writes an unreadable record, like one that a newer version left before a rollback.
+ * @returns a function that deletes it
  */
 const breakRecord = async ({ stack, ownSender }: DeployedStage, commandId: string) => {
   const { dynamoDb } = stack.aws;
@@ -64,7 +64,7 @@ const requestOf = (commandId: string) => ({
   },
 });
 
-/** The event as a rule hands it on. */
+/** The event as a rule sends it to the queue. */
 const eventOf = (
   { ownSender }: DeployedStage,
   { source, detailType, detail }: ReturnType<typeof requestOf>,
@@ -80,7 +80,7 @@ const eventOf = (
   detail,
 });
 
-/** Takes away what intake needs for every event. @returns what gives it back */
+/** Removes a permission that intake needs for every event. @returns a function that restores it */
 const takeRightsFromIntake = async (stage: DeployedStage) => {
   const { iam } = stage.stack.aws;
   const RoleName = await stage.stack.physicalIdOf("IntakeRole");
@@ -101,7 +101,7 @@ const takeRightsFromIntake = async (stage: DeployedStage) => {
   return giveBack;
 };
 
-/** What `skyhook dead-letters --stage` does, in this process. */
+/** Runs `skyhook dead-letters --stage` in this process. */
 const openDeadLetters = ({ stack }: DeployedStage) => {
   for (const [name, value] of Object.entries(awsEnvironment(inject("awsEndpoint")))) {
     vi.stubEnv(name, value);
@@ -117,10 +117,10 @@ const openDeadLetters = ({ stack }: DeployedStage) => {
   });
 };
 
-/** A message that cannot be handled, among others that can, and its way back. */
+/** Tests a message that cannot be handled, and its redrive, among messages that can. */
 export const testDeadLetters = (stageOf: () => DeployedStage): void => {
   describe("a message that cannot be handled", () => {
-    test("ends as a dead letter that is explained, holds up no other, and runs when it is sent back", async () => {
+    test("becomes a dead letter with an explanation, delays no other, and runs after its redrive", async () => {
       const stage = stageOf();
       await receiveEverySecond(stage, "commands.fifo");
       const mendRecord = await breakRecord(stage, "unreadable");
@@ -157,7 +157,7 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
       expect((await successOf(stage, "unreadable")).detail.data).toMatchObject({ attempts: 1 });
     });
 
-    test("is an event that intake fails at ten times, and one of before its queue: both run when they are sent back", async () => {
+    test("is an event that intake fails to process ten times, or one from before its queue; both run after a redrive", async () => {
       const stage = stageOf();
       const { sqs } = stage.stack.aws;
       await receiveEverySecond(stage, "requests");
@@ -183,7 +183,7 @@ export const testDeadLetters = (stageOf: () => DeployedStage): void => {
         ["failed-in-intake", "redrive"],
       ]);
       await mendRole();
-      // Not all: a call of intake that was under way may have succeeded since, so that one is done.
+      // Not --all: an invocation of intake that was in progress may have succeeded, so its dead letter is done.
       const ids = deadLetters.map(({ messageId }) => messageId);
       expect(await client.redrive({ kind: "ids", ids })).toMatchObject([
         { outcome: "sent-back" },

@@ -6,7 +6,7 @@ import type { DeployedStack } from "../deployed-stack.ts";
 
 const STACK_LIMIT_SECONDS = 60;
 
-/** README, "Stop everything". Does nothing where it is so already. */
+/** Stops or restarts the stage: docs/operate/stop-and-replay.md. Does nothing if the state is already so. */
 export const setRunning = async (
   { aws, name }: DeployedStack,
   ParameterValue: "yes" | "no",
@@ -30,7 +30,7 @@ export const setRunning = async (
   );
 };
 
-/** Of everything that runs functions off queues and the clock. */
+/** States of all event source mappings and schedules. */
 export const triggerStates = async ({ aws, name, nameOf }: DeployedStack) => {
   const mappings: unknown[] = [];
   for (const thing of ["intake", "run-commands", "poll-tasks"]) {
@@ -49,7 +49,7 @@ export const triggerStates = async ({ aws, name, nameOf }: DeployedStack) => {
   return { mappings, schedules };
 };
 
-/** How many messages are in a queue, as SQS says it. */
+/** Number of messages in a queue, as SQS reports it. */
 export const messagesIn = async (
   { aws, nameOf }: DeployedStack,
   queue: "commands.fifo" | "requests",

@@ -10,8 +10,8 @@ export const policySchema = z.object({
 });
 
 /**
- * That every scenario passes shows what the roles allow; that nothing else is allowed shows only where
- * the emulator evaluates them. So a statement is taken away, and has to be missed.
+ * The scenarios prove that the roles allow enough. That the emulator evaluates them at all is proven here: a
+ * statement is removed, and the function must fail.
  */
 export const testPermissions = (stageOf: () => DeployedStage): void => {
   test("the config bucket refuses requests without TLS", () => {

@@ -9,7 +9,7 @@ import { callSnapshotPrices, type DeployedStage } from "../deployed-stage.ts";
 import { writeWatchlist } from "./watchlist.ts";
 
 const CONTAINER = { project_id: 1234567, region_id: 76, container_name: "my-container" };
-/** The schedule ticks twice in this time, and a little more. */
+/** A little longer than two periods of the schedule. */
 const TWO_TICKS_MS = 180_000;
 
 const sendUpdate = (stage: DeployedStage, commandId: string) =>
@@ -46,10 +46,10 @@ const stopPollSchedule = async ({ stack }: DeployedStage): Promise<void> => {
   await set("DISABLED");
 };
 
-/** What calls functions without anybody asking for it. */
+/** Tests of wake signals and schedules. */
 export const testSchedules = (stageOf: () => DeployedStage): void => {
-  describe("wakes and schedules", () => {
-    test("a command comes to its end by wakes alone", async () => {
+  describe("wake signals and schedules", () => {
+    test("a command ends by wake signals alone", async () => {
       const stage = stageOf();
       await stopPollSchedule(stage);
 
@@ -58,7 +58,7 @@ export const testSchedules = (stageOf: () => DeployedStage): void => {
       expect((await successOf(stage, "by-wakes")).detail.data.taskIds).toHaveLength(1);
     });
 
-    test("a command comes to its end although no wake arrives", async () => {
+    test("a command ends without any wake signal", async () => {
       const stage = stageOf();
       await stopWakes(stage);
 
@@ -74,12 +74,12 @@ export const testSchedules = (stageOf: () => DeployedStage): void => {
         TWO_TICKS_MS,
       );
 
-      // The first look tells of nothing, so at least two have come.
+      // The first check publishes no event, so the schedule has fired at least twice.
       expect(["SUCCESS", "FAILURE"]).toContain(ended.detail.data.status);
     });
   });
 
-  test("the function that prices the watchlist, whose schedule comes once an hour", async () => {
+  test("snapshot-prices captures the prices, invoked like by its hourly schedule", async () => {
     const stage = stageOf();
     await writeWatchlist(stage);
 
