@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openLedgerIn } from "../support/local-ledger.ts";
 
 /**
- * How long a write to a local run's ledger takes, on the disk of the working directory: one after the
- * other, and from twenty writers at once, which share syncs.
+ * Measures the time of a write to the ledger of a local run, on the disk of the working directory: for sequential
+ * writes, and for twenty parallel writers, which share syncs.
  */
 const WRITES = 1_000;
 const WRITERS = 20;
@@ -26,7 +26,7 @@ const time = async (name: string, work: () => Promise<unknown>): Promise<void> =
   process.stdout.write(`ledger, ${name}: ${perWrite.toFixed(2)} ms a write\n`);
 };
 
-await time("one after the other", () => writeMany("alone", WRITES));
+await time("sequential", () => writeMany("alone", WRITES));
 await time(`${WRITERS} writers`, () =>
   Promise.all(
     Array.from({ length: WRITERS }, (_, index) => writeMany(`task#${index}`, WRITES / WRITERS)),

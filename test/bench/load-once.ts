@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 
-/** Run as a process of its own: loads the module that its argument names, and tells how long that took. */
+/** A process that imports the module of its argument, and prints the milliseconds since its start and of the import. */
 const importedAtMs = performance.now();
 await import(process.argv[2] ?? "");
 const loadedAtMs = performance.now();
-// The clock began with the process.
+// performance.now() starts with the process.
 process.stdout.write(
   JSON.stringify({ sinceStartMs: loadedAtMs, importMs: loadedAtMs - importedAtMs }),
 );

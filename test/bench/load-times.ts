@@ -5,12 +5,12 @@ import { promisify } from "node:util";
 import * as z from "zod";
 
 /*
- * How long a function takes to load in a new process, beside its floor, which imports the same
- * clients of AWS and nothing else, and beside a handler that imports nothing.
+ * Measures the load time of each function in a new process. Compares it with its floor, a handler that imports the
+ * same AWS clients only, and with a bare handler that imports nothing.
  */
 
 const ROUNDS = 20;
-/** As deployed. */
+/** The option of the deployed functions. */
 const SOURCE_MAPS = "--enable-source-maps";
 
 const run = promisify(execFile);
@@ -48,7 +48,7 @@ const median = (values: readonly number[]): number => {
   return (below + above) / 2;
 };
 
-/** Round by round, so that whatever else the machine does hits both alike. */
+/** Median ratio to the floor of the same round. Other load of the machine affects both in a round equally. */
 const ratio = (values: readonly number[], floor: readonly number[]): string =>
   median(values.map((value, round) => value / (floor[round] ?? Number.NaN))).toFixed(2);
 
@@ -72,7 +72,7 @@ const subjects = [
   ...functions.flatMap(({ real, floor, unmapped }) => [real, floor, unmapped]),
 ];
 
-// Once for the file system's cache.
+// A first run fills the cache of the file system.
 for (const subject of subjects) await load(subject);
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const subject of subjects) {

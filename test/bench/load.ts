@@ -44,7 +44,7 @@ const start = async (kind: "bare" | "service") => {
   };
 };
 
-/** Requests a second. Any answer but 2xx spoils a measurement, so it ends the run. */
+/** Requests per second. @throws Error at any status other than 2xx, which would distort the result */
 const fire = async (
   url: string,
   { path, ...load }: Load,
@@ -75,7 +75,7 @@ const print = (line: string): void => {
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1_000_000)} MB`;
 
-/** Round by round side by side, so that whatever else the machine does hits all alike. */
+/** Measures in alternating rounds, so that other load of the machine affects all subjects equally. */
 const compare = async (): Promise<void> => {
   const [bare, service] = [await start("bare"), await start("service")];
   const subjects = [
@@ -93,7 +93,7 @@ const compare = async (): Promise<void> => {
   service.stop();
 
   print(
-    `requests a second, median of ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections:`,
+    `requests per second, median of ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections:`,
   );
   const floor = subjects[0]?.rates ?? [];
   for (const { name, rates } of subjects) {
@@ -104,7 +104,7 @@ const compare = async (): Promise<void> => {
   }
 };
 
-/** A leak of a few bytes a request would show as megabytes. */
+/** Prints the memory after many requests. A leak of a few bytes per request shows as megabytes. */
 const watchMemory = async (load: Load, name: string): Promise<void> => {
   const service = await start("service");
   await fire(service.url, load, { amount: WARM_UP_REQUESTS });

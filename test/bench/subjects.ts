@@ -7,10 +7,10 @@ import { createService } from "../../lib/service/service.ts";
 import { builtInState } from "../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../lib/service/store.ts";
 
-/** The answer of E14 on the built-in network, which the bare app gives to everything. */
+/** The reply of E14 for the built-in network, which the bare app sends for every request. */
 const CONSTANT = '{"key":"cost-center","read_only":false,"value":"platform"}';
 
-/** The least that an HTTP app on the same server can do: the yardstick for the service. */
+/** The smallest HTTP app on the same server, to compare the service with. */
 const serveBare = async (): Promise<string> => {
   const app = new Hono();
   app.all("*", (context) => context.body(CONSTANT, 200, { "content-type": "application/json" }));
@@ -34,7 +34,7 @@ const serveService = async (): Promise<string> => {
   return (await serve(service, 0)).url;
 };
 
-/** Run as a process of its own, told by its argument which of the two to be. Reports its memory when asked. */
+/** A process that runs one of the two, by its argument, and reports its memory on request. */
 process.on("message", () => {
   globalThis.gc?.();
   process.send?.({ memory: process.memoryUsage() });

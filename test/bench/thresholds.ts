@@ -16,12 +16,12 @@ import { createRecordingMetrics } from "../support/recording-metrics.ts";
 import { createTextSource } from "../support/text-source.ts";
 
 /*
- * What a sync of a thousand thresholds costs, in a process of its own, against a service in another.
+ * Measures the time and memory of a sync of a thousand thresholds. The service runs in another process.
  */
 
 const THRESHOLDS = 1_000;
-/** As deployed, and the largest that there is. */
-const BUDGETS = [20, 1_000];
+/** Requests per second: the default rate limit, and the largest possible one. */
+const RATE_LIMITS = [20, 1_000];
 const LAMBDA_MEMORY_MB = 512;
 
 const SUBJECT = fileURLToPath(new URL("./subjects.mjs", import.meta.url));
@@ -76,7 +76,7 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
   const apiKey = async () => BUILT_IN_API_KEYS.first;
   const own = { baseUrl: url, apiKey, paths: {}, canList: true, ambiguityWindowMs: 300_000 };
   const account = openAccounts(config, ports, own)("local");
-  if (!account) throw new Error("there is no account");
+  if (!account) throw new Error("the accounts config has no account");
   const source = createTextSource();
   const sync = async (what: string, config: string): Promise<void> => {
     source.write(config);
@@ -98,10 +98,11 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
     print(
       `  ${what.padEnd(22)}${String(requests).padStart(6)} requests${seconds.toFixed(1).padStart(7)} s   event ${Math.round(bytes / 1000)} kB   peak ${peakMb} MB`,
     );
-    if (peakMb > LAMBDA_MEMORY_MB) throw new Error("more memory than the function has");
+    if (peakMb > LAMBDA_MEMORY_MB)
+      throw new Error(`peak of ${peakMb} MB, but the function has ${LAMBDA_MEMORY_MB} MB`);
   };
 
-  print(`${THRESHOLDS} thresholds at ${requestsPerSecond} requests a second:`);
+  print(`${THRESHOLDS} thresholds at ${requestsPerSecond} requests per second:`);
   await sync("all created", configOf(500));
   await sync("nothing to change", configOf(500));
   await sync("all updated", configOf(501));
@@ -109,4 +110,4 @@ const measure = async (requestsPerSecond: number): Promise<void> => {
   service.kill();
 };
 
-for (const requestsPerSecond of BUDGETS) await measure(requestsPerSecond);
+for (const requestsPerSecond of RATE_LIMITS) await measure(requestsPerSecond);

@@ -3,19 +3,19 @@ import type { AddressInfo } from "node:net";
 import { setImmediate as letIoHappen } from "node:timers/promises";
 import { vi } from "vitest";
 
-/** What becomes of a request. The connection stays open in every case. */
+/** Behaviours of the server. The connection stays open in each of them. */
 type Silence = (response: ServerResponse) => void;
 
-/** The request is read, and never answered. */
+/** Reads the request and never answers. */
 export const noAnswer: Silence = () => {};
 
-/** The status and one byte of the body, and nothing after that. */
+/** Sends the status and one byte of the body, then nothing more. */
 export const halfABody: Silence = (response) => {
   response.writeHead(200, { "content-type": "application/x-amz-json-1.0", "content-length": 100 });
   response.write("{");
 };
 
-/** A byte a second: no pause is long, and no end comes. */
+/** Sends one byte per second without end, so that no pause is long. */
 export const endlessBody: Silence = (response) => {
   halfABody(response);
   const more = setInterval(() => response.write(" "), 1_000);
@@ -23,12 +23,12 @@ export const endlessBody: Silence = (response) => {
 };
 
 const STEP_MS = 25;
-/** Longer than any call may take. */
+/** Longer than the time limit of any call. */
 const MAX_STEPS = 60_000 / STEP_MS;
 
 /**
- * A server that takes connections and requests, and does not answer. Time is vitest's: it moves while
- * a call waits, so that nothing depends on how fast this machine is.
+ * A server that accepts connections and requests, and does not answer. Uses vitest's fake timers, which advance while
+ * a call waits, so that the speed of the machine has no effect.
  */
 export const openBlackHole = async (silence: Silence) => {
   let requests = 0;
@@ -45,7 +45,7 @@ export const openBlackHole = async (silence: Silence) => {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // `listen` on a port answers an object, not a pipe's name.
+  // For a port, `address()` returns an object. A string would be the name of a pipe.
   const { port } = server.address() as AddressInfo;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   const endpoint = `http://127.0.0.1:${port}`;
@@ -56,7 +56,7 @@ export const openBlackHole = async (silence: Silence) => {
   return {
     endpoint,
     requests: () => requests,
-    /** Lets time pass until the call is over. */
+    /** Advances time until the call ends. */
     async outcomeOf(call: Promise<unknown>): Promise<{ error?: unknown; durationMs: number }> {
       let outcome: { error?: unknown } | undefined;
       void call.then(
@@ -72,10 +72,10 @@ export const openBlackHole = async (silence: Silence) => {
         if (outcome) return { ...outcome, durationMs: step * STEP_MS };
         await vi.advanceTimersByTimeAsync(STEP_MS);
       }
-      throw new Error("the call goes on for ever");
+      throw new Error("the call does not end");
     },
     useRealTime: () => void vi.useRealTimers(),
-    /** Resolves when the caller has given up a connection. */
+    /** Resolves when the caller has closed a connection. */
     closedConnection: () => closed,
     async close(): Promise<void> {
       vi.useRealTimers();

@@ -1,6 +1,6 @@
 import type { Command } from "../../lib/engine/command.ts";
 
-/** An accepted command as the ledger holds it; `fields` go on top. */
+/** An accepted command, as in the ledger. @param fields override the defaults */
 export const commandOf = (fields: Partial<Command> = {}): Command => ({
   sender: "own",
   id: "c1",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DurableStore } from "../../lib/local/durable-store.ts";
 import { createMemoryStore, openLevelStore } from "../../lib/local/durable-store.ts";
 
-/** A store that a test can open, leave as a dead process leaves it, and open again. */
+/** A store that a test can open, abandon like a killed process, and open again. */
 export interface ReopenableStore {
   open(): Promise<DurableStore>;
   remove(): Promise<void>;

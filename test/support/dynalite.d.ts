@@ -1,11 +1,11 @@
 declare module "dynalite" {
   import type { Server } from "node:http";
 
-  /** The options that are used here; closing the server also closes its database. */
+  /** The options in use. Closing the server also closes its database. */
   export default function dynalite(options: {
-    /** LevelDB folder; absent: in memory. */
+    /** LevelDB folder; default: in memory. */
     readonly path?: string;
-    /** How long a table is CREATING, 500 unless told. */
+    /** Milliseconds in which a new table is CREATING; default: 500. */
     readonly createTableMs?: number;
   }): Server;
 }

@@ -3,16 +3,16 @@ import type { VirtualClock } from "./virtual-clock.ts";
 
 export interface ExclusiveProviderOptions {
   readonly clock: VirtualClock;
-  /** How long a background task takes. */
+  /** Duration of a background task. */
   readonly taskMs: number;
-  /** Waits while a mutation is on its way. */
+  /** Delays a mutation. */
   readonly pause: () => Promise<void>;
 }
 
 /**
- * A provider without locks that notes every overlap: a mutation of a resource that comes while
- * another one, or its background task, is under way. Containers answer with a task, policies at once.
- * The `description` of a container and the `name` of a policy say which command a mutation is of.
+ * A provider without locks that records every overlap: a mutation of a resource during another mutation of it or
+ * its background task. Containers answer with a task, policies at once. The `description` of a container and the
+ * `name` of a policy identify the command of a mutation.
  */
 export const createExclusiveProvider = ({ clock, taskMs, pause }: ExclusiveProviderOptions) => {
   const overlaps: string[] = [];
@@ -57,7 +57,7 @@ export const createExclusiveProvider = ({ clock, taskMs, pause }: ExclusiveProvi
       "GET /v1/tasks/": getTask,
     }),
     overlaps,
-    /** Commands by resource in the order of their mutations. */
+    /** Command ids by resource, in the order of their mutations. */
     sent: sent as ReadonlyMap<string, readonly string[]>,
   };
 };

@@ -1,48 +1,48 @@
-/** One call of a port, by one invocation of a function. */
+/** A call of a port during an invocation of a function. */
 export interface PortCall {
   readonly name: string;
   readonly invocation: number;
 }
 
 /**
- * Stands around every port call of a test world.
- * @param effect what the call does; with a limit, only that many entries of it
+ * Wraps every port call of a test world.
+ * @param effect makes the call; with a limit, for that many of its entries only
  */
 export type Around = <T>(call: PortCall, effect: (limit?: number) => Promise<T>) => Promise<T>;
 
 export type FaultKind =
-  /** The invocation dies instead of making the call: nothing of it runs on. */
+  /** The invocation is killed before the call, and makes no other call. */
   | "killed"
-  /** The call takes effect, and the invocation dies before it has the answer. */
+  /** The call takes effect, and the invocation is killed before it gets the reply. */
   | "killed after"
-  /** The invocation dies after the first entry of the call took effect. */
+  /** The invocation is killed after the first entry of the call took effect. */
   | "killed half-way"
-  /** The call fails without effect, and the invocation goes on. */
+  /** The call fails without effect, and the invocation continues. */
   | "fails before"
-  /** The call takes effect, its answer is lost, and the invocation goes on. */
+  /** The call takes effect, its reply is lost, and the invocation continues. */
   | "fails after"
-  /** The first entry takes effect, the others fail, and the invocation goes on. */
+  /** The first entry takes effect, the others fail, and the invocation continues. */
   | "fails half-way";
 
-/** What a call of an invocation that was killed ends with; none of them has an effect. */
+/** Error of every later call of a killed invocation. These calls have no effect. */
 class Killed extends Error {
   override readonly name = "Killed";
 }
 
-/** What a call that was made to fail ends with. */
+/** Error of a call that fails by a fault. */
 class InjectedFault extends Error {
   override readonly name = "InjectedFault";
 }
 
 export interface Faults {
   readonly around: Around;
-  /** Every call so far, by name. */
+  /** Names of all calls so far. */
   readonly calls: readonly string[];
-  /** The same with whose they are. */
+  /** All calls so far, with their invocation. */
   readonly made: readonly PortCall[];
-  /** Lets the nth call (from 1) over all invocations go wrong; others that are to stay so. */
+  /** Adds a fault to the nth call, from 1 over all invocations. Earlier faults stay. */
   strike(nth: number, kind: FaultKind): void;
-  /** Whether the invocation was killed. */
+  /** Whether an invocation was killed. */
   isDead(invocation: number): boolean;
 }
 
@@ -68,14 +68,14 @@ export const createFaults = (): Faults => {
     calls,
     made,
     async around(call, effect) {
-      if (killed.has(call.invocation)) throw new Killed("runs no more");
+      if (killed.has(call.invocation)) throw new Killed("the invocation was killed");
       made.push(call);
       const nth = calls.push(call.name);
       const kind = planned.get(nth);
       if (kind !== undefined) return strikeNow(kind, call.invocation, effect);
       const answer = await effect();
-      // Another branch of the same invocation may have been killed in the meantime.
-      if (killed.has(call.invocation)) throw new Killed("runs no more");
+      // A parallel call of the same invocation may have been killed meanwhile.
+      if (killed.has(call.invocation)) throw new Killed("the invocation was killed");
       return answer;
     },
     strike: (nth, kind) => void planned.set(nth, kind),
@@ -83,5 +83,5 @@ export const createFaults = (): Faults => {
   };
 };
 
-/** Nothing goes wrong. */
+/** Makes every call without a fault. */
 export const untouched: Around = (_call, effect) => effect();

@@ -3,13 +3,13 @@ import type { Around } from "./faults.ts";
 export interface Gate {
   readonly around: Around;
   /**
-   * Holds the next call whose name begins so.
-   * @returns `reached` resolves when the call has come; `open` lets it go on
+   * Stops the next call with this name prefix.
+   * @returns `reached` resolves when the call has arrived; `open` continues it
    */
   hold(name: string): { readonly reached: Promise<void>; readonly open: () => void };
 }
 
-/** Stops an invocation at a chosen port call, so that a test can let others go by. */
+/** Stops an invocation at a chosen port call, so that a test can run others before it continues. */
 export const createGate = (): Gate => {
   const held = new Map<string, { readonly reach: () => void; readonly opened: Promise<void> }>();
   return {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { anyCharacter } from "./schema-arbitrary.ts";
 
-/** As they stand in a URL: broken escapes, escaped separators, dots, control characters, lengths. */
+/** Path segments, as in a URL: broken escapes, escaped separators, dots, control characters, lengths. */
 const SEGMENTS: readonly string[] = [
   ...["", "%", "%z", "%zz", "%2", "%2F", "%2f..%2f", "%5C", "%00", "%0A", "%0d%0aX-A:%201", "%25"],
   ...["%2525", "%C3%28", "%ED%A0%80", "%FF", "%F0%9F%98%80", "😀", "\u0000", " ", "%20", "%09"],
@@ -18,7 +18,7 @@ const hostileSegment = fc.oneof(
   fc.string({ unit: anyCharacter }).map((text) => text.replaceAll(/[?#]/g, "")),
 );
 
-/** The path with one segment replaced, added or gone. */
+/** The path with one segment replaced, added or removed. */
 export const hostilePath = (path: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(path, fc.nat(), fc.nat(2), hostileSegment).map(([text, nth, removed, segment]) => {
     const segments = text.slice(1).split("/");
@@ -44,7 +44,7 @@ const pairWith = (name: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     .tuple(name, fc.constantFrom("", "=", "=="), fc.constantFrom(...VALUES, "v".repeat(10_000)))
     .map((parts) => parts.join(""));
 
-/** What the operation takes, with parameters unknown, empty, repeated or with broken escapes. */
+/** A query string with unknown, empty, repeated or badly escaped parameters. */
 export const hostileQuery = (
   query: fc.Arbitrary<string>,
   names: readonly string[],
@@ -53,12 +53,12 @@ export const hostileQuery = (
     .tuple(query, fc.array(pairWith(fc.constantFrom(...NAMES, ...names)), { minLength: 1 }))
     .map(([text, pairs]) => `?${[text.slice(1), ...pairs].join("&")}`);
 
-/** Methods of other operations and of none: all that Node's HTTP parser lets through to a handler. */
+/** All methods that Node's HTTP parser passes to a handler. */
 export const hostileMethod = fc.constantFrom(
   ...["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "QUERY"],
 );
 
-/** Values that a header can carry; none of them opens anything. */
+/** Valid header values without a valid API key. */
 export const hostileAuthorization = fc.constantFrom(
   ...["", "apikey", "apikey ", "apikey  x", "apikey x y", "apikey\tx", "Bearer x", "Basic eDp4"],
   ...["apikey 2001_5eed", "apikey null", "apikey undefined", "apikey __proto__", "apikey \u00ff"],

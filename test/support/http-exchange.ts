@@ -2,18 +2,18 @@ import { formatWireJson, parseWireJson } from "../../lib/contract/json.ts";
 import type { Fetch } from "./provider.ts";
 
 export interface SentRequest {
-  /** Written as wire JSON: a bigint becomes a plain number. */
+  /** Body, sent as JSON; a bigint becomes a JSON number. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Raw body, sent instead of `body`. */
   readonly text?: string | Uint8Array<ArrayBuffer>;
-  /** On top of a valid key and, with a body, `application/json`; null removes one. */
+  /** Headers in addition to a valid key and, with a body, `application/json`. null removes a header. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Parsed wire JSON, whole numbers beyond 2^53 as bigint; undefined when there is no body. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read into answers of every shape
+  /** Parsed JSON, with integers over 2^53 as bigint; undefined without a body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read fields of any reply
   readonly body: any;
   readonly headers: Headers;
 }
@@ -28,7 +28,7 @@ const toHeaders = (apiKey: string, hasBody: boolean, changes: SentRequest["heade
   return headers;
 };
 
-/** Speaks the interface's JSON over HTTP, with a key unless a request says otherwise. */
+/** Sends JSON requests over HTTP, with a valid API key by default. */
 export const createExchange =
   (fetch: Fetch, baseUrl: string, apiKey: string) =>
   async (method: string, path: string, sent: SentRequest = {}): Promise<Answer> => {

@@ -9,12 +9,12 @@ const html504 = (): Response =>
     headers: { "content-type": "text/html" },
   });
 
-/** Longer than any client of ours waits for one answer. */
+/** Longer than any client waits for a reply. */
 export const SLOW_MS = 60_000;
 
 /**
- * What may go wrong on the way to an app and back. "Before" means that the request never reached it,
- * "after" that it has taken effect.
+ * Faults between a client and an app. "Before the effect": the request never reached the app. "After the effect": the
+ * request took effect.
  */
 const FAULTS = {
   "fails before the effect": async () => json(500, { message: "internal error" }),
@@ -43,7 +43,7 @@ const FAULTS = {
     const reply = await send();
     const { status, headers } = reply;
     return new Response((await reply.text()).slice(0, -5) || "<html>", {
-      // A reply without content cannot be cut; a broken one has some.
+      // A 204 has no content that could be cut off.
       status: status === 204 ? 200 : status,
       headers,
     });
@@ -66,15 +66,15 @@ const FAULTS = {
 export type HttpFault = keyof typeof FAULTS;
 
 export interface HttpFaults {
-  /** The app with the faults around it. */
+  /** The app, wrapped with the faults. */
   readonly fetch: Fetch;
-  /** Lets the next matching requests go wrong, one after the other; those after them pass. */
+  /** Applies one fault to each of the next matching requests. Later requests pass. */
   strike(...faults: readonly HttpFault[]): void;
-  /** How many matching requests have come. */
+  /** Number of matching requests so far. */
   seen(): number;
 }
 
-/** Stands around an app, `fetch` in and `fetch` out. */
+/** Wraps the `fetch` of an app with faults. */
 export const createHttpFaults = (
   app: Fetch,
   clock: Clock,

@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { build } from "esbuild";
 
-/** A TypeScript file made runnable for every Node version that the project supports. */
+/** A TypeScript file, bundled so that every supported Node version can run it. */
 export interface Program {
-  /** Starts it and kills it, with SIGKILL, after it has printed so many lines; answers all it printed. */
+  /** Runs the file and kills it with SIGKILL after some lines of output. Resolves with its output. */
   runUntilKilled(args: readonly string[], afterLines: number): Promise<readonly string[]>;
-  /** Runs it to its end; answers its exit status, or the signal that ended it. */
+  /** Runs the file to its end. Resolves with its exit status or the signal that ended it. */
   run(args: readonly string[]): Promise<number | NodeJS.Signals | null>;
   remove(): Promise<void>;
 }
 
 export const buildProgram = async (entry: string): Promise<Program> => {
-  // Below node_modules, so that the packages that stay outside of the bundle are found.
+  // Below node_modules, so that Node finds the packages that are not in the bundle.
   const directory = await mkdtemp(join("node_modules", ".skyhook-test-"));
   const outfile = join(directory, "program.mjs");
   await build({

@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/platform/ports/clock.ts";
 import { silentLog } from "./logs.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
-/** The ledger of a local run in the folder; absent: in memory. */
+/** The ledger of a local run. @param folder default: in memory */
 export const openLedgerIn = (
   directory: string | undefined,
   clock: Clock = createVirtualClock(),

@@ -5,11 +5,11 @@ type Level = Exclude<keyof Log, "with">;
 export interface LogLine {
   readonly level: Level;
   readonly message: string;
-  /** With the bound fields of the log. */
+  /** Fields of the line, including the bound ones. */
   readonly fields: LogFields;
 }
 
-/** Keeps every line, for tests of the log. */
+/** A log that keeps its lines. */
 export const createRecordingLog = (): Log & { readonly lines: readonly LogLine[] } => {
   const lines: LogLine[] = [];
   const logOf = (bound: LogFields): Log => {
@@ -29,7 +29,7 @@ export const createRecordingLog = (): Log & { readonly lines: readonly LogLine[]
   return { lines, ...logOf({}) };
 };
 
-/** Drops every line. */
+/** A log that drops its lines. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,

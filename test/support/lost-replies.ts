@@ -2,7 +2,7 @@ import { createHttpFaults, type HttpFault, type HttpFaults } from "./http-faults
 import { startProvider } from "./provider.ts";
 import { createWorld, type WorldOptions } from "./world.ts";
 
-/** How the reply to a mutation gets lost. */
+/** Faults that lose the reply to a mutation. */
 export const LOSSES = [
   "the connection breaks before the effect",
   "the connection breaks after the effect",
@@ -30,11 +30,11 @@ export const createLossyWorld = async (
     },
   });
   const [first] = started;
-  if (!first) throw new Error("the world has asked for no provider");
+  if (!first) throw new Error("the world has not requested a provider");
   return {
     world,
     records: first.service.records,
-    /** Mutations that have been sent. */
+    /** Number of mutations sent. */
     sent: first.faults.seen,
     service: first.service.fetch,
   };

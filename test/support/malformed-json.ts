@@ -5,7 +5,7 @@ type Path = readonly (string | number)[];
 
 const quote = (text: string): string => JSON.stringify(text);
 
-/** One of each kind of value that a careless or hostile sender puts anywhere. */
+/** One of each kind of value that a careless or hostile sender may use in any place. */
 const VALUES: readonly string[] = [
   ...["null", "true", "false", "0", "-0", "-1", "1.5", "1e2", "1e400", "-1e400", "1e-400"],
   ...["2147483648", "9007199254740992", "9007199254740993", "-9007199254740993"],
@@ -20,7 +20,7 @@ const VALUES: readonly string[] = [
   `${'{"a":'.repeat(10_000)}0${"}".repeat(10_000)}`,
 ];
 
-/** What is not JSON at all, though some readers take it. */
+/** Texts that are not JSON, although some parsers accept them. */
 const BROKEN = [
   "",
   " ",
@@ -36,7 +36,7 @@ const BROKEN = [
   "[1,]",
 ];
 
-/** Names that no field has. Some of them mean something to objects, some are hardly names. */
+/** Names of unknown fields. Some are properties of objects, others are empty or have control characters. */
 export const STRANGE_NAMES: readonly string[] = [
   ...["why", " ", ".", "0", "__proto__", "constructor", "prototype", "toString", "valueOf"],
   ...["hasOwnProperty", "then", "toJSON", "isLosslessNumber", "\ud800", "\u0000", "😀", "name "],
@@ -50,7 +50,7 @@ const hostileValue = fc.oneof(
 );
 const hostileKey = fc.constantFrom("", ...STRANGE_NAMES);
 
-/** Where the two stand in a value, until it is text and the hostile text can take their place. */
+/** Placeholders in a value, which hostile texts replace after serialisation. */
 const VALUE_HERE = "@value@";
 const KEY_HERE = "@key@";
 
@@ -78,7 +78,7 @@ const changeAt = (value: unknown, path: Path, change: (found: unknown) => unknow
   return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 };
 
-/** The nth of the places in a value that are wanted, or the value itself. */
+/** The nth selected place in a value, or the value itself. */
 const placeIn = (value: unknown, nth: number, isWanted: (path: Path) => boolean): Path => {
   const places = pathsIn(value).filter(isWanted);
   return places[nth % places.length] ?? [];
@@ -107,7 +107,7 @@ const shortened = (value: unknown, nth: number): string => {
   );
 };
 
-/** The JSON of an object with one more field. */
+/** The JSON of an object with one additional field. */
 export const extended = (value: unknown, key: string, raw: string): string =>
   write({ ...(isObject(value) ? value : {}), [KEY_HERE]: VALUE_HERE }, raw, key);
 
@@ -116,7 +116,7 @@ const repeated = (value: unknown, nth: number, raw: string): string => {
   return extended(value, String(key), raw);
 };
 
-/** The JSON of a value with one thing wrong in it. */
+/** The JSON of a value with one mistake. */
 export const malformedJson = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.tuple(valid, fc.nat(), hostileValue).map((a) => replaced(...a)) },
@@ -141,12 +141,12 @@ const insert = (text: string, nth: number, bytes: readonly number[]): Uint8Array
   return Buffer.concat([whole.subarray(0, at), Buffer.from(bytes), whole.subarray(at)]);
 };
 
-/** Alone, cut off, overlong, half of an emoji, NUL, and the marks of other encodings. */
+/** Invalid UTF-8: a lone continuation byte, cut off, overlong, half of an emoji, NUL, other byte order marks. */
 const BAD_BYTES = [[0xff], [0xe2, 0x82], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0], [0xfe, 0xff]];
 const BYTE_ORDER_MARK = "\ufeff";
 const BODY_LIMIT = 1_048_576;
 
-/** Good JSON in bytes that are not: wrong encodings, a byte order mark, more than is ever read. */
+/** Valid JSON in invalid bytes: wrong encodings, a byte order mark, more bytes than are ever read. */
 export const malformedBytes = (valid: fc.Arbitrary<unknown>): fc.Arbitrary<Uint8Array> => {
   const text = valid.map((value) => formatWireJson(value));
   return fc.oneof(

@@ -1,11 +1,11 @@
 import type { Ledger, LedgerItem } from "../../lib/platform/ports/ledger.ts";
 
-/** DynamoDB's limit; the names of attributes, which count there too, are left out here. */
+/** Maximum size of an item in DynamoDB. DynamoDB also counts attribute names, which are not counted here. */
 const MAX_ITEM_BYTES = 400 * 1024;
 
-/** A ledger in memory, at once consistent. It passes the same contract suite as the one on DynamoDB. */
+/** A strongly consistent ledger in memory. It passes the same contract suite as the DynamoDB adapter. */
 export const createMemoryLedger = (): Ledger => {
-  // A stored value is text, so that no caller shares an object with the store.
+  // Values are stored as JSON, so that no caller shares an object with the store.
   const stored = new Map<string, Omit<LedgerItem, "value"> & { readonly valueText: string }>();
 
   return {

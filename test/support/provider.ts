@@ -15,9 +15,9 @@ export interface Provider {
 }
 
 /**
- * The embedded service with the built-in world, its records open to the test.
- * @param taskDurationMs how long a background task takes
- * @param state what it begins with
+ * The embedded service with the built-in records, which the test can read.
+ * @param taskDurationMs duration of a background task
+ * @param state initial records
  */
 export const startProvider = async (
   clock: Clock,
@@ -38,8 +38,8 @@ export const startProvider = async (
   return {
     apiKey: BUILT_IN_API_KEYS.first,
     fetch: service.fetch,
-    /** The committed records of one collection. */
-    // biome-ignore lint/suspicious/noExplicitAny: tests read into records of every shape
+    /** Committed records of a collection. */
+    // biome-ignore lint/suspicious/noExplicitAny: tests read fields of any record
     async records(collection: string): Promise<readonly any[]> {
       return [...(await store.load())]
         .filter(([key]) => key.startsWith(`${collection}/`))
@@ -54,25 +54,25 @@ export const json = (status: number, body: unknown, headers: Record<string, stri
     headers: { "content-type": "application/json", ...headers },
   });
 
-/** A network error after the request has left, as fetch tells of it. */
+/** The error of fetch for a network failure after the request was sent. */
 export const connectionLost = (): TypeError =>
   new TypeError("fetch failed", {
     cause: Object.assign(new Error("reset"), { code: "ECONNRESET" }),
   });
 
 export interface SeenRequest {
-  /** Method and path without query: `PATCH /cloud/v1/…`. */
+  /** Method and path, without the query: `PATCH /cloud/v1/…`. */
   readonly target: string;
   readonly query: URLSearchParams;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read into bodies of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read fields of any body
   readonly body: any;
 }
 
 type Answer = (request: SeenRequest) => Response | Error | Promise<Response>;
 
 /**
- * A provider that answers what the test says, for states that the service does not reach: by the
- * beginning of method and path, the longest that fits. Everything else is 404.
+ * A provider with the answers of the test, for states that the service does not reach. The longest matching prefix of
+ * method and path selects the answer; other requests get 404.
  */
 export const scriptProvider = (answers: Readonly<Record<string, Answer>>) => {
   const requests: SeenRequest[] = [];
@@ -80,7 +80,7 @@ export const scriptProvider = (answers: Readonly<Record<string, Answer>>) => {
   return {
     apiKey: "none",
     requests,
-    /** How often requests that begin so have come. */
+    /** Number of requests with this prefix. */
     count: (prefix: string): number =>
       requests.filter(({ target }) => target.startsWith(prefix)).length,
     answer(prefix: string, answer: Answer): void {

@@ -25,13 +25,13 @@ type SizedEntry = Pick<PutEntry, "Source" | "DetailType" | "Detail">;
 const bytesOf = (entry: SizedEntry): number =>
   14 + Buffer.byteLength(entry.Source + entry.DetailType + entry.Detail);
 
-/** Why PutEvents refuses the size of entries that each have a time; undefined when it does not. */
+/** Error message of PutEvents for the size of entries with a time; undefined if they are small enough. */
 export const refusalOfSize = (entries: readonly SizedEntry[]): string | undefined =>
   entries.reduce((sum, entry) => sum + bytesOf(entry), 0) > 262_144
     ? "Total size of the entries in the request is over the limit."
     : undefined;
 
-/** PutEvents with its two limits, as its documentation has them; `accept` gets what passes. */
+/** PutEvents with its two documented limits. @param accept receives the accepted entries */
 export const answerPutEvents = (
   request: SentRequest,
   accept: (entry: PutEntry) => void,

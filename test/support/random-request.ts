@@ -40,7 +40,7 @@ export interface DescribedOperation extends z.output<typeof operation> {
   readonly path: string;
 }
 
-/** Everything that the document says can be asked. */
+/** Every operation of the OpenAPI document. */
 export const readDocument = (document: OpenApiDocument) => {
   const { paths, components } = openApi.parse(document);
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -57,18 +57,18 @@ export const readDocument = (document: OpenApiDocument) => {
 
 export interface World extends Around {
   readonly apiKey: string;
-  /** Path parameters that together lead to something. */
+  /** Path parameters that together identify an existing resource. */
   readonly places: readonly Readonly<Record<string, unknown>>[];
-  /** Fields of a body that together name something. */
+  /** Fields of a body that together identify an existing resource. */
   readonly targets: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** A request before it is a `Request`, so that a failing one can be read. */
+/** The parts of a request, readable in the output of a failed test. */
 export interface RandomRequest {
   readonly method: string;
-  /** As in the URL, escapes and all. */
+  /** Path as in the URL, with its escapes. */
   readonly path: string;
-  /** Empty or with its question mark. */
+  /** Query with its question mark, or empty. */
   readonly query: string;
   readonly authorization: string | null;
   readonly contentType: string | null;
@@ -80,7 +80,7 @@ type Parts = { readonly [Part in keyof RandomRequest]: fc.Arbitrary<RandomReques
 const fill = (path: string, values: Readonly<Record<string, unknown>>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
 
-/** URLs resolve these two, which JSON Schema has no words for; the contract refuses them. */
+/** URLs resolve these two segments. JSON Schema cannot exclude them; the contract refuses them. */
 const isOneSegment = (value: unknown): boolean => value !== "." && value !== "..";
 
 const pathsTo = ({ path, parameters }: DescribedOperation, world: World): fc.Arbitrary<string> => {
@@ -142,7 +142,7 @@ const fittingParts = (described: DescribedOperation, world: World): Parts => {
 };
 
 const hostileParts = (described: DescribedOperation, world: World, fitting: Parts): Parts => {
-  // An operation that takes no body is sent one all the same.
+  // Also for an operation without a body.
   const bodies = bodiesTo(described, world) ?? fc.constant({ name: "x" });
   const names = described.parameters.filter((one) => one.in === "query").map(({ name }) => name);
   return {
@@ -158,16 +158,16 @@ const hostileParts = (described: DescribedOperation, world: World, fitting: Part
   };
 };
 
-/** Requests that the document allows. */
+/** Requests that the OpenAPI document allows. */
 export const fittingRequests = (described: DescribedOperation, world: World) =>
   fc.record<RandomRequest>(fittingParts(described, world));
 
 export interface StrangeRequest extends RandomRequest {
-  /** The name in the query or the body that the document does not have. */
+  /** The unknown name in the query or the body. */
   readonly strange: string;
 }
 
-/** Requests that the document would allow, were it not for one name. */
+/** Requests that the OpenAPI document allows, except for one unknown name. */
 export const strangeRequests = (described: DescribedOperation, world: World) => {
   const fitting = fc.record<RandomRequest>(fittingParts(described, world));
   const names = fc.constantFrom(...STRANGE_NAMES);
@@ -190,7 +190,7 @@ export const strangeRequests = (described: DescribedOperation, world: World) => 
   return fc.oneof(inQuery, inBody);
 };
 
-/** Requests with one part that is wrong, or with all of them wrong. */
+/** Requests with one invalid part, or with all parts invalid. */
 export const malformedRequests = (described: DescribedOperation, world: World) => {
   const fitting = fittingParts(described, world);
   const hostile = hostileParts(described, world, fitting);
@@ -208,8 +208,8 @@ export const malformedRequests = (described: DescribedOperation, world: World) =
 };
 
 /**
- * The request as the service meets it. `Request` itself refuses some methods, and a body with GET; on
- * the wire there are both.
+ * The request as the service receives it. `Request` itself refuses some methods, and a body with GET, which are
+ * both possible over HTTP.
  */
 export const toRequest = (sent: RandomRequest): Request => {
   const headers = new Headers();

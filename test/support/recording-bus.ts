@@ -3,31 +3,31 @@ import { EVENT_DATA, metadataSchema } from "../../lib/events/catalogue.ts";
 import type { BusEntry, PublishOutcome } from "../../lib/platform/ports/bus.ts";
 import type { JsonObject, Ledger } from "../../lib/platform/ports/ledger.ts";
 
-/** EventBridge takes 256 kB an entry; ours stay below this. */
+/** Maximum size of an event, below the 256 kB of EventBridge. */
 const MAX_EVENT_BYTES = 200_000;
 
 interface PublishedEvent {
   readonly detailType: string;
   readonly id: string;
   readonly metadata: z.output<typeof metadataSchema>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read into data of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read fields of any data
   readonly data: any;
 }
 
 export interface RecordingBus {
   publish(entries: readonly BusEntry[]): Promise<readonly PublishOutcome[]>;
   /**
-   * Everything that was taken, in order, each publication by itself.
-   * @throws Error when any of it broke the catalogue or told of something that was not durable
+   * All accepted events in order; an event that was published twice is there twice.
+   * @throws Error if an event is not valid by the catalogue, or reports a state that was not durable
    */
   published(): readonly PublishedEvent[];
-  /** What was wrong with anything that was published. */
+  /** Problems of all published events. */
   broken(): readonly string[];
-  /** As `published`, of what was right. */
+  /** As `published`, without the invalid events. */
   seen(): readonly PublishedEvent[];
-  /** Everything that was taken, right or wrong, as it came. */
+  /** All accepted entries, valid or not, unchanged. */
   taken(): readonly BusEntry[];
-  /** Entries of which this is true fail until it is set again. */
+  /** Entries fail for which this returns true. */
   refuse(isRefused: (entry: BusEntry) => boolean): void;
 }
 
@@ -49,7 +49,7 @@ const DURABLE_STATUS: Record<string, string> = {
   CommandCancelled: "cancelled",
 };
 
-/** What the event says must be in the ledger already. */
+/** Checks that the ledger has the state that the event reports. @returns the problem, or undefined */
 const liesAbout = async (
   ledger: Ledger,
   sender: string,
@@ -58,10 +58,11 @@ const liesAbout = async (
   const { detailType, metadata, data } = event;
   const asker = metadata.sender ?? sender;
   const command = await stateOf(ledger, `command#${asker}/${metadata.commandId}`);
-  if (detailType === "CommandAccepted") return command ? undefined : "a command not in the ledger";
+  if (detailType === "CommandAccepted")
+    return command ? undefined : "a command that is not in the ledger";
   if (detailType === "CommandResolved") {
     const item = await ledger.read(`command#${asker}/${metadata.commandId}`);
-    return item?.value.resolution ? undefined : "a finding that nobody has kept";
+    return item?.value.resolution ? undefined : "a resolution that is not in the ledger";
   }
   const wanted = DURABLE_STATUS[detailType];
   if (wanted !== undefined) {
@@ -75,7 +76,7 @@ const liesAbout = async (
   return task && task.status !== "open" && isTrue ? undefined : `a ${task?.status} task`;
 };
 
-/** Why the catalogue would not know the event, or undefined. */
+/** Checks the event against the catalogue. @returns the problem, or undefined */
 const breaksCatalogue = (entry: BusEntry): string | undefined => {
   const detail = detailSchema.safeParse(entry.detail);
   if (!detail.success) return z.prettifyError(detail.error);
@@ -90,7 +91,7 @@ const breaksCatalogue = (entry: BusEntry): string | undefined => {
     : undefined;
 };
 
-/** A bus that keeps what it takes, and checks each event against the catalogue and the ledger. */
+/** A bus that keeps its events, and checks each against the catalogue and the ledger. */
 export const createRecordingBus = (ledger: Ledger, sender: string): RecordingBus => {
   const taken: PublishedEvent[] = [];
   const entriesTaken: BusEntry[] = [];
@@ -108,8 +109,8 @@ export const createRecordingBus = (ledger: Ledger, sender: string): RecordingBus
     const { metadata, data } = detailSchema.parse(entry.detail);
     const event = { detailType: entry.detailType, id: metadata.id, metadata, data };
     const lie = await liesAbout(ledger, sender, event);
-    if (lie !== undefined) broken.push(`${entry.detailType} tells of ${lie}`);
-    // One id is one fact: it is told in the same words every time.
+    if (lie !== undefined) broken.push(`${entry.detailType} reports ${lie}`);
+    // Events with the same id report the same fact and must be equal.
     const text = JSON.stringify([entry.detailType, data]);
     if ((texts.get(event.id) ?? text) !== text) broken.push(`${event.id} has two contents`);
     texts.set(event.id, text);

@@ -1,7 +1,7 @@
 import type { Measurement, Metrics } from "../../lib/platform/ports/metrics.ts";
 
 export interface RecordingMetrics extends Metrics {
-  /** What was counted: name and values of dimensions. */
+  /** All counts: the name and the values of the dimensions. */
   readonly counted: readonly string[];
   readonly measured: readonly Measurement[];
 }

@@ -1,9 +1,9 @@
 import type { AccountsConfig } from "../../lib/provider/accounts-config.ts";
 import { toAccountsConfig } from "../../lib/provider/accounts-config.ts";
 
-/** Details of `CommandRequested` events, as senders write them. */
+/** Details of `CommandRequested` events. */
 
-/** The account `local`, which these AWS accounts and our own may use for everything. */
+/** The account `local`, with all rights for these AWS accounts and our own. */
 export const shared = (...senders: readonly string[]): AccountsConfig =>
   toAccountsConfig({ accounts: [{ name: "local", senders: ["own", ...senders] }] });
 
@@ -14,7 +14,7 @@ export const SUSPENDED_INSTANCE = "6c6aa80f-7836-4dc2-a2ae-125e248be476";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A request of any shape under a command id; `data` and `metadata` go on top. */
+/** A request with a command id. @param data and `metadata` override the defaults */
 export const requestOf = (commandId: string, data: Fields, metadata: Fields = {}) => ({
   metadata: { id: `event-${commandId}`, commandId, ...metadata },
   data,

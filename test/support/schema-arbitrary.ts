@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import * as z from "zod";
 
-/** What a request's schema may be made of in our document; another keyword is an error, not skipped. */
+/** The JSON Schema keywords in requests of the OpenAPI document. Another keyword is an error. */
 export const schemaNode = z.strictObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -41,13 +41,13 @@ export const schemaNode = z.strictObject({
 export type SchemaNode = z.output<typeof schemaNode>;
 
 export interface Around {
-  /** The document's `components.schemas`. */
+  /** `components.schemas` of the document. */
   readonly components: Readonly<Record<string, unknown>>;
-  /** Values that exist in the world, by field name: without them almost every request is a miss. */
+  /** Ids of existing resources by field name. Without them almost every request would answer 404. */
   readonly known: ReadonlyMap<string, readonly unknown[]>;
 }
 
-/** A node together with the field whose value it describes. */
+/** A schema node and the name of its field. */
 interface Field {
   readonly node: SchemaNode;
   readonly name: string;
@@ -55,8 +55,8 @@ interface Field {
 }
 
 /**
- * Any character but half an emoji: that has no UTF-8 form, so it is not a text. fast-check's own unit
- * "binary" is the same and takes a second to make.
+ * Any character except half an emoji, which has no UTF-8 form. fast-check's own unit "binary" is the same, but takes a
+ * second to create.
  */
 export const anyCharacter = fc
   .oneof(fc.integer({ min: 0, max: 0xd7_ff }), fc.integer({ min: 0xe0_00, max: 0x10_ff_ff }))
@@ -103,7 +103,7 @@ const textOf = (node: SchemaNode): fc.Arbitrary<unknown> => {
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, "u"));
   if (format !== undefined) {
     const arbitrary = BY_FORMAT[format];
-    if (arbitrary === undefined) throw new Error(`no values for the format ${format}`);
+    if (arbitrary === undefined) throw new Error(`format ${format}: not supported; add it here`);
     return arbitrary;
   }
   if (maxLength === undefined) return anyText(minLength, 40);
@@ -112,10 +112,10 @@ const textOf = (node: SchemaNode): fc.Arbitrary<unknown> => {
 
 const repeat = (times: number) => (text: string) => text.repeat(times);
 
-/** Where readers lose digits, and the limit. */
+/** Integers at which parsers lose digits, and the maximum. */
 const UINT64_EDGES = [0n, 1n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n - 1n];
 
-/** The document gives no maximum, so some are beyond what the format can hold. */
+/** The document has no maximum, so some values exceed the format. */
 const anyUint64 = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...UINT64_EDGES) },
   { weight: 3, arbitrary: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) },
@@ -168,7 +168,7 @@ const ofType = (type: string, field: Field): fc.Arbitrary<unknown> => {
     case "object":
       return objectOf(field);
     default:
-      throw new Error(`no values for the type ${type}`);
+      throw new Error(`type ${type}: not supported; add it here`);
   }
 };
 
@@ -206,6 +206,6 @@ const arbitraryOf = (field: Field): fc.Arbitrary<unknown> => {
     : fc.oneof(...branches.map((branch) => arbitraryOf({ ...field, node: branch })));
 };
 
-/** Values of the wire form that the schema takes; rules across fields are beyond a schema's words. */
+/** Values that the schema accepts. Cross-field rules are not part of a schema. */
 export const valuesOf = (node: SchemaNode, name: string, around: Around): fc.Arbitrary<unknown> =>
   arbitraryOf({ node, name, around });

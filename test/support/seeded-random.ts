@@ -2,9 +2,9 @@ import type { Random } from "../../lib/platform/ports/random.ts";
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0");
 
-/** Chance that repeats: the same seed gives the same fractions and the same, ever growing, UUIDs. */
+/** Repeatable random values: the same seed gives the same fractions and the same ascending UUIDs. */
 export const createSeededRandom = (seed = 1): Random => {
-  // mulberry32: small, well spread, and enough for tests.
+  // mulberry32: small, and random enough for tests.
   let state = seed >>> 0;
   const next32 = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -24,15 +24,15 @@ export interface SkyhookProcess {
   readonly child: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Resolves when stderr or stdout holds the text; rejects when the program ends first. */
+  /** Resolves when stdout or stderr contains the text. Rejects if the program ends before. */
   printed(text: string): Promise<void>;
-  /** Resolves with the exit status, or the signal that ended it. */
+  /** Resolves with the exit status or the signal that ended the program. */
   ended(): Promise<number | NodeJS.Signals | null>;
 }
 
 /**
- * Starts the built program, as its `bin` does.
- * @param launcher a command that runs the command behind it
+ * Starts the built program, like its `bin`.
+ * @param launcher a command that runs the command in its arguments
  */
 export const startSkyhook = (
   args: readonly string[],
@@ -86,14 +86,14 @@ export const runSkyhook = async (
   return { exitCode, stdout: program.stdout(), stderr: program.stderr() };
 };
 
-/** The events of `--json`; every line of stdout must be one. A killed program may cut the last. */
+/** The events of `--json`, one per line of stdout. A killed program may cut off the last line. */
 export const eventsIn = (stdout: string, isCut = false): readonly PublishedEvent[] => {
   const lines = stdout.split("\n");
   const whole = isCut ? lines.slice(0, -1) : lines.filter((line) => line !== "");
   return whole.map((line) => eventSchema.parse(JSON.parse(line)));
 };
 
-/** Each fact once, in the order of first being told. */
+/** Events without repetitions, in the order of first publication. */
 export const distinct = (events: readonly PublishedEvent[]): readonly PublishedEvent[] =>
   events.filter(
     ({ detail }, index) =>

@@ -3,20 +3,20 @@ import { TextDecoder } from "node:util";
 export interface StubReply {
   readonly status: number;
   readonly body: unknown;
-  /** Beside the content type. */
+  /** Headers in addition to the content type. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface SentRequest {
-  /** From the target header: `SendMessage`. */
+  /** Operation of the target header, such as `SendMessage`. */
   readonly operation: string;
   readonly body: unknown;
 }
 
-/** An `Error` is a connection that broke. */
+/** An `Error` stands for a broken connection. */
 export type StubAnswer = (request: SentRequest) => StubReply | Error;
 
-/** The replies one after the other, the last one for ever. */
+/** The replies in order. The last one repeats. */
 export const inTurn = (...replies: readonly [StubReply | Error, ...(StubReply | Error)[]]) => {
   let asked = 0;
   return (): StubReply | Error => {
@@ -25,7 +25,7 @@ export const inTurn = (...replies: readonly [StubReply | Error, ...(StubReply | 
   };
 };
 
-/** Stands where the AWS SDK's HTTP handler stands, and records what would leave. */
+/** Replaces the HTTP handler of the AWS SDK, and records its requests. */
 export const createStubAws = (answer: StubAnswer) => {
   const requests: SentRequest[] = [];
   const handle = async (sent: { headers: Record<string, string>; body?: Uint8Array }) => {

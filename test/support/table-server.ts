@@ -8,9 +8,9 @@ import {
 import dynalite from "dynalite";
 import { LEDGER_TABLE } from "../../lib/platform/aws/dynamodb-ledger.ts";
 
-/** A DynamoDB server in this process: dynalite, the double that the DynamoDB adapter is tested on. */
+/** A DynamoDB server in this process: dynalite, the test double for the DynamoDB adapter. */
 export interface TableServer {
-  /** For any number of DynamoDB clients, each to be destroyed before the server is closed. */
+  /** Options for any number of DynamoDB clients. Destroy each client before you close the server. */
   readonly clientConfig: DynamoDBClientConfig;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const startTableServer = async (path: string | undefined): Promise<TableServer> 
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") {
-    throw new Error("the table server listens on no port");
+    throw new Error("the table server has no port");
   }
   return {
     clientConfig: {
@@ -31,7 +31,7 @@ const startTableServer = async (path: string | undefined): Promise<TableServer> 
     },
     close: () =>
       new Promise((resolve, reject) => {
-        // Dynalite passes null, where a plain server passes undefined, when all went well.
+        // Without an error dynalite passes null, other servers undefined.
         server.close((error) => (error ? reject(error) : resolve()));
       }),
   };
@@ -40,17 +40,17 @@ const startTableServer = async (path: string | undefined): Promise<TableServer> 
 const createLedgerTable = async (client: DynamoDBClient, tableName: string): Promise<void> => {
   await client.send(new CreateTableCommand({ ...LEDGER_TABLE, TableName: tableName }));
   const describe = new DescribeTableCommand({ TableName: tableName });
-  // Dynalite takes some timer ticks for it, less than one request.
+  // Dynalite needs a few timer ticks, less than a request takes.
   for (let request = 1; request <= 100; request += 1) {
     const { Table } = await client.send(describe);
     if (Table?.TableStatus === "ACTIVE") return;
   }
-  throw new Error(`table ${tableName} does not become active`);
+  throw new Error(`table ${tableName} is still not active`);
 };
 
 /**
- * Starts a server that has the ledger's table.
- * @param path folder to keep it in; absent: in memory
+ * Starts a server with the ledger's table.
+ * @param path folder of its data; default: in memory
  */
 export const openTableServer = async (tableName: string, path?: string): Promise<TableServer> => {
   const server = await startTableServer(path);

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { ConfigSource } from "../../lib/platform/ports/config-source.ts";
 
 export interface TextSource extends ConfigSource {
-  /** What is read from now on; undefined: there is no config. */
+  /** Text of the config from now on; undefined for a missing config. */
   write(text: string | undefined): void;
 }
 
-/** A config that the test writes. */
+/** A config source with a text of the test. */
 export const createTextSource = (first?: string): TextSource => {
   let text = first;
   return {

@@ -7,11 +7,11 @@ interface Sleeper {
 }
 
 export interface VirtualClock extends Clock {
-  /** Moves time on, waking sleepers in the order in which they are due; what they start may sleep again. */
+  /** Advances time and wakes sleepers in order of their due time. Woken code may sleep again. */
   advance(durationMs: number): Promise<void>;
 }
 
-/** Time that stands still until the test moves it. Starts at 2026-01-01T00:00:00Z unless told. */
+/** A clock that only the test advances. Default start: 2026-01-01T00:00:00Z. */
 export const createVirtualClock = (startAt = Date.UTC(2026, 0, 1)): VirtualClock => {
   let now = startAt;
   const sleepers = new Set<Sleeper>();

@@ -8,7 +8,7 @@ import type { Secrets } from "../../lib/platform/ports/secrets.ts";
 import { type Client, createClient } from "../../lib/provider/client.ts";
 import type { Fetch, Provider } from "./provider.ts";
 
-/** Makes a port call by its name; with a limit the effect is that of so many entries only. */
+/** Makes a port call by its name; with a limit, for that many entries only. */
 export type Call = <T>(name: string, effect: (limit?: number) => Promise<T>) => Promise<T>;
 
 const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
@@ -17,7 +17,7 @@ const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
   listDue: (until, limit) => call("ledger.listDue", () => ledger.listDue(until, limit)),
 });
 
-/** The port never rejects: what goes wrong is an outcome of each entry, unless we are dead. */
+/** The port never rejects: a failure is an outcome of each entry, unless the invocation was killed. */
 const watchedBus = (call: Call, bus: EventBus): EventBus => ({
   publish: async (entries) => {
     const failed = { kind: "failed", code: "fault", message: "" } as const;
@@ -35,7 +35,7 @@ const watchedBus = (call: Call, bus: EventBus): EventBus => ({
 
 type Ports = Pick<CommandDeps, "bus" | "ledger" | "queue" | "waker">;
 
-/** The same ports, each of whose calls is made by `call`. */
+/** The same ports, with every call made by `call`. */
 export const watchedPorts = (call: Call, { ledger, queue, bus, waker }: Ports): Ports => ({
   ledger: watchedLedger(call, ledger),
   queue: { send: (message) => call("queue.send", () => queue.send(message)) },
@@ -43,26 +43,26 @@ export const watchedPorts = (call: Call, { ledger, queue, bus, waker }: Ports): 
   waker: { wakeAt: (at) => call("waker.wakeAt", () => waker.wakeAt(at)) },
 });
 
-/** The same secrets, each read of which is made by `call`. */
+/** The same secrets, with every read made by `call`. */
 export const watchedSecrets = (call: Call, secrets: Secrets): Secrets => ({
   read: (reference) => call(`secrets.read ${reference}`, () => secrets.read(reference)),
 });
 
-/** The same config, each read of which is made by `call`. */
+/** The same config source, with every read made by `call`. */
 export const watchedSource = (call: Call, source: ConfigSource): ConfigSource => ({
   name: source.name,
   read: () => call("source.read", () => source.read()),
 });
 
-/** The way to the provider, each request on which is made by `call`. */
+/** The same `fetch`, with every request made by `call`. */
 export const watchedFetch =
   (call: Call, { fetch }: Pick<Provider, "fetch">): Fetch =>
   (request) =>
     call(`fetch ${request.method} ${new URL(request.url).pathname}`, () => fetch(request));
 
-/** A client of the provider each of whose requests is made by `call`. */
+/** A client of the provider, with every request made by `call`. */
 export const watchedClient = (call: Call, provider: Provider, { now }: Clock): Client => {
-  // An attempt has no time limit of its own here; the clock stands still while it runs.
+  // An attempt has no time limit here, because the clock does not advance while it runs.
   const patient: Clock = {
     now,
     sleep: (_ms, signal) =>

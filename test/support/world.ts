@@ -44,17 +44,17 @@ export const SENDER = "own";
 export const FINGERPRINT_KEY = "fingerprint-key";
 const POLL_MS = 50_000;
 const ROUND_MS = 15_000;
-/** Of the event loop. */
+/** Turns of the event loop. */
 const TURNS_BEFORE_TIME = 30;
-/** A poller that asks so often without letting time pass would never stop. */
+/** Maximum number of queries at one instant. A poller with more would never stop. */
 const MAX_QUERIES_AT_ONCE = 100;
 
 export interface WorldOptions {
   readonly provider: (clock: VirtualClock) => Provider | Promise<Provider>;
   readonly around?: Around;
-  /** Accounts beside or instead of `local`; what is not given is as in `local`. */
+  /** Accounts in addition to `local` or in place of it. Missing fields are those of `local`. */
   readonly accounts?: Readonly<Record<string, Partial<Account>>>;
-  /** Who may use them; absent: our own AWS account, all of them. */
+  /** Rights of the senders; default: our own AWS account may use all accounts. */
   readonly rights?: AccountsConfig;
   readonly ownSender?: string;
 }
@@ -65,13 +65,13 @@ const ownAccounts = (names: readonly string[]): AccountsConfig => ({
   organization: undefined,
 });
 
-/** A config may be an object with more in it, even a clock: what a function reaches is its ports. */
+/** The type of a config allows more fields, even a clock. A function must use its ports instead. */
 const misplaced = (): never => {
-  throw new Error("a function took its clock from the config");
+  throw new Error("a function used a clock of the config instead of its port");
 };
 const notOfPorts: Clock = { now: misplaced, sleep: misplaced };
 
-/** Everything that the automation stands on, in memory and on virtual time. */
+/** All ports of the automation, in memory and on virtual time. */
 export const createWorld = async (options: WorldOptions) => {
   const { around = untouched, accounts = { local: {} } } = options;
   const { ownSender = SENDER } = options;
@@ -99,9 +99,10 @@ export const createWorld = async (options: WorldOptions) => {
   const countQuery = (): void => {
     const at = clock.now();
     queries = { at, count: queries.at === at ? queries.count + 1 : 1 };
-    if (queries.count > MAX_QUERIES_AT_ONCE) throw new Error("the poller spins");
+    if (queries.count > MAX_QUERIES_AT_ONCE)
+      throw new Error("the poller runs in a loop without letting time pass");
   };
-  // What it stands for is looked up at each call: a test may replace it.
+  // Looked up at each call, because a test may replace it.
   const countedLedger: Ledger = {
     read: (key) => ledger.read(key),
     write: (item) => ledger.write(item),
@@ -111,7 +112,7 @@ export const createWorld = async (options: WorldOptions) => {
     },
   };
 
-  /** What one invocation of a function has: its own name and its own way to every port. */
+  /** The ports of one invocation, which has its own name and its own calls of every port. */
   const newInvocation = () => {
     invocations += 1;
     const invocation = invocations;
@@ -122,9 +123,9 @@ export const createWorld = async (options: WorldOptions) => {
       ...watchedPorts(call, { ledger: countedLedger, queue, bus, waker }),
       clock: {
         now: clock.now,
-        // While the poller sleeps, the other function handles what has come.
+        // While the poller sleeps, the other function handles its messages.
         sleep: async (ms, signal) => {
-          // What is under way and needs no time is done before any passes.
+          // Work that needs no time finishes before time passes.
           for (let turn = 0; turn < TURNS_BEFORE_TIME && !signal?.aborted; turn++) {
             await letOthersRun();
           }
@@ -155,11 +156,11 @@ export const createWorld = async (options: WorldOptions) => {
     return {
       deps,
       call,
-      /** The functions over these ports; `own` instead of what is the same for all tests. */
+      /** The functions over these ports. @param own overrides the defaults of all tests */
       skyhook(own: Partial<SkyhookPorts & SkyhookConfig> = {}): Skyhook {
         const parts: SkyhookPorts & SkyhookConfig = {
           ...deps,
-          // The time of an invocation runs out by the test's clock, which no sleep moves.
+          // The time of an invocation is measured by the test's clock, which no sleep advances.
           clock,
           log: { ...log, bind: () => {} },
           thresholds: createTextSource(),
@@ -183,7 +184,7 @@ export const createWorld = async (options: WorldOptions) => {
     await handleMessage(deps, readMessage(body, deps), body, time);
   };
 
-  /** Has run-commands handle one visible message; false when there is none. */
+  /** Runs run-commands with one visible message. Resolves with false if there is none. */
   const deliverOne = async (): Promise<boolean> => {
     const [received] = await queue.receive(1, visibilityMsOf("commands"));
     if (!received) return false;
@@ -206,7 +207,7 @@ export const createWorld = async (options: WorldOptions) => {
     await letOthersRun();
   };
 
-  /** Not by its function: here the poller's own sleeps move the time. */
+  /** Runs the poller without its function, because here its own sleeps advance the time. */
   const poll = async (durationMs = POLL_MS): Promise<void> => {
     const { deps } = newInvocation();
     const budget = { endsAt: clock.now() + durationMs, signal: new AbortController().signal };
@@ -217,7 +218,7 @@ export const createWorld = async (options: WorldOptions) => {
     }
   };
 
-  /** Messages that wait or are being handled. */
+  /** Number of waiting messages and of messages in progress. */
   const outstanding = async (): Promise<number> =>
     (await map.load()).filter(([, record]) => JSON.stringify(record).includes('"kind":"message"'))
       .length;
@@ -232,28 +233,28 @@ export const createWorld = async (options: WorldOptions) => {
     queue,
     provider,
     wakes,
-    /** What was counted: name and dimensions. */
+    /** All counts, with name and dimensions. */
     counted: metrics.counted,
     measured: metrics.measured,
-    /** What escaped from invocations, in order. */
+    /** Errors that invocations threw, in order. */
     errors,
     newInvocation,
     dueEntries,
-    /** Puts a request into the queue as the intake does; text is sent as it is. */
+    /** Puts a request into the queue like intake. A string is sent unchanged. */
     async send(detail: unknown): Promise<void> {
       const body = typeof detail === "string" ? detail : JSON.stringify(detail);
       const { lane } = readMessage(body, newInvocation().deps);
       const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
       await queue.send({ body, groupId, deduplicationId: random.uuid() });
     },
-    /** Handles at once a request of another AWS account, as intake hands it on. */
+    /** Handles a request of another AWS account at once, like one from intake. */
     handleFrom: (sender: string, detail: unknown, eventId = "event"): Promise<void> =>
       handle(sealRequest({ sender, eventId, detail: JSON.stringify(detail) }, FINGERPRINT_KEY)),
     /** Handles a request at once, without the queue. */
     handle: (detail: unknown): Promise<void> =>
       handle(typeof detail === "string" ? detail : JSON.stringify(detail)),
     deliver,
-    /** Lets time pass with both functions at work, as often as they want to. */
+    /** Advances time while both functions run as often as they are due. */
     async pass(durationMs: number): Promise<void> {
       const endsAt = clock.now() + durationMs;
       while (clock.now() < endsAt) {
@@ -263,9 +264,9 @@ export const createWorld = async (options: WorldOptions) => {
         await clock.advance(Math.min(1_000, endsAt - clock.now()));
       }
     },
-    /** One run of the poller, of 50 s unless told. */
+    /** Runs the poller once; default: for 50 s. */
     poll,
-    /** Alternates messages and poller runs until no work is left. */
+    /** Alternates messages and runs of the poller until no work is left. */
     async untilQuiet(maxMs = 3 * 60 * 60 * 1000): Promise<void> {
       const endsAt = clock.now() + maxMs;
       while (clock.now() < endsAt) {
@@ -278,7 +279,7 @@ export const createWorld = async (options: WorldOptions) => {
         `not quiet: ${await outstanding()} messages, ${JSON.stringify(await dueEntries())}`,
       );
     },
-    /** The command as the ledger has it. */
+    /** The command in the ledger. */
     async command(id: string, sender = ownSender) {
       return (await commands.read(ledger, commandKey({ sender, id })))?.value;
     },

@@ -59,7 +59,7 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
       };
     },
   });
-  if (!service || !faults) throw new Error("the world has asked for no provider");
+  if (!service || !faults) throw new Error("the world has not requested a provider");
   const { records, fetch: fetchService, apiKey } = service;
   const atProvider = async (method: "POST" | "PUT" | "DELETE", body: object): Promise<void> => {
     const url = "http://provider.test/storage/notifications/v1/event";
