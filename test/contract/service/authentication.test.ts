@@ -24,7 +24,7 @@ const UNKNOWN: readonly (readonly [string, string])[] = [
   ["a key with one letter more", `${SCHEME} ${KEY}0`],
 ];
 
-test.each([SCHEME, "APIKey", "APIKEY"])("the scheme may be written %s", async (scheme) => {
+test.each([SCHEME, "APIKey", "APIKEY"])("the scheme %s is accepted", async (scheme) => {
   const answer = await call("GET", POLICY, { headers: { authorization: `${scheme} ${KEY}` } });
 
   expect(answer.status).toBe(200);
@@ -53,15 +53,18 @@ test.each(UNKNOWN)("a request with %s has no valid token", async (_, authorizati
 test.each([
   ["storage", `${EVENT}s`],
   ["streaming", AI_TASKS],
-])("the %s family answers a request without a valid key in its own form", async (_, path) => {
-  const answers = [
-    await call("GET", path, { headers: { authorization: null } }),
-    await call("GET", path, { headers: { authorization: `${SCHEME} 2001_0000` } }),
-  ];
+])(
+  "the error for a request without a valid key has the format of the family %s",
+  async (_, path) => {
+    const answers = [
+      await call("GET", path, { headers: { authorization: null } }),
+      await call("GET", path, { headers: { authorization: `${SCHEME} 2001_0000` } }),
+    ];
 
-  expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-  for (const { body } of answers) expect(body).toEqual({ error: expect.any(String) });
-});
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    for (const { body } of answers) expect(body).toEqual({ error: expect.any(String) });
+  },
+);
 
 test("a change without a valid key changes nothing", async () => {
   const before = (await call("GET", POLICY)).body;
@@ -109,14 +112,14 @@ test.each([
   ["GET", `/cloud/v1/networks/${place(network)}/${network.id}/metadata_item?key=k`, undefined],
   ["GET", `/v1/tasks/${one("tasks").id}`, undefined],
   ["GET", CONTAINER, undefined],
-])("another client is answered 404 on %s %s", async (method, path, body) => {
+])("another client gets 404 on %s %s", async (method, path, body) => {
   const answer = await call(method, path, { body, headers: AS_OTHER_CLIENT });
 
   expect(answer.status).toBe(404);
   expect(answer.body.exception_class).toBe("NotFoundError");
 });
 
-test("another client sees neither the key's events, AI tasks nor tasks", async () => {
+test("another client sees no events, AI tasks or tasks of the key's client", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
   await createEvent(event);
   const as = { headers: AS_OTHER_CLIENT };

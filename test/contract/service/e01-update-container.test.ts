@@ -7,7 +7,7 @@ const { call, runTask, one, elsewhere } = await openTarget();
 const container = one("containers", ({ task_id }) => task_id === null);
 const PATH = `/cloud/v1/caas/${place(container)}/containers/${encodeURIComponent(container.name)}`;
 
-/** The settings, without what follows from them. */
+/** The fields of an update, without the fields that follow from them. */
 const readSettings = async (): Promise<Answer["body"]> => {
   const { status, deploy_status, ...settings } = (await call("GET", PATH)).body;
   return settings;
@@ -16,7 +16,7 @@ const readSettings = async (): Promise<Answer["body"]> => {
 const NO_TRIGGERS = { cpu: null, memory: null, http: null };
 const LOGGING = { destination_region_id: container.region_id, topic_name: "team.logs-1" };
 
-/** Two values for each field: one of them is always a change. */
+/** Two values for each field, so that one of them is always a change. */
 test.each([
   ["commands", "serve --verbose", "serve"],
   ["description", "one", "another"],
@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test("any mix of fields is one update, also one that disables the container", async () => {
+test("an update may mix all fields, including is_disabled", async () => {
   const before = await readSettings();
   const mix = {
     is_disabled: true,
@@ -66,7 +66,7 @@ test("any mix of fields is one update, also one that disables the container", as
   expect(await readSettings()).toEqual({ ...before, ...mix });
 });
 
-test("null leaves a field as it is", async () => {
+test("null keeps the value of a field", async () => {
   await runTask("PATCH", PATH, { commands: "serve", pull_secret: "secret", description: "kept" });
   const before = (await call("GET", PATH)).body;
 
@@ -90,7 +90,7 @@ test("null leaves a field as it is", async () => {
   expect((await call("GET", PATH)).body).toEqual(before);
 });
 
-test("envs, logging and scale replace the existing ones whole", async () => {
+test("envs, logging and scale are replaced as a whole", async () => {
   await runTask("PATCH", PATH, {
     envs: { OLD: "1", MODE: "old" },
     logging: { ...LOGGING, enabled: true, retention_policy: { period: 1825 } },
@@ -168,7 +168,7 @@ test.each([
   expect((await call("GET", PATH)).body).toEqual(before);
 });
 
-test.each(elsewhere(container))("the container is not found in %s", async (_, where) => {
+test.each(elsewhere(container))("the container returns 404 in %s", async (_, where) => {
   const path = PATH.replace(place(container), where);
 
   const answer = await call("PATCH", path, { body: { timeout: 5 } });
@@ -177,7 +177,7 @@ test.each(elsewhere(container))("the container is not found in %s", async (_, wh
   expect(answer.body.exception_class).toBe("NotFoundError");
 });
 
-test("a container of an unknown name is not found", async () => {
+test("an unknown container name returns 404", async () => {
   const answer = await call("PATCH", `${PATH}-of-nobody`, { body: { timeout: 5 } });
 
   expect(answer.status).toBe(404);
@@ -208,7 +208,7 @@ test.each([
     "255 and 230 characters, counted as people count them",
     { description: "😀".repeat(255), image: "é".repeat(230) },
   ],
-])("values at %s are taken as they are", async (_, values) => {
+])("values at %s are accepted unchanged", async (_, values) => {
   const task = await runTask("PATCH", PATH, values);
 
   expect(task.state).toBe("FINISHED");
@@ -223,7 +223,7 @@ test.each([
   ["listening_port", "65536", 65_536],
   ["timeout", "-1", -1],
   ["timeout", "181", 181],
-])("a %s %s is one too far: refused, and nothing changes", async (field, _, value) => {
+])("a %s %s is one over the limit: refused, and nothing changes", async (field, _, value) => {
   const before = (await call("GET", PATH)).body;
 
   const refused = await call("PATCH", PATH, { body: { [field]: value } });

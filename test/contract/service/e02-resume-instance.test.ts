@@ -5,7 +5,7 @@ const { call, own, one, elsewhere } = await openTarget();
 const pathOf = (instance: { id: string; project_id: number; region_id: number }) =>
   `/cloud/v1/instances/${place(instance)}/${instance.id}`;
 
-// Nothing in the interface suspends an instance, so on a shared service each can be resumed once only.
+// No operation suspends an instance, so on a shared service each can be resumed only once.
 const candidates = own("instances").filter(({ task_id }) => task_id === null);
 const statuses = await Promise.all(
   candidates.map(async (instance) => (await call("GET", pathOf(instance))).body.status),
@@ -37,7 +37,7 @@ if (suspended[0] !== undefined) {
   });
 } else {
   test.each(candidates)(
-    "as no instance is suspended (any more), a resume of $name answers 400",
+    "without a suspended instance, a resume of $name returns 400",
     async (instance) => {
       const refused = await call("POST", `${pathOf(instance)}/resume`);
 
@@ -49,7 +49,7 @@ if (suspended[0] !== undefined) {
 if (suspended[1] !== undefined) {
   const path = pathOf(suspended[1]);
 
-  test("with_ddos=true shows the profile in the answer to a resume", async () => {
+  test("with_ddos=true shows the profile in the response to a resume", async () => {
     const before = (await call("GET", `${path}?with_ddos=true`)).body;
 
     const answer = await call("POST", `${path}/resume?with_ddos=true`);
@@ -60,7 +60,7 @@ if (suspended[1] !== undefined) {
   });
 }
 
-test("an ACTIVE instance cannot be resumed and stays as it is", async () => {
+test("an ACTIVE instance cannot be resumed and stays unchanged", async () => {
   const path = pathOf(active);
   const before = (await call("GET", path)).body;
 
@@ -84,7 +84,7 @@ test.each([
 test.each([
   ...elsewhere(active).map(([name, where]) => [name, pathOf(active).replace(place(active), where)]),
   ["an unknown id", pathOf({ ...active, id: UNKNOWN_ID })],
-])("an instance is not found by %s", async (_, path) => {
+])("an instance returns 404 by %s", async (_, path) => {
   const answer = await call("POST", `${path}/resume`);
 
   expect(answer.status).toBe(404);

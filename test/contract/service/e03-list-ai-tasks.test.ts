@@ -4,7 +4,7 @@ import { openTarget, UNKNOWN_ID } from "./target.ts";
 
 const { call, own, one } = await openTarget();
 const known = own("ai_tasks");
-/** The clock moves the others on. */
+/** Tasks without a plan: time does not change them. */
 const settled = one("ai_tasks", ({ plan }) => plan.length === 0);
 
 const list = async (query: Record<string, string> = {}): Promise<Answer["body"]> =>
@@ -29,7 +29,7 @@ test("the list has all AI tasks of the client, each with its documented fields",
   });
 });
 
-test("without parameters it is the first ten, the last started first", async () => {
+test("without parameters the list has ten tasks, the last started first", async () => {
   const starts = new Map(known.map(({ task_id, started_at }) => [task_id, started_at ?? "9999"]));
 
   const page = await list();
@@ -52,7 +52,7 @@ test.each(["task_id", "status", "task_name"])(
   },
 );
 
-test("ordering=started_at is the other way round than without", async () => {
+test("ordering=started_at reverses the default order", async () => {
   const ascending = idsOf(await list({ ...everything, ordering: "started_at" }));
 
   expect(ascending).toEqual(idsOf(await list(everything)).reverse());
@@ -122,7 +122,7 @@ test("search finds nothing by a text that no task has", async () => {
   expect((await list({ search: UNKNOWN_ID })).count).toBe(0);
 });
 
-test("filters together find what fits all of them", async () => {
+test("several filters find the tasks that match all of them", async () => {
   const { task_id, status, task_name, date_created } = settled;
   const other = task_name === "transcription" ? "content-moderation" : "transcription";
   const all = { task_id, status, task_name, search: status, date_created: dayOf(date_created) };
@@ -131,7 +131,7 @@ test("filters together find what fits all of them", async () => {
   expect(idsOf(await list({ ...all, task_name: other }))).toEqual([]);
 });
 
-test("next leads through all pages and previous back, with the filters kept", async () => {
+test("next and previous lead through all pages with the same filters", async () => {
   const query = { limit: "2", ordering: "task_id", task_name: settled.task_name };
   const whole = idsOf(await list({ ...query, ...everything }));
   const pages = [await list(query)];
@@ -146,7 +146,7 @@ test("next leads through all pages and previous back, with the filters kept", as
   expect(idsOf(back.body)).toEqual(idsOf(pages[0]));
 });
 
-test("there is a next page when one task is left, and none when the page holds the last", async () => {
+test("next is present if one task is left, and null on the last page", async () => {
   const short = await list({ limit: String(known.length - 1) });
   const exact = await list({ limit: String(known.length) });
 
@@ -155,7 +155,7 @@ test("there is a next page when one task is left, and none when the page holds t
   expect(exact.next).toBeNull();
 });
 
-test("past the end there is an empty page that still counts and leads back", async () => {
+test("a page past the end is empty, with count and previous", async () => {
   const past = await list({ page: "1000" });
 
   expect(past).toMatchObject({ count: known.length, next: null, results: [] });
@@ -177,7 +177,7 @@ test.each([
   ["ordering=progress", "ordering"],
   ["ordering=-started_at", "ordering"],
   ["offset=1", "offset"],
-])("the query %s is refused by its name", async (query, field) => {
+])("the query %s is refused with the name of the parameter", async (query, field) => {
   const refused = await call("GET", `/streaming/ai/tasks?${query}`);
 
   expect(refused.status).toBe(400);

@@ -11,10 +11,10 @@ const knownIds = policy.volumes.map(({ volume_id }) => volume_id);
 const readVolumes = async (): Promise<Answer["body"]> =>
   (await call("GET", `${POLICY}?need_volumes=true`)).body.volumes;
 
-// Nothing in the interface adds a volume, so on a shared service each can be removed once only.
+// No operation adds a volume, so on a shared service each can be removed only once.
 const [first] = await readVolumes();
 if (first === undefined) {
-  test("as the policy has no volume (any more), removing those that it had changes nothing", async () => {
+  test("without volumes in the policy, removing its former volumes changes nothing", async () => {
     const answer = await call("PUT", `${REMOVE}?need_volumes=true`, {
       body: { volume_ids: knownIds },
     });
@@ -22,7 +22,7 @@ if (first === undefined) {
     expect(answer).toMatchObject({ status: 200, body: { id: policy.id, volumes: [] } });
   });
 } else {
-  test("a named volume leaves the policy, and the others stay", async () => {
+  test("a given volume is removed, and the others stay", async () => {
     const before = await readVolumes();
 
     const answer = await call("PUT", `${REMOVE}?need_volumes=true`, {
@@ -44,7 +44,7 @@ if (first === undefined) {
 test.each([
   ["no volume at all", []],
   ["a volume that the policy does not have", [UNKNOWN_ID]],
-])("removing %s answers the policy as it was", async (_, volume_ids) => {
+])("removing %s returns the unchanged policy", async (_, volume_ids) => {
   const before = (await call("GET", `${POLICY}?need_volumes=true`)).body;
 
   const answer = await call("PUT", `${REMOVE}?need_volumes=true`, { body: { volume_ids } });
@@ -53,7 +53,7 @@ test.each([
   expect(answer.body).toEqual(before);
 });
 
-test("the volumes are in the answer only when need_volumes asks for them", async () => {
+test("the response contains the volumes only with need_volumes", async () => {
   const body = { volume_ids: [] };
 
   const silent = await call("PUT", REMOVE, { body });
@@ -96,7 +96,7 @@ test("a policy id other than an integer is refused", async () => {
 test.each([
   ...elsewhere(policy).map(([name, where]) => [name, REMOVE.replace(place(policy), where)]),
   ["an unknown id", REMOVE.replace(`/${policy.id}/`, "/987654321/")],
-])("the policy is not found by %s and keeps its volumes", async (_, path) => {
+])("the policy returns 404 by %s and keeps its volumes", async (_, path) => {
   const before = await readVolumes();
 
   const answer = await call("PUT", path, { body: { volume_ids: knownIds } });

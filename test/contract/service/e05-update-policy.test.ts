@@ -44,7 +44,7 @@ test("name and status change together", async () => {
   expect(await read()).toEqual({ ...before, ...change });
 });
 
-test("an update of nothing answers the policy as it is, with every documented field", async () => {
+test("an empty update returns the unchanged policy with every documented field", async () => {
   const { volumes, ...before } = await read();
 
   const answer = await call("PATCH", POLICY, { body: {} });
@@ -55,7 +55,7 @@ test("an update of nothing answers the policy as it is, with every documented fi
   expect(answer.body).toMatchObject({ id, action, project_id, region_id, user_id, schedules });
 });
 
-test("schedules of both types are answered as they are", async () => {
+test("schedules of both types are returned unchanged", async () => {
   const answers = await Promise.all(
     own("lifecycle_policies").map(async (known) => {
       const path = `/cloud/v1/lifecycle_policy/${place(known)}/${known.id}`;
@@ -68,7 +68,7 @@ test("schedules of both types are answered as they are", async () => {
   expect([...types].sort()).toEqual(["cron", "interval"]);
 });
 
-test("the volumes are in the answer only when need_volumes asks for them", async () => {
+test("the response contains the volumes only with need_volumes", async () => {
   const silent = await call("PATCH", POLICY, { body: {} });
   const asked = await call("PATCH", `${POLICY}?need_volumes=true`, { body: {} });
 
@@ -82,7 +82,7 @@ test.each([
   ["62 characters", "p".repeat(62)],
   ["63 characters", "p".repeat(63)],
   ["spaces, dots and hyphens within", "1 a.b-c_"],
-])("a name of %s is taken", async (_, name) => {
+])("a name of %s is accepted", async (_, name) => {
   const answer = await call("PATCH", POLICY, { body: { name } });
 
   expect(answer).toMatchObject({ status: 200, body: { name } });
@@ -117,7 +117,7 @@ test.each([
 test.each([
   ...elsewhere(policy).map(([name, where]) => [name, POLICY.replace(place(policy), where)]),
   ["an unknown id", `/cloud/v1/lifecycle_policy/${place(policy)}/987654321`],
-])("the policy is not found by %s", async (_, path) => {
+])("the policy returns 404 by %s", async (_, path) => {
   const answer = await call("PATCH", path, { body: { status: "paused" } });
 
   expect(answer.status).toBe(404);

@@ -21,7 +21,7 @@ const preview = async (order: object, path = PREVIEW): Promise<Answer["body"]> =
 interface Categories {
   readonly [category: string]: number | Categories;
 }
-/** Every amount times a number, compared without the last binary digits. */
+/** Matches every amount times a factor, except for the last binary digits. */
 const times = (categories: Categories, factor: number): object =>
   Object.fromEntries(
     Object.entries(categories).map(([name, amount]) => [
@@ -66,7 +66,7 @@ test("an external interface adds an address of the external network", async () =
 });
 
 test.each(VARIANTS)(
-  "an interface of type %s adds its floating IP when it is new",
+  "an interface of type %s adds the price of a new floating IP",
   async (_, one) => {
     const existing = { source: "existing", existing_floating_id: UNKNOWN_ID };
 
@@ -82,7 +82,7 @@ test.each(VARIANTS)(
   },
 );
 
-test("volumes cost by type and size, whatever they are made from", async () => {
+test("the price of a volume depends on type and size, not on its source", async () => {
   const body = await preview({
     volumes: [
       { source: "new-volume", size: 10, type_name: volumeType },
@@ -108,7 +108,7 @@ const WHOLE_ORDER = {
 };
 
 test.each(own("instances").map((instance) => [instance.region, instance] as const))(
-  "in %s the totals are the sum of the categories, with the discount off and the tax on",
+  "in %s the totals are the sum of the categories, less discount, plus tax",
   async (_, instance) => {
     const { discount_percent, tax_percent } = pricesOf(instance.region_id);
 
@@ -166,7 +166,7 @@ test.each([
   ["volumes.0.snapshot_id", { volumes: [{ source: "snapshot", size: 1 }] }],
   ["volumes.0.type_name", { volumes: [{ source: "new-volume", size: 1, type_name: "tape" }] }],
   ["vm_count", { vm_count: 2 }],
-])("an order that breaks a rule of %s is refused by it: %o", async (field, order) => {
+])("an order that breaks a rule of %s is refused with that field: %o", async (field, order) => {
   const body = { flavor, interfaces: [], names: ["web-1"], ...order };
 
   const refused = await call("POST", PREVIEW, { body });
@@ -177,7 +177,7 @@ test.each([
 test.each([
   ["a region that does not exist", `${home.project_id}/999999`],
   ["a project that does not exist", `999999999/${home.region_id}`],
-])("there are no prices in %s", async (_, where) => {
+])("a preview returns 404 in %s", async (_, where) => {
   const answer = await call("POST", `/cloud/v2/pricing/${where}/instances`, {
     body: { flavor, interfaces: [], names: ["web-1"] },
   });

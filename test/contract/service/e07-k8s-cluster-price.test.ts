@@ -14,7 +14,7 @@ interface ItemPrice {
 const AMOUNTS = ["price_per_hour", "price_per_month", "price_without_discount_per_month"] as const;
 const clusters = own("k8s_clusters").map((known) => [known.name, known] as const);
 
-test.each(clusters)("the total of %s is the sum of its parts, each amount", async (_, known) => {
+test.each(clusters)("every amount in the total of %s is the sum of its parts", async (_, known) => {
   const { status, body } = await call("GET", pathOf(known));
 
   const parts: ItemPrice[] = [...body.instances, ...body.volumes, ...body.publicips];
@@ -26,7 +26,7 @@ test.each(clusters)("the total of %s is the sum of its parts, each amount", asyn
   }
 });
 
-test.each(clusters)("each part of %s has the price of its list", async (_, known) => {
+test.each(clusters)("each part of %s has its price from the price list", async (_, known) => {
   const prices = pricesOf(known.region_id);
   const share = (1 + prices.tax_percent / 100) * (1 - prices.discount_percent / 100);
   const perHour = (listPrices: (number | undefined)[]) =>
@@ -68,7 +68,7 @@ test.each([
     pathOf(cluster).replace(place(cluster), where),
   ]),
   ["an unknown name", pathOf({ ...cluster, name: "no-such-cluster" })],
-])("a cluster is not found by %s", async (_, path) => {
+])("a cluster returns 404 by %s", async (_, path) => {
   const answer = await call("GET", path);
 
   expect(answer.status).toBe(404);

@@ -9,7 +9,7 @@ const SUCCESSOR = POOL.replace("/v1/", "/v2/");
 
 const read = async (): Promise<Answer["body"]> => (await call("GET", POOL)).body;
 
-/** Updates the pool, waits for the tasks of it, if any, and returns the pool. */
+/** Updates the pool, waits for the tasks, if any, and returns the pool. */
 const update = async (body: object, path = POOL): Promise<Answer["body"]> => {
   const accepted = await call("PATCH", path, { body });
   expect(accepted.status).toBe(200);
@@ -29,7 +29,7 @@ const MONITOR = { delay: 10, timeout: 5, max_retries: 2 };
 test.each([
   ["the deprecated path", POOL],
   ["its successor", SUCCESSOR],
-])("%s overwrites given fields and keeps omitted ones", async (_, path) => {
+])("%s replaces given fields and keeps omitted ones", async (_, path) => {
   const before = await read();
   const name = uniqueName("pool");
   const timeout_member_data = before.timeout_member_data === 1000 ? 2000 : 1000;
@@ -39,7 +39,7 @@ test.each([
   expect(after).toEqual({ ...before, name, timeout_member_data });
 });
 
-test("the deprecated path is announced as such, with its successor, and the successor is not", async () => {
+test("only the deprecated path has Deprecation and Link headers", async () => {
   const deprecated = await call("PATCH", POOL, { body: {} });
   const successor = await call("PATCH", SUCCESSOR, { body: {} });
   const reading = await call("GET", POOL);
@@ -54,7 +54,7 @@ test("the deprecated path is announced as such, with its successor, and the succ
 test.each([
   ["the deprecated path", POOL],
   ["its successor", SUCCESSOR],
-])("an update by %s that changes nothing answers no tasks and locks nothing", async (_, path) => {
+])("an update by %s that changes nothing returns no tasks and locks nothing", async (_, path) => {
   const before = await read();
   const { name, lb_algorithm, timeout_client_data, healthmonitor } = before;
 
@@ -68,7 +68,7 @@ test.each([
   expect(await read()).toEqual(before);
 });
 
-test("members equal by address and port keep their id, in the new order, and others get one", async () => {
+test("members with the same address and port keep their id in the new order, and others get one", async () => {
   const first = await update({ members: [member(1), member(2), member(2, { protocol_port: 81 })] });
   const [one, two, otherPort] = first.members.map(({ id }: { id: string }) => id);
   const list = [member(3, { id: one }), member(2, { weight: 7 }), member(1, { weight: 256 })];
@@ -94,7 +94,7 @@ test("null or an empty list removes all members", async () => {
   expect((await update({ members: null })).members).toEqual([]);
 });
 
-test("a health monitor is replaced whole and cleared by null", async () => {
+test("a health monitor is replaced as a whole and cleared by null", async () => {
   const http = { type: "HTTP", url_path: "/health", http_method: "GET", expected_codes: "200,202" };
   const full = await update({ healthmonitor: { ...MONITOR, ...http, domain_name: "a.example" } });
   const replaced = await update({ healthmonitor: { delay: 20, timeout: 19, max_retries: 10 } });
@@ -108,7 +108,7 @@ test("a health monitor is replaced whole and cleared by null", async () => {
   expect(cleared.healthmonitor).toBeNull();
 });
 
-test("session persistence is replaced whole and cleared by null", async () => {
+test("session persistence is replaced as a whole and cleared by null", async () => {
   const cookie = { type: "APP_COOKIE", cookie_name: "session" };
   const full = await update({ session_persistence: cookie });
   const replaced = await update({ session_persistence: { type: "SOURCE_IP" } });
@@ -135,7 +135,7 @@ test.each([
   ["SOURCE_IP", "PROXYV2"],
   ["SOURCE_IP", "TCP"],
   ["SOURCE_IP", "UDP"],
-])("the algorithm %s and the protocol %s are taken", async (lb_algorithm, protocol) => {
+])("the algorithm %s and the protocol %s are accepted", async (lb_algorithm, protocol) => {
   expect(await update({ lb_algorithm, protocol })).toMatchObject({ lb_algorithm, protocol });
 });
 
@@ -192,7 +192,7 @@ test.each(REFUSED)(
 test.each([
   ...elsewhere(pool).map(([name, where]) => [name, POOL.replace(place(pool), where)]),
   ["an unknown id", POOL.replace(pool.id, UNKNOWN_ID)],
-])("the pool is not found by %s, on both paths", async (_, path) => {
+])("the pool returns 404 by %s on both paths", async (_, path) => {
   const paths = [path, path.replace("/v1/", "/v2/")];
 
   const answers = await Promise.all(paths.map((one) => call("PATCH", one, { body: {} })));

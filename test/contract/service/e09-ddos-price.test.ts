@@ -5,7 +5,7 @@ const { call, state, pricesOf } = await openTarget();
 const regions = [...new Set(state.prices.map(({ region_id }) => region_id))];
 const [region] = regions;
 
-/** Counted day by day, to be another way than the service's. */
+/** Counts day by day, so that the calculation is independent of the service's. */
 const daysAfter = (instant: Date): { inMonth: number; left: number; inNext: number } => {
   const months = Array.from({ length: 70 }, (_, ahead) => {
     const start = Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth(), 1);
@@ -26,7 +26,7 @@ test("the day counts are those of this month and the next one in UTC", async () 
   const after = daysAfter(new Date());
 
   expect(status).toBe(200);
-  // They differ when midnight came in between; then either is right.
+  // Midnight between the two calculations makes them differ; then both are right.
   expect([before, after]).toContainEqual({
     inMonth: body.current_month_days,
     left: body.current_month_days_last,
@@ -35,7 +35,7 @@ test("the day counts are those of this month and the next one in UTC", async () 
 });
 
 test.each(regions)(
-  "region %i has a price of the day, with those of an hour and of 30 days to match",
+  "region %i has a price per day, and prices per hour and per 30 days that follow from it",
   async (id) => {
     const { ddos } = pricesOf(id);
 
@@ -50,7 +50,7 @@ test.each(regions)(
   },
 );
 
-test("an unknown region is not found", async () => {
+test("an unknown region returns 404", async () => {
   const answer = await call("GET", "/cloud/v1/pricing/999999/ddos");
 
   expect(answer.status).toBe(404);

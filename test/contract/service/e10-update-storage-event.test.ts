@@ -10,13 +10,13 @@ interface Listed {
   readonly bucket_name?: string;
 }
 
-/** The listed events of a name for one storage. */
+/** The listed events of one name and storage. */
 const listed = async (name: string, storage: string) => {
   const events: Listed[] = (await call("GET", `${EVENT}s`)).body[name];
   return events.filter(({ storage_name }) => storage_name === storage);
 };
 
-test("an update answers 204 without a body and replaces the limit", async () => {
+test("an update returns 204 without a body and replaces the limit", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage") };
   const created = await createEvent({ ...event, bucket_name: "media", bytes: 500 });
 
@@ -67,7 +67,7 @@ test.each([
   expect(await listed(event.name, event.storage_name)).toEqual(before);
 });
 
-test("of two events the one with the given name, storage and bucket is updated", async () => {
+test("only the event with the given name, storage and bucket is updated", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage") };
   await createEvent({ ...event, bytes: 1 });
   await createEvent({ ...event, bucket_name: "media", bytes: 2 });
@@ -80,7 +80,7 @@ test("of two events the one with the given name, storage and bucket is updated",
   expect(after).toContainEqual(expect.objectContaining({ bytes: 10 }));
 });
 
-test("client_id may name the key's own client, and its event is the same", async () => {
+test("client_id of the key's own client identifies the same event", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage") };
   await createEvent({ ...event, bytes: 1 });
 
@@ -92,7 +92,7 @@ test("client_id may name the key's own client, and its event is the same", async
   expect(await listed(event.name, event.storage_name)).toMatchObject([{ bytes: 2 }]);
 });
 
-test("name, storage and bucket are an event's identity; a uuid in the request plays no part", async () => {
+test("name, storage and bucket identify an event; a uuid in the request has no effect", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage") };
   const { uuid } = (await createEvent({ ...event, bytes: 1 })).body;
 
@@ -107,20 +107,17 @@ test.each([
   ["bucket", {}, { bucket_name: "no-such-bucket" }, ""],
   ["name", {}, { name: "reaching_used_traffic" }, ""],
   ["client", {}, {}, `?client_id=${client + 1}`],
-])(
-  "an update of another %s than the event's finds none and creates none",
-  async (_, __, other, query) => {
-    const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
-    await createEvent(event);
-    const before = (await call("GET", `${EVENT}s`)).body;
+])("an update with another %s returns 404 and creates no event", async (_, __, other, query) => {
+  const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
+  await createEvent(event);
+  const before = (await call("GET", `${EVENT}s`)).body;
 
-    const answer = await call("PUT", `${EVENT}${query}`, { body: { ...event, ...other } });
+  const answer = await call("PUT", `${EVENT}${query}`, { body: { ...event, ...other } });
 
-    expect(answer.status).toBe(404);
-    expect(answer.body).toEqual({ error: expect.any(String) });
-    expect((await call("GET", `${EVENT}s`)).body).toEqual(before);
-  },
-);
+  expect(answer.status).toBe(404);
+  expect(answer.body).toEqual({ error: expect.any(String) });
+  expect((await call("GET", `${EVENT}s`)).body).toEqual(before);
+});
 
 test.each([
   ["name", { bytes: 5 }],

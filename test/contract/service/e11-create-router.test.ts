@@ -11,7 +11,7 @@ const elsewhereSubnet = own("networks").find(
 const external = state.networks.find((one) => one.external && one.region_id === network.region_id);
 const ROUTERS = `/cloud/v1/routers/${place(network)}`;
 
-/** Creates a router and reads it by the id that its task names. */
+/** Creates a router and reads it by the id in created_resources. */
 const create = async (body: object): Promise<Answer["body"]> => {
   const task = await runTask("POST", ROUTERS, body);
   expect(task).toMatchObject({ state: "FINISHED", task_type: "create_router" });
@@ -19,7 +19,7 @@ const create = async (body: object): Promise<Answer["body"]> => {
   return (await call("GET", `${ROUTERS}/${task.created_resources.routers[0]}`)).body;
 };
 
-test("the task names the router, which has the name, place and lock of a new one", async () => {
+test("created_resources has the id of the router, which has its name and location and is not locked", async () => {
   const name = uniqueName("router");
 
   const task = await runTask("POST", ROUTERS, { name });
@@ -38,7 +38,7 @@ test("the task names the router, which has the name, place and lock of a new one
   });
 });
 
-test("the interfaces are attached, with a type or without, each with an address of its subnet", async () => {
+test("interfaces with and without type are attached, each with an address of its subnet", async () => {
   const router = await create({
     name: uniqueName("router"),
     interfaces: [{ type: "subnet", subnet_id: subnet?.id }, { subnet_id: otherSubnet?.id }],
@@ -50,7 +50,7 @@ test("the interfaces are attached, with a type or without, each with an address 
   ]);
 });
 
-test("the routes are taken as given, also without an interface that reaches the next hop", async () => {
+test("routes are accepted even without an interface that reaches the next hop", async () => {
   const routes = [
     { destination: "10.0.3.0/24", nexthop: "198.51.100.7" },
     { destination: "2001:db8::/32", nexthop: "2001:db8::1" },
@@ -83,7 +83,7 @@ test.each([
   });
 });
 
-test("nulls count as left out", async () => {
+test("null counts as absent", async () => {
   const router = await create({
     name: uniqueName("router"),
     external_gateway_info: null,
@@ -128,7 +128,7 @@ test.each([
   expect(task.error).toContain(id);
 });
 
-test.each([3, 4, 62, 63])("a name of %i characters is taken", async (length) => {
+test.each([3, 4, 62, 63])("a name of %i characters is accepted", async (length) => {
   const router = await create({ name: "r".repeat(length) });
 
   expect(router.name).toBe("r".repeat(length));
@@ -163,9 +163,9 @@ test.each([
 });
 
 test.each([
-  ["a project of nobody", `999999999/${network.region_id}`],
+  ["a project without an owner", `999999999/${network.region_id}`],
   ["a region that does not exist", `${network.project_id}/999999`],
-])("no router can be created in %s", async (_, where) => {
+])("creating a router in %s returns 404", async (_, where) => {
   const answer = await call("POST", `/cloud/v1/routers/${where}`, { body: { name: "edge" } });
 
   expect(answer.status).toBe(404);

@@ -7,35 +7,38 @@ const pathOf = ({ server_id, ...where }: typeof server) =>
   `/cloud/v1/pricing/${place(where)}/ai/clusters/${server_id}`;
 const servers = own("gpu_clusters").map((known) => [known.name, known] as const);
 
-test.each(servers)("%s costs the sum of its flavor, volumes and addresses", async (_, known) => {
-  const prices = pricesOf(known.region_id);
-  const listed =
-    (prices.flavors[known.flavor] ?? 0) +
-    known.public_ips * prices.external_ip +
-    known.volumes.reduce(
-      (sum, { type_name, size }) => sum + size * (prices.volume_types[type_name] ?? 0),
-      0,
-    );
-  const taxed = listed * (1 + prices.tax_percent / 100);
-  const perHour = taxed * (1 - prices.discount_percent / 100);
+test.each(servers)(
+  "the price of %s is the sum of its flavor, volumes and addresses",
+  async (_, known) => {
+    const prices = pricesOf(known.region_id);
+    const listed =
+      (prices.flavors[known.flavor] ?? 0) +
+      known.public_ips * prices.external_ip +
+      known.volumes.reduce(
+        (sum, { type_name, size }) => sum + size * (prices.volume_types[type_name] ?? 0),
+        0,
+      );
+    const taxed = listed * (1 + prices.tax_percent / 100);
+    const perHour = taxed * (1 - prices.discount_percent / 100);
 
-  const { status, body } = await call("GET", pathOf(known));
+    const { status, body } = await call("GET", pathOf(known));
 
-  expect(status).toBe(200);
-  expect(perHour).toBeGreaterThan(0);
-  expect(body).toEqual({
-    currency_code: prices.currency_code,
-    discount_percent: expect.closeTo(prices.discount_percent / 100, 6),
-    price_per_hour: expect.closeTo(perHour, 6),
-    price_per_month: expect.closeTo(perHour * 720, 4),
-    price_status: prices.price_status,
-    price_without_discount_per_month: expect.closeTo(taxed * 720, 4),
-    tax_percent: prices.tax_percent,
-  });
-});
+    expect(status).toBe(200);
+    expect(perHour).toBeGreaterThan(0);
+    expect(body).toEqual({
+      currency_code: prices.currency_code,
+      discount_percent: expect.closeTo(prices.discount_percent / 100, 6),
+      price_per_hour: expect.closeTo(perHour, 6),
+      price_per_month: expect.closeTo(perHour * 720, 4),
+      price_status: prices.price_status,
+      price_without_discount_per_month: expect.closeTo(taxed * 720, 4),
+      tax_percent: prices.tax_percent,
+    });
+  },
+);
 
 test.each(servers)(
-  "%s costs what a preview says of instances made of the same parts",
+  "the price of %s equals a preview of instances with the same parts",
   async (_, known) => {
     const preview = await call("POST", `/cloud/v2/pricing/${place(known)}/instances`, {
       body: {
@@ -57,7 +60,7 @@ test.each(servers)(
 test.each([
   ...elsewhere(server).map(([name, where]) => [name, pathOf(server).replace(place(server), where)]),
   ["an unknown id", pathOf({ ...server, server_id: UNKNOWN_ID })],
-])("a server is not found by %s", async (_, path) => {
+])("a server returns 404 by %s", async (_, path) => {
   const answer = await call("GET", path);
 
   expect(answer.status).toBe(404);

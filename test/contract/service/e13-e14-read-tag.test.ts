@@ -21,7 +21,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
 
   const get = (wanted: string) => call("GET", `${TAG}?${new URLSearchParams({ key: wanted })}`);
 
-  test.each(tagged.tags)("the tag $key is answered with key, value and read_only", async (tag) => {
+  test.each(tagged.tags)("the tag $key is returned with key, value and read_only", async (tag) => {
     const answer = await get(tag.key);
 
     expect(answer.status).toBe(200);
@@ -32,7 +32,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
     ["does not exist", "no-such-tag"],
     ["differs in letter case", key.toUpperCase()],
     ["is only the beginning of one", key.slice(0, -1)],
-  ])("a key that %s is not found, and the message says that it is the tag", async (_, wanted) => {
+  ])("a key that %s returns 404 with a message about the tag", async (_, wanted) => {
     const answer = await get(wanted);
 
     expect(keys).not.toContain(wanted);
@@ -50,7 +50,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
     ["words with a space", "my tag"],
     ["two lines", "my\ntag"],
     ["an equals sign", "my=tag"],
-  ])("a key of %s is accepted, and not found", async (_, wanted) => {
+  ])("a key of %s is accepted and returns 404", async (_, wanted) => {
     expect((await get(wanted)).status).toBe(404);
   });
 
@@ -72,7 +72,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
   test.each([
     ...elsewhere(tagged).map(([name, where]) => [name, TAG.replace(place(tagged), where)]),
     ["an unknown id", TAG.replace(tagged.id, UNKNOWN_ID)],
-  ])(`the ${what} is not found by %s, and the message says so`, async (_, elsewherePath) => {
+  ])(`the ${what} returns 404 by %s with a message about it`, async (_, elsewherePath) => {
     const answer = await call("GET", `${elsewherePath}?key=${encodeURIComponent(key)}`);
 
     expect(answer.status).toBe(404);

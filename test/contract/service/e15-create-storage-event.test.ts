@@ -13,7 +13,7 @@ test.each([
   ["reaching_files_quantity", "count"],
   ["reaching_used_traffic", "bytes"],
   ["reaching_used_requests", "count"],
-])("%s is created with a limit in %s, answered whole and listed", async (name, limit) => {
+])("%s is created with a limit in %s, returned with all fields and listed", async (name, limit) => {
   const event = { name, storage_name: uniqueName("storage"), bucket_name: "media", [limit]: 500 };
 
   const created = await createEvent(event);
@@ -24,7 +24,7 @@ test.each([
   expect((await readAll())[name]).toContainEqual(entry);
 });
 
-test("an event needs nothing but a name", async () => {
+test("an event needs only a name", async () => {
   const everything = { name: "reaching_used_traffic", bytes: 1, count: 2 };
   const storage_name = uniqueName("storage");
 
@@ -64,7 +64,7 @@ test.each([
   ["count", "-1"],
   ["bytes", "0.5"],
   ["bytes", '"500"'],
-])("a limit in %s of %s is refused and there is no event", async (limit, value) => {
+])("a limit in %s of %s is refused and no event is created", async (limit, value) => {
   const before = await readAll();
 
   const storage = uniqueName("storage");
@@ -76,7 +76,7 @@ test.each([
   expect(await readAll()).toEqual(before);
 });
 
-test("a second event of the same name, storage and bucket is a conflict, and the first stays", async () => {
+test("a second event of the same name, storage and bucket returns 409, and the first one stays", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage") };
   await createEvent({ ...event, bytes: 1 });
   const before = await readAll();
@@ -92,7 +92,7 @@ test.each([
   ["name", { name: "reaching_used_traffic" }],
   ["storage", { storage_name: uniqueName("other") }],
   ["bucket", { bucket_name: "other" }],
-])("an event of another %s is another event", async (_, other) => {
+])("an event with another %s is a separate event", async (_, other) => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
   const first = await createEvent(event);
 
@@ -105,7 +105,7 @@ test.each([
 test.each(["", " ", "ünï/çø∂é 😀", "s".repeat(300), "__proto__", "null"])(
   "any storage name is accepted: %j",
   async (storage_name) => {
-    // The name itself may be in use on a shared service; the bucket makes the event this test's own.
+    // The storage name may be in use on a shared service, so a unique bucket makes the event unique.
     const bucket_name = uniqueName("bucket");
 
     const created = await createEvent({ name: "reaching_used_space", storage_name, bucket_name });
@@ -114,14 +114,14 @@ test.each(["", " ", "ünï/çø∂é 😀", "s".repeat(300), "__proto__", "null"
   },
 );
 
-test("client_id may name the key's own client; any other is not found", async () => {
+test("the client_id of the key's client is accepted, and any other returns 404", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
   await createEvent(event);
 
   const own = await call("POST", `${EVENT}?client_id=${client}`, { body: event });
   const other = await call("POST", `${EVENT}?client_id=${client + 1}`, { body: event });
 
-  // The same client has the same event already.
+  // The client has this event already.
   expect([own.status, other.status]).toEqual([409, 404]);
   expect(other.body).toEqual({ error: expect.any(String) });
 });

@@ -14,7 +14,7 @@ const cloudError = (exception_class: string) => ({
   request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
 });
 const shortError = { error: expect.stringMatching(/\S/) };
-/** A body of this many bytes that can be read, but breaks the rule for names. */
+/** Valid JSON of this many bytes that breaks the rule for names. */
 const bodyOf = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
   ["cloud, for a path that is too long", `${POLICY}/nothing`, cloudError("NotFoundError")],
   ["storage", "/storage/nowhere", shortError],
   ["streaming", "/streaming/nowhere", shortError],
-])("an unknown path is 404 in the form of the family %s", async (_, path, body) => {
+])("an unknown path returns 404 in the format of the family %s", async (_, path, body) => {
   const answer = await call("GET", path);
 
   expect(answer.status).toBe(404);
@@ -55,7 +55,7 @@ test.each([
   ["/v1/tasks/any", ["GET"]],
   ["/cloud/v1/tasks/any", ["GET"]],
   ["/cloud/v1/tasks", ["GET"]],
-])("%s answers other methods 405 and allows %j", async (path, allowed) => {
+])("%s returns 405 for other methods and allows %j", async (path, allowed) => {
   const others = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !allowed.includes(one));
   const isCloud = !path.startsWith("/storage") && !path.startsWith("/streaming");
 
@@ -72,14 +72,17 @@ test.each([
   ["cloud", "PATCH", POLICY, cloudError("HTTPError")],
   ["storage", "POST", EVENT, shortError],
   ["streaming", "POST", AI_TASKS, shortError],
-])("a body over 1 MiB is 413 in the form of the family %s", async (_, method, path, body) => {
-  const above = await call(method, path, { text: bodyOf(MAX_BODY_BYTES + 1) });
+])(
+  "a body over 1 MiB returns 413 in the format of the family %s",
+  async (_, method, path, body) => {
+    const above = await call(method, path, { text: bodyOf(MAX_BODY_BYTES + 1) });
 
-  expect(above.status).toBe(413);
-  expect(above.body).toEqual(body);
-});
+    expect(above.status).toBe(413);
+    expect(above.body).toEqual(body);
+  },
+);
 
-test("a body of exactly 1 MiB is read", async () => {
+test("a body of exactly 1 MiB is accepted", async () => {
   const atLimit = await call("PATCH", POLICY, { text: bodyOf(MAX_BODY_BYTES) });
 
   expect(refusedFields(atLimit)).toEqual(["name"]);
@@ -89,19 +92,22 @@ test.each([
   ["cloud", "PATCH", POLICY, cloudError("HTTPError")],
   ["storage", "POST", EVENT, shortError],
   ["streaming", "POST", AI_TASKS, shortError],
-])("a body of another type is 415 in the form of the family %s", async (_, method, path, body) => {
-  const types = ["text/plain", "application/x-www-form-urlencoded", "application/json-seq"];
+])(
+  "a body of another type returns 415 in the format of the family %s",
+  async (_, method, path, body) => {
+    const types = ["text/plain", "application/x-www-form-urlencoded", "application/json-seq"];
 
-  const answers = await Promise.all(
-    types.map((type) => call(method, path, { text: "{}", headers: { "content-type": type } })),
-  );
+    const answers = await Promise.all(
+      types.map((type) => call(method, path, { text: "{}", headers: { "content-type": type } })),
+    );
 
-  expect(answers.map(({ status }) => status)).toEqual([415, 415, 415]);
-  for (const answer of answers) expect(answer.body).toEqual(body);
-});
+    expect(answers.map(({ status }) => status)).toEqual([415, 415, 415]);
+    for (const answer of answers) expect(answer.body).toEqual(body);
+  },
+);
 
 test.each(["application/json; charset=utf-8", "Application/JSON"])(
-  "a body of type %s is JSON",
+  "a body of type %s counts as JSON",
   async (type) => {
     const answer = await call("PATCH", POLICY, { body: {}, headers: { "content-type": type } });
 
@@ -114,7 +120,7 @@ test.each([
   ["is no JSON", "hush-1"],
   ["is not UTF-8", new Uint8Array([0x22, 0xff, 0x22])],
   ["is nested too deeply", "[".repeat(100_000)],
-])("a body that %s is 400 and not quoted", async (_, text) => {
+])("a body that %s returns 400, and the error does not quote it", async (_, text) => {
   const cloud = await call("PATCH", POLICY, { text });
   const storage = await call("POST", EVENT, { text });
 
@@ -128,7 +134,7 @@ test.each([
   expect(storage.body).toEqual(shortError);
 });
 
-test("a refusal names every wrong field of path, query and body, with its rules, and no value", async () => {
+test("an error lists every invalid field of path, query and body with its rules and without values", async () => {
   const path = POLICY.replace(`/${policy.project_id}/`, "/hush-1/");
 
   const refused = await call("PATCH", `${path}?colour=hush-2`, {
@@ -143,7 +149,7 @@ test("a refusal names every wrong field of path, query and body, with its rules,
   expect(JSON.stringify(refused.body)).not.toContain("hush");
 });
 
-test("every refusal has a request id of its own", async () => {
+test("every error has its own request id", async () => {
   const [first, second] = [await call("GET", "/nowhere"), await call("GET", "/nowhere")];
 
   expect(first.body.request_id).not.toBe(second.body.request_id);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openTarget, place, uniqueName } from "./target.ts";
 
-// Long enough that its end does not come between two requests sent one right after the other.
+// Long enough that the task does not end between two requests in a row.
 const { call, follow, one } = await openTarget(300);
 const container = one("containers", ({ task_id }) => task_id === null);
 const pool = one("load_balancer_pools", ({ task_id }) => task_id === null);
@@ -11,7 +11,7 @@ const POOL = `/cloud/v1/lbpools/${place(pool)}/${pool.id}`;
 test.each([
   ["container", CONTAINER, "description"],
   ["pool", POOL, "name"],
-])("a task holds its %s until it has ended: others are answered 409", async (_, path, field) => {
+])("a task locks its %s until it has ended: other requests get 409", async (_, path, field) => {
   const name = uniqueName("held");
   const before = (await call("GET", path)).body;
 

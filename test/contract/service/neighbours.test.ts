@@ -19,7 +19,7 @@ const ROUTER = `/cloud/v1/routers/${place(router)}/${router.id}`;
 test("a container is read with its published fields", async () => {
   const { status, body } = await call("GET", CONTAINER);
 
-  // What other operations change on a shared service is compared by kind only.
+  // On a shared service other tests may change these values, so only their types are compared.
   const { name, source, namespace, address, created_at } = container;
   expect(status).toBe(200);
   expect(body).toMatchObject({ name, source, namespace, address, created_at });
@@ -73,7 +73,7 @@ test("a pool is read with its published fields", async () => {
   expect(Object.keys(body)).toEqual(expect.arrayContaining(Object.keys(pool)));
 });
 
-test("a router is read as it is", async () => {
+test("a router is read with every stored field", async () => {
   const { status, body } = await call("GET", ROUTER);
 
   expect(status).toBe(200);
@@ -86,21 +86,18 @@ test.each([
   ["policy", POLICY, policy, "987654321"],
   ["pool", POOL, pool, UNKNOWN_ID],
   ["router", ROUTER, router, UNKNOWN_ID],
-])(
-  "a %s is not found by an unknown id or in a place where it is not",
-  async (_, path, record, id) => {
-    const unknown = `${path.slice(0, path.lastIndexOf("/"))}/${id}`;
-    const paths = [
-      unknown,
-      ...elsewhere(record).map(([, where]) => path.replace(place(record), where)),
-    ];
+])("a %s returns 404 by an unknown id or in another location", async (_, path, record, id) => {
+  const unknown = `${path.slice(0, path.lastIndexOf("/"))}/${id}`;
+  const paths = [
+    unknown,
+    ...elsewhere(record).map(([, where]) => path.replace(place(record), where)),
+  ];
 
-    const answers = await Promise.all(paths.map((one) => call("GET", one)));
+  const answers = await Promise.all(paths.map((one) => call("GET", one)));
 
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-    for (const { body } of answers) expect(body.exception_class).toBe("NotFoundError");
-  },
-);
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  for (const { body } of answers) expect(body.exception_class).toBe("NotFoundError");
+});
 
 test.each([
   ["with_ddos", `${INSTANCE}?with_ddos=maybe`],
@@ -114,7 +111,7 @@ test.each([
   expect(refusedFields(await call("GET", path))).toEqual([field]);
 });
 
-test("the events are listed by name, without it, and with those that the state began with", async () => {
+test("the events are grouped by name, have no name, and include those of the initial state", async () => {
   const { status, body } = await call("GET", `${EVENT}s`);
 
   expect(status).toBe(200);
@@ -130,7 +127,7 @@ test("the events are listed by name, without it, and with those that the state b
   expect(JSON.stringify(body)).not.toContain('"name"');
 });
 
-test("a deleted event no longer exists, the others stay, and deleting it again is not found", async () => {
+test("a deleted event no longer exists, the others stay, and deleting it again returns 404", async () => {
   const event = { name: "reaching_used_space", storage_name: uniqueName("storage"), bytes: 1 };
   await createEvent({ ...event, bucket_name: "kept" });
   const before = (await call("GET", `${EVENT}s`)).body;
@@ -158,7 +155,7 @@ test.each([
   expect(refused.body).toEqual({ error: expect.stringMatching(new RegExp(`^${field}: `)) });
 });
 
-test("the event types say which limit belongs to which name", async () => {
+test("the event types contain the limit of each name", async () => {
   const { status, body } = await call("GET", `${EVENT}s/configurator`);
 
   const limits = body.structure.map(

@@ -19,17 +19,17 @@ import { createMemoryStore } from "../../../lib/service/store.ts";
 import { type Answer, createExchange } from "../../support/http-exchange.ts";
 
 /**
- * What the suite speaks to. Without SERVICE_BASE_URL each file starts the embedded service. With it,
- * the service there, which is shared and keeps its state between runs: run the files one by one.
- * - SERVICE_API_KEY: the key; default: the first built-in one.
- * - SERVICE_OTHER_API_KEY: a key of another client; default: the second built-in one.
- * - SERVICE_STATE: JSON file with the state that the service began with; default: the built-in state.
+ * The service under test. Without SERVICE_BASE_URL each file starts the embedded service. With it, all files
+ * share the service at that URL, which keeps its state between runs, so run the files one by one.
+ * - SERVICE_API_KEY: key to use; default: the first built-in key.
+ * - SERVICE_OTHER_API_KEY: key of another client; default: the second built-in key.
+ * - SERVICE_STATE: JSON file with the initial state of that service; default: the built-in state.
  */
 const { SERVICE_BASE_URL, SERVICE_STATE } = process.env;
 const API_KEY = process.env.SERVICE_API_KEY || BUILT_IN_API_KEYS.first;
 const OTHER_API_KEY = process.env.SERVICE_OTHER_API_KEY || BUILT_IN_API_KEYS.second;
 
-/** Nothing has this id. */
+/** An id that no record has. */
 export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000404";
 
 const POLLS = 150;
@@ -68,11 +68,11 @@ const startEmbedded = async (initialState: State, taskDurationMs: number): Promi
   return served.url;
 };
 
-/** A name that no other run or test uses, of letters, digits and a hyphen. */
+/** A name of letters, digits and a hyphen that no other run or test uses. */
 export const uniqueName = (prefix: string): string =>
   `${prefix}-${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
 
-/** The fields that a refusal of the cloud family names, after seeing that it is one. */
+/** Checks that the response is a 400 of the cloud family and returns the fields that it lists. */
 export const refusedFields = ({ status, body }: Answer): string[] => {
   expect({ status, class: body?.exception_class }).toEqual({
     status: 400,
@@ -81,14 +81,14 @@ export const refusedFields = ({ status, body }: Answer): string[] => {
   return Object.keys(body.invalid_fields).sort();
 };
 
-/** The part of a path that says where a record lives. */
+/** Location of a record as part of a path. */
 export const place = ({ project_id, region_id }: Located): string => `${project_id}/${region_id}`;
 
-/** What the suite knows of the state that the service began with, seen with the key's eyes. */
+/** The initial state of the service, reduced to the records that the key can see. */
 const readWorld = (state: State) => {
   const sha256 = createHash("sha256").update(API_KEY).digest("hex");
   const key = state.keys.find((one) => one.sha256 === sha256);
-  // A key that the state does not know is one of client 1 for every project.
+  // A key that is not in the state belongs to client 1 and opens every project.
   const client = key?.client_id ?? 1;
   const projects = key?.project_ids ?? [...new Set(state.containers.map((one) => one.project_id))];
   const isOwn = (record: object): boolean =>
@@ -99,7 +99,7 @@ const readWorld = (state: State) => {
     const records: readonly RecordOf<C>[] = state[collection];
     return records.filter(isOwn);
   };
-  /** The first record of the key's own that the test can use. */
+  /** The first visible record that the test can use. */
   const one = <C extends CollectionName>(
     collection: C,
     isUsable: (record: RecordOf<C>) => boolean = () => true,
@@ -108,13 +108,13 @@ const readWorld = (state: State) => {
     if (found === undefined) throw new Error(`no record in ${collection} fits this test`);
     return found;
   };
-  /** Places where the record is not. */
+  /** Locations that do not contain the record. */
   const elsewhere = ({ project_id, region_id }: Located): [string, string][] => [
     ["another region", `${project_id}/${region_id + 100_000}`],
     ["another project", `${projects.find((id) => id !== project_id) ?? 999_999_998}/${region_id}`],
-    ["a project of nobody", `999999999/${region_id}`],
+    ["an unknown project", `999999999/${region_id}`],
   ];
-  /** What things cost in a region now. */
+  /** The present price list of a region. */
   const pricesOf = (regionId: number): PriceListRecord => {
     const begin = ({ starts_at }: PriceListRecord) => (starts_at ? Date.parse(starts_at) : 0);
     const begun = state.prices.filter(
@@ -130,7 +130,7 @@ const readWorld = (state: State) => {
 const talkTo = (baseUrl: string) => {
   const call = createExchange(fetch, baseUrl, API_KEY);
 
-  /** Looks at a task until it has ended and returns its record. */
+  /** Polls a task until it has ended and returns its record. */
   const follow = async (taskId: string): Promise<Answer["body"]> => {
     for (let poll = 0; poll < POLLS; poll += 1) {
       const { body } = await call("GET", `/v1/tasks/${taskId}`);
@@ -140,14 +140,14 @@ const talkTo = (baseUrl: string) => {
     throw new Error(`task ${taskId} has not ended after ${POLLS} polls`);
   };
 
-  /** Sends a request that answers one task and returns the task's record when it has ended. */
+  /** Sends a request that starts one task and returns its record when it has ended. */
   const runTask = async (method: string, path: string, body: unknown): Promise<Answer["body"]> => {
     const accepted = await call(method, path, { body });
     expect(accepted).toMatchObject({ status: 200, body: { tasks: [expect.any(String)] } });
     return follow(accepted.body.tasks[0]);
   };
 
-  /** Creates a storage event, whatever comes of it, that is gone again when the test has ended. */
+  /** Tries to create a storage event and deletes it at the end of the test. */
   const createEvent = (event: StorageEvent): Promise<Answer> => {
     const { name, storage_name, bucket_name } = event;
     const identity = { name, storage_name, bucket_name };
@@ -160,15 +160,15 @@ const talkTo = (baseUrl: string) => {
   return { call, follow, runTask, createEvent };
 };
 
-/** Headers of a request by another client. */
+/** Request headers of another client. */
 export const AS_OTHER_CLIENT = { authorization: `apikey ${OTHER_API_KEY}` };
-/** The value of a valid `Authorization` header, in two parts. */
+/** The two parts of a valid `Authorization` header. */
 export const [SCHEME, KEY] = ["apikey", API_KEY];
 
-/** To be called at the top of a test file; the embedded service ends with the file. */
+/** Opens the service under test. Call it at the top of a test file; the embedded service stops with the file. */
 export const openTarget = async (taskDurationMs = 20) => {
   const world = readWorld(readState());
-  // How long the tasks of another service take is not ours to say.
+  // The duration of tasks at another service is unknown.
   if (SERVICE_BASE_URL) vi.setConfig({ testTimeout: 300_000 });
   const baseUrl = SERVICE_BASE_URL || (await startEmbedded(world.state, taskDurationMs));
   return { ...world, ...talkTo(baseUrl.replace(/\/$/, "")) };

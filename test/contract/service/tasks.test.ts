@@ -6,7 +6,7 @@ const { call, follow, runTask, one, own } = await openTarget();
 const home = one("instances");
 const ROUTERS = `/cloud/v1/routers/${place(home)}`;
 const TASKS = "/cloud/v1/tasks";
-// Its task fails, so that nothing is left behind.
+// The task fails, so that it creates no resource.
 const impossible = () => ({
   name: uniqueName("never"),
   interfaces: [{ subnet_id: UNKNOWN_ID }],
@@ -14,12 +14,12 @@ const impossible = () => ({
 
 const list = async (query: string): Promise<Answer["body"]> =>
   (await call("GET", `${TASKS}?${query}`)).body;
-/** Without what was there before: a shared service may have any number of tasks. */
+/** Limits a list to tasks of this run, because a shared service may have any number of older ones. */
 const listNew = (query: string) => list(`from_timestamp=${since}&${query}`);
 const idsOf = ({ results }: Answer["body"]): string[] =>
   results.map(({ id }: { id: string }) => id);
 
-/** Eleven tasks, so that there is more than one page of the default size. */
+/** Eleven tasks, one more than a page of the default size. */
 const startTasks = async (): Promise<string[]> => {
   const ids: string[] = [];
   while (ids.length < 11) {
@@ -36,7 +36,7 @@ const since: string = (await call("GET", `/v1/tasks/${first}`)).body.created_on;
 test.each([
   ["the document", "/v1/tasks"],
   ["the published interface", "/cloud/v1/tasks"],
-])("a task answers on the path of %s", async (_, path) => {
+])("a task is readable at the path of %s", async (_, path) => {
   const answer = await call("GET", `${path}/${first}`);
 
   expect(answer.status).toBe(200);
@@ -44,7 +44,7 @@ test.each([
   expect(answer.body).toMatchObject({ id: first, task_type: "create_router" });
 });
 
-test("a task that failed is in ERROR, says why, and has created nothing", async () => {
+test("a failed task has the state ERROR, a reason and no created resources", async () => {
   const { body } = await call("GET", `/v1/tasks/${first}`);
 
   expect(body).toMatchObject({
@@ -60,7 +60,7 @@ test("a task that failed is in ERROR, says why, and has created nothing", async 
   expect(Date.parse(body.finished_on)).toBeGreaterThan(Date.parse(body.created_on));
 });
 
-test("a task that succeeded is FINISHED, without an error and with what it created", async () => {
+test("a successful task has the state FINISHED, no error and its created resources", async () => {
   const task = await runTask("POST", ROUTERS, { name: uniqueName("router") });
 
   expect(task).toMatchObject({
@@ -79,14 +79,14 @@ test.each([
   "a%2Fb",
   "%F0%9F%98%80",
   "%00",
-])("the unknown task %s is not found, on both paths", async (id) => {
+])("the unknown task %s returns 404 on both paths", async (id) => {
   const answers = [await call("GET", `/v1/tasks/${id}`), await call("GET", `${TASKS}/${id}`)];
 
   expect(answers.map(({ status }) => status)).toEqual([404, 404]);
   expect(answers[0]?.body.exception_class).toBe("NotFoundError");
 });
 
-test("the list has ten tasks, the newest first, unless the request says otherwise", async () => {
+test("by default the list has ten tasks, newest first", async () => {
   const byDefault = await list("");
   const newest = await list("limit=11");
   const oldest = await listNew("limit=1000&order_by=asc");
@@ -101,7 +101,7 @@ test("the list has ten tasks, the newest first, unless the request says otherwis
   expect(positions).not.toContain(-1);
 });
 
-test("limit and offset cut pages out of the list, and count is that of all", async () => {
+test("limit and offset select a page, and count covers all pages", async () => {
   const all = await listNew("order_by=asc&limit=1000");
   const pages = [
     await listNew("order_by=asc&limit=3"),
@@ -147,11 +147,11 @@ test.each([
   "task_type=create_vm",
   "project_id=999999999",
   "region_id=999999999",
-])("the filter %s leaves out the tasks that it does not fit", async (query) => {
+])("the filter %s excludes tasks that do not match", async (query) => {
   expect(idsOf(await list(`limit=1000&${query}`))).not.toContain(last);
 });
 
-test("the list is filtered by the time of creation, both ends included", async () => {
+test("the list is filtered by the time of creation, including both ends", async () => {
   const { created_on } = (await call("GET", `/v1/tasks/${last}`)).body;
   const later = new Date(Date.parse(created_on) + 1).toISOString();
 

@@ -92,7 +92,7 @@ describe("the query of the list of AI tasks refuses", () => {
     expect(bothWays(listAiTasks.query, query)).toEqual(refused(problem));
   });
 
-  test("several wrong parameters at once, each by its name", () => {
+  test("several invalid parameters at once, with a problem for each", () => {
     expect(
       bothWays(listAiTasks.query, { page: 0, limit: 0, status: "DONE", colour: "red" }),
     ).toEqual(
@@ -139,7 +139,7 @@ test.each<[string, object]>([
   ["with null for progress", page({ results: [{ ...task, progress: null }] })],
   ["with empty task_data", page({ results: [{ ...task, task_data: {} }] })],
   [
-    "with a status and a method of tomorrow",
+    "with an unknown status and method",
     page({ results: [{ ...task, status: "PAUSED", task_name: "dubbing" }] }),
   ],
   [
@@ -155,7 +155,7 @@ test.each<[string, object]>([
       total_pages: 7,
     }),
   ],
-])("a reply %s is read as it is", (_name, reply) => {
+])("a reply %s parses unchanged", (_name, reply) => {
   expect(read(reply)).toEqual(reply);
 });
 
@@ -177,16 +177,16 @@ test.each<[string, object]>([
   ["task_name", { task_name: null }],
   ["task_data", { task_data: null }],
   ["task_data", { task_data: "{}" }],
-])("a %s that is none is left out of its task: %j", (field, odd) => {
+])("an invalid %s is omitted from its task: %j", (field, odd) => {
   expect(read(page({ results: [{ ...task, ...odd }] }))).toEqual(
     page({ results: [{ ...task, [field]: undefined }] }),
   );
 });
 
 test.each<[string, unknown]>([
-  ["an id that is none", { ...task, task_id: "1" }],
+  ["an invalid id", { ...task, task_id: "1" }],
   ["null for its status", { ...task, status: null }],
-  ["nothing in it", null],
-])("an entry with %s is undefined, and hides no other", (_what, odd) => {
+  ["no content", null],
+])("an entry with %s becomes undefined, and the other entries stay", (_what, odd) => {
   expect(read(page({ results: [odd, task] }))).toEqual(page({ results: [undefined, task] }));
 });

@@ -7,24 +7,24 @@ const outcome = (result: z.ZodSafeParseResult<unknown>): unknown =>
     ? result.data
     : problemsOf(result.error.issues).map(({ path, rule }) => `${path}: ${rule}`);
 
-/** A value as the sender of a command writes it: the value for the wire, or what is wrong with it. */
+/** Encodes a value from the sender of a command: the value on the wire, or the problems. */
 export const written = (schema: z.ZodType, value: unknown): unknown =>
   outcome(z.safeEncode(schema, value));
 
-/** A value as the wire carries it, in JSON: the value for the inside, or what is wrong with it. */
+/** Decodes JSON from the wire: the decoded value, or the problems. */
 export const received = (schema: z.ZodType, json: string): unknown =>
   outcome(z.safeDecode(schema, parseWireJson(json)));
 
-/** The same value in both directions; for schemas whose two forms are equal. */
+/** Encodes and decodes the same value, for schemas that have one form in both directions. */
 export const bothWays = (schema: z.ZodType, value: unknown) => ({
   written: written(schema, value),
   received: received(schema, JSON.stringify(value)),
 });
 
-/** What `bothWays` answers for a value that both directions take as it is. */
+/** Result of `bothWays` for a value that both directions leave unchanged. */
 export const taken = (value: unknown) => ({ written: value, received: value });
 
-/** What `bothWays` answers for a value that both directions refuse for the same reasons. */
+/** Result of `bothWays` for a value that both directions refuse with the same problems. */
 export const refused = (...problems: readonly string[]) => ({
   written: problems,
   received: problems,

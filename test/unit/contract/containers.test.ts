@@ -135,7 +135,7 @@ function triggers(value: unknown) {
   return { scale: { min: 0, max: 1, triggers: value } };
 }
 
-test("a long hostile topic name is refused at once", () => {
+test("a long hostile topic name is refused without delay", () => {
   const hostile = `${"a".repeat(222)}!`;
   const startedAt = performance.now();
 
@@ -145,7 +145,7 @@ test("a long hostile topic name is refused at once", () => {
   expect(performance.now() - startedAt).toBeLessThan(1000);
 });
 
-test("a sender learns that a variable cannot be named __proto__", () => {
+test("a variable named __proto__ is refused and not silently dropped", () => {
   const body: unknown = JSON.parse('{"envs":{"__proto__":"x","A":"1"}}');
 
   expect(written(containerUpdateSchema, body)).toEqual([
@@ -153,13 +153,13 @@ test("a sender learns that a variable cannot be named __proto__", () => {
   ]);
 });
 
-test("a container update without a body is refused, one with null too", () => {
+test("a container update without a body, or with null, is refused", () => {
   expect(written(updateContainer.body, undefined)).toEqual([": required"]);
   expect(bothWays(updateContainer.body, null)).toEqual(refused(": an object, not null"));
 });
 
 test.each(["my-container", "a/b", "...", "%2e%2e", "with space", "größe"])(
-  "the container name %j is taken",
+  "the container name %j is accepted",
   (name) => {
     const params = { project_id: 1, region_id: 2, container_name: name };
 
@@ -187,7 +187,7 @@ test("project and region are whole numbers", () => {
   );
 });
 
-test("the answer to a container update is its task ids, and whatever else the provider adds", () => {
+test("the reply to a container update has task ids and may have additional fields", () => {
   const json = '{"tasks":["50f53a35-42ed-40c4-82b2-5a37fb3e00bc","b"],"request_id":"r"}';
 
   expect(received(updateContainer.response, json)).toEqual({
@@ -226,7 +226,7 @@ test("a variable's value has at most 255 characters", () => {
   );
 });
 
-test("reading a container needs its name, no query and no body", () => {
+test("get-container takes the name of the container, but no query and no body", () => {
   const params = { project_id: 1, region_id: 2, container_name: "a/b" };
 
   expect(bothWays(getContainer.params, params)).toEqual(taken(params));
@@ -268,7 +268,7 @@ test.each<object>([
   { commands: "run", logging: { enabled: true, topic_name: "t" }, pull_secret: "secret" },
   { status: "a status of tomorrow", status_message: "why", source: "iate", new_field: {} },
   { scale: { min: 0, max: 99, triggers: null }, listening_port: 0, timeout: 999 },
-])("a container record with %j is read as it is", (change) => {
+])("a container record with %j parses unchanged", (change) => {
   expect(read(change)).toEqual({ ...container, ...change });
 });
 

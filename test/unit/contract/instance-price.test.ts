@@ -21,9 +21,9 @@ const reserved = { type: "reserved_fixed_ip", port_id: "any text" };
 describe("the body of a price preview accepts", () => {
   test.each<[string, object]>([
     ["names", order],
-    ["no name at all", { ...order, names: [] }],
+    ["an empty list of names", { ...order, names: [] }],
     [
-      "name templates, empty places among them",
+      "name templates, with null among them",
       { ...unnamed, name_templates: ["vm-{ip_octets}", null] },
     ],
     ["no volumes", { ...order, volumes: [] }],
@@ -62,7 +62,7 @@ describe("the body of a price preview accepts", () => {
     },
   );
 
-  test.each([subnet, anySubnet, reserved])("a floating address on one of type $type", (one) => {
+  test.each([subnet, anySubnet, reserved])("a floating IP on an interface of type $type", (one) => {
     for (const floating_ip of [
       null,
       { source: "new" },
@@ -158,7 +158,7 @@ describe("the body of a price preview refuses", () => {
   });
 
   test.each<object>([{}, { source: "old" }, { source: null }])(
-    "the floating address %j, by its source, in both directions alike",
+    "the source of the floating IP %j, in both directions",
     (floating_ip) => {
       expect(
         bothWays(previewInstancePrice.body, withInterface({ ...subnet, floating_ip })),
@@ -186,7 +186,7 @@ describe("the body of a price preview refuses", () => {
   });
 });
 
-describe("the answer to a price preview", () => {
+describe("the reply to a price preview", () => {
   const perHour = {
     external_ip: 0.02,
     flavor: 0.8,
@@ -219,7 +219,7 @@ describe("the answer to a price preview", () => {
     { per_hour: { external_ip: null, flavor: null, floating_ip: null, volumes: { cold: null } } },
     { per_month: { flavor: "576.00", volumes: { ssd_local: 0.1, ultra: "3.1" }, gpu: 1 } },
     { price_without_discount_per_month: "734.4", valid_until: "2027-01-01" },
-  ])("is read with %j as it is", (change) => {
+  ])("parses unchanged with %j", (change) => {
     expect(read(change)).toEqual({ ...preview, ...change });
   });
 

@@ -28,17 +28,17 @@ const instance = {
 };
 const read = (reply: unknown) => received(resumeInstance.response, JSON.stringify(reply));
 
-test("the document's reply to a resume, a list of instances, is read", () => {
+test("the reply in the document, a list of instances, parses", () => {
   const reply = { count: 1, results: [instance] };
 
   expect(read(reply)).toEqual(reply);
 });
 
-test("the reply of newer servers to a resume, the bare instance, is read", () => {
+test("the reply of newer servers, one instance without a list, parses", () => {
   expect(read(instance)).toEqual(instance);
 });
 
-test("what newer servers send as null is read", () => {
+test("the nulls of newer servers parse", () => {
   const reply = {
     ...instance,
     instance_description: null,
@@ -52,7 +52,7 @@ test("what newer servers send as null is read", () => {
   expect(read(reply)).toEqual(reply);
 });
 
-test("a broken reply is described by the closest shape", () => {
+test("the problems of an invalid reply are those of the closest variant", () => {
   expect(read({ count: -1, results: [instance] })).toEqual(["count: at least 0"]);
   expect(read({ count: 1, results: [{ ...instance, id: 5 }] })).toEqual(["results.0.id: a string"]);
   expect(read({ ...instance, id: 5, name: null, volumes: {} })).toEqual([
@@ -64,7 +64,7 @@ test("a broken reply is described by the closest shape", () => {
   expect(read([])).toEqual([": an object"]);
 });
 
-test("a resume has no body, and no query but the one for the DDoS profile", () => {
+test("resume-instance takes no body, and only with_ddos as query", () => {
   expect(bothWays(resumeInstance.query, {})).toEqual(taken({}));
   expect(bothWays(resumeInstance.query, { with_ddos: true })).toEqual(taken({ with_ddos: true }));
   expect(bothWays(resumeInstance.query, { with_ports: true })).toEqual(
@@ -84,7 +84,7 @@ test.each([
   expect(bothWays(resumeInstance.params, params)).toEqual(refused(problem));
 });
 
-test("the states are the document's", () => {
+test("the states are those of the document", () => {
   expect(INSTANCE_STATUSES.join(" ")).toBe(
     "ACTIVE BUILD DELETED ERROR HARD_REBOOT MIGRATING PASSWORD PAUSED REBOOT REBUILD RESCUE RESIZE REVERT_RESIZE SHELVED SHELVED_OFFLOADED SHUTOFF SOFT_DELETED SUSPENDED UNKNOWN VERIFY_RESIZE",
   );

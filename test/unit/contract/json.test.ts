@@ -10,7 +10,7 @@ import {
 
 const uint64 = fc.bigInt({ min: 0n, max: 18446744073709551615n });
 
-/** Values that the wire form has: integers outside the safe range as bigints, all others as JSON has them. */
+/** Values with a wire form: integers outside the safe range as bigints, everything else as in JSON. */
 const wireValue = fc.letrec((again) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -27,10 +27,10 @@ const wireValue = fc.letrec((again) => ({
   ),
 })).value;
 
-test("any value is read back as it was written", () => {
+test("every value is the same after formatting and parsing", () => {
   fc.assert(
     fc.property(wireValue, (value) => {
-      // A float above the safe range has no fraction; the digits it prints are read as they are.
+      // A float above the safe range has no fraction, so it parses as an integer with the printed digits.
       const expected = mapNumbers(value, (number) =>
         Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e100
           ? BigInt(Big(String(number)).toFixed())
@@ -82,12 +82,12 @@ test.each([
   ["1e99", 10n ** 99n],
   ["1e999999999", Number.POSITIVE_INFINITY],
   [' "text" ', "text"],
-])("%s is read as %s", (json, value) => {
+])("%s parses as %s", (json, value) => {
   expect(parseWireJson(json)).toBe(value);
   expect(parseRequestJson(json)).toBe(value);
 });
 
-test("an integer is read with all its digits, however JSON writes it", () => {
+test("an integer keeps all its digits in every JSON notation", () => {
   fc.assert(
     fc.property(uint64, fc.integer({ min: -30, max: 30 }), (integer, exponent) => {
       const shifted = Big(`${integer}e${-exponent}`).toFixed();
@@ -105,7 +105,7 @@ test.each([
   "1e-999999999",
   "18446744073709551615e-30",
   `1.${"0".repeat(200)}1`,
-])("a request's number %s, which only rounding makes an integer, is none", (json) => {
+])("the fraction %s of a request is not rounded to an integer", (json) => {
   expect(parseRequestJson(json)).not.toSatisfy(Number.isInteger);
 });
 
@@ -159,11 +159,11 @@ test.each([
   ["[null,1]", [undefined, 1]],
   ['{"\\"\\n\\ud800":"😀"}', { '"\n\ud800': "😀" }],
   ['{"a":18446744073709551615}', { a: 18446744073709551615n }],
-])("%s is written for its value", (json, value) => {
+])("%s is the JSON of its value", (json, value) => {
   expect(formatWireJson(value)).toBe(json);
 });
 
-describe("unreadable JSON is refused:", () => {
+describe("invalid JSON is refused:", () => {
   test.each([
     "",
     " ",
@@ -196,7 +196,7 @@ describe("unreadable JSON is refused:", () => {
   });
 });
 
-test("text of any kind either is plain data or throws SyntaxError, nothing else", () => {
+test("any text either parses as plain data or throws SyntaxError", () => {
   const jsonLike = fc.array(
     fc.constantFrom(
       "{",
@@ -241,7 +241,7 @@ test.each([
   '{"\\u005f_proto__":{"polluted":true}}',
   '{"constructor":{"prototype":{"polluted":true}}}',
   '[{"a":{"__proto__":{"polluted":true}}}]',
-])("%s pollutes no prototype and is written back as it came", (text) => {
+])("%s pollutes no prototype and is the same after parsing and formatting", (text) => {
   const read = parseWireJson(text);
 
   expect(Object.getPrototypeOf(read)).toBe(

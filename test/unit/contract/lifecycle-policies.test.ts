@@ -16,7 +16,7 @@ describe("the body of a policy update", () => {
     { name: "p".repeat(63) },
     { status: "active" },
     { name: "nightly 02.00", status: "paused" },
-  ])("takes %j", (body) => {
+  ])("accepts %j", (body) => {
     expect(bothWays(updatePolicy.body, body)).toEqual(taken(body));
   });
 
@@ -33,7 +33,7 @@ describe("the body of a policy update", () => {
 });
 
 describe("the body of a removal of volumes", () => {
-  test.each([{ volume_ids: [] }, { volume_ids: ["a", "a"] }])("takes %j", (body) => {
+  test.each([{ volume_ids: [] }, { volume_ids: ["a", "a"] }])("accepts %j", (body) => {
     expect(bothWays(removePolicyVolumes.body, body)).toEqual(taken(body));
   });
 
@@ -51,7 +51,7 @@ describe("the body of a removal of volumes", () => {
 
 const OPERATIONS = [removePolicyVolumes, updatePolicy, getPolicy];
 
-test.each(OPERATIONS)("$id names its policy by a whole number", ({ params }) => {
+test.each(OPERATIONS)("$id identifies its policy by a whole number", ({ params }) => {
   const path = { project_id: 1, region_id: 2, policy_id: 3 };
 
   expect(bothWays(params, path)).toEqual(taken(path));
@@ -61,7 +61,7 @@ test.each(OPERATIONS)("$id names its policy by a whole number", ({ params }) => 
   );
 });
 
-test.each(OPERATIONS)("$id asks for volumes by true or false, or not at all", ({ query }) => {
+test.each(OPERATIONS)("$id takes need_volumes as true, false or absent", ({ query }) => {
   for (const asked of [{}, { need_volumes: true }, { need_volumes: false }]) {
     expect(bothWays(query, asked)).toEqual(taken(asked));
   }
@@ -71,7 +71,7 @@ test.each(OPERATIONS)("$id asks for volumes by true or false, or not at all", ({
   );
 });
 
-test("reading a policy has no body", () => {
+test("get-policy takes no body", () => {
   expect(bothWays(getPolicy.body, {})).toEqual(refused(": this operation takes no body"));
 });
 
@@ -97,7 +97,7 @@ test.each([
   }),
   policy({ schedules: [{ ...schedule, type: "interval", hours: 6, weeks: null, new_field: {} }] }),
   policy({ new_field: 5 }),
-])("the policy record %j is read as it is", (record) => {
+])("the policy record %j parses unchanged", (record) => {
   for (const { response } of OPERATIONS) {
     expect(received(response, JSON.stringify(record))).toEqual(record);
   }
@@ -114,7 +114,7 @@ test.each([
   expect(received(getPolicy.response, JSON.stringify(policy(change)))).toEqual([problem]);
 });
 
-test("a schedule of an unknown kind is named", () => {
+test("the problem of an unknown schedule type has its path", () => {
   const record = policy({ schedules: [{ ...schedule, type: "moon" }] });
 
   expect(received(updatePolicy.response, JSON.stringify(record))).toEqual([

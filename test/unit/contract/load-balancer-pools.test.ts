@@ -164,7 +164,7 @@ describe("the body of a pool update refuses", () => {
   });
 });
 
-test("a nested object is given whole", () => {
+test("a nested object has to be complete", () => {
   expect(bothWays(poolUpdateSchema, { healthmonitor: {} })).toEqual(
     refused(
       "healthmonitor.delay: required",
@@ -174,13 +174,13 @@ test("a nested object is given whole", () => {
   );
 });
 
-test("the pool's id has one spelling, so that one pool has one lane", () => {
+test("the pool id is converted to lower case, so that one pool has one lane", () => {
   const params = { project_id: 1, region_id: 2, pool_id: ID.toUpperCase() };
 
   expect(bothWays(updatePool.params, params)).toEqual(taken({ ...params, pool_id: ID }));
 });
 
-test("ids in the body have one spelling, so that an equal value is seen to be equal", () => {
+test("ids in the body are converted to lower case, so that equal values compare as equal", () => {
   expect(bothWays(poolUpdateSchema, { secret_id: ID.toUpperCase() })).toEqual(
     taken({ secret_id: ID }),
   );
@@ -199,11 +199,11 @@ test("a pool's path accepts whole numbers and a UUID only", () => {
   );
 });
 
-test("an empty task list is an answer to a pool update: nothing had to change", () => {
+test("a pool update may reply with an empty task list, because nothing had to change", () => {
   expect(received(updatePool.response, '{"tasks":[]}')).toEqual({ tasks: [] });
 });
 
-test("a pool record names the task that locks it; null means none", () => {
+test("a pool record has the id of the task that locks it, or null", () => {
   const json = `{"id":"${ID}","name":"pool","task_id":null,"members":[]}`;
 
   expect(received(getPool.response, json)).toEqual({

@@ -19,7 +19,7 @@ const fieldSchema = (operation: (typeof OPERATIONS)[number], field: string): unk
   return schema instanceof z.ZodObject ? schema.shape[name] : undefined;
 };
 
-test("the mutations are the document's, in its order", () => {
+test("the mutations are those of the document, in its order", () => {
   expect(MUTATIONS.map(({ reference, id }) => `${reference} ${id}`)).toEqual([
     "E1 update-container",
     "E2 resume-instance",
@@ -32,7 +32,7 @@ test("the mutations are the document's, in its order", () => {
   ]);
 });
 
-test("the ids that a command may name are those of the operations that it may name", () => {
+test("COMMANDED_IDS and COMMANDED contain the same operations", () => {
   expect(COMMANDED_IDS).toEqual(COMMANDED.map(({ id }) => id));
 });
 
@@ -52,7 +52,7 @@ const modulesBundledFor = async (list: string): Promise<readonly string[]> => {
     .map(([file]) => file);
 };
 
-test("a bundle that needs only the ids has no schema in it, one for commands none of prices", async () => {
+test("a bundle that imports only the ids contains no schema, and one for commands contains no price schema", async () => {
   expect(await modulesBundledFor("COMMANDED_IDS")).toEqual(["lib/contract/operations.ts"]);
 
   const forCommands = await modulesBundledFor("COMMANDED");
@@ -60,7 +60,7 @@ test("a bundle that needs only the ids has no schema in it, one for commands non
   expect(forCommands).not.toContain("lib/contract/instance-price.ts");
 });
 
-test("an id and an endpoint belong to one operation", () => {
+test("each id and each endpoint belongs to one operation only", () => {
   const endpoints = OPERATIONS.flatMap(endpointsOf).map(({ method, path }) => `${method} ${path}`);
 
   expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
@@ -70,13 +70,13 @@ test("an id and an endpoint belong to one operation", () => {
 describe.each(OPERATIONS.map((operation) => ({ id: operation.id, operation })))(
   "the declaration of $id",
   ({ operation }) => {
-    test("fills every placeholder of its path from a path parameter, and has no other", () => {
+    test("has one path parameter for every placeholder of its path", () => {
       expect(placeholdersOf(operation.path).sort()).toEqual(
         Object.keys(operation.params.shape).sort(),
       );
     });
 
-    test("has a path that can be sent as written: absolute, no query, no doubled slash", () => {
+    test("has an absolute path without query or double slash", () => {
       expect(operation.path).toMatch(/^(\/([a-z0-9_]+|\{[a-z_]+\}))+$/);
     });
 
@@ -88,7 +88,7 @@ describe.each(OPERATIONS.map((operation) => ({ id: operation.id, operation })))(
       }
     });
 
-    test("reads by GET without a body, except for the one read that is a preview", () => {
+    test("is a GET without a body if it is a read, except for the price preview", () => {
       const isPlainRead = operation.kind === "read" && operation.id !== "preview-instance-price";
 
       expect(operation.method === "GET").toBe(isPlainRead);
@@ -100,14 +100,14 @@ describe.each(OPERATIONS.map((operation) => ({ id: operation.id, operation })))(
 describe.each(MUTATIONS.map((operation) => ({ id: operation.id, operation })))(
   "the mutation $id",
   ({ operation }) => {
-    test("names its lane by fields that its request has", () => {
+    test("builds its lane from fields of its request", () => {
       expect(operation.lane.by.length).toBeGreaterThan(0);
       for (const field of operation.lane.by) {
         expect(fieldSchema(operation, field), field).toBeInstanceOf(z.ZodType);
       }
     });
 
-    test("has no lane field that a URL could not carry", () => {
+    test("has no path field in its lane that a URL cannot contain", () => {
       for (const field of operation.lane.by) {
         const schema = fieldSchema(operation, field);
         const halfAnEmoji = schema instanceof z.ZodType && schema.safeEncode("\ud83d").success;
@@ -116,13 +116,13 @@ describe.each(MUTATIONS.map((operation) => ({ id: operation.id, operation })))(
       }
     });
 
-    test("names secrets that its request has", () => {
+    test("declares only fields of its request as secret", () => {
       for (const field of operation.secrets ?? []) {
         expect(fieldSchema(operation, field), field).toBeInstanceOf(z.ZodType);
       }
     });
 
-    test("answers with task ids exactly when it says so", () => {
+    test("replies with task ids exactly if it declares them", () => {
       const reply = z.safeDecode<z.ZodType>(operation.response, { tasks: ["a"] });
 
       expect(reply.success).toBe(operation.answers === "tasks");
@@ -136,7 +136,7 @@ describe.each(MUTATIONS.map((operation) => ({ id: operation.id, operation })))(
   },
 );
 
-test("the secrets of a container update are its variables and its pull secret", () => {
+test("the secrets of a container update are envs and pull_secret", () => {
   expect(
     MUTATIONS.flatMap(
       (operation) => operation.secrets?.map((field) => [operation.id, field]) ?? [],
@@ -147,7 +147,7 @@ test("the secrets of a container update are its variables and its pull secret", 
   ]);
 });
 
-test("what follows an ambiguous send, and what a conflict means, is the document's and the provider's", () => {
+test("the strategy after an ambiguous send and the meaning of 409 are as agreed for each mutation", () => {
   expect(
     MUTATIONS.map(
       ({ id, afterAmbiguousSend, conflictMeansLocked }) =>
@@ -165,7 +165,7 @@ test("what follows an ambiguous send, and what a conflict means, is the document
   ]);
 });
 
-test("a field of a request is found by its place, and a missing one is undefined", () => {
+test("requestFields finds fields in params, query and body, and returns undefined for a missing one", () => {
   const request = { params: { id: 1 }, query: { "a.b": 2 }, body: { name: "n" } };
 
   const fields = ["params.id", "query.a.b", "body.name", "body.id"] as const;

@@ -55,7 +55,7 @@ describe("one price", () => {
       },
     ],
     ["with a field of tomorrow", { ...price, unit: "server" }],
-  ])("%s is read as it is", (_, reply) => {
+  ])("%s parses unchanged", (_, reply) => {
     expect(read(reply)).toEqual(reply);
   });
 
@@ -97,7 +97,7 @@ describe("the price of a Kubernetes cluster", () => {
   };
   const read = (reply: unknown) => received(getK8sClusterPrice.response, JSON.stringify(reply));
 
-  test("is read with all of its parts, and whatever else the provider adds", () => {
+  test("parses with all of its parts and with additional fields", () => {
     expect(read(cluster)).toEqual(cluster);
     expect(read({ ...cluster, load_balancers: [] })).toEqual({ ...cluster, load_balancers: [] });
   });
@@ -136,7 +136,7 @@ describe("the price of DDoS protection", () => {
     {},
     { price_currency: "GBP" },
     { price_currency: "XAU", rounding: "up" },
-  ])("is read with %j", (change) => {
+  ])("parses with %j", (change) => {
     expect(read(ddos(change))).toEqual(ddos(change));
   });
 
@@ -161,7 +161,7 @@ describe("the price of DDoS protection", () => {
   });
 });
 
-test("a Kubernetes cluster is named by project, region and its name", () => {
+test("a Kubernetes cluster is identified by project, region and name", () => {
   const path = { project_id: 1, region_id: 2, cluster_name: "größe/1" };
 
   expect(bothWays(getK8sClusterPrice.params, path)).toEqual(taken(path));
@@ -173,7 +173,7 @@ test("a Kubernetes cluster is named by project, region and its name", () => {
   );
 });
 
-test("a GPU server is named by project, region and a UUID in any letter case", () => {
+test("a GPU server is identified by project, region and a UUID in any letter case", () => {
   const path = { project_id: 1, region_id: 2, server_id: SERVER_ID };
 
   expect(bothWays(getGpuClusterPrice.params, path)).toEqual(taken(path));
@@ -185,7 +185,7 @@ test("a GPU server is named by project, region and a UUID in any letter case", (
   );
 });
 
-test("DDoS protection is priced by region alone", () => {
+test("the price of DDoS protection depends on the region only", () => {
   expect(bothWays(getDdosPrice.params, { region_id: 2 })).toEqual(taken({ region_id: 2 }));
   expect(bothWays(getDdosPrice.params, { project_id: 1, region_id: 2.5 })).toEqual(
     refused("region_id: a whole number", "project_id: unknown field"),
@@ -193,7 +193,7 @@ test("DDoS protection is priced by region alone", () => {
 });
 
 test.each([getK8sClusterPrice, getGpuClusterPrice, getDdosPrice])(
-  "$id has no query and no body",
+  "$id takes no query and no body",
   ({ query, body }) => {
     expect(bothWays(query, { currency: "EUR" })).toEqual(refused("currency: unknown field"));
     expect(bothWays(body, {})).toEqual(refused(": this operation takes no body"));

@@ -6,7 +6,7 @@ import { problemsOf } from "../../../lib/contract/problem.ts";
 const problemsIn = (schema: z.ZodType, value: unknown, prefix: readonly string[] = []) =>
   problemsOf(schema.safeParse(value).error?.issues ?? [], prefix);
 
-test("all broken rules of a request are reported at once, a line each", () => {
+test("all problems of a request are reported together, one per line", () => {
   const body = {
     commands: 5,
     description: "d".repeat(256),
@@ -65,7 +65,7 @@ test("in an object with cross-field rules, wrong types are reported before wrong
   ]);
 });
 
-test("for a number that JSON readers would round the range of exact ones is reported", () => {
+test("the problem of a number that JSON parsers would round is the range of exact ones", () => {
   expect(problemsIn(updateContainer.params.shape.project_id, 9007199254740993n)).toEqual([
     { path: "", rule: "a number from -9007199254740991 to 9007199254740991" },
   ]);
@@ -87,11 +87,11 @@ test.each([
   [z.literal("a"), "b", "must be a"],
   [z.guid(), "x", "a UUID"],
   [z.string().refine(() => false, { error: "our own text" }), "x", "our own text"],
-])("%# a rule is reported in words: %3$s", (schema, value, rule) => {
+])("%# a problem states its rule in words: %3$s", (schema, value, rule) => {
   expect(problemsIn(schema, value)).toEqual([{ path: "", rule }]);
 });
 
-test("unknown fields are named one by one, at their own place", () => {
+test("every unknown field is a problem with its own path", () => {
   const schema = z.strictObject({ a: z.strictObject({ b: z.int().optional() }) });
 
   expect(problemsIn(schema, { a: { c: 1, "d.e": 2 }, f: 3 }, ["body"])).toEqual([
@@ -101,19 +101,19 @@ test("unknown fields are named one by one, at their own place", () => {
   ]);
 });
 
-test("the rule of a wrong key of a map is reported", () => {
+test("the problem of an invalid key in a map states the rule of the key", () => {
   const schema = z.record(z.string().min(2), z.string());
 
   expect(problemsIn(schema, { a: "x" })).toEqual([{ path: "a", rule: "at least 2 characters" }]);
 });
 
-test("a field name without a UTF-8 form is shown with a replacement character", () => {
+test("a field name that is not well-formed Unicode contains a replacement character", () => {
   expect(problemsIn(z.strictObject({}), { "a\ud800": 1 })).toEqual([
     { path: "a\ufffd", rule: "unknown field" },
   ]);
 });
 
-test("no problem quotes a value", () => {
+test("no problem contains a value", () => {
   const body = { envs: { A: { deep: "s3cret" } }, pull_secret: { name: "s3cret" }, image: 5 };
 
   expect(JSON.stringify(problemsIn(updateContainer.body, body))).not.toContain("s3cret");

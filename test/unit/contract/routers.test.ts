@@ -12,7 +12,7 @@ const gateway = (external_gateway_info: unknown) => router({ external_gateway_in
 const route = (destination: unknown, nexthop: unknown = "10.0.0.1", more: object = {}) =>
   router({ routes: [{ destination, nexthop, ...more }] });
 
-describe("the body of a router's creation accepts", () => {
+describe("the body of create-router accepts", () => {
   test.each([
     router(),
     router({ name: "a.b" }),
@@ -35,7 +35,7 @@ describe("the body of a router's creation accepts", () => {
   });
 });
 
-describe("the body of a router's creation refuses", () => {
+describe("the body of create-router refuses", () => {
   test.each([
     ["name: required", {}],
     ["name: a string, not null", router({ name: null })],
@@ -71,12 +71,12 @@ describe("the body of a router's creation refuses", () => {
   });
 });
 
-test("both fields of an empty route are reported", () => {
+test("both missing fields of an empty route are reported", () => {
   expect(bothWays(routerCreateSchema, router({ routes: [{}] }))).toEqual(
     refused("routes.0.destination: required", "routes.0.nexthop: required"),
   );
 });
 
-test("the answer to a router's creation is its task ids", () => {
+test("the reply to create-router has task ids", () => {
   expect(received(createRouter.response, '{"tasks":["a"]}')).toEqual({ tasks: ["a"] });
 });

@@ -36,7 +36,7 @@ describe.each([
     { decimal: "9007199254740992", wire: 9007199254740992n },
     { decimal: "9007199254740993", wire: 9007199254740993n },
     { decimal: "18446744073709551615", wire: 18446744073709551615n },
-  ])("passes $decimal through exactly", ({ decimal, wire }) => {
+  ])("keeps $decimal exact", ({ decimal, wire }) => {
     expect(written(storageEventSchema, { name, [field]: decimal })).toEqual({
       name,
       [field]: wire,
@@ -121,7 +121,7 @@ test.each([
     { name: "reaching_files_quantity", bytes: 1 },
     "bytes: not allowed with reaching_files_quantity; use count",
   ],
-])("%j is refused: the limit belongs to another name", (event, problem) => {
+])("%j is refused, because the limit belongs to another name", (event, problem) => {
   expect(bothWays(storageEventSchema, event)).toEqual(refused(problem));
 });
 
@@ -129,7 +129,7 @@ test.each([
   { name: "reaching_used_space" },
   { name: "reaching_used_requests", bucket_name: "", storage_name: "", uuid: "" },
   { name: "reaching_used_traffic", bucket_name: "b", storage_name: "1-s", uuid: "not a uuid" },
-])("%j is taken", (event) => {
+])("%j is accepted", (event) => {
   expect(bothWays(storageEventSchema, event)).toEqual(taken(event));
 });
 
@@ -153,7 +153,7 @@ test.each([
   expect(bothWays(storageEventSchema, event)).toEqual(refused(problem));
 });
 
-test("one answer names the wrong name, the wrong limits and the unknown field of an event", () => {
+test("the problems of an event include its name, both limits and the unknown field", () => {
   const event = { name: "nothing", bytes: "1.5", count: -1, colour: "red" };
 
   expect(written(storageEventSchema, event)).toEqual([
@@ -164,7 +164,7 @@ test("one answer names the wrong name, the wrong limits and the unknown field of
   ]);
 });
 
-test.each(byId)("%s accepts a client id in the query or none", (_, { query }) => {
+test.each(byId)("%s takes an optional client id in the query", (_, { query }) => {
   expect(bothWays(query, {})).toEqual(taken({}));
   for (const client_id of [0, 9007199254740991]) {
     expect(bothWays(query, { client_id })).toEqual(taken({ client_id }));
@@ -184,7 +184,7 @@ test.each(byId)("%s accepts a client id in the query or none", (_, { query }) =>
   expect(bothWays(query, { client: 1 })).toEqual(refused("client: unknown field"));
 });
 
-test.each(byId)("%s names its event in the body", (_, { body }) => {
+test.each(byId)("%s takes its event in the body", (_, { body }) => {
   const event = { name: "reaching_used_requests", storage_name: "s", bucket_name: "b" };
 
   expect(bothWays(body, event)).toEqual(taken(event));
@@ -194,12 +194,15 @@ test.each(byId)("%s names its event in the body", (_, { body }) => {
   expect(written(body, undefined)).toEqual([": required"]);
 });
 
-test.each([updateStorageEvent, deleteStorageEvent])("$id has no answer", ({ response }) => {
-  expect(written(response, undefined)).toBeUndefined();
-  expect(received(response, "{}")).toEqual([": this operation takes no body"]);
-});
+test.each([updateStorageEvent, deleteStorageEvent])(
+  "$id replies without a body",
+  ({ response }) => {
+    expect(written(response, undefined)).toBeUndefined();
+    expect(received(response, "{}")).toEqual([": this operation takes no body"]);
+  },
+);
 
-test("the creation of an event answers with the event", () => {
+test("the reply to create-storage-event is the event", () => {
   const json = '{"name":"reaching_used_space","bytes":18446744073709551615,"uuid":"u","owner":5}';
 
   expect(received(createStorageEvent.response, json)).toEqual({
@@ -222,20 +225,20 @@ test("the list of events keeps limits exact and accepts absent, null and empty g
 });
 
 test.each(["{}", '{"reaching_the_moon":[]}', '{"reaching_used_space":null,"page":1}'])(
-  "%s is a list of no events",
+  "%s is an empty list of events",
   (json) => {
     expect(received(storageEventListSchema, json)).toEqual(JSON.parse(json));
   },
 );
 
-test("an answer of something else is no list of no events", () => {
+test("another object does not count as an empty list of events", () => {
   expect(received(storageEventListSchema, '{"ok":true}')).toEqual([
     ": an object with lists of events by name",
   ]);
 });
 
 test.each([listStorageEvents, listStorageEventTypes])(
-  "$id asks for nothing in particular",
+  "$id takes no parameters, no query and no body",
   (list) => {
     expect(bothWays(list.query, { client_id: 1 })).toEqual(refused("client_id: unknown field"));
     expect(bothWays(list.body, {})).toEqual(refused(": this operation takes no body"));
@@ -249,7 +252,7 @@ test.each<object>([
   { structure: [] },
   { structure: [{ name: "reaching_used_space", fields: [{ name: "bytes", type: "number" }] }] },
   { structure: [{ name: "reaching_the_moon", fields: [{ name: "m", type: "miles", unit: 1 }] }] },
-])("the event types %j are read as they are", (reply) => {
+])("the event types %j parse unchanged", (reply) => {
   expect(readTypes(reply)).toEqual(reply);
 });
 

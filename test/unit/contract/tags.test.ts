@@ -13,10 +13,10 @@ describe.each([
     "k",
     "k".repeat(255),
     "😀".repeat(255),
-    // Whether a key may hold these is for the provider to say.
+    // The document limits only the length, so the provider decides about these characters.
     "a key",
     "a=b",
-  ])("asks for the key %j", (key) => {
+  ])("accepts the key %j", (key) => {
     expect(bothWays(operation.query, { key })).toEqual(taken({ key }));
   });
 
@@ -30,11 +30,11 @@ describe.each([
     ["key: a string", { key: 5 }],
     ["key: a string", { key: ["a", "b"] }],
     ["value: unknown field", { key: "a", value: "b" }],
-  ])("does not ask when %s: %j", (problem, query) => {
+  ])("refuses a query because %s: %j", (problem, query) => {
     expect(bothWays(operation.query, query)).toEqual(refused(problem));
   });
 
-  test("names its resource by a UUID in any letter case", () => {
+  test("identifies its resource by a UUID in any letter case", () => {
     const path = { project_id: 1, region_id: 2, [field]: ID };
 
     expect(bothWays(operation.params, path)).toEqual(taken(path));
@@ -47,7 +47,7 @@ describe.each([
     );
   });
 
-  test("has no body", () => {
+  test("takes no body", () => {
     expect(bothWays(operation.body, {})).toEqual(refused(": this operation takes no body"));
   });
 
@@ -56,7 +56,7 @@ describe.each([
     { key: "", read_only: true, value: "" },
     { key: "k".repeat(256), read_only: true, value: "v".repeat(256) },
     { ...tag, inherited: true },
-  ])("reads the tag %j as it is", (reply) => {
+  ])("parses the tag %j unchanged", (reply) => {
     expect(received(operation.response, JSON.stringify(reply))).toEqual(reply);
   });
 

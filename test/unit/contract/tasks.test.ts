@@ -8,7 +8,7 @@ test.each([
   { id: "t", state: "ERROR", error: "no capacity", created_resources: null },
   { id: "t", state: "FINISHED", error: null, created_on: "2026-05-23T05:07:31" },
   { id: "t", state: "FINISHED", created_resources: { routers: ["r"], projects: [5], new: null } },
-])("the task record %j is read as it is", (task) => {
+])("the task record %j parses unchanged", (task) => {
   expect(received(getTask.response, JSON.stringify(task))).toEqual(task);
 });
 
@@ -27,7 +27,7 @@ test.each([
   expect(received(getTask.response, JSON.stringify(task))).toEqual(problems);
 });
 
-test("a task id may be any text that stays in its place in the path", () => {
+test("a task id may be any text that stays one segment of the path", () => {
   expect(bothWays(getTask.params, { task_id: "a/b?c" })).toEqual(taken({ task_id: "a/b?c" }));
   expect(bothWays(getTask.params, { task_id: ".." })).toEqual(
     refused("task_id: must not be . or .."),

@@ -71,7 +71,7 @@ test("a revoked key has no valid token", async () => {
   expect(answer.body.exception_class).toBe("token_not_valid");
 });
 
-test("a storage request without a valid key gets the storage family's body", async () => {
+test("a storage request without a valid key gets an error body of the storage family", async () => {
   const { send } = await startService();
 
   const answer = await send("POST", EVENT, { headers: { authorization: null }, body: {} });
@@ -80,7 +80,7 @@ test("a storage request without a valid key gets the storage family's body", asy
   expect(answer.body).toEqual({ error: "authorization: must be 'apikey <API_KEY>'" });
 });
 
-test("what another client owns is answered like what does not exist, and stays as it is", async () => {
+test("a resource of another client gets the same 404 as a missing one and stays unchanged", async () => {
   const { send, stored } = await startService();
   const before = await stored();
   const headers = { authorization: `apikey ${BUILT_IN_API_KEYS.second}` };
@@ -96,7 +96,7 @@ test("what another client owns is answered like what does not exist, and stays a
   expect(await stored()).toEqual(before);
 });
 
-test("a key of one project of its client does not reach the other", async () => {
+test("a key for one project of its client has no access to the other one", async () => {
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -120,7 +120,7 @@ test("no key is stored, only its hash", async () => {
   expect(everything).toContain(hashApiKey(KEY));
 });
 
-test("a key given at the start is of client 1, opens every project, and is not stored", async () => {
+test("a key from the options belongs to client 1, opens every project, and is not stored", async () => {
   const store = createMemoryStore();
   const { send, stored } = await startService({ store, apiKey: "own-key" });
   const headers = { authorization: "apikey own-key" };
@@ -139,7 +139,7 @@ test("a key given at the start is of client 1, opens every project, and is not s
   expect(JSON.stringify(await stored())).not.toContain(hashApiKey("own-key"));
 });
 
-test("the key of a run is one for every project, also when the state has it as another client's", async () => {
+test("a key from the options opens every project, even if the state has it as a key of another client", async () => {
   const { send } = await startService({ apiKey: BUILT_IN_API_KEYS.second });
   const headers = { authorization: `apikey ${BUILT_IN_API_KEYS.second}` };
 
@@ -148,7 +148,7 @@ test("the key of a run is one for every project, also when the state has it as a
 
 const limited = () => startService({ requestsPerSecond: 2 });
 
-test("the request over the limit is refused with the seconds to wait, and passes after them", async () => {
+test("a request over the limit gets 429 with Retry-After, and passes after that time", async () => {
   const { send, clock } = await limited();
   const statuses = async (count: number) => {
     const answers = [];
@@ -173,7 +173,7 @@ test("the request over the limit is refused with the seconds to wait, and passes
   expect(after).toEqual([200, 200, 429]);
 });
 
-test("a window begins with the first request in it, not with the clock's second", async () => {
+test("a window begins with its first request, not with a second of the clock", async () => {
   const { send, clock } = await limited();
   await clock.advance(900);
   await send("GET", POLICY);
@@ -219,7 +219,7 @@ test("the key is checked before the rate, and the rate before the path", async (
   expect([noKey.status, nowhere.status]).toEqual([401, 429]);
 });
 
-test("without a limit any number of requests passes", async () => {
+test("without a limit every request passes", async () => {
   const { send } = await startService();
 
   const answers = await Promise.all(Array.from({ length: 200 }, () => send("GET", POLICY)));

@@ -4,7 +4,7 @@ import { startService } from "./harness.ts";
 
 const LIST = "/streaming/ai/tasks";
 
-/** The built-in tasks by their number, 1 to 12, of which the latest was started last. */
+/** The built-in tasks by number, 1 to 12, in the order of their start. */
 const numbersOf = (body: Answer["body"]): number[] =>
   body.results.map(({ task_id }: { task_id: string }) => Number(task_id.slice(-2)));
 
@@ -49,7 +49,7 @@ test.each([
     "page=9007199254740990&limit=9007199254740991",
     0,
   ],
-])("the page %s is followed by %j and comes after %j", async (query, next, previous, size) => {
+])("the page %s has %j as next and %j as previous link", async (query, next, previous, size) => {
   const { page } = await startWithPages();
 
   const got = await page(query);
@@ -62,7 +62,7 @@ test.each([
   expect(got.numbers).toHaveLength(size);
 });
 
-test("links carry filters, order and page size along, to the last page and back", async () => {
+test("links keep filters, order and page size, to the last page and back", async () => {
   const { page } = await startWithPages();
 
   let at = await page("task_name=transcription&search=MP4%20eng&ordering=started_at&limit=3");
@@ -81,7 +81,7 @@ test("links carry filters, order and page size along, to the last page and back"
   expect(back).toEqual(there);
 });
 
-test("a link carries a time with its offset along", async () => {
+test("a link keeps the offset of a time", async () => {
   const { page } = await startWithPages();
 
   const second = await page(

@@ -10,12 +10,12 @@ import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { startService } from "./harness.ts";
 
 const LIST = "/streaming/ai/tasks";
-/** Both are at work when the service first starts. */
+/** Both are in progress when the service first starts. */
 const TRANSCRIPTION = "aafe70c6-0000-4000-8000-327b65f76711";
 const MODERATION = "aafe70c6-0000-4000-8000-327b65f76712";
 const START = Date.UTC(2026, 0, 1);
 
-test("a task moves through its plan, and waits again between two stages with its progress kept", async () => {
+test("a task follows its plan, and returns to PENDING between two stages with the same progress", async () => {
   const { send, clock } = await startService();
   const seen: unknown[] = [];
   let now = 0;
@@ -39,7 +39,7 @@ test("a task moves through its plan, and waits again between two stages with its
   ]);
 });
 
-test("filters, search and order go by where a task is now", async () => {
+test("filters, search and order use the present status of a task", async () => {
   const { send, clock } = await startService();
   const idsOf = async (query: string) =>
     (await send("GET", `${LIST}?${query}`)).body.results.map(
@@ -74,7 +74,7 @@ const step = (after_seconds: number, status: AiTaskRecord["status"]) => ({
   progress: 5,
 });
 
-test("a task's start is when its plan first starts it", async () => {
+test("the start of a task is the first STARTED step of its plan", async () => {
   const ai_tasks = [
     planned("a", [step(20, "PENDING"), step(90, "STARTED")]),
     planned("b", [step(30, "STARTED"), step(60, "PENDING"), step(120, "STARTED")]),
@@ -91,11 +91,11 @@ test("a task's start is when its plan first starts it", async () => {
     orders.push(await order());
   }
 
-  // At 0, 29, 30, 90 and 120 seconds: neither has started twice, then b alone, then b before a.
+  // At 0 and 29 s neither has started; at 30 s only b has; at 90 and 120 s b has started before a.
   expect(orders).toEqual(["ab", "ab", "ba", "ba", "ba"]);
 });
 
-/** The service on a store that may have been used, at another time than the harness starts at. */
+/** Starts the service on a given store at a given time. */
 const listAt = async (at: number, store = createMemoryStore(), state = builtInState()) => {
   const service = await createService({
     clock: createVirtualClock(at),
@@ -130,7 +130,7 @@ test("a plan continues after a restart with the same store, counted from the fir
   expect(await listAt(START + 240_000)).toBe("STARTED 10");
 });
 
-test("a state may say from when a plan counts", async () => {
+test("plan_from sets the instant from which a plan counts", async () => {
   const builtIn = builtInState();
   const state = {
     ...builtIn,

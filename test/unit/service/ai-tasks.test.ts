@@ -25,7 +25,7 @@ const task = (
 const MODERATION = { task_name: "content-moderation", task_data: { category: "Sport" } } as const;
 const EARLY = "2025-11-08T08:00:00Z";
 
-/** Six tasks of the first client, in another order by each field, and one of the second. */
+/** Six tasks of the first client, which every field sorts differently, and one of the second client. */
 const TASKS = [
   task("f", { status: "RECEIVED", date_created: "2025-11-07T00:00:00Z", started_at: null }),
   task("c", {
@@ -65,7 +65,7 @@ const startWithTasks = async () => {
   const started = await startService({ state: (builtIn) => ({ ...builtIn, ai_tasks: TASKS }) });
   const list = async (query: Record<string, string> = {}): Promise<Answer["body"]> =>
     (await started.send("GET", `${LIST}?${new URLSearchParams(query)}`)).body;
-  /** The letters of the found tasks in the order of the answer. */
+  /** The letters of the found tasks in the order of the response. */
   const find = async (query: Record<string, string>): Promise<string> => {
     const { count, results } = await list(query);
     expect(count).toBe(results.length);
@@ -78,7 +78,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("the list shows the documented fields of a task and nothing of the service's own", async () => {
+test("the list shows the documented fields of a task and no internal field", async () => {
   const { send } = await startService();
 
   const answer = await send("GET", `${LIST}?limit=2&status=STARTED`);
@@ -173,14 +173,17 @@ test.each([
   ["2025-11-06T12:00:00.000Z", ""],
   ["2025-11-06T11:59:59Z", ""],
   ["2025-11-06T12:00:01Z", ""],
-])("a task's creation matches %s by UTC, wherever the service runs: %j", async (when, expected) => {
-  for (const zone of ["UTC", "America/New_York", "Asia/Kolkata"]) {
-    vi.stubEnv("TZ", zone);
-    const { find } = await startWithTasks();
+])(
+  "date_created matches %s in UTC, in every time zone of the service: %j",
+  async (when, expected) => {
+    for (const zone of ["UTC", "America/New_York", "Asia/Kolkata"]) {
+      vi.stubEnv("TZ", zone);
+      const { find } = await startWithTasks();
 
-    expect(await find({ date_created: when }), zone).toBe(expected);
-  }
-});
+      expect(await find({ date_created: when }), zone).toBe(expected);
+    }
+  },
+);
 
 test.each([
   ["a whole id", idOf("d"), "d"],
@@ -197,7 +200,7 @@ test.each([
   ["the day of the creation, which is not searched", "2025-11", ""],
   ["text that runs from one field into the next", "successhttps", ""],
   ["a part of another client's id", "9999", ""],
-])("searching for %s finds by the four fields", async (_, search, expected) => {
+])("a search for %s looks in all four fields", async (_, search, expected) => {
   const { find } = await startWithTasks();
 
   expect(await find({ search })).toBe(expected);
@@ -218,7 +221,7 @@ test("a search includes values nested in task_data", async () => {
   expect(counts).toEqual([1, 1, 0]);
 });
 
-test("each client sees its own tasks only", async () => {
+test("each client sees only its own tasks", async () => {
   const { send, list } = await startWithTasks();
 
   const second = await send("GET", LIST, {
@@ -241,7 +244,7 @@ test.each([
     "date_created: a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z",
   ],
   ["offset=1", "offset: unknown field"],
-])("the query %s is refused by name", async (query, error) => {
+])("the query %s is refused with the name of the parameter", async (query, error) => {
   const { send } = await startService();
 
   const refused = await send("GET", `${LIST}?${query}`);
@@ -258,7 +261,7 @@ const timesOf = async (
   return body.results[0].processing_time;
 };
 
-test("a task shows since when it is processed, and at its end how long that took", async () => {
+test("a task shows its start, and after its end also its end and duration", async () => {
   const { send, clock } = await startService();
   const ended = "aafe70c6-0000-4000-8000-327b65f76701";
   const atWork = "aafe70c6-0000-4000-8000-327b65f76711";
@@ -285,7 +288,7 @@ test("a task shows since when it is processed, and at its end how long that took
   });
 });
 
-test("a task that has not begun, or has no recorded end, has no times", async () => {
+test("a task that has not started, or has no recorded end, shows no times", async () => {
   const waiting = { status: "PENDING", progress: 0, started_at: null } as const;
   const { send } = await startService({
     state: (builtIn) => ({

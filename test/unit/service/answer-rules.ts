@@ -10,7 +10,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** How often the store was written to meanwhile. */
+  /** Number of commits to the store during the request. */
   readonly commits: number;
 }
 
@@ -22,7 +22,7 @@ const decode = (segment: string): string => {
   }
 };
 
-/** The path's segments after everything that a URL does to a path, which depends on what follows it. */
+/** The segments of a path after the normalization of URLs, which also depends on the text after the path. */
 const segmentsOf = ({ path, query }: RandomRequest): readonly string[] =>
   new URL(`http://service.test${path}${query}`).pathname.slice(1).split("/").map(decode);
 
@@ -44,11 +44,11 @@ const leadsTo = (segments: readonly string[], { path }: DescribedOperation): boo
 
 const contracts: readonly Operation[] = OPERATIONS;
 
-/** The contract of an operation, also where the document names its second place. */
+/** The operation of an OpenAPI operation id, also for the suffixed id of its second path. */
 export const contractOf = ({ operationId }: DescribedOperation): Operation | undefined =>
   contracts.find(({ id }) => id === operationId.replace(/-2$/, ""));
 
-/** A field, then the rule that it breaks. */
+/** A field and the rule that it breaks. */
 const NAMED_RULE = /: \S/;
 
 const checkRefusal = (
@@ -65,9 +65,9 @@ const checkRefusal = (
     expect(headers.get("allow")?.split(", ").sort()).toEqual(methods.toSorted());
     expect(methods).not.toContain(method);
   }
-  // A path that is there with another method is not one that is not there.
+  // A path that exists only with another method is 405, not 404.
   if (status === 404 && methods.length > 0) expect(methods).toContain(method);
-  // The answer to HEAD is that to GET without its body.
+  // HEAD gets the response to GET without its body.
   if (text === "") return;
   const family = familyOf(segments);
   const body = parseWireJson(text);
@@ -85,7 +85,7 @@ const checkSuccess = (operation: DescribedOperation, { status, text }: Answered)
   expect(contract && z.safeDecode(contract.response, body as never).error).toBeUndefined();
 };
 
-/** What holds for the answer to every request, whatever was sent. */
+/** Properties of the response to every request, valid or not. */
 export const checkAnswer = (
   operations: readonly DescribedOperation[],
   sent: RandomRequest,

@@ -2,7 +2,7 @@ import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { builtInState } from "../../../lib/service/state/state.ts";
 import type { World } from "../../support/random-request.ts";
 
-/** Every value of the state by the name of the field that holds it. */
+/** All values of the state by field name. */
 const collect = (value: unknown, name: string, into: Map<string, unknown[]>): void => {
   if (Array.isArray(value)) {
     for (const item of value) collect(item, name, into);
@@ -13,7 +13,7 @@ const collect = (value: unknown, name: string, into: Map<string, unknown[]>): vo
   }
 };
 
-/** The built-in state as those who send requests know it: what exists, and where. */
+/** The built-in state as path parameters and field values for requests. */
 export const builtInWorld = (components: World["components"]): World => {
   const state = builtInState();
   const known = new Map<string, unknown[]>();

@@ -9,7 +9,7 @@ const SERVER = "/cloud/v1/pricing/1234567/76/ai/clusters/f1c1eeb6-1834-48c9-a7b0
 const TAXED_SERVER =
   "/cloud/v1/pricing/1186668/148/ai/clusters/f1c1eeb6-1834-48c9-a7b0-daafce64872c";
 
-/** A price in the region without tax and discount. */
+/** Price in the region without tax and discount. */
 const plain = (price_per_hour: number, price_per_month: number) => ({
   currency_code: "EUR",
   discount_percent: 0,
@@ -19,7 +19,7 @@ const plain = (price_per_hour: number, price_per_month: number) => ({
   price_without_discount_per_month: price_per_month,
   tax_percent: 0,
 });
-/** A price in the region with 17 % tax and 10.5 % discount. */
+/** Price in the region with 17 % tax and 10.5 % discount. */
 const taxed = (hour: number | null, month: number | null, withoutDiscount: number | null) => ({
   currency_code: "EUR",
   discount_percent: 0.105,
@@ -31,7 +31,7 @@ const taxed = (hour: number | null, month: number | null, withoutDiscount: numbe
 });
 const unknown = { ...taxed(null, null, null), price_status: "error" };
 
-/** One region's lists of prices, each the built-in one with a change, and both its clusters. */
+/** Starts the service with changed copies of one region's price list and with both clusters in that region. */
 const startWithPrices = (
   changes: readonly Partial<PriceListRecord>[],
   nodes: readonly string[] = ["g1-standard-1-2"],
@@ -69,7 +69,7 @@ test("each node, volume and address of a cluster has its price, and the total is
   });
 });
 
-test("tax and discount are in every price of a cluster, the undiscounted month has the tax only", async () => {
+test("every price of a cluster includes tax and discount, except the undiscounted month with tax only", async () => {
   const { send } = await startService();
 
   const answer = await send("GET", TAXED_CLUSTER);
@@ -93,7 +93,7 @@ test("a GPU server has one price: its flavor, volumes and addresses together", a
   expect(virtual.body).toEqual(taxed(2.438288775, 1755.567918, 1961.5284));
 });
 
-test("a cluster of nothing costs nothing", async () => {
+test("a cluster without parts costs nothing", async () => {
   const { send } = await startWithPrices([{}], []);
 
   const { body } = await send("GET", TAXED_CLUSTER);
@@ -101,9 +101,9 @@ test("a cluster of nothing costs nothing", async () => {
   expect(body).toEqual({ instances: [], publicips: [], volumes: [], total_price: taxed(0, 0, 0) });
 });
 
-describe("what the price list does not have", () => {
+describe("a part without a price in the list", () => {
   test.each(["g9-quantum", "constructor"])(
-    "is an error in a cluster's node: %s",
+    "gives a node of a cluster the price status error: %s",
     async (flavor) => {
       const { send } = await startWithPrices([{}], ["g2-standard-4-8", flavor]);
 
@@ -115,7 +115,7 @@ describe("what the price list does not have", () => {
     },
   );
 
-  test("is an error in a cluster's volume, and the other parts keep their price", async () => {
+  test("gives a volume of a cluster the price status error, and other parts keep their price", async () => {
     const { send } = await startService({
       state: (builtIn) => ({
         ...builtIn,
@@ -130,14 +130,14 @@ describe("what the price list does not have", () => {
     expect(body.total_price).toEqual(unknown);
   });
 
-  test("makes the price of a GPU server an error", async () => {
+  test("gives a GPU server the price status error", async () => {
     const { send } = await startWithPrices([{}], ["g9-quantum"]);
 
     expect((await send("GET", TAXED_SERVER)).body).toEqual(unknown);
   });
 });
 
-test("the list says in what currency and whether prices are shown", async () => {
+test("currency and price status come from the price list", async () => {
   const { send } = await startWithPrices([{ currency_code: null, price_status: "hide" }]);
 
   const cluster = await send("GET", TAXED_CLUSTER);
@@ -149,7 +149,7 @@ test("the list says in what currency and whether prices are shown", async () => 
   expect(server.body).toMatchObject(hidden);
 });
 
-test("a later price list holds from its start and not a moment earlier", async () => {
+test("a later price list applies exactly from its start", async () => {
   const taxFree = { tax_percent: 0, discount_percent: 0 };
   const { send, clock } = await startWithPrices([
     { ...taxFree, starts_at: "2026-03-01T01:00:00+01:00", flavors: { "g1-standard-1-2": 3 } },
@@ -205,7 +205,7 @@ test.each([
   ["a server of another region", SERVER.replace("/76/", "/148/"), "server"],
   ["a server of another project", SERVER.replace("1234567", "1186668"), "server"],
   ["a server of a foreign project", SERVER.replace("1234567", "1337"), "server"],
-])("the price of %s is not found", async (_, path, what) => {
+])("the price of %s is 404", async (_, path, what) => {
   const { send } = await startService();
 
   const missing = await send("GET", path);
@@ -217,7 +217,7 @@ test.each([
   });
 });
 
-test("a GPU server is found by its id in capital letters too, and by nothing but a UUID", async () => {
+test("a GPU server is found by its id in any letter case, and another text than a UUID is refused", async () => {
   const { send } = await startService();
 
   const found = await send("GET", SERVER.replace("f1c1eeb6", "F1C1EEB6"));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CONTAINER, CONTAINER_RECORD, startService } from "./harness.ts";
 
-test("an update answers one task, and the record changes when the task has finished", async () => {
+test("an update returns one task, and the record changes when the task has finished", async () => {
   const { send, stored, clock } = await startService();
 
   const accepted = await send("PATCH", CONTAINER, {
@@ -24,7 +24,7 @@ test("an update answers one task, and the record changes when the task has finis
   });
 });
 
-test("null leaves a field as it is", async () => {
+test("null keeps the value of a field", async () => {
   const { runTask, stored } = await startService();
 
   const task = await runTask("PATCH", CONTAINER, {
@@ -51,7 +51,7 @@ test("null leaves a field as it is", async () => {
   });
 });
 
-test("envs, scale and logging are replaced whole", async () => {
+test("envs, scale and logging are replaced as a whole", async () => {
   const { runTask, stored } = await startService();
 
   await runTask("PATCH", CONTAINER, {
@@ -95,7 +95,7 @@ test("disabling makes the status Disabled, enabling makes it Ready", async () =>
   });
 });
 
-test("a container is held by its task until the task has ended", async () => {
+test("a container is locked by its task until the task has ended", async () => {
   const { send, clock } = await startService();
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 1 } });
 
@@ -134,7 +134,7 @@ test("the task fails and nothing changes when the registry of the image cannot b
 });
 
 test.each(["app.invalid:1", "invalid", "team/invalid/app:1", "notinvalid/app"])(
-  "the image %s is of a registry that may be there",
+  "the image %s comes from a registry that may exist",
   async (image) => {
     const { runTask } = await startService();
 
@@ -144,7 +144,7 @@ test.each(["app.invalid:1", "invalid", "team/invalid/app:1", "notinvalid/app"])(
   },
 );
 
-test("the task's data shows the parameters without variables and the pull secret", async () => {
+test("the data of the task contains the parameters without variables and pull secret", async () => {
   const { runTask, stored } = await startService();
 
   const task = await runTask("PATCH", CONTAINER, {
@@ -172,7 +172,7 @@ test.each([
   ["another region", "/cloud/v1/caas/1234567/148/containers/my-container"],
   ["another project", "/cloud/v1/caas/1186668/76/containers/my-container"],
   ["a foreign project", "/cloud/v1/caas/1337/76/containers/my-container"],
-])("updating and reading by %s answers 404", async (_, path) => {
+])("updating and reading by %s returns 404", async (_, path) => {
   const { send } = await startService();
 
   const refused = await send("PATCH", path, { body: { timeout: 5 } });
@@ -183,7 +183,7 @@ test.each([
   expect(read.body).toMatchObject({ message: "container not found" });
 });
 
-test("reading a container answers the published record and its lock", async () => {
+test("reading a container returns the published record and its lock", async () => {
   const { send } = await startService();
 
   const read = await send("GET", CONTAINER);
@@ -219,7 +219,7 @@ test("reading a container answers the published record and its lock", async () =
   });
 });
 
-test("a read shows the task that holds a container, and the change when the task has ended", async () => {
+test("a read shows the task that locks a container, and the change when the task has ended", async () => {
   const { send, clock } = await startService();
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 7 } });
 

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("DDoS protection is priced by the day, and by 30 days and the hour from that", async () => {
+test("the prices of 30 days and of an hour follow from the price of a day", async () => {
   const { send } = await startService();
 
   const answer = await send("GET", PRICE);
@@ -51,7 +51,7 @@ test.each([
   ["the leap day", "2028-02-29T23:59:59Z", 29, 0, 31],
   ["a century that has no leap day", "2100-02-28T00:00:00Z", 28, 0, 31],
 ])(
-  "on %s, %s, the days are counted in UTC wherever the service runs",
+  "on %s, %s, days count in UTC in every time zone of the service",
   async (_, at, days, left, next) => {
     for (const zone of ["UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
       vi.stubEnv("TZ", zone);
@@ -87,7 +87,7 @@ const startWithDdos = () =>
     }),
   });
 
-test("the price is the list's own, to the last digit, without its tax and discount", async () => {
+test("the price equals that of the list in every digit, without tax and discount", async () => {
   const { send } = await startWithDdos();
 
   expect((await send("GET", PRICE)).body.price).toEqual({
@@ -102,7 +102,7 @@ test("the price is the list's own, to the last digit, without its tax and discou
   });
 });
 
-test("each region has its price, and a later list holds from its start", async () => {
+test("each region has its own price, and a later list applies from its start", async () => {
   const { send, clock } = await startWithDdos();
   const before = await send("GET", PRICE);
 
@@ -115,7 +115,7 @@ test("each region has its price, and a later list holds from its start", async (
   ]);
 });
 
-test("every client may read the price of every region", async () => {
+test("every client can read the price of every region", async () => {
   const { send } = await startService();
 
   const answer = await send("GET", PRICE, {
@@ -125,7 +125,7 @@ test("every client may read the price of every region", async () => {
   expect(answer.status).toBe(200);
 });
 
-test("a region without prices is not found, and a region is a whole number", async () => {
+test("a region without prices is 404, and a region id has to be a whole number", async () => {
   const { send } = await startService();
 
   const missing = await send("GET", "/cloud/v1/pricing/77/ddos");

@@ -11,7 +11,7 @@ const instance = builtIn.instances[0]!;
 const profile = instance.ddos_profile!;
 const template = profile.profile_template!;
 
-/** What is wrong with a state, by the field's path. */
+/** Problems of a state by path. */
 const problemsIn = (state: object): string[] =>
   problemsOf(stateSchema.safeParse({ ...builtIn, ...state }).error?.issues ?? []).map(
     ({ path, rule }) => `${path}: ${rule}`,
@@ -58,13 +58,13 @@ const LIMITS: [string, number, string, (text: string) => object][] = [
   ],
 ];
 
-describe.each(LIMITS)("%s of a loaded state", (_, limit, path, withText) => {
-  test(`may have ${limit} characters, counted as people count them`, () => {
+describe.each(LIMITS)("%s of a seed", (_, limit, path, withText) => {
+  test(`may have ${limit} Unicode characters`, () => {
     expect(problemsIn(withText("x".repeat(limit)))).toEqual([]);
     expect(problemsIn(withText("😀".repeat(limit)))).toEqual([]);
   });
 
-  test(`may not have ${limit + 1} characters`, () => {
+  test(`must not have ${limit + 1} Unicode characters`, () => {
     const problem = `${PROFILE}.${path}: at most ${limit} characters`;
 
     expect(problemsIn(withText("x".repeat(limit + 1)))).toEqual([problem]);
@@ -98,13 +98,13 @@ test.each<[string, object]>([
   ["null for both", { value: null, field_value: null }],
   ["neither", { value: undefined, field_value: undefined }],
   ["null for one and not the other", { value: null, field_value: undefined }],
-])("a configured field may not have %s", (_, change) => {
+])("a configured field must not have %s", (_, change) => {
   expect(problemsIn(withField(change))).toEqual([
     `${PROFILE}.fields.1.value: give exactly one of value and field_value`,
   ]);
 });
 
-test("a profile may leave out what may be null, and a field is of a type that the provider has", () => {
+test("nullable parts of a profile may be null, and a field has one of the provider's types", () => {
   const empty = { profile_template: null, profile_template_description: null, protocols: null };
 
   expect(problemsIn(withProfile({ ...empty, site: null, status: null, fields: [] }))).toEqual([]);
@@ -130,13 +130,13 @@ test.each<[string, string, object]>([
   ["value: at most 255 characters", "", { key: "k", value: "v".repeat(256), read_only: false }],
   ["value: at most 255 characters", "", { key: "k", value: "😀".repeat(256), read_only: false }],
   ["key: must not be empty", "", { key: "", value: "v", read_only: false }],
-])("a tag anywhere in a loaded state is checked: %s%s", (problem, _, tag) => {
+])("every tag of a seed is checked: %s%s", (problem, _, tag) => {
   for (const [place, state] of tagged(tag)) {
     expect(problemsIn(state)).toEqual(problem === "" ? [] : [`${place}.tags.0.${problem}`]);
   }
 });
 
-test("a reader accepts a provider's answer that breaks these limits", () => {
+test("a client accepts a reply of the provider that breaks these limits", () => {
   const long = "x".repeat(256);
   const field = { ...profile.fields[0]!, name: long, description: long, value: 1, field_value: 2 };
   const loose: Profile = {

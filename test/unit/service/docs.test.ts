@@ -13,7 +13,7 @@ const textOf = async (path: string): Promise<{ type: string | null; text: string
   return { type: response.headers.get("content-type"), text: await response.text() };
 };
 
-test("the OpenAPI document needs no key, and an independent validator finds no error in it", async () => {
+test("the OpenAPI document needs no key, and an independent validator accepts it", async () => {
   const { send } = await startService();
 
   const answer = await send("GET", "/openapi.json", NO_KEY);
@@ -35,7 +35,7 @@ test("the OpenAPI document has every endpoint of the service, and no other", asy
   expect(documented.sort()).toEqual(mounted.sort());
 });
 
-test("the document in the project is the served one", async () => {
+test("lib/contract/openapi.json equals the served document", async () => {
   const kept = await readFile(
     new URL("../../../lib/contract/openapi.json", import.meta.url),
     "utf8",
@@ -46,7 +46,7 @@ test("the document in the project is the served one", async () => {
   expect(JSON.parse(text)).toEqual(JSON.parse(kept));
 });
 
-test("limits and required fields of the document's table are in the OpenAPI document", async () => {
+test("the OpenAPI document contains the limits and required fields of the interface document", async () => {
   const { send } = await startService();
 
   const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
@@ -72,7 +72,7 @@ test("limits and required fields of the document's table are in the OpenAPI docu
   expect(paths[`/cloud/v2/${pool}`].patch.responses[200]).not.toHaveProperty("headers");
 });
 
-test("the page for people names every operation with its path, and loads nothing from elsewhere", async () => {
+test("/docs contains every operation with its path, and loads no external resource", async () => {
   const { type, text } = await textOf("/docs");
 
   expect(type).toMatch(/^text\/html/);
@@ -85,7 +85,7 @@ test("the page for people names every operation with its path, and loads nothing
   expect(text).not.toMatch(/<script|src=|@import|https?:\/\//);
 });
 
-test("cross-field rules are in words, in the document and on the page", async () => {
+test("the OpenAPI document and /docs state cross-field rules in words", async () => {
   const { send } = await startService();
 
   const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
@@ -102,7 +102,7 @@ test("cross-field rules are in words, in the document and on the page", async ()
   );
 });
 
-test("the documents are there to be read only", async () => {
+test("/docs and /openapi.json accept only GET", async () => {
   const { send } = await startService();
 
   for (const path of ["/docs", "/openapi.json"]) {
@@ -111,7 +111,7 @@ test("the documents are there to be read only", async () => {
   }
 });
 
-test("every whole number of a request has its bounds in the OpenAPI document", async () => {
+test("every integer of a request has bounds in the OpenAPI document", async () => {
   const { send } = await startService();
 
   const { paths } = (await send("GET", "/openapi.json", NO_KEY)).body;
@@ -124,7 +124,7 @@ test("every whole number of a request has its bounds in the OpenAPI document", a
   const check = (node: unknown, place: string): void => {
     if (typeof node !== "object" || node === null) return;
     const isWhole = "type" in node && [node.type].flat().includes("integer");
-    // These two name 64 bits.
+    // These two formats imply the bounds.
     const hasFormat = "format" in node && ["int64", "uint64"].includes(String(node.format));
     if (isWhole && !hasFormat && !("minimum" in node && "maximum" in node)) unbounded.push(place);
     for (const [key, inner] of Object.entries(node)) check(inner, `${place}.${key}`);
@@ -149,7 +149,7 @@ test.each([
   ["GET", "/cloud/v1/lifecycle_policy/9007199254740992/1/1", 400],
   ["GET", "/cloud/v1/lifecycle_policy/1/1/-9007199254740992", 400],
 ])(
-  "the bounds of the document are those of the service: %s %s is %i",
+  "the service enforces the bounds of the OpenAPI document: %s %s is %i",
   async (method, path, status) => {
     const { send } = await startService();
 
@@ -157,7 +157,7 @@ test.each([
   },
 );
 
-/** The rules that the page gives to a field of that name, each once. */
+/** The distinct rules of all fields of that name on the page. */
 const rulesOn = (page: string, field: string): readonly string[] => {
   const item = new RegExp(
     `<code>${field}</code>(?: \\(required\\))? <span class="note">([^<]*)</span>`,
@@ -166,7 +166,7 @@ const rulesOn = (page: string, field: string): readonly string[] => {
   return [...new Set([...page.matchAll(item)].map(([, rule = ""]) => rule))];
 };
 
-test("the page says whether null is allowed before the rules, which it would reverse at their end", async () => {
+test("/docs mentions null beside the type, because after the rules it would change their meaning", async () => {
   const { text } = await textOf("/docs");
 
   expect(rulesOn(text, "envs")[0]).toBe(
@@ -188,7 +188,7 @@ test("the page says whether null is allowed before the rules, which it would rev
   expect(text).not.toMatch(/(characters|\d|\$|name|max|unavailable) or null/);
 });
 
-test("the page names the errors of every operation and what they mean", async () => {
+test("/docs lists the errors of every operation and their meaning", async () => {
   const { text } = await textOf("/docs");
 
   for (const { id, family } of OPERATIONS) {
@@ -204,7 +204,7 @@ test("the page names the errors of every operation and what they mean", async ()
   }
 });
 
-test("on a narrow screen the page has one column, and long words are broken", async () => {
+test("/docs has one column on a narrow screen, and long words break", async () => {
   const { text } = await textOf("/docs");
 
   expect(text).toMatch(/nav \{ columns: 24rem 2 \}/);

@@ -9,7 +9,7 @@ import { createVirtualClock } from "../../support/virtual-clock.ts";
 
 const TASK_DURATION_MS = 10_000;
 
-/** SHA-256 of the built-in keys, computed elsewhere. */
+/** SHA-256 of the built-in keys, computed with another tool. */
 export const BUILT_IN_KEY_HASHES = [
   "5111378b812bb37bd83be3f25c1d1a323d15170528a135e5450763c0b8d674c2",
   "69b2810d95755a6b9eb620f30c22f27856457ec78495ac14414e7e4c1a9e4727",
@@ -21,11 +21,11 @@ export interface HarnessOptions {
   readonly taskDurationMs?: number;
   readonly requestsPerSecond?: number;
   readonly apiKey?: string;
-  /** Another one than the first run's for a service that goes on with its store, or ids repeat. */
+  /** Seed of the random numbers. A restart on the same store needs another one, or ids repeat. */
   readonly seed?: number;
 }
 
-/** The service on a virtual clock with the built-in world, changed by the test where it needs to be. */
+/** Starts the service on a virtual clock, with the built-in state or a changed one. */
 export const startService = async (options: HarnessOptions = {}) => {
   const { state = (builtIn: State) => builtIn, store = createMemoryStore() } = options;
   const clock = createVirtualClock();
@@ -43,7 +43,7 @@ export const startService = async (options: HarnessOptions = {}) => {
 
   const send = createExchange(service.fetch, "http://service.test", BUILT_IN_API_KEYS.first);
 
-  /** Sends a request that answers `tasks`, lets its only task end and returns the task's record. */
+  /** Sends a request that starts one task, lets the task end and returns its record. */
   const runTask = async (method: string, path: string, body: unknown): Promise<Answer["body"]> => {
     const accepted = await send(method, path, { body });
     await clock.advance(options.taskDurationMs ?? TASK_DURATION_MS);
@@ -51,7 +51,7 @@ export const startService = async (options: HarnessOptions = {}) => {
     return task.body;
   };
 
-  /** All committed records by collection and key, as the store has them. */
+  /** All committed records by collection and key, in their stored form. */
   const stored = async (): Promise<Record<string, Answer["body"]>> =>
     Object.fromEntries([...(await store.load())].map(([key, text]) => [key, JSON.parse(text)]));
 

@@ -9,14 +9,14 @@ const reserved = { type: "reserved_fixed_ip", port_id: "port-1" };
 const newIp = { source: "new" };
 const existingIp = { source: "existing", existing_floating_id: ID };
 
-/** In a region without tax and discount. */
+/** A region without tax and discount. */
 const preview = async (change: object) => {
   const { send } = await startService();
   const body = { flavor: "g1-standard-1-2", interfaces: [], names: ["web"], ...change };
   return (await send("POST", "/cloud/v2/pricing/1234567/76/instances", { body })).body;
 };
 
-describe("of the interfaces of two instances", () => {
+describe("the price of the interfaces of two instances", () => {
   test.each<[string, object[], number, number, number]>([
     ["none costs nothing", [], 0, 0, 0.04],
     ["an external one is charged", [external], 0.04, 0, 0.08],
@@ -107,7 +107,7 @@ test.each<[string, object[], object, number]>([
     { ultra: 0.002, cold: 0.0002166, ssd_lowlatency: 0.417, ssd_local: 0.002 },
     0.4412166,
   ],
-])("of volumes, %s", async (_, volumes, expected, total) => {
+])("the price of volumes: %s", async (_, volumes, expected, total) => {
   const answer = await preview({ volumes });
 
   expect(answer.per_hour.volumes).toEqual({
@@ -121,7 +121,7 @@ test.each<[string, object[], object, number]>([
   expect(answer.total_price_per_hour).toBe(total);
 });
 
-test("an order is refused if no JSON number holds its price exactly", async () => {
+test("an order is refused if its price is too large for a JSON number", async () => {
   const order = (size: number) =>
     preview({
       volumes: Array(10).fill({ source: "new-volume", type_name: "ssd_lowlatency", size }),

@@ -26,7 +26,7 @@ const NO_VOLUMES = {
   ultra: 0,
 };
 
-test("a preview has every part of the order by hour and by month of 720 hours", async () => {
+test("a preview contains every part of the order per hour and per month of 720 hours", async () => {
   const { send } = await startService();
 
   const answer = await send("POST", PREVIEW, {
@@ -72,7 +72,7 @@ test("a preview has every part of the order by hour and by month of 720 hours", 
   });
 });
 
-test("totals have the tax on and the discount off, categories neither", async () => {
+test("totals include tax and discount, categories neither", async () => {
   const answer = await preview({ interfaces: [external] }, TAXED_PREVIEW);
 
   expect(answer).toEqual({
@@ -102,7 +102,7 @@ test.each([
     0.08,
   ],
   ["no name", { names: [] }, 0, 0],
-])("%s: as many instances are priced", async (_, change, count, hour) => {
+])("%s: the price is for that many instances", async (_, change, count, hour) => {
   const answer = await preview(change);
 
   expect(answer).toMatchObject({
@@ -122,7 +122,7 @@ const previewWithPrices = async (change: Partial<PriceListRecord>, volumes: obje
   return (await send("POST", PREVIEW, { body: { ...order, volumes } })).body;
 };
 
-test("the list says the currency, whether prices are shown, and the price of traffic", async () => {
+test("currency, price status and traffic price come from the price list", async () => {
   const answer = await previewWithPrices({
     currency_code: null,
     price_status: "hide",
@@ -138,13 +138,13 @@ test("the list says the currency, whether prices are shown, and the price of tra
   expect(answer.per_hour.volumes).toEqual(NO_VOLUMES);
 });
 
-test("a tiny discount is written in plain decimal digits", async () => {
+test("a tiny discount is formatted in plain decimal digits", async () => {
   const answer = await previewWithPrices({ discount_percent: 0.00001 });
 
   expect(answer.discount_details).toEqual([{ resource: "instance", discount: "0.0000001" }]);
 });
 
-test("a tenth and two tenths are three tenths", async () => {
+test("prices are added without floating point errors", async () => {
   const answer = await previewWithPrices(
     {
       flavors: { "g1-standard-1-2": 0.1 },
@@ -175,7 +175,7 @@ test.each([
     { volumes: [{ source: "image", size: 1, type_name: "toString" }] },
     "volumes.0.type_name",
   ],
-])("%s is refused by the field's name", async (_, change, field) => {
+])("%s is refused with the name of the field", async (_, change, field) => {
   const { send } = await startService();
 
   const refused = await send("POST", PREVIEW, { body: { ...order, ...change } });
@@ -197,7 +197,7 @@ test.each([
   });
 });
 
-test("a flavor is offered where the region's prices in force have it", async () => {
+test("a flavor is available if the region's present price list has it", async () => {
   const { send, clock } = await startService();
   const priceOf = async () =>
     (await send("POST", TAXED_PREVIEW, { body: order })).body.per_hour.flavor;
@@ -211,7 +211,7 @@ test("a flavor is offered where the region's prices in force have it", async () 
 test.each([
   ["a foreign project", "/cloud/v2/pricing/1337/76/instances", "project not found"],
   ["a region without prices", "/cloud/v2/pricing/1234567/77/instances", "region not found"],
-])("a preview for %s is not found", async (_, path, message) => {
+])("a preview for %s returns 404", async (_, path, message) => {
   const { send } = await startService();
 
   const missing = await send("POST", path, { body: order });

@@ -4,7 +4,7 @@ import { ACTIVE, SUSPENDED, startService } from "./harness.ts";
 
 const SUSPENDED_RECORD = "instances/6c6aa80f-7836-4dc2-a2ae-125e248be476";
 
-test("a suspended instance is active in the answer to resume and in reads after it", async () => {
+test("a suspended instance is active in the response to resume and in later reads", async () => {
   const { send } = await startService();
 
   const resumed = await send("POST", `${SUSPENDED}/resume`);
@@ -27,7 +27,7 @@ test("a suspended instance is active in the answer to resume and in reads after 
   expect(read.body).toEqual(resumed.body.results[0]);
 });
 
-test("reading an instance answers all 22 documented fields", async () => {
+test("reading an instance returns all 22 documented fields", async () => {
   const { send } = await startService();
 
   const read = await send("GET", SUSPENDED);
@@ -72,7 +72,7 @@ test("only a suspended instance can be resumed", async () => {
   });
 });
 
-test("a second resume is refused, because the first one has made the instance active", async () => {
+test("a second resume is refused, because the instance is active already", async () => {
   const { send } = await startService();
   await send("POST", `${SUSPENDED}/resume`);
 
@@ -81,7 +81,7 @@ test("a second resume is refused, because the first one has made the instance ac
   expect(second.status).toBe(400);
 });
 
-test("a locked instance answers 409 whatever its state, and stays as it is", async () => {
+test("a locked instance returns 409 in every state and stays unchanged", async () => {
   const { send, stored } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -105,7 +105,7 @@ test.each([
   ["another region", "/cloud/v1/instances/1234567/148/6c6aa80f-7836-4dc2-a2ae-125e248be476"],
   ["another project", "/cloud/v1/instances/1186668/76/6c6aa80f-7836-4dc2-a2ae-125e248be476"],
   ["a foreign project", "/cloud/v1/instances/1337/76/6c6aa80f-7836-4dc2-a2ae-125e248be476"],
-])("resuming and reading by %s answers 404", async (_, path) => {
+])("resuming and reading by %s returns 404", async (_, path) => {
   const { send } = await startService();
 
   const resumed = await send("POST", `${path}/resume`);
@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test("resume has no body, and accepts an empty object", async () => {
+test("resume takes no body, or an empty object", async () => {
   const { send } = await startService();
 
   const resumed = await send("POST", `${SUSPENDED}/resume`, { body: {} });
@@ -136,7 +136,7 @@ test.each([[[]], [{ force: true }], [null], ["{}"]])("resume refuses the body %j
   expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
 });
 
-test("a read answers with the DDoS profile on request only", async () => {
+test("a read returns the DDoS profile only on request", async () => {
   const { send } = await startService();
 
   const asked = await send("GET", `${SUSPENDED}?with_ddos=true`);
@@ -153,7 +153,7 @@ test("a read answers with the DDoS profile on request only", async () => {
   expect({ ...asked.body, ddos_profile: null }).toEqual(silent.body);
 });
 
-test("resume answers with the DDoS profile on request, and keeps it either way", async () => {
+test("resume returns the DDoS profile only on request, and keeps it in both cases", async () => {
   const { send, stored } = await startService();
   const before = (await stored())[SUSPENDED_RECORD].ddos_profile;
   const resumed = await send("POST", `${SUSPENDED}/resume`);
@@ -166,7 +166,7 @@ test("resume answers with the DDoS profile on request, and keeps it either way",
   expect(asked.body.results[0]).toMatchObject({ status: "ACTIVE", ddos_profile: before });
 });
 
-test("an instance without DDoS protection has none to show", async () => {
+test("an instance without DDoS protection has no profile", async () => {
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -178,7 +178,7 @@ test("an instance without DDoS protection has none to show", async () => {
 });
 
 test.each(["with_ddos=yes", "with_ddos=1", "with_ddos=", "with_ddos=true&with_ddos=true"])(
-  "the question %s is refused, and nothing is resumed",
+  "the query %s is refused, and the instance stays suspended",
   async (query) => {
     const { send, stored } = await startService();
 
@@ -191,7 +191,7 @@ test.each(["with_ddos=yes", "with_ddos=1", "with_ddos=", "with_ddos=true&with_dd
   },
 );
 
-test("an instance is found by its id in any letter case, also when a seed has it in upper case", async () => {
+test("an instance is found by its id in any letter case, even if the seed has it in upper case", async () => {
   const id = SUSPENDED.slice(SUSPENDED.lastIndexOf("/") + 1);
   const { send } = await startService({
     state: (builtIn) =>

@@ -4,7 +4,7 @@ import { POLICY, startService } from "./harness.ts";
 const POLICY_RECORD = "lifecycle_policies/1";
 const REMOVE = `${POLICY}/remove_volumes_from_policy`;
 
-test("volumes leave the policy at once, and the answer shows the policy without volumes", async () => {
+test("volumes are removed at once, and the response is the policy without its volumes", async () => {
   const { send, stored } = await startService();
 
   const answer = await send("PUT", REMOVE, {
@@ -26,7 +26,7 @@ test("volumes leave the policy at once, and the answer shows the policy without 
 test.each([
   ["no volume", []],
   ["a volume that the policy does not have", ["not-attached"]],
-])("removing %s succeeds and leaves the volumes as they are", async (_, volume_ids) => {
+])("removing %s succeeds and changes no volumes", async (_, volume_ids) => {
   const { send, stored } = await startService();
 
   const answer = await send("PUT", REMOVE, { body: { volume_ids } });
@@ -59,7 +59,7 @@ test("a policy is renamed and paused in one request and activated in another", a
   expect((await stored())[POLICY_RECORD].volumes).toHaveLength(2);
 });
 
-test("an empty update answers the policy as it is", async () => {
+test("an empty update returns the unchanged policy", async () => {
   const { send } = await startService();
 
   const answer = await send("PATCH", POLICY, { body: {} });
@@ -84,16 +84,19 @@ test.each([
   ["PATCH", POLICY, { name: null }, "name"],
   ["PUT", REMOVE, {}, "volume_ids"],
   ["PUT", REMOVE, { volume_ids: [7] }, "volume_ids.0"],
-])("%s %s with %j is refused by field and changes nothing", async (method, path, body, field) => {
-  const { send, stored } = await startService();
-  const before = await stored();
+])(
+  "%s %s with %j is refused with the field and changes nothing",
+  async (method, path, body, field) => {
+    const { send, stored } = await startService();
+    const before = await stored();
 
-  const refused = await send(method, path, { body });
+    const refused = await send(method, path, { body });
 
-  expect(refused.status).toBe(400);
-  expect(Object.keys(refused.body.invalid_fields)).toEqual([field]);
-  expect(await stored()).toEqual(before);
-});
+    expect(refused.status).toBe(400);
+    expect(Object.keys(refused.body.invalid_fields)).toEqual([field]);
+    expect(await stored()).toEqual(before);
+  },
+);
 
 test.each([
   ["an unknown id", "/cloud/v1/lifecycle_policy/1234567/76/999", 404],
@@ -113,7 +116,7 @@ test.each([
   expect([updated.status, removed.status, read.status]).toEqual([status, status, status]);
 });
 
-test("reading a policy answers all documented fields, the volumes only on request", async () => {
+test("reading a policy returns all documented fields, the volumes only on request", async () => {
   const { send } = await startService();
 
   const without = await send("GET", POLICY);
@@ -141,7 +144,7 @@ test("reading a policy answers all documented fields, the volumes only on reques
   });
 });
 
-test("an update and a removal answer with the volumes on request, as they are afterwards", async () => {
+test("an update and a removal return the resulting volumes on request", async () => {
   const { send } = await startService();
   const ask = "?need_volumes=true";
 

@@ -11,7 +11,7 @@ const MEMBER_ID = "a7e7e8d6-0bf7-4ac9-8170-831b47ee2ba9";
 const MONITOR = { delay: 10, timeout: 5, max_retries: 2, type: "HTTP", url_path: "/health" };
 const CA_SECRET = "2c7d9f10-3e4b-4a5c-8d6e-7f8091a2b3c4";
 
-test("given fields overwrite and omitted ones are kept, once the task has finished", async () => {
+test("given fields are replaced and omitted ones kept when the task has finished", async () => {
   const { send, runTask } = await startService();
 
   const task = await runTask("PATCH", POOL, { name: "new_pool_name", timeout_member_data: 0 });
@@ -34,7 +34,7 @@ test("given fields overwrite and omitted ones are kept, once the task has finish
   expect(pool.body.members).toHaveLength(1);
 });
 
-test("while its task runs the pool shows the task's id and its old settings, and is locked", async () => {
+test("while its task runs, the pool is locked and shows the task id and the old settings", async () => {
   const { send } = await startService();
   const accepted = await send("PATCH", POOL, { body: { name: "new_pool_name" } });
 
@@ -50,7 +50,7 @@ test("while its task runs the pool shows the task's id and its old settings, and
   expect(second.body).toMatchObject({ exception_class: "ConflictError" });
 });
 
-test("an update that changes nothing answers no tasks and creates none", async () => {
+test("an update that changes nothing returns no tasks and creates none", async () => {
   const { send, stored } = await startService();
   const before = await stored();
 
@@ -63,7 +63,7 @@ test("an update that changes nothing answers no tasks and creates none", async (
   expect(await stored()).toEqual(before);
 });
 
-test("a health monitor and session persistence are replaced whole and cleared by null", async () => {
+test("health monitor and session persistence are replaced as a whole and cleared by null", async () => {
   const { send, runTask } = await startService();
   await runTask("PATCH", POOL, {
     healthmonitor: MONITOR,
@@ -182,7 +182,7 @@ test.each([
   ["session_persistence.type", { session_persistence: {} }],
   ["secret_id", { secret_id: "no-uuid" }],
 ])(
-  "an update that breaks a rule of %s is refused by that field and changes nothing",
+  "an update that breaks a rule of %s is refused with that field and changes nothing",
   async (field, body) => {
     const { send, stored } = await startService();
     const before = await stored();
@@ -199,7 +199,7 @@ test.each([
   ["an unknown id", "/cloud/v1/lbpools/1234567/76/9fccf0a3-c0de-441d-9afd-000000000000", 404],
   ["another project", "/cloud/v1/lbpools/1186668/76/9fccf0a3-c0de-441d-9afd-2b9b58b08b9f", 404],
   ["an id that is no UUID", "/cloud/v1/lbpools/1234567/76/my_pool", 400],
-])("a pool by %s is neither read nor updated", async (_, path, status) => {
+])("reading and updating a pool by %s returns 404", async (_, path, status) => {
   const { send } = await startService();
 
   const read = await send("GET", path);
@@ -208,7 +208,7 @@ test.each([
   expect([read.status, updated.status]).toEqual([status, status]);
 });
 
-test("an update of nothing changes nothing, however the pool came to be as it is", async () => {
+test("an empty update changes nothing in any pool", async () => {
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -250,7 +250,7 @@ test("members equal by address and port keep their id, new ones get one, missing
   expect(task.created_resources).toEqual({ members: [members[0].id] });
 });
 
-test("an IPv6 address is the same member however it is written", async () => {
+test("an IPv6 address identifies the same member in every notation", async () => {
   const { send, runTask } = await startService();
   const withAddress = (address: string) => ({ members: [{ address, protocol_port: 80 }] });
   await runTask("PATCH", POOL, withAddress("2001:db8::1"));
@@ -271,7 +271,7 @@ test("an IPv6 address is the same member however it is written", async () => {
   ]);
 });
 
-test("the members can be sent as they were read, and nothing has changed", async () => {
+test("sending the members as they were read changes nothing", async () => {
   const { send, runTask } = await startService();
   await runTask("PATCH", POOL, { members: [MEMBER, { ...MEMBER, protocol_port: 81 }] });
   const { members } = (await send("GET", POOL)).body;
@@ -282,7 +282,7 @@ test("the members can be sent as they were read, and nothing has changed", async
   expect([again.status, again.body]).toEqual([200, { tasks: [] }]);
 });
 
-test("the deprecated path names its successor, which does the same without the headers", async () => {
+test("the deprecated path announces its successor, which does the same without these headers", async () => {
   const { send, clock } = await startService();
   const successor = POOL.replace("/v1/", "/v2/");
 

@@ -34,14 +34,14 @@ const open = async (name: string): Promise<Store> => {
   return store;
 };
 
-/** What a process that is killed now leaves behind: its files as they are, nothing closed. */
+/** Copies the files of an open store, as a killed process would leave them. */
 const openAsAfterKill = async (from: string, to: string): Promise<Store> => {
   await cp(join(directory, from), join(directory, to), { recursive: true });
   await rm(join(directory, to, "LOCK"));
   return open(to);
 };
 
-test("after a kill everything that was answered is there", async () => {
+test("every answered change is there after a kill", async () => {
   const { send, stored } = await startService({ store: await open("data") });
   const event = { name: "reaching_used_requests", count: 18_446_744_073_709_551_615n };
   await send("POST", `${SUSPENDED}/resume`);
@@ -62,7 +62,7 @@ test("after a kill everything that was answered is there", async () => {
   expect(reaching_used_requests).toMatchObject([{ count: 18_446_744_073_709_551_615n }]);
 });
 
-test("a task that was running when the service died ends after the restart", async () => {
+test("a task that was running at the kill ends after the restart", async () => {
   const { send } = await startService({ store: await open("data") });
   const accepted = await send("PATCH", CONTAINER, { body: { envs: { MODE: "fast" } } });
 
@@ -76,7 +76,7 @@ test("a task that was running when the service died ends after the restart", asy
   expect((await restarted.stored())[CONTAINER_RECORD].envs).toEqual({ MODE: "fast" });
 });
 
-test("a refused change leaves nothing in the store", async () => {
+test("a refused change writes nothing to the store", async () => {
   const { send, stored } = await startService({ store: await open("data") });
   const before = await stored();
 
@@ -86,7 +86,7 @@ test("a refused change leaves nothing in the store", async () => {
   expect(await stored()).toEqual(before);
 });
 
-test("a used store wins over the initial state", async () => {
+test("a store with records ignores the initial state", async () => {
   const store = await open("data");
   const first = await startService({ store });
   await first.send("PATCH", POLICY, { body: { name: "kept over the restart" } });

@@ -5,7 +5,7 @@ import { createMemoryStore } from "../../../lib/service/store.ts";
 import { POOL, startService } from "./harness.ts";
 
 const MONITOR = { delay: 10, timeout: 5, max_retries: 2 };
-/** Of the published record: those that it requires, and the three that it has besides. */
+/** Fields of the published record: the required ones and three optional ones. */
 const FIELDS = [
   "delay",
   "max_retries",
@@ -24,7 +24,7 @@ const FIELDS = [
 ] as const;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Sets the monitor, lets the task end and returns the monitor that the pool then shows. */
+/** Sets the monitor, lets the task end and returns the resulting monitor. */
 const monitorOf = async (
   { send, runTask }: Pick<Awaited<ReturnType<typeof startService>>, "send" | "runTask">,
   healthmonitor: object | null,
@@ -33,7 +33,7 @@ const monitorOf = async (
   return (await send("GET", POOL)).body.healthmonitor;
 };
 
-test("a monitor is shown with every field that the published record requires", async () => {
+test("a monitor has every field that the published record requires", async () => {
   const service = await startService();
 
   const shown = await monitorOf(service, MONITOR);
@@ -60,7 +60,7 @@ test("a disabled monitor is offline", async () => {
   expect(shown.operating_status).toBe("OFFLINE");
 });
 
-test("a monitor keeps its id, and its type where the update leaves that out, until it is cleared", async () => {
+test("until it is cleared, a monitor keeps its id, and its type if the update omits it", async () => {
   const service = await startService();
   const http = { http_method: "GET", url_path: "/health", domain_name: "a.example" };
 
@@ -88,7 +88,7 @@ test("a monitor keeps its id, and its type where the update leaves that out, unt
   expect(second.id).not.toBe(first.id);
 });
 
-test("a monitor can be sent as it was read, and nothing has changed", async () => {
+test("sending a monitor as it was read changes nothing", async () => {
   const service = await startService();
   const shown = await monitorOf(service, {
     ...MONITOR,
@@ -110,7 +110,7 @@ test("a monitor can be sent as it was read, and nothing has changed", async () =
   expect([again.body, otherId.body]).toEqual([{ tasks: [] }, { tasks: [] }]);
 });
 
-test("what only HTTP monitors have is refused where the type that stays is another one", async () => {
+test("HTTP fields are refused if the monitor keeps another type", async () => {
   const service = await startService();
   const before = await monitorOf(service, { ...MONITOR, type: "PING" });
 
@@ -127,7 +127,7 @@ test("what only HTTP monitors have is refused where the type that stays is anoth
   expect((await service.send("GET", POOL)).body.healthmonitor).toEqual(before);
 });
 
-test("a monitor that an earlier version stored is shown whole, with one id at every start", async () => {
+test("a monitor stored by an earlier version is complete, with the same id after every start", async () => {
   const store = createMemoryStore();
   const first = await startService({ store });
   await monitorOf(first, MONITOR);
@@ -173,7 +173,7 @@ const anyMonitor = fc.record(
   { requiredKeys: ["delay", "timeout", "max_retries"] },
 );
 
-test("after any updates a monitor is whole, valid, and unchanged by being sent back", async () => {
+test("after any updates a monitor is complete and valid, and sending it back changes nothing", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.option(anyMonitor), { maxLength: 5 }), async (updates) => {
       const { send, clock } = await startService();

@@ -15,7 +15,7 @@ import { type Answered, checkAnswer, contractOf } from "./answer-rules.ts";
 import { builtInWorld } from "./built-in-world.ts";
 import { startService } from "./harness.ts";
 
-/** The same requests on every run; `FC_SEED` makes others, `FC_TIMES` more, to search for bugs by hand. */
+/** The same requests in every run. To search for bugs, `FC_SEED` selects others and `FC_TIMES` sets their number. */
 const seed = Number(process.env.FC_SEED ?? 20260101);
 const times = Number(process.env.FC_TIMES ?? 1);
 const TASK_DURATION_MS = 10_000;
@@ -37,7 +37,7 @@ const countingStore = () => {
   return { store, commits: () => commits };
 };
 
-/** A service that reports with each answer how often it wrote meanwhile. */
+/** A service that reports with each response the number of commits during the request. */
 const openService = async () => {
   const { store, commits } = countingStore();
   const { service, clock, faults, send } = await startService({
@@ -54,7 +54,7 @@ const openService = async () => {
       const { status, headers } = response;
       return { status, headers, text, commits: commits() - before };
     },
-    /** Lets running tasks end, so that what they hold can be changed again. */
+    /** Lets running tasks end, so that the resources that they lock can change again. */
     endTasks: async () => {
       await clock.advance(TASK_DURATION_MS);
       return send("GET", "/cloud/v1/tasks?limit=1000");
@@ -62,7 +62,7 @@ const openService = async () => {
   };
 };
 
-/** What each request of a run has in common, and what holds when all have been answered. */
+/** Sends all requests of a run and checks the state of the service afterwards. */
 const sendAll = async <R extends RandomRequest>(
   operation: DescribedOperation,
   requests: fc.Arbitrary<R>,
@@ -84,7 +84,7 @@ const sendAll = async <R extends RandomRequest>(
     { seed: seed + operations.indexOf(operation), numRuns: numRuns * times },
   );
 
-  // Tasks that were accepted come to an end, what is stored can be read again, the process is well.
+  // Accepted tasks end, the stored state is valid, and the process reported no fault.
   const tasks = await endTasks();
   expect(tasks.status).toBe(200);
   await startService({ store });
@@ -95,7 +95,7 @@ const sendAll = async <R extends RandomRequest>(
 const each = operations.map((operation) => [operation.method, operation.path, operation] as const);
 
 test.each(each)(
-  "%s %s accepts what fits the document, unless it does not exist, is in use or breaks a cross-field rule",
+  "%s %s accepts requests that match the OpenAPI document, except for missing or locked resources and cross-field rules",
   async (_, __, operation) => {
     const statuses = await sendAll(
       operation,
@@ -126,7 +126,7 @@ test.each(each)(
 );
 
 test.each(each)(
-  "%s %s refuses what the document does not name, in the query and in the body",
+  "%s %s refuses fields that the OpenAPI document lacks, in query and body",
   async (_, __, operation) => {
     await sendAll(operation, strangeRequests(operation, world), 10, (answer, { strange }) => {
       const shown = strange.replaceAll(/\p{Surrogate}/gu, "\ufffd");

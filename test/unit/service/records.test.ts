@@ -42,7 +42,7 @@ test("a change that throws leaves neither the records nor the store changed", as
   expect(await store.load()).toEqual(before);
 });
 
-test("a change that cannot be committed is not shown", async () => {
+test("a change that cannot be committed stays invisible", async () => {
   const store = createMemoryStore();
   const records = await openRecords(store, builtInState());
   store.commit = () => Promise.reject(new Error("disk on fire"));
@@ -55,7 +55,7 @@ test("a change that cannot be committed is not shown", async () => {
   expect(records.get("routers", ROUTER)?.name).toBe("my_wonderful_router");
 });
 
-test("containers of one name in different places, and events that differ in one part, are kept apart", async () => {
+test("containers of the same name in different locations, and events that differ in one part, are separate records", async () => {
   const records = await openRecords(createMemoryStore(), builtInState());
   const [container] = records.list("containers");
   const [event] = records.list("storage_events");
@@ -69,7 +69,7 @@ test("containers of one name in different places, and events that differ in one 
   expect(records.list("storage_events")).toHaveLength(3);
 });
 
-test("a removed record does not exist for readers, for the change itself and after a restart", async () => {
+test("a removed record is gone for readers, for the change itself and after a restart", async () => {
   const store = createMemoryStore();
   const records = await openRecords(store, builtInState());
   const [event] = records.list("storage_events");
@@ -101,7 +101,7 @@ const anyTask = fc
   )
   .map((parts) => taskOf(...parts));
 
-test("whatever becomes of tasks, the next instant is the earliest of those that have not ended", () => {
+test("after any changes of tasks, the next instant is the earliest of all unfinished ones", () => {
   const looked = fc.record({ task: anyTask, looks: fc.boolean() });
   fc.assert(
     fc.property(fc.array(anyTask), fc.array(looked, { maxLength: 12 }), (first, changes) => {

@@ -24,7 +24,7 @@ test("every operation of the contract is mounted at its own path", () => {
   expect(mounted).toHaveLength(OPERATIONS.length + 2);
 });
 
-test("all problems of path, query and body are named together", async () => {
+test("all problems of path, query and body are reported together", async () => {
   const { send } = await startService();
 
   const answer = await send("PATCH", "/cloud/v1/caas/x/76/containers/my-container?why=so", {
@@ -40,7 +40,7 @@ test("all problems of path, query and body are named together", async () => {
   ]);
 });
 
-test("a body of exactly 1 MiB is read, one byte more is refused", async () => {
+test("a body of exactly 1 MiB is accepted, one byte more is refused", async () => {
   const { send } = await startService();
   const frame = '{"commands":""}'.length;
 
@@ -56,7 +56,7 @@ test("a body of exactly 1 MiB is read, one byte more is refused", async () => {
   expect(above.body).toMatchObject({ message: "body: at most 1048576 bytes" });
 });
 
-test("an endless body without a length is cut off at the limit", async () => {
+test("reading an endless body without a length stops at the limit", async () => {
   const { service } = await startService();
   let pulled = 0;
   const endless = new ReadableStream({
@@ -85,7 +85,7 @@ test.each([
   ["text/json", 415],
   ["application/jsonp", 415],
   [null, 415],
-])("a body of content type %s is answered %i", async (contentType, status) => {
+])("a body of content type %s gets %i", async (contentType, status) => {
   const { send } = await startService();
 
   const answer = await send("PATCH", CONTAINER, {
@@ -93,7 +93,7 @@ test.each([
     headers: { "content-type": contentType },
   });
 
-  // A text body without a type is given one by Request itself: text/plain.
+  // Request gives a text body without a type the type text/plain.
   expect(answer.status).toBe(status);
 });
 
@@ -101,7 +101,7 @@ test.each([
   ["cut off", '{"envs":{"TOKEN":"hush-1"'],
   ["not JSON", "hush-1"],
   ["nested too deeply", "[".repeat(200_000)],
-])("a body that is %s is refused without being quoted", async (_, text) => {
+])("a body that is %s is refused, and the error does not quote it", async (_, text) => {
   const { send, faults } = await startService();
 
   const answer = await send("PATCH", CONTAINER, { text });
@@ -114,7 +114,7 @@ test.each([
   expect(faults).toEqual([]);
 });
 
-test("a refused value is not repeated in the answer", async () => {
+test("an error does not contain the refused value", async () => {
   const { send } = await startService();
 
   const answer = await send("PATCH", CONTAINER, {
@@ -131,7 +131,7 @@ test.each([
   ["GET", `${SUSPENDED}/resume`, "POST"],
   ["GET", EVENT, "PUT, POST, DELETE"],
   ["GET", ROUTERS, "POST"],
-])("%s %s is answered 405 with the methods that are allowed", async (method, path, allow) => {
+])("%s %s gets 405 with the allowed methods", async (method, path, allow) => {
   const { send } = await startService();
 
   const answer = await send(method, path);
@@ -145,7 +145,7 @@ test.each([
   ["/storage/nowhere", { error: "path not found" }],
   ["/streaming/nowhere", { error: "path not found" }],
   ["/v1/tasks/", { exception_class: "NotFoundError", message: "path not found" }],
-])("the unknown path %s is answered 404 in its family's form", async (path, body) => {
+])("the unknown path %s gets 404 in the format of its family", async (path, body) => {
   const { send } = await startService();
 
   const answer = await send("GET", path);
@@ -154,7 +154,7 @@ test.each([
   expect(answer.body).toMatchObject(body);
 });
 
-test("a fault of ours is a bare 500, reported with its details and its request id", async () => {
+test("a fault of the service is a 500 without details, which are reported with the request id", async () => {
   const memory = createMemoryStore();
   const failing = { ...memory, isBroken: false };
   failing.commit = (entries) =>
@@ -177,7 +177,7 @@ test("a fault of ours is a bare 500, reported with its details and its request i
   expect((await stored())[CONTAINER_RECORD]).toMatchObject({ timeout: 120 });
 });
 
-test("requests sent at once run one by one: of two updates of one pool one is locked out", async () => {
+test("concurrent requests run one by one: of two updates of one pool one gets 409", async () => {
   const { send } = await startService();
 
   const answers = await Promise.all([
@@ -189,7 +189,7 @@ test("requests sent at once run one by one: of two updates of one pool one is lo
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409]);
 });
 
-test("of very many problems the first ones are reported, and the number of the others", async () => {
+test("an error lists the first 20 problems and the number of the others", async () => {
   const { send } = await startService();
   const fields = Array.from({ length: 1000 }, (_, n) => [`field${n}`, n]);
 
@@ -205,7 +205,7 @@ test.each([
   ["-9223372036854775808", 404, "project not found"],
   ["9223372036854775808", 400, "project_id: at most 9223372036854775807"],
   ["1.5", 400, /^project_id: a whole number from -9223372036854775808 to 9223372036854775807$/],
-])("an id that the document gives 64 bits, %s, is answered %i", async (id, status, message) => {
+])("the 64-bit id %s gets %i", async (id, status, message) => {
   const { send } = await startService();
   const body = { flavor: "g1-standard-1-2", interfaces: [], names: ["vm"] };
 
@@ -220,7 +220,7 @@ test.each([
   ["0", "page: at least 1"],
   ["01", "page: a number"],
   ["1.0", "page: a number"],
-])("of a number in the query, %s, the rule that it breaks is named", async (page, error) => {
+])("the error of the number %s in the query states the broken rule", async (page, error) => {
   const { send } = await startService();
 
   const answer = await send("GET", `/streaming/ai/tasks?page=${page}`);

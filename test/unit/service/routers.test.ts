@@ -7,10 +7,10 @@ const FREE_2 = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d02";
 const FREE_IN_OTHER_PROJECT = "7a1c2f90-2b1d-4c55-9a3e-0d5f6b7c8d03";
 const EXTERNAL_NETWORK = "e0a9d8c7-b6a5-4433-8221-100f0e0d0c76";
 const INTERNAL_NETWORK = "b39792c3-3160-4356-912e-ba396c95cdcf";
-/** As the published samples have it. */
+/** Format of the published samples. */
 const MAC_ADDRESS = /^[\da-f]{2}(:[\da-f]{2}){5}$/;
 
-test("a router exists when its task has finished, with the id that the task names", async () => {
+test("a router exists when its task has finished, with the id in created_resources", async () => {
   const { send, runTask } = await startService();
 
   const task = await runTask("POST", ROUTERS, {
@@ -65,7 +65,7 @@ test("a router exists when its task has finished, with the id that the task name
   });
 });
 
-test("a router needs nothing but a name; nulls count as left out", async () => {
+test("a router needs only a name, and null counts as absent", async () => {
   const { send, runTask } = await startService();
 
   const bare = await runTask("POST", ROUTERS, { name: "bare" });
@@ -81,7 +81,7 @@ test("a router needs nothing but a name; nulls count as left out", async () => {
   expect(router.body).toMatchObject({ external_gateway_info: null, interfaces: [], routes: [] });
 });
 
-test("a manual gateway has the network and the translation that it names", async () => {
+test("a manual gateway has the given network and enable_snat", async () => {
   const { send, runTask } = await startService();
 
   const task = await runTask("POST", ROUTERS, {
@@ -127,7 +127,7 @@ test.each([
     { external_gateway_info: { type: "manual", network_id: INTERNAL_NETWORK } },
     `external network ${INTERNAL_NETWORK} does not exist`,
   ],
-])("the task fails and there is no router when %s", async (_, settings, error) => {
+])("the task fails and creates no router if %s", async (_, settings, error) => {
   const { runTask, stored } = await startService();
 
   const task = await runTask("POST", ROUTERS, { name: "edge", ...settings });
@@ -191,7 +191,7 @@ test.each([
   ["a foreign project", "/cloud/v1/routers/1337/76", "project not found"],
   ["an unknown project", "/cloud/v1/routers/9/76", "project not found"],
   ["an unknown region", "/cloud/v1/routers/1234567/9", "region not found"],
-])("a router in %s is answered 404 at once", async (_, path, message) => {
+])("creating a router in %s returns 404 without a task", async (_, path, message) => {
   const { send } = await startService();
 
   const refused = await send("POST", path, { body: { name: "edge" } });
@@ -200,7 +200,7 @@ test.each([
   expect(refused.body).toMatchObject({ message });
 });
 
-test("a router of another region or an unknown one is answered 404", async () => {
+test("reading a router of another region or an unknown one returns 404", async () => {
   const { send } = await startService();
 
   const answers = [
@@ -212,7 +212,7 @@ test("a router of another region or an unknown one is answered 404", async () =>
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 404]);
 });
 
-test("ids in a body are found in any letter case, as those in a path are", async () => {
+test("ids in a body match in any letter case, as in a path", async () => {
   const { runTask } = await startService();
 
   const task = await runTask("POST", ROUTERS, {
@@ -224,7 +224,7 @@ test("ids in a body are found in any letter case, as those in a path are", async
   expect(task).toMatchObject({ state: "FINISHED", error: null });
 });
 
-test("every interface has a MAC address of its own, one of an earlier version's state too", async () => {
+test("every interface has its own MAC address, even one stored by an earlier version", async () => {
   const { send, runTask } = await startService({
     state: (builtIn) =>
       stateSchema.parse(
@@ -254,7 +254,7 @@ test("every interface has a MAC address of its own, one of an earlier version's 
   expect(again).toEqual(bodies[0]);
 });
 
-test("of two routers on one subnet the first is its gateway and the second takes a free address", async () => {
+test("the first router of a subnet takes its gateway address, the second one a free address", async () => {
   const { runTask, send } = await startService();
   const body = { name: "edge", interfaces: [{ subnet_id: FREE_1 }] };
   const addressOf = async (task: { created_resources: { routers: string[] } }) => {
@@ -276,7 +276,7 @@ test.each([
     { external_gateway_info: { type: "default" } },
     `external network ${EXTERNAL_NETWORK} has no free address`,
   ],
-])("the task fails and there is no router when %s is full", async (_, settings, error) => {
+])("the task fails and creates no router if %s is full", async (_, settings, error) => {
   const { runTask, stored } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -302,14 +302,14 @@ test.each([
   expect(routers).toHaveLength(1 + finished);
 });
 
-test("an address that an instance, a floating IP or a router has is not given away", async () => {
+test("an address of an instance, a floating IP or a router is not assigned again", async () => {
   const { runTask, send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
       networks: builtIn.networks.map((network) => ({
         ...network,
         subnets: network.subnets.map((subnet) =>
-          // Eight addresses around the floating IP, written with a host's address.
+          // Eight addresses around the floating IP, in CIDR form with a host's address.
           subnet.cidr === "203.0.113.0/24"
             ? { ...subnet, cidr: "203.0.113.44/29", gateway_ip: "203.0.113.41" }
             : subnet,

@@ -28,11 +28,11 @@ const plan = (startsAtMs: number, endsAtMs: number) => ({
   work: { kind: "create-router", router: { name: "edge" } },
 });
 
-test("a printed state is read back as the same state", () => {
+test("a printed state parses as the same state", () => {
   expect(readSeed(formatSeed(builtInState()))).toEqual(builtInState());
 });
 
-test("the printed state has the lists that the interface names, and no key in plain text", () => {
+test("the printed state has every list and no key in plain text", () => {
   const text = formatSeed(builtInState());
 
   expect(Object.keys(JSON.parse(text))).toEqual([
@@ -57,7 +57,7 @@ test("the printed state has the lists that the interface names, and no key in pl
   expect(text).not.toMatch(/5eed0c0de/);
 });
 
-test("a limit of a storage event is an exact number in a seed, whatever its size", async () => {
+test("a limit of a storage event is an exact number in a seed up to 64 bits", async () => {
   const text = formatSeed(builtInState()).replace('"bytes": 500', '"bytes": 18446744073709551615');
 
   const state = readSeed(text);
@@ -120,11 +120,11 @@ test.each([
     changed((seed) => Object.assign(seed.tasks[0], { state: "NEW", plan: plan(-1, 1) })),
     ["tasks.0.plan.startsAtMs: at least 0"],
   ],
-])("an invalid seed is refused with every wrong field (%#)", (text, problems) => {
+])("an invalid seed is refused with every invalid field (%#)", (text, problems) => {
   expect(problemsOf(text)).toEqual(problems);
 });
 
-test("two records of one identity are refused, because one would silently win", () => {
+test("a duplicate record is refused, because one would silently replace the other", () => {
   const text = changed((seed) => {
     seed.containers.push({ ...seed.containers[0], timeout: 1 });
     seed.storage_events.push({ ...seed.storage_events[0], uuid: "another", bytes: 1 });
@@ -136,7 +136,7 @@ test("two records of one identity are refused, because one would silently win", 
   ]);
 });
 
-test("what only the service knows may be left out of a seed", async () => {
+test("a seed may omit the internal fields of the service", async () => {
   const text = changed((seed) => {
     for (const container of seed.containers) delete container.task_id;
     for (const event of seed.storage_events) delete event.client_id;
@@ -159,7 +159,7 @@ test("what only the service knows may be left out of a seed", async () => {
   expect((await send("GET", "/cloud/v1/tasks")).body.count).toBe(1);
 });
 
-test("a time without a zone is read as UTC, as the provider's samples have it", async () => {
+test("a time without a zone is UTC, as in the provider's samples", async () => {
   const text = changed((seed) => (seed.tasks[0].created_on = "2026-05-23T05:07:31"));
   const { send } = await startService({ state: () => readSeed(text) });
   const countSince = async (from: string) =>
@@ -169,7 +169,7 @@ test("a time without a zone is read as UTC, as the provider's samples have it", 
   expect(await countSince("2026-05-23T05:07:32Z")).toBe(0);
 });
 
-test("a large number in an open field is stored and answered as it is", async () => {
+test("a large number in an open field is stored and returned exactly", async () => {
   const text = changed((seed) => (seed.ai_tasks[0].task_data.client_id = "LARGE"));
   const seed = text.replace('"LARGE"', "18446744073709551615");
   const store = createMemoryStore();
@@ -184,6 +184,6 @@ test("a large number in an open field is stored and answered as it is", async ()
   expect(clientIds).toContain(18_446_744_073_709_551_615n);
 });
 
-test("a byte order mark in front, which some editors write, is no part of the JSON", () => {
+test("a leading byte order mark, which some editors add, is ignored", () => {
   expect(readSeed(`\ufeff${formatSeed(builtInState())}`)).toEqual(builtInState());
 });

@@ -14,7 +14,7 @@ const headers = {
   "content-type": "application/json",
 };
 
-test("the interface is served on this machine on a free port", async () => {
+test("the service listens on 127.0.0.1 on a free port", async () => {
   const { service } = await startService();
 
   const served = await serve(service, 0);
@@ -27,7 +27,7 @@ test("the interface is served on this machine on a free port", async () => {
   expect(instance).toMatchObject({ name: "my-instance" });
 });
 
-test("a body over the limit is answered 413 over the wire, too", async () => {
+test("a body over the limit gets 413 over HTTP too", async () => {
   const { service } = await startService();
   const served = await serve(service, 0);
 
@@ -42,7 +42,7 @@ test("a body over the limit is answered 413 over the wire, too", async () => {
   expect(response.status).toBe(413);
 });
 
-test("after closing there is no answer, also on an open connection", async () => {
+test("after closing there is no response, even on an open connection", async () => {
   const { service } = await startService();
   const served = await serve(service, 0);
   await (await fetch(`${served.url}${SUSPENDED}`, { headers })).text();
@@ -52,12 +52,12 @@ test("after closing there is no answer, also on an open connection", async () =>
   await expect(fetch(`${served.url}${SUSPENDED}`, { headers })).rejects.toThrow();
 });
 
-test("closing does not wait for a request that never gets complete", async () => {
+test("closing does not wait for a request that never completes", async () => {
   const { service } = await startService();
   const served = await serve(service, 0);
   const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
   const closed = new Promise((resolve) => socket.once("close", resolve));
-  // A dropped connection may show as a reset; that it is dropped is what counts.
+  // A dropped connection may appear as a reset. Only the end of the connection matters here.
   socket.on("error", () => {});
   socket.write("PATCH /v1/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{");
   await new Promise((resolve) => socket.once("ready", resolve));
@@ -68,7 +68,7 @@ test("closing does not wait for a request that never gets complete", async () =>
   expect(socket.destroyed).toBe(true);
 });
 
-test("a taken port is an error at once", async () => {
+test("a port in use is an error at the start", async () => {
   const { service } = await startService();
   const served = await serve(service, 0);
 
@@ -78,7 +78,7 @@ test("a taken port is an error at once", async () => {
   await served.close();
 });
 
-/** What comes back for bytes that no HTTP client of ours would send. */
+/** Sends raw bytes that an HTTP client would not send, and returns the response. */
 const exchange = async (url: string, sent: string): Promise<string> => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.end(sent);
@@ -90,7 +90,7 @@ const exchange = async (url: string, sent: string): Promise<string> => {
 test.each([
   ["a host that is none", "GET /v1/tasks/x HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
   ["no path", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
-])("a request with %s is refused in the documented form", async (_, sent) => {
+])("a request with %s is refused in the documented format", async (_, sent) => {
   const { service } = await startService();
   const served = await serve(service, 0);
 
@@ -128,7 +128,7 @@ test.each([
   "127.0.0.1.evil.example",
   "localhost.evil.example:1",
 ])(
-  "a page that resolves its own name %s to this machine gets nothing, with the key neither",
+  "a web page that resolves its own name %s to this machine gets 403, even with the key",
   async (host) => {
     const { service } = await startService();
     const served = await serve(service, 0);
@@ -153,7 +153,7 @@ test.each([
 );
 
 test.each(["127.0.0.1", "localhost:4747", "LOCALHOST", "[::1]:80"])(
-  "the name of this machine itself, %s, is answered",
+  "the loopback name %s is accepted",
   async (host) => {
     const { service } = await startService();
     const served = await serve(service, 0);
@@ -165,7 +165,7 @@ test.each(["127.0.0.1", "localhost:4747", "LOCALHOST", "[::1]:80"])(
   },
 );
 
-test("a name that the operator allows is answered, and a refusal names it", async () => {
+test("an allowed host name is accepted, and the error for another one lists it", async () => {
   const { service } = await startService();
   const served = await serve(service, 0, ["Cloud.internal"]);
 
@@ -182,33 +182,36 @@ test("a name that the operator allows is answered, and a refusal names it", asyn
 test.each([
   ["an announced length", "Content-Length: 10\r\n\r\n{"],
   ["chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"],
-])("a connection closed amid a body of %s is no fault of the service", async (_, rest) => {
-  const { service, faults } = await startService();
-  const answered: Promise<Response>[] = [];
-  const served = await serve(
-    {
-      ...service,
-      fetch: (request) => {
-        const answer = service.fetch(request);
-        answered.push(answer);
-        return answer;
+])(
+  "a connection that closes in the middle of a body of %s is no fault of the service",
+  async (_, rest) => {
+    const { service, faults } = await startService();
+    const answered: Promise<Response>[] = [];
+    const served = await serve(
+      {
+        ...service,
+        fetch: (request) => {
+          const answer = service.fetch(request);
+          answered.push(answer);
+          return answer;
+        },
       },
-    },
-    0,
-  );
-  const key = BUILT_IN_API_KEYS.first;
-  const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
-  socket.write(
-    `PATCH ${CONTAINER} HTTP/1.1\r\nHost: localhost\r\nAuthorization: apikey ${key}\r\n${rest}`,
-  );
-  while (answered.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      0,
+    );
+    const key = BUILT_IN_API_KEYS.first;
+    const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
+    socket.write(
+      `PATCH ${CONTAINER} HTTP/1.1\r\nHost: localhost\r\nAuthorization: apikey ${key}\r\n${rest}`,
+    );
+    while (answered.length === 0) await new Promise((resolve) => setImmediate(resolve));
 
-  socket.destroy();
-  const [answer] = await Promise.all(answered);
-  await served.close();
+    socket.destroy();
+    const [answer] = await Promise.all(answered);
+    await served.close();
 
-  expect([answer?.status, faults]).toEqual([400, []]);
-});
+    expect([answer?.status, faults]).toEqual([400, []]);
+  },
+);
 
 const startBehindFaults = async () => {
   const { service, clock, send } = await startService();
@@ -245,7 +248,7 @@ test.each<[HttpFault, string, boolean]>([
   ["the connection breaks after the effect", "ambiguous connection-lost", true],
   ["the reply is cut off", "ambiguous reply-unreadable", true],
 ])(
-  "when a request %s, the client sees %s, and the effect is there: %s",
+  "when a request %s, the client sees %s, and the request took effect: %s",
   async (fault, seen, hasEffect) => {
     const { faults, update, nameNow } = await startBehindFaults();
     const before = await nameNow();
@@ -265,7 +268,7 @@ test.each<[HttpFault, boolean]>([
   ["the effect is slow", false],
   ["the reply is slow", true],
 ])(
-  "when %s, the client gives up while the effect is there: %s, and in the end it always is",
+  "when %s, the request has taken effect at the client's time-out: %s, and always does later",
   async (fault, isThereAtOnce) => {
     const { faults, clock, update, nameNow } = await startBehindFaults();
     const before = await nameNow();

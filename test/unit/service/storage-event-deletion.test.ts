@@ -15,7 +15,7 @@ const EXISTING = {
   bucket_name: "my-bucket",
 };
 
-test("a deletion answers 204 without a body, and the event no longer exists", async () => {
+test("a deletion returns 204 without a body, and the event no longer exists", async () => {
   const { send, stored } = await startService();
   const before = Object.keys(await stored());
 
@@ -31,7 +31,7 @@ test("a deletion answers 204 without a body, and the event no longer exists", as
   ]);
 });
 
-test("a deleted event can be created again, with another uuid, and deleted whatever uuid is given", async () => {
+test("a deleted event can be created again with another uuid, and a deletion ignores the uuid", async () => {
   const { send } = await startService();
   const first = { body: { ...EXISTING, uuid: "4b8e0c52-7d0a-4f0e-9a55-0c7f6f1d2e01" } };
   await send("DELETE", `${EVENT}?client_id=1`, first);
@@ -76,7 +76,7 @@ test.each([
   expect(await stored()).toEqual(before);
 });
 
-test("a deletion on disk is kept over a restart", async () => {
+test("a deletion on disk survives a restart", async () => {
   const directory = await mkdtemp(join(tmpdir(), "skyhook-service-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const store = await openLevelStore(directory);
@@ -93,7 +93,7 @@ test("a deletion on disk is kept over a restart", async () => {
   expect(body.reaching_files_quantity).toHaveLength(1);
 });
 
-test("a client cannot delete another one's event", async () => {
+test("a client cannot delete an event of another client", async () => {
   const { send, stored } = await startService();
   const before = await stored();
 
@@ -103,7 +103,7 @@ test("a client cannot delete another one's event", async () => {
   expect(await stored()).toEqual(before);
 });
 
-test("the event types are the four names with what names the target and the limit of each", async () => {
+test("the event types are the four names with target fields and limit", async () => {
   const { send } = await startService();
   const fieldsWith = (limit: string) => [
     { name: "storage_name", type: "text" },

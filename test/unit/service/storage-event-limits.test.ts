@@ -14,7 +14,7 @@ test.each([
   ["count", "reaching_used_traffic"],
   ["bytes", "reaching_used_requests"],
   ["count", "reaching_used_requests"],
-])("%s of %s passes through exactly up to 18446744073709551615", async (field, name) => {
+])("%s of %s stays exact up to 18446744073709551615", async (field, name) => {
   const { send } = await startService();
   const target = { name, storage_name: "big" };
 
@@ -31,7 +31,7 @@ test.each([
   );
 });
 
-test("the answer's text carries the number itself, not a rounded or quoted one", async () => {
+test("the response contains the exact number, neither rounded nor quoted", async () => {
   const { service } = await startService();
 
   const response = await service.fetch(
@@ -78,7 +78,7 @@ test.each([
   ["1.8446744073709551615e19", "18446744073709551615"],
   ["0e999999999", "0"],
 ])(
-  "a limit written as %s is the integer %s, and is read back as its digits",
+  "a limit in the form %s is the integer %s and is returned in plain digits",
   async (bytes, digits) => {
     const { send, service } = await startService();
     const event = `{"name":"reaching_used_space","storage_name":"big","bytes":${bytes}}`;
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test("the limit 0 is a limit", async () => {
+test("0 is a valid limit", async () => {
   const { send } = await startService();
 
   const created = await send("POST", EVENT, { body: { name: "reaching_used_space", bytes: 0 } });
@@ -102,7 +102,7 @@ test("the limit 0 is a limit", async () => {
   expect(created.body.bytes).toBe(0);
 });
 
-test("a limit is taken if and only if its text is an integer of 64 bits, however it is written", async () => {
+test("a limit is accepted if and only if it is an unsigned 64-bit integer in any JSON notation", async () => {
   const { send } = await startService();
   const mantissa = fc.oneof(
     fc.bigInt({ min: 0n, max: MAX_UINT64 }),

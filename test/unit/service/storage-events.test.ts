@@ -5,7 +5,7 @@ import { EVENT, startService } from "./harness.ts";
 const EVENTS = "/storage/notifications/v1/events";
 const asSecondClient = { headers: { authorization: `apikey ${BUILT_IN_API_KEYS.second}` } };
 
-test("the list is grouped by name, and its entries carry none", async () => {
+test("the list is grouped by name, and its entries have no name", async () => {
   const { send } = await startService();
 
   const list = await send("GET", EVENTS);
@@ -33,7 +33,7 @@ test("the list is grouped by name, and its entries carry none", async () => {
   });
 });
 
-test("a created event is answered with its uuid and appears in the list", async () => {
+test("a created event is returned with its uuid and appears in the list", async () => {
   const { send } = await startService();
 
   const created = await send("POST", EVENT, {
@@ -53,7 +53,7 @@ test("a created event is answered with its uuid and appears in the list", async 
   ]);
 });
 
-test("the service chooses the uuid, whatever the request says", async () => {
+test("the service chooses the uuid and ignores one in the request", async () => {
   const { send } = await startService();
 
   const created = await send("POST", EVENT, {
@@ -63,7 +63,7 @@ test("the service chooses the uuid, whatever the request says", async () => {
   expect(created.body.uuid).not.toBe("mine");
 });
 
-test("creating an event that exists is a conflict, and the first one stays", async () => {
+test("creating an event that exists returns 409, and the first one stays", async () => {
   const { send } = await startService();
   const event = { name: "reaching_used_space", storage_name: "s", bucket_name: "b" };
   await send("POST", EVENT, { body: { ...event, bytes: 1 } });
@@ -94,7 +94,7 @@ test("events that differ in name, storage or bucket exist side by side", async (
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-test("an update answers 204 without a body and replaces the limit only", async () => {
+test("an update returns 204 without a body and replaces only the limit", async () => {
   const { send } = await startService();
   const event = {
     name: "reaching_used_space",
@@ -121,7 +121,7 @@ test("an update answers 204 without a body and replaces the limit only", async (
 test.each([
   ["of none", { name: "reaching_used_requests", count: 1 }],
   ["in another bucket", { name: "reaching_used_space", storage_name: "my-storage-prod", bytes: 1 }],
-])("an update %s is answered 404 and changes nothing", async (_, body) => {
+])("an update %s returns 404 and changes nothing", async (_, body) => {
   const { send, stored } = await startService();
   const before = await stored();
 
@@ -149,7 +149,7 @@ test.each([
   expect(updated.body).toEqual(created.body);
 });
 
-test("naming the key's own client is the same as naming none; naming another is 404", async () => {
+test("the client_id of the key is the default, and any other client_id returns 404", async () => {
   const { send } = await startService();
   const body = { name: "reaching_used_requests", count: 1 };
 

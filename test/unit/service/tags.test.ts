@@ -8,7 +8,7 @@ const NETWORK = "b39792c3-3160-4356-912e-ba396c95cdcf";
 const FLOATING_IP = "c64e5db1-5f1f-43ec-a8d9-5090df85b82d";
 const LONGEST = "k".repeat(255);
 
-/** The first network and the first floating IP have these tags instead of the built-in ones. */
+/** Starts the service with these tags on the first network and the first floating IP. */
 const startWithTags = (networkTags: NetworkRecord["tags"], floatingIpTags: NetworkRecord["tags"]) =>
   startService({
     state: (builtIn) => ({
@@ -28,7 +28,7 @@ describe.each([
     `/cloud/v1/${kind}/${place}/metadata_item?key=${encodeURIComponent(key)}`;
   const tagPath = (key: string) => pathOf(`1234567/76/${id}`, key);
 
-  test("is answered with key, value and whether users may change it", async () => {
+  test("has key, value and read_only", async () => {
     const { send } = await startService();
 
     const own = await send("GET", tagPath("cost-center"));
@@ -39,7 +39,7 @@ describe.each([
     expect(readOnly.body).toEqual({ key: "my-tag", value: "my-tag-value", read_only: true });
   });
 
-  test("is found by a resource id in capital letters too", async () => {
+  test("is found by a resource id in capital letters", async () => {
     const { send } = await startService();
 
     const answer = await send("GET", pathOf(`1234567/76/${id.toUpperCase()}`, "my-tag"));
@@ -94,7 +94,7 @@ describe.each([
     ["with an empty key", "?key=", ["1 to 255 characters"]],
     ["with a key of 256 characters", `?key=${"k".repeat(256)}`, ["1 to 255 characters"]],
     ["with two keys", "?key=my-tag&key=cost-center", ["a string"]],
-  ])("is not read %s, nor is its resource", async (_, query, rules) => {
+  ])("is not returned %s, nor is its resource", async (_, query, rules) => {
     const { send } = await startService();
     const unknown = "00000000-0000-4000-8000-000000000000";
 
@@ -140,7 +140,7 @@ describe.each([
   });
 });
 
-test("a network's tags and a floating IP's are kept apart", async () => {
+test("the tags of a network and of a floating IP are separate", async () => {
   const { send } = await startWithTags(
     [{ key: "of", value: "network", read_only: false }],
     [{ key: "of", value: "floating IP", read_only: false }],

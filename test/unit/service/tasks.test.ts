@@ -7,7 +7,7 @@ import { CONTAINER, POOL, ROUTERS, startService } from "./harness.ts";
 const BUILT_IN_TASK = "d478ae29-dedc-4869-82f0-96104425f565";
 const asSecondClient = { headers: { authorization: `apikey ${BUILT_IN_API_KEYS.second}` } };
 
-test("a task is NEW, then RUNNING, then FINISHED, each from its instant on", async () => {
+test("a task becomes RUNNING and FINISHED exactly at the planned instants", async () => {
   const { send, clock } = await startService({ taskDurationMs: 10_000 });
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 5 } });
   const read = async () => (await send("GET", `/v1/tasks/${accepted.body.tasks[0]}`)).body;
@@ -57,7 +57,7 @@ test("a task is NEW, then RUNNING, then FINISHED, each from its instant on", asy
   expect(later).toEqual(finished);
 });
 
-test("a task that was not read in between has ended at its own instant, not at the read", async () => {
+test("the end of a task is its planned instant, not the time of the read", async () => {
   const { send, clock } = await startService();
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 5 } });
 
@@ -67,7 +67,7 @@ test("a task that was not read in between has ended at its own instant, not at t
   expect(task.body).toMatchObject({ state: "FINISHED", finished_on: "2026-01-01T00:00:10.000Z" });
 });
 
-test("the duration of tasks is the one that the service was started with", async () => {
+test("the duration of tasks is taskDurationMs", async () => {
   const { send, clock } = await startService({ taskDurationMs: 50 });
   const accepted = await send("PATCH", CONTAINER, { body: { timeout: 5 } });
 
@@ -77,7 +77,7 @@ test("the duration of tasks is the one that the service was started with", async
   expect(task.body.state).toBe("FINISHED");
 });
 
-test("both task paths answer the same", async () => {
+test("both task paths return the same", async () => {
   const { send } = await startService();
 
   const documented = await send("GET", `/v1/tasks/${BUILT_IN_TASK}`);
@@ -94,7 +94,7 @@ test.each([
   "%2e%2e%2f",
   "a%2Fb",
   "%F0%9F%98%80",
-])("the unknown task id %s is answered 404", async (id) => {
+])("the unknown task id %s returns 404", async (id) => {
   const { send } = await startService();
 
   const answer = await send("GET", `/v1/tasks/${id}`);
@@ -103,7 +103,7 @@ test.each([
   expect(answer.body).toMatchObject({ exception_class: "NotFoundError" });
 });
 
-test("a task of another client is answered 404 and not listed", async () => {
+test("a task of another client returns 404 and is not listed", async () => {
   const { send } = await startService();
 
   const read = await send("GET", `/v1/tasks/${BUILT_IN_TASK}`, asSecondClient);
@@ -113,7 +113,7 @@ test("a task of another client is answered 404 and not listed", async () => {
   expect(list.body).toEqual({ count: 0, results: [] });
 });
 
-test("a task stays with its client even where another client's key reaches the project", async () => {
+test("a task is visible only to its client, even if another client's key has access to the project", async () => {
   const { send } = await startService({
     state: (builtIn) => ({
       ...builtIn,
@@ -128,7 +128,7 @@ test("a task stays with its client even where another client's key reaches the p
   expect(list.body.count).toBe(0);
 });
 
-/** A router made earlier has the lower address in the subnet that all of them are on. */
+/** Routers in the order of creation: an earlier one has a lower address in their common subnet. */
 const addressesByName = (records: Record<string, RouterRecord>) =>
   Object.fromEntries(
     Object.entries(records)
@@ -153,7 +153,7 @@ test("tasks that end at the same instant end in the order in which they were cre
   });
 });
 
-test("a task that has ended does its work once", async () => {
+test("a task does its work only once", async () => {
   const { send, clock, stored } = await startService();
   await send("PATCH", POOL, { body: { name: "from the task" } });
   await clock.advance(10_000);
@@ -175,7 +175,7 @@ test("a task that is due earlier ends earlier, even if it was created later", as
   const slow = await startService({ store, taskDurationMs: 10_000 });
   const first = await slow.send("POST", ROUTERS, { body: { name: "slow", interfaces } });
   const fast = await startService({ store, taskDurationMs: 1_000, seed: 2 });
-  // A request of its own first, so that the later task has the later id, as in one run.
+  // One request first, so that the later task has the higher id, as in a single run.
   await fast.send("GET", `/v1/tasks/${first.body.tasks[0]}`);
   const second = await fast.send("POST", ROUTERS, { body: { name: "fast", interfaces } });
 
@@ -195,7 +195,7 @@ test("a task is found by its id in any letter case", async () => {
   expect([found.status, found.body.id]).toEqual([200, id]);
 });
 
-/** Three routers a second apart, then one container update; the built-in task is older. */
+/** Creates three routers, one per second, then updates a container. The built-in task is older. */
 const startWithTasks = async () => {
   const started = await startService({
     state: (builtIn) => ({
@@ -264,7 +264,7 @@ test.each([
   expect(listed).toEqual({ count: expected.length, found: expected });
 });
 
-test("a page has limit entries from offset on, and count is that of all", async () => {
+test("a page has limit entries from offset on, and count covers all pages", async () => {
   const { list } = await startWithTasks();
 
   const pages = [
@@ -282,7 +282,7 @@ test("a page has limit entries from offset on, and count is that of all", async 
   ]);
 });
 
-test("a page has ten entries unless the request says otherwise", async () => {
+test("a page has ten entries by default", async () => {
   const { send } = await startService();
   for (let made = 0; made < 10; made += 1) await send("POST", ROUTERS, { body: { name: "edge" } });
 
@@ -308,7 +308,7 @@ test.each([
   ["project_id=x", 400],
   ["from_timestamp=yesterday", 400],
   ["colour=red", 400],
-])("the query %s is answered %i, naming the field when refused", async (query, status) => {
+])("the query %s gets %i, with the field if refused", async (query, status) => {
   const { send } = await startService();
 
   const answer = await send("GET", `/cloud/v1/tasks?${query}`);
@@ -320,7 +320,7 @@ test.each([
   expect(refusedField).toEqual(status === 400 ? [query.split("=")[0]] : []);
 });
 
-test("a refused value in a list is named by its place, with the rule for one value", async () => {
+test("the error of a value in a list has its index and the rule of one value", async () => {
   const { send } = await startService();
 
   const answer = await send("GET", "/cloud/v1/tasks?state=DONE");
