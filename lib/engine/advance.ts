@@ -83,7 +83,7 @@ const prepareAttempt = async (
     return undefined;
   }
   if (command.outbox.length > 0) {
-    // Publishing takes time: another function may have taken the command further, even to its end.
+    // Publishing takes time: another function may have advanced the command meanwhile, even to its end.
     return prepareAttempt(deps, await publishOutbox(deps, found));
   }
   const now = deps.clock.now();

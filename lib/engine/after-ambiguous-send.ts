@@ -41,12 +41,12 @@ export type RefusalMeaning =
 /** What the engine does about a command while the outcome of an earlier send is unknown. */
 interface Strategy {
   /**
-   * What to do before the next send.
+   * The step before the next send.
    * @throws ProviderError when the provider cannot be asked now
    */
   readonly beforeResend: (uncertainty: Uncertainty) => Promise<NextStep>;
   /**
-   * What a clear refusal of the next send means.
+   * The meaning of a clear refusal of the next send.
    * @throws ProviderError when the provider cannot be asked now
    */
   readonly interpretRefusal: (
@@ -104,7 +104,10 @@ const isListed = (
       String(listed.count ?? "") === String(wanted.count ?? ""),
   );
 
-/** An event's identity is unique, so a second create cannot make a second one: 409 says it exists. */
+/**
+ * An event's identity is unique, so a second request cannot create a second one: a 409 says that it
+ * exists.
+ */
 const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
   { account, request, signal },
   refusal,

@@ -85,7 +85,7 @@ export const archiveAttempts = async (
 };
 
 export interface NumberedAttempt extends Attempt {
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly number: number;
 }
 

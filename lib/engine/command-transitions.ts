@@ -11,8 +11,8 @@ import {
 } from "./command.ts";
 
 /*
- * What can happen to a command. Every function is pure: from the command as it is to the command as
- * it will be, or the very same when that cannot happen to it.
+ * The transitions of a command. Every function is pure and returns the command's next state, or the
+ * same object where the transition does not apply.
  */
 
 /** Every transition returns an ended command unchanged: an end is final. */
@@ -28,7 +28,7 @@ export const waitInLane = (command: Command): Command =>
     isBeforeItsLane(command) ? { ...command, state: { status: "waiting" } } : command,
   );
 
-/** Waits for the commands of `after`; checked again at `lookAt`. */
+/** Lets the command wait for the commands of `after`. The next check is at `lookAt`, epoch ms. */
 export const waitForOthers = (command: Command, lookAt: number): Command =>
   unlessEnded(command, () =>
     isBeforeItsLane(command) ? { ...command, state: { status: "waiting", lookAt } } : command,
@@ -47,8 +47,8 @@ export const checkLater = (command: Command, now: number): Command => {
 };
 
 /**
- * A caller with a fast clock invoked the command during its pause. Reschedules the check for the end of
- * the pause.
+ * Reschedules the next check for the end of the pause, after a caller with a fast clock invoked the
+ * command too early.
  */
 export const checkAfterPause = (command: Command): Command => {
   const { state } = command;

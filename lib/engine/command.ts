@@ -5,7 +5,9 @@ import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import { attemptSchema } from "./attempt-history.ts";
 
-/** An accepted command that no function has taken further is checked again after this time. */
+/**
+ * The poller checks an accepted command again after this time, unless a function has advanced it.
+ */
 export const CHECK_AGAIN_MS = 30_000;
 
 /**
@@ -59,7 +61,7 @@ const stateSchema = z.discriminatedUnion("status", [
   z.object({
     status: z.literal("running"),
     lease: z.object({ by: z.string(), until: z.int() }).optional(),
-    /** The next attempt may start at this time. */
+    /** The next attempt may start at this time, epoch ms. */
     notBefore: z.int(),
     /** When the poller checks the command next, epoch ms. */
     lookAt: z.int(),

@@ -37,8 +37,8 @@ export const leaveTasks = async (
 };
 
 /**
- * Finishes a command whose end is recorded: hands its lane over, publishes, abandons tasks that are not
- * followed to their end, and removes the due time. Each step may be repeated; the poller repeats what
+ * Finishes a command with a recorded end: hands its lane over, publishes its events, abandons tasks
+ * that are still open, and removes the due time. Each step may be repeated; the poller repeats what
  * fails.
  */
 export const finishCommand = async (deps: CommandDeps, command: Command): Promise<void> => {

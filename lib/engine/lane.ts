@@ -8,7 +8,9 @@ import type { CommandRequestBody } from "./command.ts";
 /** A grant of the lane is checked after this time, until its command is seen running. */
 const GRANT_CHECK_MS = 30_000;
 
-/** Keeps the item far below DynamoDB's 400 kB and a forgotten lane from growing for ever. */
+/**
+ * Keeps the item far below DynamoDB's limit of 400 kB, and bounds a lane that makes no progress.
+ */
 export const MAX_WAITING = 500;
 
 const laneSchema = z.object({
@@ -75,7 +77,7 @@ export const confirmHolder = (lane: Lane, key: string): Lane => {
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
   lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;
 
-/** SQS takes message group ids up to this length. */
+/** SQS accepts message group ids up to this length. */
 const MAX_GROUP_ID_LENGTH = 128;
 
 /** Names the lane of a command: account, kind of resource, and the fields that identify it. */

@@ -53,8 +53,8 @@ const handleRequest = async (
 
 /**
  * Handles one message. When it resolves, everything that the message caused is durable and it may be
- * acknowledged; when it rejects, which is logged, the message must come again. Without time for an
- * attempt, the command only enters its lane, and a new message brings it back.
+ * acknowledged; when it rejects, the failure is logged and the message must come again. Without time
+ * for an attempt, the command only enters its lane, and a new message brings it back.
  * @param body the message as it came
  */
 export const handleMessage = async (

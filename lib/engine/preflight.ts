@@ -166,8 +166,8 @@ const awaitPermits = async (
 };
 
 /**
- * Checks what has to hold before a command sends: permits, then guards. A dry run ends here.
- * @returns what becomes of a command that must not send now; undefined when it may
+ * Acquires the permits of a command, then checks its guards. A dry run ends here.
+ * @returns the next state of a command that must not send now; undefined when it may send
  */
 export const preflight = async (
   context: AttemptContext,

@@ -51,7 +51,10 @@ const sealedSchema = z.strictObject({ sealed: requestSchema, seal: z.string() })
 
 export type SealedRequest = z.output<typeof requestSchema>;
 
-/** Seals a JSON list; fingerprints are made of JSON objects, so neither can stand for the other. */
+/**
+ * Seals a JSON list that begins with a constant text. No fingerprint hashes such a list, so none is a
+ * valid seal.
+ */
 const sealOf = ({ sender, eventId, sentAt, detail }: SealedRequest, key: string): Buffer =>
   createHmac("sha256", key)
     .update(JSON.stringify(["sealed-request", sender, eventId, sentAt ?? null, detail]))
@@ -74,7 +77,7 @@ export const openSealed = (json: unknown, key: string): SealedRequest | undefine
   return given.length === wanted.length && timingSafeEqual(given, wanted) ? read.sealed : undefined;
 };
 
-/** A message of the command queue, understood as far as possible without ledger or provider. */
+/** A message of the command queue, read without ledger and provider. */
 export type Message =
   | { readonly kind: "request"; readonly request: CommandRequest; readonly lane: string }
   | { readonly kind: "resume"; readonly command: string; readonly lane: string }

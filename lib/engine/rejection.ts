@@ -51,7 +51,7 @@ const rejections = recordKind({
 const rejectionHours = recordKind({
   kind: "rejection-hour",
   schema: z.object({
-    /** Epoch ms. */
+    /** Start of the hour, epoch ms. */
     beganAt: z.int(),
     /** `id`: the id under which the record is stored. */
     entries: z.array(z.object({ id: z.string(), digest: z.string() })),

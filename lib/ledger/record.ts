@@ -7,10 +7,10 @@ export interface Stored<T> {
   readonly value: T;
 }
 
-/** A change that loses this often against others is given up; its message or due entry comes again. */
+/** A change that conflicts this often fails; its message or due entry comes again. */
 const MAX_CONFLICTS = 20;
 
-/** Whether a read failed because this version does not know the item's form. */
+/** Whether a read failed because this version cannot read the item's format. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof z.ZodError || error instanceof UnreadableItemError;
 
@@ -47,7 +47,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
       version,
       dueAt: rules.dueAt(value),
       expiresAt: rules.expiresAt(value),
-      // As the store keeps it: without absent fields, sharing no object with the caller.
+      // A copy in the form that the store keeps: without absent fields.
       value: JSON.parse(JSON.stringify(value)),
     });
     return written === "written" ? { version, value } : undefined;

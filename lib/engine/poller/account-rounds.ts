@@ -86,9 +86,9 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
         if (askedSince !== undefined && askedSince <= since) over.abort();
       }
     },
-    /** Resolves when any of the rounds under way now is over. */
+    /** Resolves when any round in progress is over. */
     nextEnd: () => Promise.race(ends()),
-    /** Begins nothing new, and resolves when what was begun is over. */
+    /** Begins nothing new, and resolves when all rounds in progress are over. */
     stop(): Promise<unknown> {
       stopped.abort();
       return Promise.all(ends());

@@ -84,7 +84,9 @@ const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): P
   }
 };
 
-/** The report as the task's follower may see it: a task of a hidden project looks missing. */
+/**
+ * The report that the task's follower may see: a task in a project without rights looks missing.
+ */
 const asSeenByFollower = (
   deps: CommandDeps,
   task: Task,
@@ -117,9 +119,12 @@ const pauseAfter = (report: TaskReport, pause: number, isCrowded: boolean): numb
 /** One check of the due tasks of one account. */
 export interface AccountCheck {
   readonly account: string;
-  /** Of the tasks' due entries. */
+  /** Keys of the tasks' due entries. */
   readonly keys: readonly string[];
-  /** Whether more is due than a query shows: each checked task then makes room for those behind. */
+  /**
+   * Whether more is due than a query returns: each checked task is then postponed, so that later
+   * entries appear.
+   */
   readonly isCrowded: boolean;
   /** Aborts when the run may begin nothing new. */
   readonly run: AbortSignal;

@@ -21,7 +21,7 @@ const SLICE_MS = 2_000;
 type DueHandler = (deps: CommandDeps, key: string) => Promise<void>;
 
 export interface PollerDeps extends CommandDeps {
-  /** By kind of record, for records that the engine does not know. */
+  /** Handlers by kind of record, for records outside the engine. */
   readonly dueHandlers: ReadonlyMap<string, DueHandler>;
 }
 
@@ -51,7 +51,7 @@ export const splitKey = (key: string): readonly [kind: string, rest: string] => 
   return [key.slice(0, at), key.slice(at + 1)];
 };
 
-/** Logs and counts an entry that failed, for the alarm on those that keep failing. */
+/** Logs and counts a failed entry, which stays due. An alarm reports entries that keep failing. */
 export const leaveDue = (
   deps: CommandDeps,
   memory: RunMemory,
@@ -108,12 +108,12 @@ export const createEntryWork = (deps: PollerDeps, memory: RunMemory, mayBegin: (
   };
 
   return {
-    /** Whether the entry is under way, or none can be begun because the limit is reached. */
+    /** Whether the entry is in progress, or none can begin because the limit is reached. */
     isHeld: (key: string): boolean => underWay.size >= MAX_AT_ONCE || underWay.has(key),
     isUnderWay: (): boolean => underWay.size > 0,
     /**
-     * Handles entries until all of them are done, or a slice of time is over. An operation that AWS
-     * does not answer goes on beside the run, which so returns to the other accounts and its lease.
+     * Handles entries until all of them are done, or a slice of time is over. A call that AWS does not
+     * answer continues beside the run, so that the run can serve other accounts and renew its lease.
      */
     async handle(keys: readonly string[]): Promise<void> {
       const sliceEndsAt = deps.clock.now() + SLICE_MS;
@@ -128,9 +128,9 @@ export const createEntryWork = (deps: PollerDeps, memory: RunMemory, mayBegin: (
       const free = Math.max(0, MAX_AT_ONCE - underWay.size);
       await within(deps.clock, SLICE_MS, Promise.all(Array.from({ length: free }, worker)));
     },
-    /** Resolves when any of those under way now is over. */
+    /** Resolves when any entry in progress is done. */
     nextEnd: () => Promise.race(underWay.values()),
-    /** Resolves when all of those under way now are over. */
+    /** Resolves when all entries in progress are done. */
     allEnded: () => Promise.all(underWay.values()),
   };
 };

@@ -78,7 +78,9 @@ const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> =>
   return true;
 };
 
-/** Handles what is due, and what becomes due, until the budget ends or nothing is near. */
+/**
+ * Handles due entries, and those that become due, until the budget ends or no entry is due soon.
+ */
 const drain = async (
   deps: PollerDeps,
   budget: PollBudget,
@@ -122,8 +124,8 @@ const lagSeconds = (
 
 /**
  * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
- * what is not yet published. With nothing outstanding it is one query. Measures the ledger's lag and
- * counts the run, also one that leaves the work to another run.
+ * unpublished events. An idle run is one query. Measures the ledger's lag and counts the run, even if
+ * another run holds the lease.
  */
 export const pollDue = async (deps: PollerDeps, budget: PollBudget): Promise<void> => {
   const beganAt = deps.clock.now();

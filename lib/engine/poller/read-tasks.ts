@@ -24,8 +24,8 @@ export type TaskReport =
     };
 
 /**
- * The meaning of a task record. FINISHED with an error text is a failure; a state that we do not know
- * means still running: the document names two ends only.
+ * The meaning of a task record. FINISHED with an error text is a failure; an unknown state means still
+ * running, because the document names two ends only.
  */
 const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
   const { state, error, created_resources: resources } = task;

@@ -20,7 +20,7 @@ import {
 const NOT_SHOWN =
   "the task failed; the provider's text is hidden, because it may hold another client's secrets";
 
-/** The same deps with a log whose lines name the task and the command that waits for it. */
+/** The same deps with the task and the command that waits for it in each log line. */
 export const depsOfTask = (deps: CommandDeps, { command, account, id, operation }: Task) => ({
   ...deps,
   log: deps.log.with({ ...keyFields(command), account, operation, taskId: id }),
@@ -28,14 +28,14 @@ export const depsOfTask = (deps: CommandDeps, { command, account, id, operation 
 
 /**
  * The provider's error text without the secrets of the request that started the task, which it may
- * quote. Those secrets are unknown where none of our commands, or several, started the task.
+ * quote. Those secrets are unknown if no command, or several commands, started the task.
  */
 const shownText = async ({ ledger }: CommandDeps, task: Task, text: string): Promise<string> => {
   const { account, id, followedBy, sharedAs } = task;
   if (sharedAs) return NOT_SHOWN;
   const started =
     followedBy === undefined ? task : (await tasks.read(ledger, taskKey({ account, id })))?.value;
-  // The key of another task's follower may read like that of a task.
+  // The item of another task's follower may have a key that looks like this task's.
   if (started?.id !== id || started.sharedAs) return NOT_SHOWN;
   const { state } = started;
   // The request is erased soon after, and its secrets are unknown then.
@@ -91,7 +91,7 @@ export const publishTaskEnd = async (deps: CommandDeps, task: Task): Promise<voi
   const { state } = task;
   if (!("told" in state) || state.told) return;
   const command = (await commands.read(deps.ledger, task.command))?.value;
-  // A follow-task that an operator cancelled publishes nothing more.
+  // A cancelled follow-task publishes nothing more.
   if (command && command.state.status !== "cancelled") {
     const own = depsFor(deps, command);
     await publishNow(own, taskEvent(task, state, command));
@@ -113,7 +113,7 @@ export const recordAndPublishEnd = async (
   const isProviderText = end.status === "failed" && given !== undefined;
   const shown = isProviderText ? await shownText(deps, task, given) : given;
   const { value } = await tasks.update(deps.ledger, taskKey(task), (current) => {
-    // Another command may have been given the task in the meantime.
+    // Another command may have got the task meanwhile.
     const message = current.sharedAs && end.status === "failed" ? NOT_SHOWN : shown;
     return endTask(
       current,
