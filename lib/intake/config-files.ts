@@ -7,7 +7,7 @@ import type { Reaction } from "./reaction.ts";
 import { crossFieldProblems, type ReactionContext } from "./reaction-rules.ts";
 import { reactionsSchema, toReactions } from "./reactions-config.ts";
 
-/** Reads a reactions file, YAML or JSON. Reports every problem with its line. */
+/** Reads a reactions file, YAML or JSON, against the accounts. Reports every problem with its line. */
 export const readReactions = (
   text: string,
   context: ReactionContext,
@@ -18,33 +18,33 @@ export const readReactions = (
 
 interface FoundFile {
   readonly name: string;
-  /** Undefined when there is no such file. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
 }
 
-/** One of the two files that describe a stage. */
+/** The accounts file or the reactions file of a stage. */
 interface ConfigFile extends FoundFile {
-  /** The repository's example; its name has `example` in the place of a stage's name. */
+  /** The repository's example; its name has `example` instead of the stage's name. */
   readonly example: FoundFile;
 }
 
 export interface DeploymentInput {
   readonly accounts: ConfigFile;
   readonly reactions: ConfigFile;
-  /** Name of the account that the scheduled jobs use; empty: the first of the file. */
+  /** Name of the account that the scheduled jobs use; empty for the first account of the file. */
   readonly jobAccount: string;
-  /** Which AI tasks are watched: a method of `AI_TASK_NAMES`, all when empty, or `none`. */
+  /** AI tasks to watch: one of `AI_TASK_NAMES`, empty for all, or `none`. */
   readonly aiTaskName: string;
-  /** Whether there are alarms and a dashboard: `yes` or `no`. */
+  /** Whether to create alarms and a dashboard: `yes` or `no`. */
   readonly monitoring: string;
   /** `source` of our own events. */
   readonly eventSource: string;
   readonly stage: string;
-  /** Name of the SSM parameter with the key of fingerprints and seals. */
+  /** Name of the SSM parameter that holds the key of fingerprints and seals. */
   readonly fingerprintKeyParameter: string;
 }
 
-/** The part of the reactions that the template of a deployment needs. `when` is an event pattern. */
+/** The fields of reactions that a deployment's template needs. `when` is an event pattern. */
 const rulesSchema = z.object({
   reactions: z.array(
     z.object({
@@ -61,10 +61,10 @@ export type DeploymentReading =
       readonly accounts: AccountsConfig;
       readonly jobAccount: string;
       readonly rules: z.output<typeof rulesSchema>["reactions"];
-      /** The two files as JSON, in their own shape. */
+      /** Both files converted to JSON, otherwise unchanged. */
       readonly packaged: { readonly accounts: string; readonly reactions: string };
     }
-  /** One line each: the file, the line, and the rule. */
+  /** One text per problem: file, line, field and rule. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 const problemLines = (
@@ -75,13 +75,13 @@ const problemLines = (
     [line === undefined ? name : `${name}:${line}`, path, rule].filter(Boolean).join(": "),
   );
 
-/** Integers that a number cannot hold are decimal texts, as everywhere outside of a file. */
+/** Converts to JSON. Integers beyond 2^53 become decimal strings, as in events and messages. */
 const toJson = (content: unknown): string =>
   JSON.stringify(content, (_key, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,
   );
 
-/** Rules of the stage parameters, so that the template can be deployed. */
+/** Rules of the stage parameters that the template requires. */
 const PARAMETER_RULES: readonly {
   readonly name: "aiTaskName" | "eventSource" | "fingerprintKeyParameter" | "monitoring" | "stage";
   readonly pattern: RegExp;
@@ -90,23 +90,23 @@ const PARAMETER_RULES: readonly {
   {
     name: "aiTaskName",
     pattern: new RegExp(`^(${["", "none", ...AI_TASK_NAMES].join("|")})$`),
-    rule: `one of ${AI_TASK_NAMES.join(", ")}, none; or empty for all`,
+    rule: `must be one of ${AI_TASK_NAMES.join(", ")}, none; or empty for all`,
   },
-  { name: "monitoring", pattern: /^(yes|no)$/, rule: "yes or no" },
+  { name: "monitoring", pattern: /^(yes|no)$/, rule: "must be yes or no" },
   {
     name: "eventSource",
     pattern: /^(?!aws\.)[\w./-]{1,256}$/,
-    rule: "a name such as skyhook, which does not begin with aws.",
+    rule: "must be a source name such as skyhook, and must not begin with aws.",
   },
   {
     name: "stage",
     pattern: /^[A-Za-z0-9-]{1,12}$/,
-    rule: "at most 12 letters, digits and hyphens: names of rules have room for no more",
+    rule: "must have at most 12 letters, digits and hyphens, because it is part of the names of rules",
   },
   {
     name: "fingerprintKeyParameter",
     pattern: /^\/[\w./-]{1,1010}$/,
-    rule: "the name of an SSM parameter, which begins with a slash",
+    rule: "must be the name of an SSM parameter, with a slash first",
   },
 ];
 
@@ -115,25 +115,25 @@ const parameterProblems = (input: DeploymentInput): readonly string[] =>
     ({ name, rule }) => `${name}: ${rule}`,
   );
 
-/** The one stage that may be built from the examples. */
+/** The only stage that may use the examples. */
 const EXAMPLE_STAGE = "dev";
 
 /**
- * Reports a file that is missing or is the example. The examples give rights to AWS account ids of
- * the AWS documentation, so no stage but one for trials may be built from them.
+ * Reports a file that is missing or equals the example. The examples give rights to account ids of the AWS
+ * documentation, so only a stage for trials may use them.
  */
 const fileProblems = ({ name, text, example }: ConfigFile, stage: string): readonly string[] => {
   if (text === undefined) {
-    return [`${name}: no such file; ${example.name} shows what belongs in it`];
+    return [`${name}: file not found; write it, see ${example.name}`];
   }
   if (stage === EXAMPLE_STAGE || text !== example.text) return [];
   const own = example.name.replace("example", stage);
-  return [`${name}: the example, which is for the stage ${EXAMPLE_STAGE} only; write ${own}`];
+  return [`${name}: only the stage ${EXAMPLE_STAGE} may use the example; write ${own}`];
 };
 
 const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });
 
-/** Reads what a deployment is made from. Reports every problem of both files. Pure. */
+/** Reads the files and parameters of a deployment. Reports every problem of all of them. Pure. */
 export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const { accounts: accountsFile, reactions: reactionsFile, eventSource } = input;
   const unusable = [accountsFile, reactionsFile].flatMap((file) => fileProblems(file, input.stage));
@@ -152,7 +152,7 @@ export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const jobAccount = config?.accounts.find(
     ({ name }) => input.jobAccount === "" || name === input.jobAccount,
   );
-  if (config && !jobAccount) problems.push(`jobAccount: ${accountsFile.name} has no such account`);
+  if (config && !jobAccount) problems.push(`jobAccount: not an account of ${accountsFile.name}`);
   const contents = [accountsText, reactionsText].map((text) => readConfig(z.unknown(), text));
   const [accountsJson = "", reactionsJson = ""] = contents.map((reading) =>
     reading.kind === "valid" ? toJson(reading.value) : "",

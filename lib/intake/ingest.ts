@@ -37,14 +37,14 @@ export const taskFollowSchema = z.looseObject({
     .describe("Task to follow"),
 });
 
-/** The request that an event asks for, or its rejection. */
+/** The request that an event makes, or its rejection. */
 interface EventRequest {
   readonly read: ReadRequest;
-  /** The detail of the `CommandRequested` that it was read from. */
+  /** The detail of the `CommandRequested` from which it was read. */
   readonly detail: unknown;
 }
 
-/** Reads the detail of a `TaskFollowRequested` as the follow-task command that it stands for. */
+/** Reads the detail of a `TaskFollowRequested` as a `follow-task` command. */
 export const readTaskFollow = (raw: unknown, context: RequestContext): EventRequest => {
   const { data: follow, error } = taskFollowSchema.safeParse(raw);
   if (follow) {
@@ -94,7 +94,7 @@ const readByReaction = (
   return { read: { kind: "rejected", rejection }, detail: event.detail };
 };
 
-/** The id of the command that a reaction makes of an event; undefined: no such reaction is known. */
+/** Returns the id of the command that a reaction makes of an event; undefined for an unknown reaction. */
 export const reactionCommandId = (
   reactions: readonly Reaction[],
   name: string,
@@ -105,10 +105,10 @@ export const reactionCommandId = (
 };
 
 /**
- * Reads the request that a rule's call asks for. Pure.
- * @returns undefined for an event that asks for nothing
- * @throws Error for an unknown reaction: its rule is newer than this function, so the event has to
- * come again
+ * Reads the request in the message of a rule. Pure.
+ * @returns undefined for an event that is not a request
+ * @throws Error for an unknown reaction: its rule is newer than this function, so the event must be
+ * delivered again
  */
 export const readEventRequest = (
   { access, reactions }: Pick<IntakeDeps, "access" | "reactions">,
@@ -117,7 +117,8 @@ export const readEventRequest = (
   const context = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event), access };
   if (name === undefined) return readByType(event, context);
   const reaction = findReaction(reactions, name);
-  if (!reaction) throw new Error("the rule of an unknown reaction has called");
+  if (!reaction)
+    throw new Error("event from the rule of an unknown reaction; a newer version must handle it");
   return readByReaction(reaction, event, context);
 };
 
@@ -136,16 +137,16 @@ const ignore = (deps: IntakeDeps, reason: IgnoreReason, event?: BusEvent): void 
   deps.log.warn("event ignored", { reason, ...(event && eventFields(event)) });
 };
 
-/** Two reactions make two commands of one event; the queue must not take one for the other. */
+/** Deduplication id by event and reaction: two reactions to one event make two commands. */
 const deduplicationIdOf = (event: BusEvent, reaction: string | undefined): string =>
   createHash("sha256")
     .update(JSON.stringify([event.account, event.id, reaction ?? null]))
     .digest("hex");
 
 /**
- * Turns the call of a bus rule into a message of the command queue or a rejection; counts any other
- * call. Repeatable.
- * @throws Error when the queue or the bus failed; the event comes again
+ * Turns the message of a bus rule into a message of the command queue or a rejection. Counts other messages
+ * as `EventIgnored`. Repeatable.
+ * @throws Error when the queue or the bus fails; the event is then delivered again
  */
 export const ingest = async (given: IntakeDeps, raw: unknown): Promise<void> => {
   const call = readCall(raw);
@@ -153,7 +154,7 @@ export const ingest = async (given: IntakeDeps, raw: unknown): Promise<void> => 
   const { event } = call;
   const sender = event.account;
   const deps = { ...given, log: given.log.with(eventFields(event)) };
-  // Only we publish under our source: another account that uses it impersonates us.
+  // Only Skyhook publishes under its source: another AWS account that uses it impersonates Skyhook.
   if (event.source === deps.eventSource && sender !== deps.ownSender) {
     return ignore(deps, "foreign-source", event);
   }

@@ -14,48 +14,53 @@ import {
 } from "./request-rules.ts";
 import { fillTemplate, readTemplate, type Template, templateProblems } from "./template.ts";
 
-/** Our events that follow from commands: a command made by one would make the next, for ever. */
+/** Prefixes of our events that follow from commands. A reaction to one would repeat its command endlessly. */
 const OF_COMMANDS = ["Command", "Task", "AccountKey"];
 
-/** Fields around the detail that EventBridge fills with text. */
+/** Fields of the envelope that are always strings. */
 const TEXT_FIELDS = ["account", "detail-type", "id", "region", "source", "time", "version"];
 
 const listSchema = z.array(z.unknown());
 const patternSchema = z.looseObject({});
 type Pattern = z.output<typeof patternSchema>;
 
-/** A number where EventBridge has text never matches; mostly an id without quotes. */
+/** Reports numbers for string fields, which never match; usually an id without quotes. */
 const textProblems = (pattern: Pattern): readonly PlacedProblem[] =>
   TEXT_FIELDS.flatMap((field) =>
     (listSchema.safeParse(pattern[field]).data ?? []).flatMap((value, index) =>
       typeof value === "string" || typeof value === "object"
         ? []
-        : [{ path: [field, index], rule: "a text in quotes: there EventBridge has text only" }],
+        : [
+            {
+              path: [field, index],
+              rule: "must be a string in quotes: in events this field is always a string",
+            },
+          ],
     ),
   );
 
 const detailTypeProblems = (detailTypes: unknown): readonly PlacedProblem[] => {
   const list = listSchema.safeParse(detailTypes).data;
   if (!list) {
-    const rule = "required: of Skyhook's own events, each is listed by name";
+    const rule = "required for Skyhook's own events: list each detail-type by name";
     return [{ path: ["detail-type"], rule }];
   }
   return list.flatMap((detailType, index): readonly PlacedProblem[] => {
     const path = ["detail-type", index];
     if (typeof detailType !== "string") {
-      return [{ path, rule: "of Skyhook's own events, the exact name" }];
+      return [{ path, rule: "must be the exact name of one of Skyhook's own events" }];
     }
     const rule =
-      "follows from commands, so the command would call itself again for ever; to run one after another, commands have `after`";
+      "not allowed: this event follows from commands, so the reaction would run endlessly; use `after` to run commands one after another";
     return OF_COMMANDS.some((begin) => detailType.startsWith(begin)) ? [{ path, rule }] : [];
   });
 };
 
-/** Allows only those of our own events that no command makes, named one by one. */
+/** Allows those of our own events that follow from no command, each listed by name. */
 const ownEventProblems = (pattern: Pattern, eventSource: string): readonly PlacedProblem[] => {
   const sources = listSchema.safeParse(pattern.source).data ?? [];
   if (sources.length > 1 || sources[0] !== eventSource) {
-    const rule = `could match Skyhook's own events; those only as source: [${eventSource}], with a list of detail-types`;
+    const rule = `could match Skyhook's own events; list other sources by name, or use source: [${eventSource}] alone with a list of detail-types`;
     return [{ path: ["source"], rule }];
   }
   const notAllowed = ["account", "$or"].filter((field) => Object.hasOwn(pattern, field));
@@ -63,12 +68,12 @@ const ownEventProblems = (pattern: Pattern, eventSource: string): readonly Place
     ...detailTypeProblems(pattern["detail-type"]),
     ...notAllowed.map((field) => ({
       path: [field],
-      rule: "not with Skyhook's own events: they are taken from its own AWS account only",
+      rule: "not allowed with Skyhook's own events, which come from its own AWS account only",
     })),
   ];
 };
 
-/** Events of AWS services are on the default bus, and Skyhook's on its own. */
+/** Reports a wrong bus: events of AWS services are on the default bus, Skyhook's own on Skyhook's bus. */
 const busProblems = (
   pattern: Pattern,
   bus: unknown,
@@ -79,17 +84,17 @@ const busProblems = (
   const isOfAws = sources.some((source) => typeof source === "string" && source.startsWith("aws."));
   if (isOfAws && bus !== "default" && !Object.hasOwn(pattern, "account")) {
     const rule =
-      "AWS services put their events on the default bus: say `bus: default`, or name in `account` the AWS accounts that send theirs on";
+      "AWS services put their events on the default bus: add `bus: default`, or list in `account` the AWS accounts that forward theirs";
     return [{ path, rule }];
   }
-  const rule = "Skyhook's own events are on its own bus, not on the default one";
+  const rule = "Skyhook's own events are not on the default bus: remove `bus`";
   return bus === "default" && sources.includes(eventSource) ? [{ path, rule }] : [];
 };
 
 /**
- * Reports what EventBridge would refuse, what could never match, and what would let a command call
- * itself.
- * @param bus as the rule names it
+ * Reports patterns that EventBridge would refuse, that can never match, or with which a command could
+ * trigger itself.
+ * @param bus the rule's `bus`
  */
 const patternProblems = (
   raw: unknown,
@@ -97,7 +102,7 @@ const patternProblems = (
   eventSource: string,
 ): readonly PlacedProblem[] => {
   const pattern = patternSchema.safeParse(raw).data;
-  // The schema reports a pattern that is no object.
+  // The schema reports a pattern that is not an object.
   if (!pattern) return [];
   const read = readPattern(raw);
   const problems = [
@@ -106,7 +111,7 @@ const patternProblems = (
     ...busProblems(pattern, bus, eventSource),
   ];
   if (!Object.hasOwn(pattern, "source")) {
-    const rule = "required, or the rule would match Skyhook's own events too";
+    const rule = "required: without it the rule would match Skyhook's own events too";
     return [...problems, { path: ["source"], rule }];
   }
   return read.kind === "valid" && couldMatchField(read.pattern, "source", eventSource)
@@ -115,7 +120,7 @@ const patternProblems = (
 };
 
 export interface ReactionContext {
-  /** Undefined where accounts are not known; then the reactions' accounts are not checked. */
+  /** Undefined without an accounts file; then accounts are not checked. */
   readonly accounts: AccountsConfig | undefined;
   /** `source` of Skyhook's own events. */
   readonly eventSource: string;
@@ -123,7 +128,7 @@ export interface ReactionContext {
 
 type Path = readonly PropertyKey[];
 
-/** The part of a file that the cross-field rules need. */
+/** The parts of a file that the cross-field rules read. */
 const looseSchema = z.looseObject({ reactions: z.array(z.unknown()) });
 const looseReaction = z.looseObject({
   name: z.unknown().optional(),
@@ -136,10 +141,10 @@ const looseReaction = z.looseObject({
 });
 type LooseReaction = z.output<typeof looseReaction>;
 
-/** The longest JSON of a command's metadata. */
+/** Stands for the longest possible JSON of a command's metadata. */
 const LONGEST_METADATA = "-".repeat(4_000);
 
-/** Stands for a part of the wrong type, which the schema reports. */
+/** Stands for a part of a wrong type, which the schema reports. */
 const UNKNOWN = readTemplate("$.detail");
 
 const within = (path: Path, problems: readonly PlacedProblem[]): readonly PlacedProblem[] =>
@@ -158,7 +163,7 @@ const tooLarge = (templates: readonly (Template | undefined)[]): readonly Placed
     ...templates.map((template) => template && fillTemplate(template, (): null => null)),
   ]).map(({ rule }) => ({ path: ["then"], rule }));
 
-/** The account that a reaction need not name. */
+/** The only account of an accounts file, which a reaction may leave out. */
 export const onlyAccount = (accounts: AccountsConfig | undefined): AccountSettings | undefined =>
   accounts?.accounts.length === 1 ? accounts.accounts[0] : undefined;
 
@@ -175,14 +180,13 @@ const accountProblems = (
       : accounts.accounts.find((each) => each.name === name);
   if (!account) {
     const names = accounts.accounts.map((each) => each.name).join(", ");
-    const rule =
-      name === undefined ? "required, because there are several" : "no such account; there are";
+    const rule = name === undefined ? "required, one of" : "unknown account, must be one of";
     return [{ path: ["account"], rule: `${rule}: ${names}` }];
   }
   return operation ? accountLimitProblems(account, operation, templates) : [];
 };
 
-/** Reports a path that cannot be read; the schema reports any other value. */
+/** Reports an invalid path. The schema reports any other value. */
 const keyProblems = (key: unknown): readonly PlacedProblem[] =>
   typeof key === "string" && key.startsWith("$.")
     ? templateProblems(readTemplate(key), ["key"])
@@ -213,7 +217,7 @@ const reactionProblems = (
   return problems.length > 0 ? problems : tooLarge(Object.values(templates).flat());
 };
 
-/** Reports names that repeat, and everything in a rule that no event could make valid. */
+/** Reports duplicate names, and everything in a rule that no event can make valid. */
 export const crossFieldProblems = (
   content: unknown,
   context: ReactionContext,
@@ -230,7 +234,7 @@ export const crossFieldProblems = (
     return first === undefined
       ? problems
       : [
-          { path: ["reactions", index, "name"], rule: `the same as reactions.${first}` },
+          { path: ["reactions", index, "name"], rule: `duplicate of reactions.${first}.name` },
           ...problems,
         ];
   });

@@ -6,37 +6,37 @@ import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { EventPattern } from "./event-patterns/pattern.ts";
 import { type EventPath, fillTemplate, leavesOf, type Template, valueAt } from "./template.ts";
 
-/** The parts of a request that a reaction fills. */
+/** The parts of a request that a reaction can fill from the event. */
 export const REQUEST_PARTS = ["params", "query", "body"] as const;
 
 /** A rule that turns a matching event into a command. */
 export interface Reaction {
   readonly name: string;
   readonly when: EventPattern;
-  /** `default`: the AWS account's default bus; absent: Skyhook's own. */
+  /** `default` for the default bus of the AWS account; undefined for Skyhook's bus. */
   readonly bus: "default" | undefined;
-  /** Account at the provider; undefined where none is named and accounts are not known. */
+  /** Account at the provider; undefined if the rule has none and there is no accounts file. */
   readonly account: string | undefined;
-  /** Names the command; absent: the event's id does. */
+  /** Path to the value that identifies the command; undefined for the event's id. */
   readonly key: EventPath | undefined;
   readonly operation: Mutation;
   readonly params: Template | undefined;
   readonly query: Template | undefined;
   readonly body: Template | undefined;
   readonly guards: readonly Template[] | undefined;
-  /** How long after the event the command may still run, ms. */
+  /** Time from the event's `time` to the command's deadline, ms. */
   readonly deadlineMs: number | undefined;
 }
 
-/** Longer names are cut, so that the rule's name has at most the 64 characters of EventBridge. */
+/** Longer names are cut off, because the name of an EventBridge rule has at most 64 characters. */
 const MAX_RULE_NAME_LENGTH = 34;
 
-/** The reaction of that name, or of that rule: a dead letter of a rule names the rule only. */
+/** Finds a reaction by its name or by the name of its rule: a dead letter of a rule has only the latter. */
 export const findReaction = (reactions: readonly Reaction[], name: string): Reaction | undefined =>
   reactions.find((reaction) => reaction.name === name) ??
   reactions.find((reaction) => ruleNameOf(reaction.name) === name);
 
-/** The name that infra/event-rules.cjs gives a reaction's rule, after the prefix of its stage. */
+/** Name of a reaction's rule in infra/event-rules.cjs, without the prefix of the stage. */
 export const ruleNameOf = (name: string): string => {
   if (name.length <= MAX_RULE_NAME_LENGTH) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
@@ -51,28 +51,28 @@ export interface RequestDetail {
 
 export type ReactionOutcome =
   | { readonly kind: "command"; readonly detail: RequestDetail }
-  /** The command needs parts that the event does not have; paths into the event. */
+  /** The event lacks values that the command needs; the problems have paths into the event. */
   | { readonly kind: "incomplete"; readonly problems: readonly Problem[] };
 
 const MISSING = "not in the event";
 
-/** With a rule's name and a colon it makes a command's id of at most 128 characters. */
+/** With a colon and a rule's name the id of a command has at most 128 characters. */
 const MAX_KEY_CHARACTERS = 63;
 
-const KEY_RULE = `a text of 1 to ${MAX_KEY_CHARACTERS} characters, or a whole number`;
+const KEY_RULE = `must be a string of 1 to ${MAX_KEY_CHARACTERS} characters, or a whole number`;
 const keySchema = z.union([z.string().min(1).max(MAX_KEY_CHARACTERS), z.int()]);
 
-/** As long as a time with nanoseconds and an offset. */
+/** Room for a time with nanoseconds and an offset. */
 const MAX_TIME_CHARACTERS = 40;
 
-/** The part of the envelope that every command needs. */
+/** Fields of the envelope that every command needs. */
 const envelopeSchema = z.object({
   id: z.string().min(1).max(MAX_KEY_CHARACTERS),
   time: z.iso
     .datetime({ offset: true, abort: true })
     .max(MAX_TIME_CHARACTERS)
-    // A deadline counted from the last days of 9999 could not be written.
-    .refine((time) => !/^(0000|9999)/.test(time), { error: "a year from 1 to 9998" }),
+    // A deadline after the last days of 9999 would have no valid text.
+    .refine((time) => !/^(0000|9999)/.test(time), { error: "must have a year from 1 to 9998" }),
 });
 
 const correlatedSchema = z.object({
@@ -98,8 +98,8 @@ const keyProblems = ({ key }: Reaction, event: JsonObject): readonly Problem[] =
 };
 
 /**
- * The id of the command that an event makes by a rule: the value at the rule's key, or the event's id
- * where there is none; then the rule's name.
+ * Returns the id of the command that a rule makes of an event: the value at the rule's `key`, or the
+ * event's id without one; a colon; the rule's name.
  */
 export const commandIdOf = (
   { name, key }: Reaction,
@@ -114,9 +114,9 @@ const filled = (template: Template, event: JsonObject): JsonValue =>
   fillTemplate(template, (path): JsonValue => (path && valueAt(event, path)) ?? null);
 
 /**
- * The command that an event makes by a rule, if it matches the rule: that is not checked here. Pure,
- * and never throws. The same event makes the same command again, under the same id.
- * @param event as EventBridge delivers it: `id`, `source`, `account`, `time`, `detail-type`, `detail`
+ * Returns the command that a rule makes of a matching event; does not check that it matches. Pure, and
+ * never throws. The same event makes the same command with the same id.
+ * @param event an EventBridge event: `id`, `source`, `account`, `time`, `detail-type`, `detail`
  */
 export const commandOf = (reaction: Reaction, event: JsonObject): ReactionOutcome => {
   const envelope = envelopeSchema.safeParse(event);

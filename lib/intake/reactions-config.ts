@@ -15,13 +15,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const fieldsSchema = z.custom<Fields>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  { error: ({ input }) => (input === undefined ? "required" : "an object") },
+  { error: ({ input }) => (input === undefined ? "required" : "must be an object") },
 );
 
 const MAPPED =
   "A text that begins with `$.` is a path into the event and stands for the value there; `$$.` stands for a literal `$.`";
 
-const PART_RULE = "an object, or a path into the event such as $.detail.body";
+const PART_RULE = "must be an object, or a path into the event such as $.detail.body";
 
 /** A part of the request: its fields, or the path of the whole part in the event. */
 const partSchema = z
@@ -52,7 +52,7 @@ const reactionSchema = z.strictObject({
     description: "EventBridge event pattern that an event has to match; it names the `source`",
   }),
   bus: z
-    .literal("default", { error: "default, or left out for Skyhook's own bus" })
+    .literal("default", { error: "must be default, or left out for Skyhook's bus" })
     .optional()
     .describe(
       "Event bus of the event: `default` for events of AWS services. Default: Skyhook's own bus",
@@ -65,12 +65,12 @@ const reactionSchema = z.strictObject({
     ),
   key: z
     .string()
-    .regex(/^\$\./, { error: "a path into the event, such as $.detail.order.id" })
+    .regex(/^\$\./, { error: "must be a path into the event, such as $.detail.order.id" })
     .optional()
     .describe(
       "Path to the value that identifies the command, such as `$.detail.order.id`: copies of an event with other ids are one command. The value is a text of 1 to 63 characters or a whole number. Default: the event's id",
     ),
-  // biome-ignore lint/suspicious/noThenProperty: no code awaits a config, and people read it aloud
+  // biome-ignore lint/suspicious/noThenProperty: no code awaits a config, and `when`, `then` read well in the file
   then: requestSchema.describe("Command that the event causes"),
   guards: z
     .array(fieldsSchema.meta({ type: "object", description: "A guard, as in `CommandRequested`" }))
@@ -104,7 +104,7 @@ const toReaction = (
 ): readonly Reaction[] => {
   const pattern = readPattern(read.when);
   const operation = COMMANDED.find(({ id }) => id === read.then.operation);
-  // The rules make sure that both are there.
+  // The cross-field rules have checked both.
   if (pattern.kind === "invalid" || !operation) return [];
   return [
     {
@@ -123,13 +123,13 @@ const toReaction = (
   ];
 };
 
-/** Takes a file that `crossFieldProblems` has checked against the same accounts. */
+/** Converts a file that `crossFieldProblems` has checked against the same accounts. */
 export const toReactions = (
   file: z.output<typeof reactionsSchema>,
   { accounts }: Pick<ReactionContext, "accounts">,
 ): readonly Reaction[] => file.reactions.flatMap((read) => toReaction(read, accounts));
 
-/** Reads packaged reactions: JSON in the shape of the file. Reports every problem, without lines. */
+/** Reads the reactions file that is packaged with a function as JSON. Reports every problem, without lines. */
 export const parseReactions = (
   json: unknown,
   context: ReactionContext,

@@ -10,7 +10,7 @@ import { fillTemplate, leavesOf, type Template } from "./template.ts";
 
 type Path = readonly PropertyKey[];
 
-/** A rule's parts of the request, as far as they could be read. */
+/** Templates of a rule's request; undefined for absent parts. */
 export interface RequestTemplates
   extends Readonly<Record<(typeof REQUEST_PARTS)[number], Template | undefined>> {
   readonly guards: readonly Template[];
@@ -19,7 +19,7 @@ export interface RequestTemplates
 const startsWith = (path: Path, start: Path): boolean =>
   start.every((step, index) => step === path[index]);
 
-/** Paths of the parts that are no constants: an event brings their values. */
+/** Paths of the values that come from the event. */
 const openPaths = (template: Template, start: Path): readonly Path[] =>
   leavesOf(template, start).flatMap(({ leaf, path }) => (leaf.kind === "constant" ? [] : [path]));
 
@@ -33,10 +33,10 @@ const partProblems = (
   if (operation[part] instanceof z.ZodUndefined && template) {
     return [{ path: [part], rule: "this operation takes no body" }];
   }
-  // As for a request: encoding checks the form that senders write.
+  // Encoding checks the form that senders write, as for a request.
   const checked = z.safeEncode<z.ZodType>(operation[part], value ?? empty);
   const open = template ? openPaths(template, [part]) : [];
-  // An unknown field is wrong whatever its value will be.
+  // An unknown field is a problem with any value.
   return placedProblemsOf(checked.error?.issues ?? [], [part]).filter(
     ({ path, rule }) =>
       rule === "unknown field" ||
@@ -44,7 +44,7 @@ const partProblems = (
   );
 };
 
-/** Checked when the rest is right, because only then the names are known to be texts. */
+/** Reports resource names that are too long. Needs valid templates, in which names are strings. */
 const namesTooLong = (
   operation: Mutation,
   { params, query, body }: RequestTemplates,
@@ -60,7 +60,7 @@ const namesTooLong = (
   return problems.map(({ path, rule }) => ({ path: path.split("."), rule }));
 };
 
-/** The file is packaged and read by many; only an event may carry a secret. */
+/** Reports literal secrets: only an event may carry one, because the file is packaged and widely readable. */
 const secretsIn = (operation: Mutation, templates: RequestTemplates): readonly PlacedProblem[] => {
   const secret = new Set<string>(operation.secrets ?? []);
   return REQUEST_PARTS.flatMap((part) => {
@@ -68,11 +68,11 @@ const secretsIn = (operation: Mutation, templates: RequestTemplates): readonly P
     return (template ? leavesOf(template, [part]) : [])
       .filter(({ leaf }) => leaf.kind === "constant" && leaf.value !== null)
       .filter(({ path }) => secret.has(path.slice(0, 2).join(".")))
-      .map(({ path }) => ({ path, rule: "a secret: map it from the event" }));
+      .map(({ path }) => ({ path, rule: "must not contain a secret: use a path into the event" }));
   });
 };
 
-/** Violations of the contract, whatever an event will put into the mapped parts. */
+/** Reports violations of the contract that no event can repair. */
 export const requestProblems = (
   operation: Mutation,
   templates: RequestTemplates,
@@ -85,12 +85,12 @@ export const requestProblems = (
 };
 
 const NO_PROJECT =
-  "the account allows only some projects, and this reaches beyond them: it has to be listed among the account's operations";
+  "not limited to a project, but the account has a list of projects: list the operation in the account's `operations`";
 
 const fieldAt = (template: Template | undefined, name: string): Template | undefined =>
   template?.kind === "object" ? template.fields.find(([field]) => field === name)?.[1] : undefined;
 
-/** Projects that the rule names as constants. */
+/** Literal project ids of a rule. */
 const constantProjects = (
   template: Template | undefined,
   path: Path,
@@ -107,7 +107,7 @@ const operationProblems = (
 ): readonly PlacedProblem[] => {
   const path = ["then", "operation"];
   if (account.operations !== "all" && !account.operations.includes(operation.id)) {
-    return [{ path, rule: "the account does not allow it" }];
+    return [{ path, rule: "not in the account's `operations`" }];
   }
   const hasProject = "project_id" in operation.params.shape;
   return hasProject || covers(account, { operation: operation.id, project: undefined })
@@ -115,7 +115,7 @@ const operationProblems = (
     : [{ path, rule: NO_PROJECT }];
 };
 
-/** Reports an operation or a project, of the request or a guard, that the account does not allow. */
+/** Reports an operation or a project of the request or of a guard that the account does not allow. */
 export const accountLimitProblems = (
   account: AccountSettings,
   operation: Mutation,
@@ -133,14 +133,14 @@ export const accountLimitProblems = (
   const others = named.filter(({ project }) => projects !== "all" && !projects.includes(project));
   return [
     ...operationProblems(account, operation),
-    ...others.map(({ path }) => ({ path, rule: "the account does not allow this project" })),
+    ...others.map(({ path }) => ({ path, rule: "not in the account's `projects`" })),
   ];
 };
 
 const LOCATION = { project_id: 1, region_id: 1 };
 const ID = "00000000-0000-4000-8000-000000000000";
 
-/** A valid value of each field, so that a mapped one hides no problem of those beside it. */
+/** Valid values of all fields; they replace mapped values, so that the other fields can be checked. */
 const SAMPLES = new Map<PropertyKey | undefined, unknown>([
   ["floating_ip", { ...LOCATION, floating_ip_id: ID }],
   ["network", { ...LOCATION, network_id: ID }],
@@ -155,9 +155,9 @@ const SAMPLES = new Map<PropertyKey | undefined, unknown>([
   ["absent", true],
 ]);
 
-/** Problems of a guard, whatever an event will put into its mapped parts. */
+/** Reports problems of a guard that no event can repair. */
 export const guardProblems = (guard: Template): readonly PlacedProblem[] => {
-  // The schema reports a guard that is no object.
+  // The schema reports a guard that is not an object.
   if (guard.kind !== "object") return [];
   const open = new Set(openPaths(guard, []).map((path) => JSON.stringify(path)));
   const sample = fillTemplate(guard, (_source, path: Path) => SAMPLES.get(path.at(-1)));

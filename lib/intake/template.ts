@@ -2,14 +2,14 @@ import type { PlacedProblem } from "../contract/problem.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 
 export interface EventPath {
-  /** As it was written, such as `$.detail.items[0]['odd key']`. */
+  /** The path as written, such as `$.detail.items[0]['odd key']`. */
   readonly text: string;
-  /** Names of fields and indexes of lists, from the event inwards. */
+  /** Names of fields and indexes of lists, from the top of the event. */
   readonly steps: readonly (string | number)[];
 }
 
 export const PATH_RULE =
-  "a path such as $.detail.items[0]['odd key'], or a text that begins with $$. for $.";
+  "must be a path such as $.detail.items[0]['odd key']; a literal string begins with $$. instead of $.";
 
 /** The fields of every EventBridge event. */
 const EVENT_FIELDS: readonly (string | number)[] = [
@@ -25,12 +25,12 @@ const EVENT_FIELDS: readonly (string | number)[] = [
   "version",
 ];
 
-export const EVENT_FIELD_RULE = `an event has only $.${EVENT_FIELDS.join(", $.")}`;
+export const EVENT_FIELD_RULE = `must begin with a field of an event: $.${EVENT_FIELDS.join(", $.")}`;
 
-/** `.name`, `['quoted name']` or `[0]`, where the last match ended. */
+/** `.name`, `['quoted name']` or `[0]`; sticky. */
 const STEP = /\.([^\s.[\]'"]+)|\['((?:[^'\\]|\\['\\])*)'\]|\[(0|[1-9]\d{0,8})\]/y;
 
-/** Reads a path that begins with `$.`, or returns the rule that it breaks. */
+/** Reads a path that begins with `$.`; returns the broken rule of an invalid one. */
 export const readEventPath = (
   text: string,
 ): { readonly path: EventPath } | { readonly path?: undefined; readonly rule: string } => {
@@ -46,7 +46,7 @@ export const readEventPath = (
   return EVENT_FIELDS.includes(first) ? { path: { text, steps } } : { rule: EVENT_FIELD_RULE };
 };
 
-/** Reads data only: a list has indexes and no names, an object its own fields. */
+/** Reads one step: an index of a list or an own field of an object, never an inherited property. */
 const partOf = (value: JsonValue, step: string | number): JsonValue | undefined => {
   if (value === null || typeof value !== "object") return undefined;
   if (Array.isArray(value)) return typeof step === "number" ? value[step] : undefined;
@@ -54,7 +54,7 @@ const partOf = (value: JsonValue, step: string | number): JsonValue | undefined 
   return typeof step === "string" ? field?.value : undefined;
 };
 
-/** The value at the path, or undefined where the event has none. */
+/** Returns the value at the path; undefined if the event lacks it. */
 export const valueAt = (event: JsonObject, { steps }: EventPath): JsonValue | undefined => {
   let value: JsonValue | undefined = event;
   for (const step of steps) {
@@ -64,25 +64,25 @@ export const valueAt = (event: JsonObject, { steps }: EventPath): JsonValue | un
   return value;
 };
 
-/** A value with parts that an event fills. */
+/** A value of a config file in which the event fills the mapped parts. */
 export type Template =
   | { readonly kind: "constant"; readonly value: string | number | boolean | null }
   | { readonly kind: "mapped"; readonly path: EventPath }
-  /** Written like a path, but invalid. */
+  /** An invalid path, or a value that JSON does not have. */
   | { readonly kind: "broken"; readonly rule: string }
   | { readonly kind: "list"; readonly items: readonly Template[] }
   | { readonly kind: "object"; readonly fields: readonly (readonly [string, Template])[] };
 
 type Path = readonly PropertyKey[];
 
-/** What a template becomes when each of its mapped parts is a `T`. */
+/** A template with a `T` in place of each mapped part. */
 export type Filled<T> =
   | JsonValue
   | T
   | readonly Filled<T>[]
   | { readonly [name: string]: Filled<T> };
 
-/** Far more than any request of the contract has. */
+/** Limit of nested levels; far more than any request of the contract has. */
 const MAX_LEVELS = 32;
 
 const readText = (text: string): Template => {
@@ -101,8 +101,8 @@ const readObject = (value: object, levels: number): Template =>
       };
 
 /**
- * Reads a value of a config file. A text that begins with `$.` is a path into the event, `$$.` stands
- * for a text that begins with `$.`; numbers that JSON cannot hold exactly become decimal text.
+ * Reads a value of a config file. A string that begins with `$.` is a path into the event; `$$.` stands for
+ * a literal `$.`. Integers that JSON cannot hold exactly become decimal strings.
  */
 export const readTemplate = (value: unknown, levels = MAX_LEVELS): Template => {
   switch (typeof value) {
@@ -115,18 +115,18 @@ export const readTemplate = (value: unknown, levels = MAX_LEVELS): Template => {
     case "number":
       return Number.isFinite(value)
         ? { kind: "constant", value }
-        : { kind: "broken", rule: "a number that JSON has" };
+        : { kind: "broken", rule: "must be a finite number" };
     case "object":
       if (value === null) return { kind: "constant", value };
       return levels === 0
         ? { kind: "broken", rule: `nested deeper than ${MAX_LEVELS} levels` }
         : readObject(value, levels - 1);
     default:
-      return { kind: "broken", rule: "a value that JSON has" };
+      return { kind: "broken", rule: "must be a JSON value" };
   }
 };
 
-/** Every part of a template that has no parts itself, with its path in the request. */
+/** Returns all leaves of a template with their paths in the request. */
 export const leavesOf = (
   template: Template,
   path: Path = [],
@@ -141,7 +141,7 @@ export const leavesOf = (
   }
 };
 
-/** Paths that cannot be read, and values that JSON does not have. */
+/** Reports invalid paths and values that JSON does not have. */
 export const templateProblems = (
   template: Template | undefined,
   path: Path,
@@ -150,7 +150,7 @@ export const templateProblems = (
     leaf.kind === "broken" ? [{ path, rule: leaf.rule }] : [],
   );
 
-/** The value of a template. `fill` gives the parts that are no constants. */
+/** Fills a template. `fill` returns the values of mapped and broken parts. */
 export const fillTemplate = <T>(
   template: Template,
   fill: (source: EventPath | undefined, path: Path) => T,

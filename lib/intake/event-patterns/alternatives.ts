@@ -4,7 +4,7 @@ import { type Field, readField } from "./field-tests.ts";
 import type { Report } from "./operators.ts";
 import { isList, isObject } from "./operators.ts";
 
-/** Fields that have to match together, by their dotted name. A pattern without `$or` is one of these. */
+/** Fields that must all match, by dotted name. A pattern without `$or` has one alternative. */
 export type Alternative = ReadonlyMap<string, Field>;
 
 interface Position {
@@ -14,13 +14,13 @@ interface Position {
 }
 
 const OR = "$or";
-/** Published: over 1000 combinations, multiplied from the lengths of all lists, are refused. */
+/** Documented limit of EventBridge: the product of the lengths of all `$or` lists. */
 const MAX_COMBINATIONS = 1000;
 
-/** Our own limit, far above any event's: reading and matching take one call for each step. */
+/** Our own limit, far above the depth of any event: reading and matching recurse once per step. */
 const MAX_STEPS = 200;
 
-/** Names that make `$or` an ordinary field, as older patterns use it (Ruler's Constants). */
+/** Field names inside `$or` that make it an ordinary field, as in older patterns (Ruler's Constants). */
 const RESERVED: ReadonlySet<string> = new Set([
   ...["exactly", "equals-ignore-case", "prefix", "suffix", "anything-but", "exists", "wildcard"],
   ...["numeric", "cidr", "=", "<", "<=", ">", ">=", "regex", "not-wildcard"],
@@ -37,7 +37,7 @@ const combinationsOf = (value: JsonValue): number => {
   }, 1);
 };
 
-/** One of each part, in every combination. */
+/** Combines alternatives: one of each part, in every combination. */
 const combined = (parts: readonly (readonly Alternative[])[]): readonly Alternative[] => {
   const certain = parts.filter(({ length }) => length === 1).flat();
   const choices = parts.filter(({ length }) => length !== 1);
@@ -48,14 +48,14 @@ const combined = (parts: readonly (readonly Alternative[])[]): readonly Alternat
   );
 };
 
-/** EventBridge would keep the last one only, and silently drop the others' conditions. */
-const reportTwice = (
+/** Reports duplicate fields: EventBridge would silently keep only the last condition. */
+const reportDuplicates = (
   part: readonly Alternative[],
   seen: ReadonlySet<string>,
   report: Report,
 ): void => {
   if (part.some((fields) => [...fields.keys()].some((name) => seen.has(name)))) {
-    report([], "names a field that another condition beside it names");
+    report([], "has a field that another condition at this level has too");
   }
 };
 
@@ -66,14 +66,14 @@ const below = (position: Position, name: string): Position => ({
 
 const readOr = (value: JsonValue, position: Position): readonly Alternative[] => {
   if (!isList(value) || value.length < 2) {
-    position.report([], "a list of at least two objects");
+    position.report([], "must be a list of at least two objects");
     return [];
   }
   return value.flatMap((choice, index) => {
     const report: Report = (path, rule) => position.report([index, ...path], rule);
     if (isObject(choice))
       return readObject(choice, { ...position, isInsideOr: true, report }, true);
-    report([], "an object");
+    report([], "must be an object");
     return [];
   });
 };
@@ -86,15 +86,15 @@ const readEntry = (
   const here = below(position, name);
   if (isOrKnown && name === OR) return readOr(value, here);
   if (position.isInsideOr && RESERVED.has(name))
-    here.report([], `not the name of a field inside ${OR}`);
+    here.report([], `not allowed as the name of a field inside ${OR}`);
   const names = [...position.names, ...name.split(".")];
   if (names.length > MAX_STEPS) {
-    here.report([], `at most ${MAX_STEPS} steps to a field`);
+    here.report([], `must have at most ${MAX_STEPS} levels of fields`);
     return [];
   }
   if (isObject(value)) return readObject(value, { ...here, names }, isOrKnown);
   if (isList(value)) return [new Map([[names.join("."), readField(value, here.report)]])];
-  here.report([], "a list of values, or an object of fields");
+  here.report([], "must be a list of values, or an object of fields");
   return [];
 };
 
@@ -104,11 +104,11 @@ const readObject = (
   isOrKnown: boolean,
 ): readonly Alternative[] => {
   const entries = Object.entries(object);
-  if (entries.length === 0) position.report([], "at least one field");
+  if (entries.length === 0) position.report([], "must have at least one field");
   const seen = new Set<string>();
   const parts = entries.map((entry) => {
     const part = readEntry(entry, position, isOrKnown);
-    reportTwice(part, seen, below(position, entry[0]).report);
+    reportDuplicates(part, seen, below(position, entry[0]).report);
     for (const fields of part) for (const name of fields.keys()) seen.add(name);
     return part;
   });
@@ -116,8 +116,8 @@ const readObject = (
 };
 
 /**
- * Reads a pattern into alternatives, of which one has to match.
- * @param isOrKnown whether `$or` stands for alternatives, and is not the name of a field
+ * Reads a pattern as alternatives, one of which must match.
+ * @param isOrKnown whether `$or` holds alternatives; otherwise it is the name of a field
  */
 export const readAlternatives = (
   source: JsonObject,
@@ -127,7 +127,7 @@ export const readAlternatives = (
   readonly problems: readonly PlacedProblem[];
 } => {
   if (isOrKnown && combinationsOf(source) > MAX_COMBINATIONS) {
-    const rule = `at most ${MAX_COMBINATIONS} combinations of ${OR}`;
+    const rule = `must have at most ${MAX_COMBINATIONS} combinations of ${OR}`;
     return { alternatives: [], problems: [{ path: [], rule }] };
   }
   const problems: PlacedProblem[] = [];

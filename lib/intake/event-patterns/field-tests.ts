@@ -26,10 +26,11 @@ import {
 type ReadOperand = (operand: JsonValue, report: Report) => LeafTest | undefined;
 type ReadText = (text: string, report: Report) => TextTest | undefined;
 
-const TEXT_RULE = "a text";
-const LIST_RULE = "a text, a number, or a list of texts only or of numbers only";
-const CIDR_RULE = "a block of addresses such as 10.0.0.0/8 or 2001:db8::/32, of more than one";
-const VALUE_RULE = "a text, a number, true, false, null or an object with one operator";
+const TEXT_RULE = "must be a string";
+const LIST_RULE = "must be a string, a number, a list of strings, or a list of numbers";
+const CIDR_RULE =
+  "must be a CIDR block of more than one address, such as 10.0.0.0/8 or 2001:db8::/32";
+const VALUE_RULE = "must be a string, a number, true, false, null or an object with one operator";
 
 const below =
   (report: Report, step: PropertyKey): Report =>
@@ -43,20 +44,20 @@ const readOperator = (
   report: Report,
 ): LeafTest | undefined => {
   const sole = soleField(object);
-  if (!sole) return report([], "exactly one operator");
+  if (!sole) return report([], "must have exactly one operator");
   const [name, operand] = sole;
   const readOperand = operators.get(name);
   return readOperand
     ? readOperand(operand, below(report, name))
-    : report([name], `one of ${[...operators.keys()].join(", ")}`);
+    : report([name], `unknown operator, must be one of ${[...operators.keys()].join(", ")}`);
 };
 
-/** Excludes texts. Any other value passes. */
+/** Reads an operand that excludes strings. Any other value passes. */
 const excludedTexts =
   (readText: ReadText): ReadOperand =>
   (operand, report) => {
     const texts = isList(operand) ? operand : [operand];
-    if (texts.length === 0) return report([], "at least one text");
+    if (texts.length === 0) return report([], "must have at least one string");
     const tests = texts.map((text, index) => {
       const here = isList(operand) ? below(report, index) : report;
       return typeof text === "string" ? readText(text, here) : here([], TEXT_RULE);
@@ -67,7 +68,7 @@ const excludedTexts =
 
 const excludedAffix = (testFor: TestFor): ReadOperand =>
   excludedTexts((text, report) =>
-    // Every text has it, so nothing would ever match (Ruler refuses it too).
+    // Every string begins and ends with it, so no string would match (Ruler refuses it too).
     text === "" ? report([], "must not be empty") : testFor(text),
   );
 
@@ -78,7 +79,7 @@ const EXCLUDED: ReadonlyMap<string, ReadOperand> = new Map([
   ["wildcard", excludedTexts(readWildcard)],
 ]);
 
-/** Reads what `anything-but` excludes. A leaf has to be there; the test is for it alone. */
+/** Reads `anything-but`. Its test applies to single leaves; a field without a leaf never matches. */
 const readAnythingBut: ReadOperand = (operand, report) => {
   if (isObject(operand)) return readOperator(operand, EXCLUDED, report);
   const values = isList(operand) ? operand : [operand];
@@ -90,7 +91,7 @@ const readAnythingBut: ReadOperand = (operand, report) => {
   return (leaf) => !excluded.has(leaf);
 };
 
-/** The conditions on one field: a leaf passes one of the tests, or there is none. */
+/** Conditions on one field: some leaf passes one of the tests, or the field is absent and may be. */
 export interface Field {
   readonly tests: readonly LeafTest[];
   readonly mayBeAbsent: boolean;
@@ -110,7 +111,7 @@ const affixOperand =
     const [name, wanted = null] = (isObject(operand) && soleField(operand)) || [];
     return name === "equals-ignore-case"
       ? textOperand(anyCase)(wanted, below(report, name))
-      : report([], 'a text, or { "equals-ignore-case": a text }');
+      : report([], 'must be a string, or { "equals-ignore-case": a string }');
   };
 
 const readCidrTest: ReadOperand = (operand, report) => {
@@ -122,9 +123,9 @@ const readCidrTest: ReadOperand = (operand, report) => {
   });
 };
 
-/** `exists: false` is a test that no leaf passes; `readField` notes that absence is allowed. */
+/** Reads `exists`. For `exists: false` there is no test; `readField` records that the field may be absent. */
 const readExistsTest: ReadOperand = (operand, report) => {
-  if (typeof operand !== "boolean") return report([], "true or false");
+  if (typeof operand !== "boolean") return report([], "must be true or false");
   return operand ? () => true : undefined;
 };
 
@@ -139,7 +140,7 @@ const OPERATORS: ReadonlyMap<string, ReadOperand> = new Map([
   ["exists", readExistsTest],
 ]);
 
-/** A text that is an address stands for the address, however it is written (Ruler). */
+/** Tests equality. IP addresses are equal in any notation, as in Ruler. */
 const equalTo = (wanted: Leaf): LeafTest => {
   const address = typeof wanted === "string" ? readIpAddress(wanted) : undefined;
   if (address === undefined) return (leaf) => leaf === wanted;
@@ -157,9 +158,9 @@ const readTest = (value: JsonValue, report: Report): LeafTest | undefined => {
 const allowsAbsence = (value: JsonValue): boolean =>
   isObject(value) && Object.hasOwn(value, "exists") && value.exists === false;
 
-/** Reads the list of values that a pattern gives for a field. */
+/** Reads the list of values of one field of a pattern. */
 export const readField = (values: readonly JsonValue[], report: Report): Field => {
-  if (values.length === 0) report([], "at least one value");
+  if (values.length === 0) report([], "must have at least one value");
   const tests = values.map((value, index) => readTest(value, below(report, index)));
   return {
     tests: tests.filter((test) => test !== undefined),

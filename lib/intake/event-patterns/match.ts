@@ -3,14 +3,14 @@ import type { Alternative } from "./alternatives.ts";
 import type { Field } from "./field-tests.ts";
 import { isList, isObject, type Leaf } from "./operators.ts";
 
-/** The values at one field of an event; lists in lists count as one list. */
+/** Values of one field of an event. Nested lists are flattened. */
 interface FieldValues {
   readonly leaves: readonly Leaf[];
   readonly objects: readonly JsonObject[];
   readonly isList: boolean;
 }
 
-/** Without recursion: an event may nest lists as deep as it is long. */
+/** Iterative, because an event may nest lists as deep as it is long. */
 const valuesAt = (value: JsonValue | undefined): FieldValues => {
   const leaves: Leaf[] = [];
   const objects: JsonObject[] = [];
@@ -23,10 +23,10 @@ const valuesAt = (value: JsonValue | undefined): FieldValues => {
   return { leaves, objects, isList: isList(value) };
 };
 
-/** The field of an object at one step. */
+/** Returns the field of an object at one step. */
 export type Lookup = (object: JsonObject, step: string) => JsonValue | undefined;
 
-/** A name with dots in the event is the same as steps. A plain name in the same object wins. */
+/** Creates a lookup that treats dots in field names as steps. A plain name in the same object wins. */
 export const createLookup = (): Lookup => {
   const dottedOf = new WeakMap<JsonObject, readonly string[]>();
   return (object, step) => {
@@ -40,7 +40,7 @@ export const createLookup = (): Lookup => {
   };
 };
 
-/** Whether a value is at the end of the steps, in any element of the lists on the way. */
+/** Whether any leaf exists at the end of the steps, in any element of the lists between. */
 const hasLeafAt = (object: JsonObject, steps: readonly string[], lookup: Lookup): boolean => {
   let objects: readonly JsonObject[] = [object];
   let isThere = false;
@@ -52,22 +52,22 @@ const hasLeafAt = (object: JsonObject, steps: readonly string[], lookup: Lookup)
   return isThere;
 };
 
-/** A field by its name, in steps from the top of the event. */
+/** A field, with its steps from the top of the event. */
 interface FieldBelow {
   readonly steps: readonly string[];
   readonly field: Field;
 }
 
-/** The fields of an alternative, in the shape that an event has. */
+/** Fields of an alternative, nested like an event. */
 export interface FieldTree {
-  /** How many steps from the top of the event it stands. */
+  /** Number of steps from the top of the event. */
   readonly depth: number;
-  /** The conditions on the values here; a dotted name may have both these and fields below it. */
+  /** Conditions on the values of this field. With dotted names, it may have fields below as well. */
   readonly own: Field | undefined;
   readonly children: ReadonlyMap<string, FieldTree>;
-  /** All fields below, in the order of their dotted names. */
+  /** All fields below, sorted by dotted name. */
   readonly below: readonly FieldBelow[];
-  /** Whether the pattern asks for the absence of one of them. */
+  /** Whether one of them may be absent (`exists: false`). */
   readonly hasAbsent: boolean;
 }
 
@@ -92,7 +92,7 @@ const treeOf = (fields: readonly FieldBelow[], depth: number): FieldTree => {
   return { depth, own, children: childrenOf(below, depth), below, hasAbsent };
 };
 
-/** A dot in a name is the same as a step into an object (Ruler's README, JSON keys with dots). */
+/** Builds the tree. A dot in a name is a step into an object (Ruler's README, JSON keys with dots). */
 export const fieldTreeOf = (alternative: Alternative): FieldTree =>
   treeOf(
     [...alternative]
@@ -111,9 +111,9 @@ const childrenFit = (tree: FieldTree, object: JsonObject, lookup: Lookup): boole
   [...tree.children].every(([step, child]) => fits(child, lookup(object, step), lookup));
 
 /**
- * Ruler goes through the fields by name, and knows which element of a list it is in only from the
- * first field that it found there. A field that has to be absent and comes before that one has to
- * be absent from all elements (ACFinder, NameState).
+ * Ruler visits the fields in order of name, and knows the element of a list only from the first field
+ * that it found there. A field that must be absent and comes before that one must therefore be absent
+ * from all elements (ACFinder, NameState).
  */
 const isAbsentBefore = (
   tree: FieldTree,
@@ -128,7 +128,7 @@ const isAbsentBefore = (
   return true;
 };
 
-/** All fields below a list have to be in the same element of it. */
+/** Whether some element of a list meets all conditions on the fields below the list. */
 const elementFits = (tree: FieldTree, objects: readonly JsonObject[], lookup: Lookup): boolean => {
   if (!tree.hasAbsent) return objects.some((object) => childrenFit(tree, object, lookup));
   const known = new Map<number, boolean>();
@@ -146,8 +146,8 @@ const elementFits = (tree: FieldTree, objects: readonly JsonObject[], lookup: Lo
 };
 
 /**
- * Whether the values at a field of an event meet all conditions on the field and below it. Reads each
- * value of the event once for a field without `exists: false`.
+ * Whether a field of an event meets the conditions on it and on all fields below. Reads each value of the
+ * event once, unless the pattern has `exists: false`.
  */
 export const fits = (tree: FieldTree, value: JsonValue | undefined, lookup: Lookup): boolean => {
   const { leaves, objects, isList } = valuesAt(value);

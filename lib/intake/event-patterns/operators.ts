@@ -10,16 +10,16 @@ export const isList = (value: JsonValue | undefined): value is readonly JsonValu
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isList(value);
 
-/** Reports a problem, with its path from the value that is read. */
+/** Reports a problem with its path, relative to the value being read. */
 export type Report = (path: readonly PropertyKey[], rule: string) => undefined;
 
-/** The field of an object that has exactly one. */
+/** Returns the field of an object with exactly one; undefined otherwise. */
 export const soleField = (object: JsonObject): readonly [string, JsonValue] | undefined => {
   const [first, second] = Object.entries(object);
   return second === undefined ? first : undefined;
 };
 
-/** A test that only texts can pass. */
+/** Applies a test to strings; any other value fails. */
 export const onText =
   (test: TextTest): LeafTest =>
   (leaf) =>
@@ -29,9 +29,9 @@ export type TextTest = (text: string) => boolean;
 export type TestFor = (wanted: string) => TextTest;
 
 /**
- * Where `wanted` ends if the text begins with it in any case; -1 if it does not. As in Ruler
- * (EqualsIgnoreCaseParser), each character may stand as its own lower or upper case, which may be
- * longer than itself.
+ * Returns the end of `wanted` if the text begins with it, ignoring case; else -1. As in Ruler
+ * (EqualsIgnoreCaseParser), each character may be replaced by its lower or upper case, which may be
+ * longer than the character.
  */
 const endOfAnyCase = (text: string, wanted: string): number => {
   let at = 0;
@@ -44,7 +44,7 @@ const endOfAnyCase = (text: string, wanted: string): number => {
   return at;
 };
 
-/** The same from the end: where `wanted` begins if the text ends with it in any case. */
+/** Returns the start of `wanted` if the text ends with it, ignoring case; else -1. */
 const beginOfAnyCase = (text: string, wanted: string): number => {
   let at = text.length;
   for (const character of wanted.split("").reverse()) {
@@ -63,10 +63,10 @@ export const endsWithAnyCase: TestFor = (wanted) => (text) => beginOfAnyCase(tex
 export const equalsAnyCase: TestFor = (wanted) => (text) =>
   endOfAnyCase(text, wanted) === text.length;
 
-const ESCAPE_RULE = "a backslash stands before * or another backslash only";
-const REPEAT_RULE = "no * next to another";
+const ESCAPE_RULE = "must not have a backslash except before * or another backslash";
+const REPEAT_RULE = "must not have two * in a row";
 
-/** The texts between the asterisks, or the rule that is broken. */
+/** Returns the strings between the asterisks, or the broken rule. */
 const piecesOf = (source: string): readonly string[] | string => {
   const pieces: string[] = [];
   let piece = "";
@@ -86,7 +86,7 @@ const piecesOf = (source: string): readonly string[] | string => {
   return [...pieces, piece];
 };
 
-/** The leftmost place for each piece is the best one, so there is nothing to go back for. */
+/** Whether the pieces occur in order. The leftmost match of each is enough: backtracking finds no more. */
 const standInOrder = (pieces: readonly string[], text: string, from: number): boolean => {
   let at = from;
   for (const piece of pieces) {
@@ -97,7 +97,7 @@ const standInOrder = (pieces: readonly string[], text: string, from: number): bo
   return true;
 };
 
-/** Reads a text in which `*` stands for any characters, also none; `\*` and `\\` for themselves. */
+/** Reads a wildcard: `*` matches any characters, also none; `\*` and `\\` match themselves. */
 export const readWildcard = (source: string, report: Report): TextTest | undefined => {
   const pieces = piecesOf(source);
   if (typeof pieces === "string") return report([], pieces);
@@ -113,17 +113,17 @@ export const readWildcard = (source: string, report: Report): TextTest | undefin
 };
 
 /**
- * The user guide promises numeric matching from -5.0e9 to 5.0e9 with 15 digits. Two of its pages
- * differ on equality: by one, 300, 300.0 and 3.0e2 are different texts; Ruler, which EventBridge
- * runs on, compares them as numbers (README, JsonRuleCompiler). Ruler's rule is taken: a parsed
- * event does not know how its numbers were written. Newer releases of Ruler compare whole doubles,
- * as here; older ones stopped at the sixth decimal.
+ * The user guide promises numeric matching from -5.0e9 to 5.0e9 with 15 digits. Its pages disagree on
+ * equality: by one of them 300, 300.0 and 3.0e2 are different strings; Ruler, on which EventBridge runs,
+ * compares them as numbers (its README, JsonRuleCompiler). This code follows Ruler, because a parsed event
+ * does not keep how its numbers were written. Newer releases of Ruler compare whole doubles, as here;
+ * older ones compared six decimals.
  */
 const NUMERIC_LIMIT = 5e9;
 
-export const NUMERIC_RANGE_RULE = "numbers from -5000000000 to 5000000000";
+export const NUMERIC_RANGE_RULE = "must be from -5000000000 to 5000000000";
 const SHAPE_RULE =
-  'one comparison such as ["=", 5], or a lower and an upper bound such as [">", 0, "<=", 5]';
+  'must be one comparison such as ["=", 5], or a lower and an upper bound such as [">", 0, "<=", 5]';
 
 type Compare = (number: number, bound: number) => boolean;
 
@@ -165,7 +165,7 @@ export const readNumericTest = (operand: JsonValue, report: Report): LeafTest | 
   const isBelow = UPPER.get(second);
   if (!isAbove || !isBelow || typeof top !== "number") return report([], SHAPE_RULE);
   if (!isInNumericRange(top)) return report([], NUMERIC_RANGE_RULE);
-  if (bottom >= top) return report([], "a lower bound below the upper one");
+  if (bottom >= top) return report([], "must have a lower bound below the upper bound");
   return onNumber((number) => isAbove(number, bottom) && isBelow(number, top));
 };
 
@@ -175,7 +175,7 @@ export interface IpAddress {
   readonly value: bigint;
 }
 
-/** The addresses that begin with the same `bits - freeBits` bits. */
+/** A range of addresses with the same first `bits - freeBits` bits. */
 export interface IpRange {
   readonly bits: 32 | 128;
   readonly freeBits: bigint;
@@ -183,7 +183,7 @@ export interface IpRange {
 }
 
 const GROUPS = 8;
-/** `::ffff:0:0/96`, where version 6 holds the addresses of version 4. */
+/** `::ffff:0:0/96`, the IPv4 addresses inside IPv6. */
 const MAPPED = 0xffffn;
 const MASK = /^\d{1,3}$/;
 
@@ -213,12 +213,12 @@ const readVersion6 = (text: string): IpAddress | undefined => {
 export const readIpAddress = (text: string): IpAddress | undefined =>
   text.includes(":") ? readVersion6(text) : readVersion4(text);
 
-/** Reads `10.0.0.0/8`; undefined if that is not what the text is, or for one address. */
+/** Reads a CIDR block such as `10.0.0.0/8`; undefined for any other text, or a block of one address. */
 export const readIpRange = (text: string): IpRange | undefined => {
   const [addressText = "", mask = "", more] = text.split("/");
   const address = readIpAddress(addressText);
   if (address === undefined || more !== undefined || !MASK.test(mask)) return undefined;
-  // Ruler (CIDR.java) takes masks below 32 and 128 only.
+  // Ruler (CIDR.java) accepts masks below 32 and 128 only.
   if (Number(mask) >= address.bits) return undefined;
   const freeBits = BigInt(address.bits - Number(mask));
   return { bits: address.bits, freeBits, begin: address.value >> freeBits };

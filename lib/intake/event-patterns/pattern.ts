@@ -3,7 +3,7 @@ import type { JsonObject } from "../../platform/ports/ledger.ts";
 import { readAlternatives } from "./alternatives.ts";
 import { createLookup, type FieldTree, fieldTreeOf, fits } from "./match.ts";
 
-/** The most that EventBridge takes; its quota is 2048 until an account asks for more. */
+/** Upper limit of EventBridge; its default quota is 2048, and an AWS account may request more. */
 const MAX_CHARACTERS = 4096;
 
 const SIZE_RULE = `at most ${MAX_CHARACTERS} characters`;
@@ -19,10 +19,10 @@ const isJsonLeaf = (value: unknown): boolean =>
   typeof value === "boolean" ||
   (typeof value === "number" && Number.isFinite(value));
 
-/** Each takes two characters at least, of which one may be a comma or a bracket. */
+/** Limit of values in a pattern: each takes at least two characters, with its comma or bracket. */
 const MAX_VALUES = MAX_CHARACTERS / 2 + 1;
 
-/** Reports what is no JSON, or too long. Goes no further than a pattern may: the value may be endless. */
+/** Reports values that are not JSON or too long. Stops at the limits, because the value may be cyclic. */
 const problemOf = (raw: unknown): PlacedProblem | undefined => {
   const open: { readonly value: unknown; readonly path: readonly PropertyKey[] }[] = [
     { value: raw, path: [] },
@@ -34,7 +34,7 @@ const problemOf = (raw: unknown): PlacedProblem | undefined => {
       for (const name of names) {
         open.push({ value: Reflect.get(value, name), path: [...path, name] });
       }
-    } else if (!isJsonLeaf(value)) return { path, rule: "plain JSON data" };
+    } else if (!isJsonLeaf(value)) return { path, rule: "must be plain JSON" };
   }
   return JSON.stringify(raw).length > MAX_CHARACTERS ? { path: [], rule: SIZE_RULE } : undefined;
 };
@@ -42,9 +42,9 @@ const problemOf = (raw: unknown): PlacedProblem | undefined => {
 const isJsonObject = (raw: unknown): raw is JsonObject =>
   typeof raw === "object" && raw !== null && !Array.isArray(raw);
 
-/** An event pattern that EventBridge takes. Other modules read `source` only. */
+/** A valid EventBridge event pattern. Other modules read `source` only. */
 export interface EventPattern {
-  /** The pattern as it was given. */
+  /** The pattern as written. */
   readonly source: JsonObject;
   readonly alternatives: readonly FieldTree[];
 }
@@ -55,15 +55,16 @@ export type PatternReading =
 
 /**
  * Reads an EventBridge event pattern by the rules of an event bus (user guide, "Comparison operators
- * for use in event patterns", and the open source Event Ruler that EventBridge runs on). Problems
- * come with their path into the pattern, and none quotes a value.
+ * for use in event patterns", and the open source Event Ruler, on which EventBridge runs). Problems
+ * have a path into the pattern and never quote a value.
  */
 export const readPattern = (raw: unknown): PatternReading => {
   const problem = problemOf(raw);
   if (problem) return { kind: "invalid", problems: [problem] };
-  if (!isJsonObject(raw)) return { kind: "invalid", problems: [{ path: [], rule: "an object" }] };
+  if (!isJsonObject(raw))
+    return { kind: "invalid", problems: [{ path: [], rule: "must be an object" }] };
   const modern = readAlternatives(raw, true);
-  // A pattern in which `$or` cannot stand for alternatives is one in which it is a field, or wrong.
+  // If `$or` is invalid as alternatives, it may be the name of a field, as in older patterns.
   const { alternatives, problems } =
     modern.problems.length > 0 ? readAlternatives(raw, false) : modern;
   return problems.length > 0
@@ -71,7 +72,7 @@ export const readPattern = (raw: unknown): PatternReading => {
     : { kind: "valid", pattern: { source: raw, alternatives: alternatives.map(fieldTreeOf) } };
 };
 
-/** Whether EventBridge would pass the event to a rule with this pattern. */
+/** Whether EventBridge would deliver the event to a rule with this pattern. */
 export const matchesPattern = (pattern: EventPattern, event: JsonObject): boolean => {
   const lookup = createLookup();
   return pattern.alternatives.some((tree) => fits(tree, event, lookup));
@@ -79,13 +80,13 @@ export const matchesPattern = (pattern: EventPattern, event: JsonObject): boolea
 
 const nameOf = ({ steps }: { readonly steps: readonly string[] }): string => steps.join(".");
 
-/** Fields that keep an event from one alternative; of fields that match only apart, all of them. */
+/** Fields on which an event fails one alternative; all fields that match alone but not together. */
 const mismatchesIn = (tree: FieldTree, event: JsonObject): readonly string[] => {
   const lookup = createLookup();
   const alone = tree.below.filter(
     (each) => !fits(fieldTreeOf(new Map([[nameOf(each), each.field]])), event, lookup),
   );
-  // Each field matches in some element of a list, but they match together in none.
+  // Each field matches in some element of a list, but no element matches all of them.
   const apart = tree.below.filter(({ steps }) => {
     const top = tree.children.get(steps[0] ?? "");
     return top !== undefined && !fits(top, lookup(event, steps[0] ?? ""), lookup);
@@ -94,8 +95,8 @@ const mismatchesIn = (tree: FieldTree, event: JsonObject): readonly string[] => 
 };
 
 /**
- * Names the fields on which an event does not match, dotted as in `detail.state`. Of the alternatives
- * of `$or`, those of the alternative with the fewest.
+ * Returns the names of the fields on which an event does not match, such as `detail.state`. With `$or`,
+ * returns those of the alternative with the fewest.
  */
 export const mismatchedFields = (pattern: EventPattern, event: JsonObject): readonly string[] =>
   pattern.alternatives
@@ -103,8 +104,8 @@ export const mismatchedFields = (pattern: EventPattern, event: JsonObject): read
     .reduce((fewest, mismatched) => (mismatched.length < fewest.length ? mismatched : fewest));
 
 /**
- * Whether an event with this text at the top-level field could match: so it is also where the
- * pattern asks nothing of the field, or asks it in one of several alternatives only.
+ * Whether an event with this string at a top-level field could match. True also if the pattern has no
+ * condition on the field, or has one in some alternatives only.
  */
 export const couldMatchField = (pattern: EventPattern, field: string, value: string): boolean => {
   const lookup = createLookup();

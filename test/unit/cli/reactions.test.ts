@@ -370,8 +370,8 @@ describe("skyhook reactions check", () => {
     expect(ended).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: `${path}:3: reactions.0.when.source: required, or the rule would match Skyhook's own events too
-${path}:4: reactions.0.account: no such account; there are: main
+      stderr: `${path}:3: reactions.0.when.source: required: without it the rule would match Skyhook's own events too
+${path}:4: reactions.0.account: unknown account, must be one of: main
 ${path}:7: reactions.0.then.params.instance_id: required
 ${path}:7: reactions.0.then.params.instance: unknown field
 `,
@@ -385,7 +385,7 @@ ${path}:7: reactions.0.then.params.instance: unknown field
 
     expect(ended.exitCode).toBe(2);
     expect(ended.stderr).toContain(
-      "reactions.1.when.detail-type: required: of Skyhook's own events",
+      "reactions.1.when.detail-type: required for Skyhook's own events: list each detail-type by name",
     );
   });
 

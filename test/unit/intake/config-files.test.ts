@@ -33,19 +33,19 @@ const input = (given: {
   fingerprintKeyParameter: "/skyhook/dev/fingerprint-key",
 });
 
-test("the jobs use the first account of the file, if no other is named", () => {
+test("the jobs use the first account of the file unless jobAccount names another", () => {
   expect(readConfigFiles(input({}))).toMatchObject({ kind: "valid", jobAccount: "one" });
   expect(readConfigFiles(input({ jobAccount: "two" }))).toMatchObject({ jobAccount: "two" });
 });
 
-test("an account for the jobs that is not in the file is refused", () => {
+test("a jobAccount that is not in the file is rejected", () => {
   expect(readConfigFiles(input({ jobAccount: "three" }))).toEqual({
     kind: "invalid",
-    problems: ["jobAccount: a.yaml has no such account"],
+    problems: ["jobAccount: not an account of a.yaml"],
   });
 });
 
-test("problems of both files are reported at once, as file, line, path and rule", () => {
+test("the problems of both files are reported together, as file, line, field and rule", () => {
   const reading = readConfigFiles(
     input({ accounts: ACCOUNTS.replace("https", "ftp"), reactions: "reactions:\n  - colour: red" }),
   );
@@ -57,17 +57,29 @@ test("problems of both files are reported at once, as file, line, path and rule"
 });
 
 test.each([
-  ["aiTaskName", "nonne", "one of transcription, content-moderation, none; or empty for all"],
-  ["monitoring", "true", "yes or no"],
-  ["eventSource", "aws.skyhook", "a name such as skyhook, which does not begin with aws."],
-  ["eventSource", "sky hook", "a name such as skyhook, which does not begin with aws."],
+  [
+    "aiTaskName",
+    "nonne",
+    "must be one of transcription, content-moderation, none; or empty for all",
+  ],
+  ["monitoring", "true", "must be yes or no"],
+  [
+    "eventSource",
+    "aws.skyhook",
+    "must be a source name such as skyhook, and must not begin with aws.",
+  ],
+  [
+    "eventSource",
+    "sky hook",
+    "must be a source name such as skyhook, and must not begin with aws.",
+  ],
   [
     "stage",
     "production-eu",
-    "at most 12 letters, digits and hyphens: names of rules have room for no more",
+    "must have at most 12 letters, digits and hyphens, because it is part of the names of rules",
   ],
-  ["fingerprintKeyParameter", "key", "the name of an SSM parameter, which begins with a slash"],
-])("the stage parameter %s cannot be %s", (name, value, rule) => {
+  ["fingerprintKeyParameter", "key", "must be the name of an SSM parameter, with a slash first"],
+])("the stage parameter %s must not be %s", (name, value, rule) => {
   expect(readConfigFiles({ ...input({}), [name]: value })).toEqual({
     kind: "invalid",
     problems: [`${name}: ${rule}`],
@@ -81,22 +93,22 @@ test("a file that is not YAML is reported with its line", () => {
   });
 });
 
-test("a missing file is named, and a present one beside it is not read", () => {
+test("a missing file is reported, and the other file is not read", () => {
   expect(readConfigFiles(input({ accounts: "[", reactions: undefined }))).toEqual({
     kind: "invalid",
-    problems: ["r.yaml: no such file; r.example.yaml shows what belongs in it"],
+    problems: ["r.yaml: file not found; write it, see r.example.yaml"],
   });
 });
 
-test("the example is refused for every stage but dev, also as an unedited copy", () => {
+test("only the stage dev may use the example, also as an unedited copy", () => {
   expect(readConfigFiles(input({ accounts: EXAMPLE, stage: "prod" }))).toEqual({
     kind: "invalid",
-    problems: ["a.yaml: the example, which is for the stage dev only; write a.prod.yaml"],
+    problems: ["a.yaml: only the stage dev may use the example; write a.prod.yaml"],
   });
   expect(readConfigFiles(input({ accounts: EXAMPLE }))).toMatchObject({ kind: "valid" });
 });
 
-test("the packaged JSON has the shape of the files, numbers of any size as decimal texts", () => {
+test("the packaged JSON has the shape of the files, with large integers as decimal strings", () => {
   const reactions = `reactions:
   - name: raise
     when: { source: [files], detail-type: [Grown] }
@@ -118,7 +130,7 @@ test("the packaged JSON has the shape of the files, numbers of any size as decim
   );
 });
 
-test("a rule is the pattern as written and its bus, Skyhook's own where none is named", () => {
+test("a rule has the pattern as written, and Skyhook's bus by default", () => {
   const text = (name: string): string => readFileSync(`infra/${name}.example.yaml`, "utf8");
 
   const reading = readConfigFiles(

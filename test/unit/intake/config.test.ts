@@ -28,7 +28,7 @@ reactions:
 `;
 
 describe("a reactions file", () => {
-  test("says which event runs which command, in YAML and in JSON", () => {
+  test("is read from YAML and from JSON", () => {
     const [resume, follow] = reactionsOf(YAML);
     const fromJson = reactionOf(`{ "reactions": [ {
       "name": "follow",
@@ -49,11 +49,11 @@ describe("a reactions file", () => {
     expect(JSON.stringify(fromJson)).toEqual(JSON.stringify(follow));
   });
 
-  test("may hold no rule", () => {
+  test("may have no rules", () => {
     expect(reactionsOf("reactions: []")).toEqual([]);
   });
 
-  test("keeps numbers that JSON cannot hold exactly as decimal text", () => {
+  test("keeps integers that JSON cannot hold exactly as decimal strings", () => {
     const text = oneRule(
       "{ operation: create-storage-event, body: { name: reaching_used_space, bytes: 18446744073709551615 } }",
     );
@@ -65,7 +65,7 @@ describe("a reactions file", () => {
     });
   });
 
-  test("may leave out the account where there is one, and only there", () => {
+  test("may leave out the account only if the accounts file has one", () => {
     const text = oneRule("{ operation: follow-task, params: { task_id: t } }").replace(
       "    account: main\n",
       "",
@@ -82,33 +82,33 @@ describe("a reactions file", () => {
     expect(read).toMatchObject({ kind: "valid", value: [{ account: "main" }] });
     expect(unknown).toMatchObject({ kind: "valid", value: [{ account: undefined }] });
     expect(mistakesIn(text)).toEqual([
-      "2 reactions.0.account: required, because there are several: main, narrow, placed",
+      "2 reactions.0.account: required, one of: main, narrow, placed",
     ]);
     expect(mistakesIn(text, only(narrow))).toEqual([
-      "4 reactions.0.then.operation: the account does not allow it",
+      "4 reactions.0.then.operation: not in the account's `operations`",
     ]);
   });
 
-  test("is read without an accounts file, and then says nothing of accounts", () => {
+  test("is read without an accounts file, without checks of accounts", () => {
     const text = `reactions:
   - name: a
-    account: nobody
+    account: unknown
     when: { source: [x] }
     then: { operation: follow-task, params: { task_id: t } }
 `;
 
     expect(mistakesIn(text, { ...CONTEXT, accounts: undefined })).toEqual([]);
     expect(mistakesIn(text)).toEqual([
-      "3 reactions.0.account: no such account; there are: main, narrow, placed",
+      "3 reactions.0.account: unknown account, must be one of: main, narrow, placed",
     ]);
   });
 });
 
 describe("a mapped value", () => {
   test.each([
-    ["a field", "params: { task_id: $.detail.id }"],
-    ["all of a part", "params: $.detail"],
-  ])("may be %s", (_what, params) => {
+    ["one field", "params: { task_id: $.detail.id }"],
+    ["a whole part", "params: $.detail"],
+  ])("may replace %s", (_what, params) => {
     const rule = reactionOf(oneRule(`{ operation: follow-task, ${params} }`));
 
     const outcome = commandOf(rule, eventWith({ detail: { task_id: "t", id: "t" } }));
@@ -133,11 +133,11 @@ describe("a mapped value", () => {
       "{ operation: remove-policy-volumes, params: $.detail.policy, body: { volume_ids: [$.detail.volume, other] } }",
     ],
     [
-      "one of two fields that have to fit",
+      "one of two fields with a rule between them",
       "{ operation: update-container, params: $.detail.p, body: { scale: { min: 3, max: $.detail.max } } }",
     ],
     [
-      "a field that decides what others may be",
+      "a field on which rules of other fields depend",
       "{ operation: create-storage-event, body: { name: $.detail.name, count: 5 } }",
     ],
     [
@@ -145,28 +145,28 @@ describe("a mapped value", () => {
       "{ operation: create-storage-event, body: { name: reaching_used_space, bytes: $.detail.bytes } }",
     ],
     [
-      "a field that another one requires",
+      "a field that another field requires",
       "{ operation: create-router, params: $.detail.p, body: { name: new_router, external_gateway_info: { type: manual, network_id: $.detail.n } } }",
     ],
     [
       "a variable",
       "{ operation: update-container, params: $.detail.p, body: { envs: { MODE: $.detail.mode } } }",
     ],
-  ])("is taken as right for %s", (_what, then) => {
+  ])("is accepted for %s", (_what, then) => {
     expect(mistakesIn(oneRule(then))).toEqual([]);
   });
 
   test.each([
     [
-      "what decides whether it has a test",
+      "the value of its test",
       "{ network: { project_id: 1, region_id: 1, network_id: b39792c3-3160-4356-912e-ba396c95cdcf }, key: k, equals: $.detail.v }",
     ],
-    ["all of its resource", "{ network: $.detail.n, key: $.detail.k, not: $.detail.v }"],
+    ["its whole resource", "{ network: $.detail.n, key: $.detail.k, not: $.detail.v }"],
     [
       "parts of its resource",
       "{ floating_ip: { project_id: $.detail.p, region_id: $.detail.r, floating_ip_id: $.detail.i }, key: k, absent: $.detail.v }",
     ],
-  ])("is taken as right for a guard: %s", (_what, guard) => {
+  ])("is accepted in a guard for %s", (_what, guard) => {
     const follow = "{ operation: follow-task, params: { task_id: t } }";
 
     expect(mistakesIn(oneRule(follow, undefined, `guards: [${guard}]`))).toEqual([]);

@@ -7,7 +7,7 @@ import {
 } from "../../../lib/intake/template.ts";
 import type { JsonObject } from "../../../lib/platform/ports/ledger.ts";
 
-// Parsed, because in a literal __proto__ is no field.
+// Parsed, because __proto__ in an object literal sets the prototype.
 const EVENT: JsonObject = JSON.parse(`{
   "source": "billing",
   "detail-type": "InvoicePaid",
@@ -45,7 +45,7 @@ describe("a path into an event", () => {
     ["$.resources[1]", "b"],
     ["$.detail.__proto__.own", "data"],
     ["$.detail.ключ", "😀"],
-  ])("%s leads to what is there", (text, expected) => {
+  ])("%s leads to a value", (text, expected) => {
     expect(read(text)).toEqual(expected);
   });
 
@@ -63,9 +63,12 @@ describe("a path into an event", () => {
     "$.source[0]",
     "$.source.length",
     "$.replay-name",
-  ])("%s leads nowhere: only own fields of objects and elements of lists are there", (text) => {
-    expect(read(text)).toBeUndefined();
-  });
+  ])(
+    "%s leads to no value: paths reach only own fields of objects and elements of lists",
+    (text) => {
+      expect(read(text)).toBeUndefined();
+    },
+  );
 
   test.each([
     "$.",
@@ -86,18 +89,18 @@ describe("a path into an event", () => {
     "$.detail['a']b",
     "$.detail.a ",
     "$.50 off",
-  ])("%j is none", (text) => {
+  ])("%j is not a path", (text) => {
     expect(readEventPath(text)).toEqual({ rule: PATH_RULE });
   });
 
   test.each(["$.project", "$.details.project", "$.__proto__", "$.toString"])(
-    "%s begins with a field that no event has",
+    "%s begins with a field that events do not have",
     (text) => {
       expect(readEventPath(text)).toEqual({ rule: EVENT_FIELD_RULE });
     },
   );
 
-  test("of any length is read in a moment", () => {
+  test("of any length is read in linear time", () => {
     expect(readEventPath(`$.detail${"['".repeat(200_000)}`)).toEqual({ rule: PATH_RULE });
     expect(readEventPath(`$.detail${"[1]".repeat(200_000)}`).path?.steps.length).toBe(200_001);
   });

@@ -11,7 +11,7 @@ const requested = (detail: unknown, fields: Readonly<Record<string, unknown>> = 
   eventOf(TEAM, "CommandRequested", detail, fields);
 
 describe("a CommandRequested on the bus", () => {
-  test("runs as its AWS account, and every event says so", async () => {
+  test("runs as its AWS account, which every event has as sender", async () => {
     const current = await world();
 
     await current.put(requested(updatePolicy("c1")));
@@ -23,7 +23,7 @@ describe("a CommandRequested on the bus", () => {
     for (const { metadata } of current.bus.published()) expect(metadata.sender).toBe(TEAM);
   });
 
-  test("takes its sender from the event's stamp, whatever its detail says", async () => {
+  test("takes its sender from the event's account, whatever its detail contains", async () => {
     const current = await world();
     const { metadata, data } = updatePolicy("c1");
     const claim = { sender: OWN, account: OWN, awsAccount: OWN };
@@ -37,7 +37,7 @@ describe("a CommandRequested on the bus", () => {
     expect(current.bus.published().find(({ metadata: { id } }) => id)?.metadata.sender).toBe(TEAM);
   });
 
-  test("without an id of its own has that of its event, and its event's time", async () => {
+  test("without an id and a time gets those of its event", async () => {
     const current = await world();
     const data = updatePolicy("c1").data;
     const old = "2025-11-01T00:00:00Z";
@@ -52,7 +52,7 @@ describe("a CommandRequested on the bus", () => {
     ).toMatchObject({ reason: "too-old" });
   });
 
-  test("goes into the group of its lane, and follows from the event that it names", async () => {
+  test("goes into the group of its lane, with the id in its metadata as cause", async () => {
     const current = await world();
     const { metadata, data } = updatePolicy("c1");
 
@@ -64,7 +64,7 @@ describe("a CommandRequested on the bus", () => {
     expect((await current.command("c1", TEAM))?.causationId).toBe("mine");
   });
 
-  test("with half a character as its id is rejected under the event's id", async () => {
+  test("with a lone surrogate as its id is rejected under the event's id", async () => {
     const current = await world();
     const { data } = updatePolicy("c1");
 
@@ -99,7 +99,7 @@ describe("a CommandRequested on the bus", () => {
     expect(new Set(current.bus.published().map(({ id }) => id)).size).toBe(4);
   });
 
-  test("that is invalid is rejected at once, and nothing reaches the queue", async () => {
+  test("that is invalid is rejected at once and never reaches the queue", async () => {
     const current = await world();
 
     await current.put(requested(resumeInstance("c1", { params: {} })));
@@ -108,7 +108,7 @@ describe("a CommandRequested on the bus", () => {
     expect(await current.queue.receive(10, 1_000)).toEqual([]);
   });
 
-  test("that is invalid and comes again once there is a command of its id is rejected by another event", async () => {
+  test("that is invalid is rejected by another event once its id belongs to a command", async () => {
     const current = await world();
     const invalid = requested(updatePolicy("c1", { status: "broken" }), { id: "invalid" });
 
@@ -125,7 +125,7 @@ describe("a CommandRequested on the bus", () => {
     expect(after?.id).not.toBe(before?.id);
   });
 
-  test("comes again when its message cannot be sent", async () => {
+  test("succeeds at the next delivery if its message could not be sent", async () => {
     let isAway = true;
     const current = await createIntakeWorld({
       rights: shared(TEAM),
@@ -141,7 +141,7 @@ describe("a CommandRequested on the bus", () => {
     expect(current.told("c1").at(-1)).toBe("CommandSucceeded");
   });
 
-  test("comes again when its rejection cannot be published, and is one rejection", async () => {
+  test("is rejected once if its rejection is published only at the next delivery", async () => {
     const current = await world();
     const invalid = requested(resumeInstance("c1", { params: {} }));
     current.bus.refuse(() => true);
@@ -155,7 +155,7 @@ describe("a CommandRequested on the bus", () => {
   });
 });
 
-test("a rejection is logged with the event, its sender, and the command that was asked for", async () => {
+test("a rejection is logged with the event, its sender and the requested command", async () => {
   const current = await world();
 
   await current.put(requested(updatePolicy("c1", { status: "broken" })));
@@ -168,13 +168,13 @@ test("a rejection is logged with the event, its sender, and the command that was
   ]);
 });
 
-describe("an event that is no request", () => {
+describe("an event that is not a request", () => {
   test.each([
-    ["under our name from another AWS account", { source: EVENT_SOURCE }, "foreign-source"],
+    ["with our source from another AWS account", { source: EVENT_SOURCE }, "foreign-source"],
     ["of another type", { "detail-type": "InvoicePaid" }, "other-type"],
-    ["without an AWS account", { account: "somebody" }, "not-an-event"],
+    ["without an AWS account", { account: "unknown" }, "not-an-event"],
     ["without a detail", { detail: undefined }, "not-an-event"],
-    ["with an id that EventBridge does not make", { id: "e".repeat(129) }, "not-an-event"],
+    ["with an id longer than those of EventBridge", { id: "e".repeat(129) }, "not-an-event"],
   ])("%s is counted and changes nothing", async (_what, fields, reason) => {
     const current = await world();
 
@@ -186,7 +186,7 @@ describe("an event that is no request", () => {
   });
 });
 
-test("the text of a request keeps what the queue does not take", async () => {
+test("a request keeps characters that SQS does not accept", async () => {
   const current = await world();
   const odd = { ...requestOf("c1", { ...updatePolicy("c1").data, body: { name: "a\uffff" } }) };
 

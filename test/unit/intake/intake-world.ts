@@ -6,7 +6,7 @@ import { startProvider } from "../../support/provider.ts";
 import { createWorld, type WorldOptions } from "../../support/world.ts";
 
 export const EVENT_SOURCE = "skyhook";
-/** The AWS account that the test world takes itself to be in. */
+/** The AWS account of the test world. */
 export const OWN = "999999999999";
 
 export interface IntakeWorldOptions {
@@ -14,13 +14,13 @@ export interface IntakeWorldOptions {
   readonly accounts?: Required<WorldOptions>["accounts"];
   readonly provider?: WorldOptions["provider"];
   readonly around?: Around;
-  /** In the form of a reactions file. */
+  /** The list `reactions` of a reactions file. */
   readonly reactions?: readonly object[];
 }
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** An event as EventBridge hands it to a target; fields go on top. */
+/** An event as EventBridge delivers it to a target; `fields` override its fields. */
 export const eventOf = (
   account: string,
   detailType: string,
@@ -39,12 +39,12 @@ export const eventOf = (
   ...fields,
 });
 
-/** The reaction `react` to whatever the team tells: a policy is updated. */
+/** The reaction `react`, which updates a policy after any event of the team. */
 export const updateReaction = (body: object) => ({
   name: "react",
   when: { source: ["team"] },
   account: "local",
-  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  // biome-ignore lint/suspicious/noThenProperty: a field of the file
   then: {
     operation: "update-policy",
     params: { project_id: 1234567, region_id: 76, policy_id: 1 },
@@ -52,7 +52,7 @@ export const updateReaction = (body: object) => ({
   },
 });
 
-/** Everything from a bus event to the provider, on virtual time. */
+/** Creates the whole path from a bus event to the provider, in virtual time. */
 export const createIntakeWorld = async (options: IntakeWorldOptions) => {
   const { rights, reactions = [], provider = startProvider, ...world } = options;
   const current = await createWorld({
@@ -70,9 +70,9 @@ export const createIntakeWorld = async (options: IntakeWorldOptions) => {
   });
   return {
     ...current,
-    /** Delivers it as the rule of CommandRequested and TaskFollowRequested does. */
+    /** Delivers an event like the rule of CommandRequested and TaskFollowRequested. */
     put: (event: unknown): Promise<void> => ingest(deps(), event),
-    /** Delivers it as the rule of a reaction does. */
+    /** Delivers an event like the rule of a reaction. */
     putFor: (reaction: string, event: unknown): Promise<void> =>
       ingest(deps(), { reaction, event }),
   };

@@ -26,12 +26,12 @@ const { json } = fc.letrec((tie) => ({
 }));
 const fields = fc.dictionary(name, json, { maxKeys: 4, noNullPrototype: true });
 
-/** Any event that EventBridge could deliver. */
+/** Any event that EventBridge can deliver. */
 const anyEvent = fc
   .tuple(fields, fc.uuid(), fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }))
   .map(([detail, id, date]) => eventWith({ detail, id, time: date.toISOString() }) as JsonObject);
 
-/** Every place in a value, the value itself first. */
+/** Paths of all parts of a value, its own first. */
 const placesIn = (value: unknown, path: Path = []): readonly Path[] => [
   path,
   ...(Array.isArray(value)
@@ -47,7 +47,7 @@ const partAt = (value: unknown, path: Path): unknown =>
     value,
   );
 
-/** The value with another one at a place. */
+/** Returns a copy of the value with another part at a path. */
 const replaced = (value: unknown, [step, ...rest]: Path, other: unknown): unknown => {
   if (step === undefined) return other;
   if (Array.isArray(value))
@@ -73,15 +73,15 @@ const parse = (then: unknown) =>
     CONTEXT,
   );
 
-const isTaken = (operationId: unknown, data: Fields): boolean => {
-  // Neither a file nor a request of the bus may say null where an object belongs.
+const isAccepted = (operationId: unknown, data: Fields): boolean => {
+  // Neither a file nor a request may have null instead of an object.
   if (data.params === null || data.query === null) return false;
   const operation = COMMANDED.find(({ id }) => id === operationId)!;
   const { request } = checkRequest(operation, data);
   return request !== undefined && nameProblems(operation, request).length === 0;
 };
 
-/** A request of the contract, and as often as not one that something was done to. */
+/** A valid request, half of the time with one change. */
 const nearRequest = fc
   .tuple(
     fc.constantFrom(...SAMPLE_REQUESTS),
@@ -108,26 +108,27 @@ const isConstant = (value: unknown): boolean =>
     return typeof part !== "string" || !part.startsWith("$");
   });
 
-test("a rule of constants is taken exactly if its request follows the contract, and then every event makes a command that does", () => {
+test("a rule of constants is valid exactly if its request is, and then every event makes a valid command", () => {
   fc.assert(
     fc.property(nearRequest, anyEvent, (then, event) => {
       fc.pre(isConstant(then));
 
       const read = parse(then);
 
-      expect(read.kind).toBe(isTaken(then.operation, then) ? "valid" : "invalid");
+      expect(read.kind).toBe(isAccepted(then.operation, then) ? "valid" : "invalid");
       for (const rule of read.kind === "valid" ? read.value : []) {
         const outcome = commandOf(rule, event);
-        if (outcome.kind === "incomplete") throw new Error("nothing can be missing");
+        if (outcome.kind === "incomplete")
+          throw new Error("a rule of constants cannot lack a value");
         expect(commandRequestedSchema.safeParse(outcome.detail).success).toBe(true);
-        expect(isTaken(then.operation, outcome.detail.data)).toBe(true);
+        expect(isAccepted(then.operation, outcome.detail.data)).toBe(true);
         expect(sizeProblems(outcome.detail)).toEqual([]);
       }
     }),
   );
 });
 
-test("a rule is never refused for what is mapped: parts of a right request may come from anywhere in the event", () => {
+test("any parts of a valid request may be mapped from the event", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...SAMPLE_REQUESTS),
@@ -153,7 +154,7 @@ const mapping = (path: string): Reaction =>
     ),
   );
 
-test("a mapped value arrives unchanged, whatever it is and wherever it was", () => {
+test("a mapped value arrives unchanged from any path", () => {
   fc.assert(
     fc.property(anyEvent, fc.nat(), (event, nth) => {
       const places = placesIn(event.detail);
@@ -168,7 +169,7 @@ test("a mapped value arrives unchanged, whatever it is and wherever it was", () 
   );
 });
 
-test("any JSON is answered: by a command if it has an id, a time and the mapped value, else by what it lacks", () => {
+test("any JSON makes a command if it has an id, a time and the mapped value, else a list of what it lacks", () => {
   const part = fc.oneof(
     json,
     fc.constantFrom("2026-01-31T12:00:00Z", "2026-02-31T12:00:00Z", "17793124-05d4-b198"),
@@ -187,15 +188,15 @@ test("any JSON is answered: by a command if it has an id, a time and the mapped 
         ...(event.source === undefined ? ["$.source"] : []),
         ...(isObject && Object.hasOwn(detail, key) ? [] : [`$.detail${pathText([key])}`]),
       ];
-      const told = outcome.kind === "command" ? [] : outcome.problems.map(({ path }) => path);
-      expect(told.filter((path) => path !== "$.id" && path !== "$.time")).toEqual(lacks);
-      expect(told.includes("$.time")).toBe(event.time !== "2026-01-31T12:00:00Z");
-      expect(told.includes("$.id")).toBe(typeof event.id !== "string" || event.id === "");
+      const reported = outcome.kind === "command" ? [] : outcome.problems.map(({ path }) => path);
+      expect(reported.filter((path) => path !== "$.id" && path !== "$.time")).toEqual(lacks);
+      expect(reported.includes("$.time")).toBe(event.time !== "2026-01-31T12:00:00Z");
+      expect(reported.includes("$.id")).toBe(typeof event.id !== "string" || event.id === "");
     }),
   );
 });
 
-test("an event that is nested very deeply is answered like any other", () => {
+test("a very deeply nested event makes a command like any other", () => {
   let deep: JsonObject = { end: "x" };
   for (let level = 0; level < 60_000; level += 1) deep = { deep };
   const event = eventWith({ detail: { deep } });

@@ -9,7 +9,7 @@ const STRANGER = "333333333333";
 const requested = (detail: unknown, fields: Readonly<Record<string, unknown>> = {}) =>
   eventOf(TEAM, "CommandRequested", detail, fields);
 
-describe("what is not allowed", () => {
+describe("a request without rights", () => {
   const rejectionOf = async (event: object) => {
     const current = await createIntakeWorld({ rights: shared(TEAM) });
     await current.put(event);
@@ -22,7 +22,7 @@ describe("what is not allowed", () => {
       eventOf(STRANGER, "CommandRequested", resumeInstance("c1", { account: "local" })),
     );
     const unknown = await rejectionOf(
-      eventOf(STRANGER, "CommandRequested", resumeInstance("c1", { account: "nobody" })),
+      eventOf(STRANGER, "CommandRequested", resumeInstance("c1", { account: "unknown" })),
     );
 
     const problems = [
@@ -38,7 +38,7 @@ describe("what is not allowed", () => {
     expect(named.data).toEqual(unknown.data);
   });
 
-  test("stays rejected when it reaches the queue by itself", async () => {
+  test("is also rejected if it is sent to the command queue directly", async () => {
     const current = await createIntakeWorld({
       rights: toAccountsConfig({ accounts: [{ name: "local", senders: [TEAM] }] }),
     });
@@ -50,7 +50,7 @@ describe("what is not allowed", () => {
     expect(current.bus.published().at(-1)?.metadata.sender).toBe(OWN);
   });
 
-  test("includes guards that would show tags of other projects", async () => {
+  test("is also one with a guard on a tag of another project", async () => {
     const rights = toAccountsConfig({
       accounts: [{ name: "local", senders: [{ sender: TEAM, projects: [PLACE.project_id] }] }],
     });
@@ -68,7 +68,7 @@ describe("what is not allowed", () => {
     expect(JSON.stringify(current.bus.published())).not.toContain("platform");
   });
 
-  test("includes names that could lead out of the sender's projects", async () => {
+  test("is also one with a path parameter that could lead out of the sender's projects", async () => {
     const senders = [{ sender: TEAM, projects: [1] }, { sender: STRANGER }];
     const rights = toAccountsConfig({ accounts: [{ name: "local", senders }] });
     const current = await createIntakeWorld({ rights });
@@ -88,7 +88,7 @@ describe("what is not allowed", () => {
     expect(others).toEqual([]);
   });
 
-  test("a sender of several accounts has to name one", async () => {
+  test("is rejected as invalid if its sender may use several accounts and it names none", async () => {
     const rights = toAccountsConfig({
       accounts: ["one", "two"].map((name) => ({ name, senders: [TEAM] })),
     });

@@ -20,7 +20,7 @@ const FROM_FILE = oneRule(
   "deadline: 30m",
 );
 
-test("packaged reactions do what those of the file do", () => {
+test("packaged reactions make the same commands as those of the file", () => {
   const event = eventWith({ detail: { bucket: "photos" } });
 
   const packaged = parseReactions(JSON.parse(PACKAGED), CONTEXT);
@@ -31,7 +31,7 @@ test("packaged reactions do what those of the file do", () => {
   );
 });
 
-test("packaged reactions keep the rules of the file, and every problem is reported", () => {
+test("packaged reactions are checked by the rules of the file, and every problem is reported", () => {
   const packaged = PACKAGED.replace('"main"', '"mian"')
     .replace("billing", "skyhook")
     .replace('"deadline": "30m"', '"guards": [5]');
@@ -41,20 +41,20 @@ test("packaged reactions keep the rules of the file, and every problem is report
   expect(read).toEqual({
     kind: "invalid",
     problems: [
-      { path: "reactions.0.guards.0", rule: "an object" },
+      { path: "reactions.0.guards.0", rule: "must be an object" },
       {
         path: "reactions.0.when.detail-type",
-        rule: "required: of Skyhook's own events, each is listed by name",
+        rule: "required for Skyhook's own events: list each detail-type by name",
       },
       {
         path: "reactions.0.account",
-        rule: "no such account; there are: main, narrow, placed",
+        rule: "unknown account, must be one of: main, narrow, placed",
       },
     ],
   });
 });
 
-test("editors know every field of a reactions file, and take a path for each part of a request", () => {
+test("the schema for editors has every field of a reactions file, and accepts a path for each part of a request", () => {
   const schema = JSON.parse(JSON.stringify(editorSchemaOf(reactionsSchema)));
 
   const { items } = schema.properties.reactions;

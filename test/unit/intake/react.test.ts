@@ -8,8 +8,8 @@ const FOLLOW = "{ operation: follow-task, params: { task_id: $.detail.task } }";
 
 const react = (text: string, event: JsonObject) => commandOf(reactionOf(text), event);
 
-describe("an event becomes a command", () => {
-  test("with what the rule says, and what it takes from the event", () => {
+describe("an event makes a command", () => {
+  test("with the constants of the rule and the values of the event", () => {
     const text = `reactions:
   - name: resume-paid-instance
     when: { source: [billing] }
@@ -68,7 +68,7 @@ describe("an event becomes a command", () => {
     });
   });
 
-  test("without the parts that the rule does not have", () => {
+  test("without the parts that the rule leaves out", () => {
     const outcome = react(oneRule(FOLLOW), eventWith({ detail: { task: "t" } }));
 
     expect(outcome).toEqual({
@@ -102,13 +102,13 @@ describe("an event becomes a command", () => {
   });
 
   test.each([
-    ["a text", "c", "c"],
+    ["a string", "c", "c"],
     ["256 characters", "c".repeat(256), "c".repeat(256)],
     ["257 characters", "c".repeat(257), ID],
-    ["nothing", "", ID],
+    ["an empty string", "", ID],
     ["a number", 5, ID],
   ])(
-    "whose correlation id is the event's, if that is a text of its length: %s",
+    "with the correlation id of the event if it is a string of 1 to 256 characters: %s",
     (_, given, expected) => {
       const detail = { task: "t", metadata: { correlationId: given } };
 
@@ -118,7 +118,7 @@ describe("an event becomes a command", () => {
     },
   );
 
-  test("whose id leaves room for the longest name of a rule", () => {
+  test("with the longest event id and the longest name of a rule in its id", () => {
     const text = oneRule(FOLLOW).replace("name: rule", `name: ${"r".repeat(64)}`);
     const event = eventWith({ id: "e".repeat(63), detail: { task: "t" } });
 
@@ -130,10 +130,10 @@ describe("an event becomes a command", () => {
   });
 });
 
-describe("an event that lacks something becomes no command", () => {
+describe("an event that lacks values makes no command", () => {
   const missing = (path: string) => ({ path, rule: "not in the event" });
 
-  test("and every path that it lacks is reported once", () => {
+  test("and every missing path is reported once", () => {
     const then =
       '{ operation: resume-instance, params: { project_id: $.detail.project, region_id: "$.detail.regions[0]", instance_id: $.detail.instance.id } }';
     const rest =
@@ -158,7 +158,7 @@ describe("an event that lacks something becomes no command", () => {
   test.each([
     ["no envelope", {}, [missing("$.id"), missing("$.time"), missing("$.detail.task")]],
     [
-      "an id and a time of other kinds",
+      "an id and a time of other types",
       { id: 5, time: 5, detail: { task: "t" } },
       [
         { path: "$.id", rule: "a string" },
@@ -166,7 +166,7 @@ describe("an event that lacks something becomes no command", () => {
       ],
     ],
     [
-      "an id that is too long and a time that is none",
+      "an id that is too long and an invalid time",
       { id: "e".repeat(64), time: "yesterday", detail: { task: "t" } },
       [
         { path: "$.id", rule: "at most 63 characters" },
@@ -174,9 +174,9 @@ describe("an event that lacks something becomes no command", () => {
       ],
     ],
     [
-      "a time after which no deadline can be written",
+      "a time too late for a deadline",
       { id: "e", time: "9999-12-31T23:59:59Z", detail: { task: "t" } },
-      [{ path: "$.time", rule: "a year from 1 to 9998" }],
+      [{ path: "$.time", rule: "must have a year from 1 to 9998" }],
     ],
   ])("%s", (_what, event, problems) => {
     expect(react(oneRule(FOLLOW), event)).toEqual({ kind: "incomplete", problems });
@@ -190,7 +190,7 @@ describe("a reaction with a key", () => {
     return outcome.kind === "command" ? outcome.detail.metadata.commandId : outcome.problems;
   };
 
-  test("makes the same command of a copy of the event that has another id", () => {
+  test("makes the same command of a copy of the event with another id", () => {
     const detail = { task: "t", invoice: "inv-7" };
 
     expect(idOfEvent({ detail })).toBe("inv-7:rule");
@@ -198,31 +198,31 @@ describe("a reaction with a key", () => {
     expect(idOfEvent({ detail: { ...detail, invoice: "inv-8" } })).toBe("inv-8:rule");
   });
 
-  test("takes whole numbers too", () => {
+  test("accepts whole numbers", () => {
     expect(idOfEvent({ detail: { task: "t", invoice: 7 } })).toBe("7:rule");
   });
 
   test.each([
     ["missing", undefined, "not in the event"],
-    ["empty", "", "a text of 1 to 63 characters, or a whole number"],
+    ["empty", "", "must be a string of 1 to 63 characters, or a whole number"],
     [
       "longer than 63 characters",
       "i".repeat(64),
-      "a text of 1 to 63 characters, or a whole number",
+      "must be a string of 1 to 63 characters, or a whole number",
     ],
-    ["a fraction", 1.5, "a text of 1 to 63 characters, or a whole number"],
-    ["an object", {}, "a text of 1 to 63 characters, or a whole number"],
-  ])("makes no command where the key is %s", (_what, invoice, rule) => {
+    ["a fraction", 1.5, "must be a string of 1 to 63 characters, or a whole number"],
+    ["an object", {}, "must be a string of 1 to 63 characters, or a whole number"],
+  ])("makes no command if the key is %s", (_what, invoice, rule) => {
     expect(idOfEvent({ detail: { task: "t", invoice } })).toEqual([
       { path: "$.detail.invoice", rule },
     ]);
   });
 
   test.each([
-    ["inv-7", "a path into the event, such as $.detail.order.id"],
-    ["$.detial.invoice", "an event has only $.account"],
-    ["$.detail..invoice", "a path such as $.detail.items[0]"],
-  ])("is refused with its line where the key is %s", (key, rule) => {
+    ["inv-7", "must be a path into the event, such as $.detail.order.id"],
+    ["$.detial.invoice", "must begin with a field of an event: $.account"],
+    ["$.detail..invoice", "must be a path such as $.detail.items[0]"],
+  ])("is rejected with its line if the key is %s", (key, rule) => {
     const mistakes = mistakesIn(oneRule(FOLLOW, undefined, `key: ${key}`));
 
     expect(mistakes).toEqual([expect.stringMatching(/^6 reactions\.0\.key: /)]);

@@ -11,7 +11,7 @@ const RESUME_WHEN_PAID = {
   name: "resume-when-paid",
   when: { source: ["billing"], "detail-type": ["InvoicePaid"] },
   account: "local",
-  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  // biome-ignore lint/suspicious/noThenProperty: a field of the file
   then: {
     operation: "resume-instance",
     params: { ...PLACE, instance_id: "$.detail.instance.id" },
@@ -25,7 +25,7 @@ describe("an event with a reaction", () => {
   const withReaction = (...others: readonly object[]) =>
     createIntakeWorld({ rights: shared(TEAM), reactions: [RESUME_WHEN_PAID, ...others] });
 
-  test("runs its command under the event's and the rule's name", async () => {
+  test("runs its command under the id EVENT_ID:RULE", async () => {
     const current = await withReaction();
 
     await current.putFor("resume-when-paid", paid(INSTANCE));
@@ -39,7 +39,7 @@ describe("an event with a reaction", () => {
     });
   });
 
-  test("that is delivered again is the same command", async () => {
+  test("that is delivered again makes the same command", async () => {
     const current = await withReaction();
 
     await current.putFor("resume-when-paid", paid(INSTANCE));
@@ -51,12 +51,12 @@ describe("an event with a reaction", () => {
     expect(current.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  test("makes two commands by two rules", async () => {
+  test("makes two commands if it matches two rules", async () => {
     const pause = {
       name: "pause-policy",
       when: RESUME_WHEN_PAID.when,
       account: "local",
-      // biome-ignore lint/suspicious/noThenProperty: a word of the file
+      // biome-ignore lint/suspicious/noThenProperty: a field of the file
       then: {
         operation: "update-policy",
         params: { ...PLACE, policy_id: 1 },
@@ -73,7 +73,7 @@ describe("an event with a reaction", () => {
     expect(current.told(`${EVENT_ID}:pause-policy`).at(-1)).toBe("CommandSucceeded");
   });
 
-  test("that lacks a part is rejected with the path that was missing", async () => {
+  test("that lacks a value is rejected with the missing path", async () => {
     const current = await withReaction();
 
     await current.putFor("resume-when-paid", { ...paid(INSTANCE), detail: { instance: {} } });
@@ -88,7 +88,7 @@ describe("an event with a reaction", () => {
     });
   });
 
-  test("of an AWS account that may not use the account is refused", async () => {
+  test("of an AWS account without rights is rejected", async () => {
     const current = await withReaction();
 
     await current.putFor("resume-when-paid", { ...paid(INSTANCE), account: STRANGER });
@@ -96,7 +96,7 @@ describe("an event with a reaction", () => {
     expect(current.bus.published().at(-1)?.data.reason).toBe("not-allowed");
   });
 
-  test("under our name from another AWS account is ignored", async () => {
+  test("with our source from another AWS account is ignored", async () => {
     const current = await withReaction();
 
     await current.putFor("resume-when-paid", paid(INSTANCE, { source: EVENT_SOURCE }));
@@ -104,13 +104,13 @@ describe("an event with a reaction", () => {
     expect(current.counted).toEqual(["EventIgnored foreign-source"]);
   });
 
-  test("that this function does not know comes again", async () => {
+  test("of a rule that this version does not know fails, so that it is delivered again", async () => {
     const current = await withReaction();
 
     await expect(current.putFor("newer", paid(INSTANCE))).rejects.toThrow("unknown reaction");
   });
 
-  test("is the reaction's too by the name of its rule, which a dead letter of the rule has", async () => {
+  test("is also handled by the name of its rule, as in a dead letter of the rule", async () => {
     const name = "resume.again_when-invoices-were-paid-and-booked";
     const current = await withReaction({ ...RESUME_WHEN_PAID, name });
 

@@ -10,7 +10,7 @@ const accountsOf = (text: string): AccountsConfig => {
   return read.value;
 };
 
-/** `main` allows everything, `narrow` two operations and one project. */
+/** `main` has no limits, `narrow` allows two operations and one project, `placed` one project. */
 const ACCOUNTS = accountsOf(`
 accounts:
   - { name: main, senders: [own] }
@@ -20,21 +20,21 @@ accounts:
 
 export const CONTEXT = { accounts: ACCOUNTS, eventSource: "skyhook" };
 
-/** The rules of a file without mistakes. */
+/** Returns the rules of a valid file. */
 export const reactionsOf = (text: string): readonly Reaction[] => {
   const read = readReactions(text, CONTEXT);
   if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
   return read.value;
 };
 
-/** The only rule of a file without mistakes. */
+/** Returns the only rule of a valid file. */
 export const reactionOf = (text: string): Reaction => {
   const [only, ...others] = reactionsOf(text);
   if (!only || others.length > 0) throw new Error("not one rule");
   return only;
 };
 
-/** Every mistake of a file as `line path: rule`. */
+/** Returns every problem of a file as `line path: rule`. */
 export const mistakesIn = (text: string, context: ReactionContext = CONTEXT): readonly string[] => {
   const read = readReactions(text, context);
   return read.kind === "valid"
@@ -42,7 +42,7 @@ export const mistakesIn = (text: string, context: ReactionContext = CONTEXT): re
     : read.problems.map(({ path, rule, line }) => `${line} ${path}: ${rule}`);
 };
 
-/** A file with one rule; `then`, `when` and whatever follows are YAML. */
+/** Returns a file with one rule; `then`, `when` and `rest` are YAML. */
 export const oneRule = (then: string, when = "{ source: [billing] }", rest = ""): string =>
   `reactions:
   - name: rule

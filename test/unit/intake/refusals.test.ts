@@ -11,7 +11,7 @@ const refused = (cases: readonly (readonly [string, string, readonly string[]])[
     expect(mistakesIn(text)).toEqual(mistakes);
   });
 
-describe("of a rule's request is refused", () => {
+describe("rejected in the request of a rule:", () => {
   refused([
     [
       "an unknown operation",
@@ -21,15 +21,15 @@ describe("of a rule's request is refused", () => {
       ],
     ],
     [
-      "no operation, and beside it what is wrong by itself",
+      "a missing operation, together with other problems",
       oneRule("{ params: { task_id: $. } }"),
       [
         "5 reactions.0.then.operation: required",
-        "5 reactions.0.then.params.task_id: a path such as $.detail.items[0]['odd key'], or a text that begins with $$. for $.",
+        "5 reactions.0.then.params.task_id: must be a path such as $.detail.items[0]['odd key']; a literal string begins with $$. instead of $.",
       ],
     ],
     [
-      "a field that is missing or unknown, even beside mapped ones",
+      "a missing or unknown field, also next to mapped fields",
       oneRule(
         "{ operation: resume-instance, params: { project_id: $.detail.p, region: $.detail.r, instance_id: i } }",
       ),
@@ -60,7 +60,7 @@ describe("of a rule's request is refused", () => {
       ],
     ],
     [
-      "constants that do not fit each other",
+      "constants that contradict each other",
       oneRule("{ operation: create-storage-event, body: { name: reaching_used_space, count: 5 } }"),
       ["5 reactions.0.then.body.count: not allowed with reaching_used_space; use bytes"],
     ],
@@ -78,18 +78,18 @@ describe("of a rule's request is refused", () => {
       "a part that is neither an object nor a path",
       oneRule("{ operation: follow-task, params: [t], query: $$.detail }"),
       [
-        "5 reactions.0.then.params: an object, or a path into the event such as $.detail.body",
-        "5 reactions.0.then.query: an object, or a path into the event such as $.detail.body",
+        "5 reactions.0.then.params: must be an object, or a path into the event such as $.detail.body",
+        "5 reactions.0.then.query: must be an object, or a path into the event such as $.detail.body",
       ],
     ],
     [
-      "a path that cannot be read, and one that no event has",
+      "an invalid path, and a path that does not begin with a field of events",
       oneRule(
         "{ operation: resume-instance, params: { project_id: $.project, region_id: $.detail..region, instance_id: i } }",
       ),
       [
-        "5 reactions.0.then.params.project_id: an event has only $.account, $.detail, $.detail-type, $.id, $.region, $.replay-name, $.resources, $.source, $.time, $.version",
-        "5 reactions.0.then.params.region_id: a path such as $.detail.items[0]['odd key'], or a text that begins with $$. for $.",
+        "5 reactions.0.then.params.project_id: must begin with a field of an event: $.account, $.detail, $.detail-type, $.id, $.region, $.replay-name, $.resources, $.source, $.time, $.version",
+        "5 reactions.0.then.params.region_id: must be a path such as $.detail.items[0]['odd key']; a literal string begins with $$. instead of $.",
       ],
     ],
     [
@@ -97,70 +97,76 @@ describe("of a rule's request is refused", () => {
       oneRule(`{ ${CONTAINER}, body: { envs: { __proto__: x } } }`),
       [
         "5 reactions.0.then.body.envs.__proto__: no variable may have this name",
-        "5 reactions.0.then.body.envs.__proto__: a secret: map it from the event",
+        "5 reactions.0.then.body.envs.__proto__: must not contain a secret: use a path into the event",
       ],
     ],
     [
-      "secrets, which only an event may carry",
+      "literal secrets",
       oneRule(
         `{ ${CONTAINER}, body: { envs: { TOKEN: hush, MODE: $.detail.mode }, pull_secret: p } }`,
       ),
       [
-        "5 reactions.0.then.body.envs.TOKEN: a secret: map it from the event",
-        "5 reactions.0.then.body.pull_secret: a secret: map it from the event",
+        "5 reactions.0.then.body.envs.TOKEN: must not contain a secret: use a path into the event",
+        "5 reactions.0.then.body.pull_secret: must not contain a secret: use a path into the event",
       ],
     ],
     [
-      "null for a secret, which keeps what is there, beside another mistake",
+      "only the other problem next to a null secret, which keeps the stored one",
       oneRule(`{ ${CONTAINER}, body: { pull_secret: null, timeout: 181 } }`),
       ["5 reactions.0.then.body.timeout: at most 180"],
     ],
     [
-      "a name too long for the lane of its resource",
+      "a name that is too long for its lane",
       oneRule(
         `{ operation: update-container, params: { project_id: 1, region_id: 1, container_name: ${"a".repeat(601)} }, body: {} }`,
       ),
       ["5 reactions.0.then.params.container_name: at most 600 characters when URL-encoded"],
     ],
     [
-      "more than a command can hold",
+      "a request larger than a command",
       oneRule(`{ ${CONTAINER}, body: { commands: ${"a".repeat(253_000)} } }`),
       ["5 reactions.0.then: must be at most 256000 bytes of JSON"],
     ],
     [
-      "what is nested too deeply",
+      "a value with too many levels",
       oneRule(`{ ${CONTAINER}, body: { commands: ${"[".repeat(40)}${"]".repeat(40)} } }`),
       [`5 reactions.0.then.body.commands${".0".repeat(31)}: nested deeper than 32 levels`],
     ],
     [
       "a number that JSON does not have",
       oneRule(`{ ${CONTAINER}, body: { timeout: .inf } }`),
-      ["5 reactions.0.then.body.timeout: a number that JSON has"],
+      ["5 reactions.0.then.body.timeout: must be a finite number"],
     ],
   ]);
 });
 
-describe("of a rule's pattern is refused", () => {
+describe("rejected in the pattern of a rule:", () => {
   const OWN_SOURCE =
-    "could match Skyhook's own events; those only as source: [skyhook], with a list of detail-types";
+    "could match Skyhook's own events; list other sources by name, or use source: [skyhook] alone with a list of detail-types";
   const LOOPS =
-    "follows from commands, so the command would call itself again for ever; to run one after another, commands have `after`";
+    "not allowed: this event follows from commands, so the reaction would run endlessly; use `after` to run commands one after another";
   refused([
-    ["none", oneRule(FOLLOW, "~"), ["4 reactions.0.when: an object"]],
+    ["no pattern", oneRule(FOLLOW, "~"), ["4 reactions.0.when: must be an object"]],
     [
-      "one without a source",
+      "a pattern without a source",
       oneRule(FOLLOW, "{ detail-type: [InvoicePaid] }"),
-      ["4 reactions.0.when.source: required, or the rule would match Skyhook's own events too"],
+      [
+        "4 reactions.0.when.source: required: without it the rule would match Skyhook's own events too",
+      ],
     ],
     [
       "a source in some alternatives only",
       oneRule(FOLLOW, "{ $or: [{ source: [a] }, { source: [b] }] }"),
-      ["4 reactions.0.when.source: required, or the rule would match Skyhook's own events too"],
+      [
+        "4 reactions.0.when.source: required: without it the rule would match Skyhook's own events too",
+      ],
     ],
     [
-      "an account id without its quotes",
+      "an AWS account id without quotes",
       oneRule(FOLLOW, "{ source: [billing], account: [111122223333] }"),
-      ["4 reactions.0.when.account.0: a text in quotes: there EventBridge has text only"],
+      [
+        "4 reactions.0.when.account.0: must be a string in quotes: in events this field is always a string",
+      ],
     ],
     ...[
       "[skyhook, billing]",
@@ -178,10 +184,12 @@ describe("of a rule's pattern is refused", () => {
     [
       "Skyhook's own source without detail-types",
       oneRule(FOLLOW, "{ source: [skyhook] }"),
-      ["4 reactions.0.when.detail-type: required: of Skyhook's own events, each is listed by name"],
+      [
+        "4 reactions.0.when.detail-type: required for Skyhook's own events: list each detail-type by name",
+      ],
     ],
     [
-      "Skyhook's own source with detail-types that commands cause, or that are not exact",
+      "Skyhook's own source with detail-types of commands, or not exact ones",
       oneRule(
         FOLLOW,
         "{ source: [skyhook], detail-type: [PriceChanged, CommandSucceeded, TaskFinished, AccountKeyRefused, { prefix: Prices }] }",
@@ -190,7 +198,7 @@ describe("of a rule's pattern is refused", () => {
         `4 reactions.0.when.detail-type.1: ${LOOPS}`,
         `4 reactions.0.when.detail-type.2: ${LOOPS}`,
         `4 reactions.0.when.detail-type.3: ${LOOPS}`,
-        "4 reactions.0.when.detail-type.4: of Skyhook's own events, the exact name",
+        "4 reactions.0.when.detail-type.4: must be the exact name of one of Skyhook's own events",
       ],
     ],
     [
@@ -200,13 +208,13 @@ describe("of a rule's pattern is refused", () => {
         '{ source: [skyhook], detail-type: [PriceChanged], account: ["111122223333"], $or: [{ region: [a] }, { region: [b] }] }',
       ),
       [
-        "4 reactions.0.when.account: not with Skyhook's own events: they are taken from its own AWS account only",
-        "4 reactions.0.when.$or: not with Skyhook's own events: they are taken from its own AWS account only",
+        "4 reactions.0.when.account: not allowed with Skyhook's own events, which come from its own AWS account only",
+        "4 reactions.0.when.$or: not allowed with Skyhook's own events, which come from its own AWS account only",
       ],
     ],
   ]);
 
-  test("every flaw that EventBridge would refuse", () => {
+  test("everything that EventBridge would refuse", () => {
     const text = oneRule(FOLLOW, "{ source: billing, detail: { a: [], b: [{ prefx: x }] } }");
 
     const places = mistakesIn(text).map((mistake) => mistake.split(": ")[0]);
@@ -218,7 +226,7 @@ describe("of a rule's pattern is refused", () => {
     ]);
   });
 
-  test("nothing of Skyhook's own events that no command causes", () => {
+  test("nothing in a pattern of Skyhook's own events that follow from no command", () => {
     const when =
       "{ source: [skyhook], detail-type: [PriceChanged, AiTaskEnded], detail: { a: [1] } }";
 
@@ -226,34 +234,32 @@ describe("of a rule's pattern is refused", () => {
   });
 });
 
-describe("of a rule's other fields is refused", () => {
+describe("rejected in the other fields of a rule:", () => {
   refused([
     [
-      "events of AWS services on Skyhook's bus, unless it says whose",
+      "events of AWS services on Skyhook's bus without an AWS account",
       oneRule(FOLLOW, "{ source: [aws.s3] }"),
       [
-        "4 reactions.0.when.source: AWS services put their events on the default bus: say `bus: default`, or name in `account` the AWS accounts that send theirs on",
+        "4 reactions.0.when.source: AWS services put their events on the default bus: add `bus: default`, or list in `account` the AWS accounts that forward theirs",
       ],
     ],
     [
-      "nothing of AWS services that another AWS account sends on",
+      "nothing about events of AWS services that another AWS account forwards",
       oneRule(FOLLOW, '{ source: [aws.s3], account: ["111122223333"] }'),
       [],
     ],
     [
       "Skyhook's own events on the default bus",
       oneRule(FOLLOW, "{ source: [skyhook], detail-type: [AiTaskEnded] }", "bus: default"),
-      [
-        "4 reactions.0.when.source: Skyhook's own events are on its own bus, not on the default one",
-      ],
+      ["4 reactions.0.when.source: Skyhook's own events are not on the default bus: remove `bus`"],
     ],
     [
       "a bus other than the default one",
       oneRule(FOLLOW, undefined, "bus: mine"),
-      ["6 reactions.0.bus: default, or left out for Skyhook's own bus"],
+      ["6 reactions.0.bus: must be default, or left out for Skyhook's bus"],
     ],
     [
-      "a deadline that is no time span, or too late",
+      "an invalid deadline, or one that is too long",
       `${oneRule(FOLLOW, undefined, "deadline: soon")}${oneRule(FOLLOW, undefined, "deadline: 8d").replace("reactions:\n", "").replace("name: rule", "name: other")}`,
       [
         "6 reactions.0.deadline: a time span such as 90s, 30m, 2h or 7d",
@@ -261,15 +267,15 @@ describe("of a rule's other fields is refused", () => {
       ],
     ],
     [
-      "a guard that is none",
+      "an invalid guard",
       oneRule(FOLLOW, undefined, `guards: [5, { network: ${NETWORK}, key: k }]`),
       [
-        "6 reactions.0.guards.0: an object",
+        "6 reactions.0.guards.0: must be an object",
         "6 reactions.0.guards.1: exactly one of equals, not, exists, absent",
       ],
     ],
     [
-      "a guard that no event could make right",
+      "a guard that no event can make valid",
       oneRule(
         FOLLOW,
         undefined,
@@ -277,7 +283,7 @@ describe("of a rule's other fields is refused", () => {
       ),
       [
         "6 reactions.0.guards.0.equals: a string",
-        "6 reactions.0.guards.1.key: a path such as $.detail.items[0]['odd key'], or a text that begins with $$. for $.",
+        "6 reactions.0.guards.1.key: must be a path such as $.detail.items[0]['odd key']; a literal string begins with $$. instead of $.",
         "6 reactions.0.guards.1.network.project_id: required",
         "6 reactions.0.guards.1.network.region_id: required",
         "6 reactions.0.guards.1.network.network_id: required",
@@ -294,7 +300,7 @@ describe("of a rule's other fields is refused", () => {
       ["6 reactions.0.guards.0: exactly one of floating_ip, network"],
     ],
     [
-      "a name that is none, a name that is taken, an unknown account and an unknown field",
+      "an invalid name, a duplicate name, an unknown account and an unknown field",
       `reactions:
   - name: a b
     account: main
@@ -311,9 +317,9 @@ describe("of a rule's other fields is refused", () => {
 `,
       [
         "2 reactions.0.name: 1 to 64 letters, digits, dots, underscores or hyphens, a letter or digit first",
-        "7 reactions.1.account: no such account; there are: main, narrow, placed",
+        "7 reactions.1.account: unknown account, must be one of: main, narrow, placed",
         "10 reactions.2.then: required",
-        "10 reactions.2.name: the same as reactions.1",
+        "10 reactions.2.name: duplicate of reactions.1.name",
         "13 reactions.2.than: unknown field",
       ],
     ],
@@ -322,7 +328,7 @@ describe("of a rule's other fields is refused", () => {
   ]);
 });
 
-describe("what its account does not allow is refused:", () => {
+describe("rejected because of the limits of the account:", () => {
   const of = (account: string, then: string, rest = ""): string =>
     oneRule(then, undefined, rest).replace("account: main", `account: ${account}`);
   const resume = (project: string): string =>
@@ -330,29 +336,29 @@ describe("what its account does not allow is refused:", () => {
   const EVENT = "{ operation: update-storage-event, body: { name: reaching_used_space } }";
 
   refused([
-    ["nothing within its limits", of("narrow", resume("7")), []],
-    ["nothing that is not known yet", of("narrow", resume("$.detail.project")), []],
+    ["nothing within the limits", of("narrow", resume("7")), []],
+    ["nothing that only the event determines", of("narrow", resume("$.detail.project")), []],
     [
       "another operation",
       of("narrow", FOLLOW),
-      ["5 reactions.0.then.operation: the account does not allow it"],
+      ["5 reactions.0.then.operation: not in the account's `operations`"],
     ],
     [
       "another project",
       of("narrow", resume("8")),
-      ["5 reactions.0.then.params.project_id: the account does not allow this project"],
+      ["5 reactions.0.then.params.project_id: not in the account's `projects`"],
     ],
     [
       "another project in a guard",
       of("narrow", resume("7"), `guards: [{ network: ${NETWORK}, key: k, exists: true }]`),
-      ["6 reactions.0.guards.0.network.project_id: the account does not allow this project"],
+      ["6 reactions.0.guards.0.network.project_id: not in the account's `projects`"],
     ],
-    ["nothing about an operation without project that it lists", of("narrow", EVENT), []],
+    ["nothing about a listed operation without a project", of("narrow", EVENT), []],
     [
-      "an operation without project that it does not list, when its projects are limited",
+      "an unlisted operation without a project if the account has a list of projects",
       of("placed", EVENT),
       [
-        "5 reactions.0.then.operation: the account allows only some projects, and this reaches beyond them: it has to be listed among the account's operations",
+        "5 reactions.0.then.operation: not limited to a project, but the account has a list of projects: list the operation in the account's `operations`",
       ],
     ],
   ]);

@@ -6,7 +6,7 @@ const TEAM = "111111111111";
 const GUEST = "222222222222";
 const STRANGER = "333333333333";
 
-/** `main` has two projects, `spare` belongs to the team alone. */
+/** `main` allows two projects; only the team may use `spare`. */
 const RIGHTS = toAccountsConfig({
   accounts: [
     {
@@ -28,7 +28,7 @@ const RIGHTS = toAccountsConfig({
 });
 
 const SENDERS = [OWN, TEAM, GUEST, STRANGER];
-const ACCOUNTS = ["main", "spare", "nobody"];
+const ACCOUNTS = ["main", "spare", "unknown"];
 const PROJECTS = [1, 2, 3];
 
 const INSTANCE = "6c6aa80f-7836-4dc2-a2ae-125e248be476";
@@ -49,15 +49,15 @@ const ANYWHERE = {
   "follow-task": { params: { task_id: "t1" } },
 };
 
-/** Everything that is allowed: sender, account, operation, and project where there is one. */
+/** All allowed requests: sender, account, operation, and project or `-`. */
 const ALLOWED = new Set([
-  // Our own AWS account: what `main` allows at all; creating thresholds is listed by its name.
+  // Our own AWS account: all that `main` allows.
   `${OWN} main update-policy 1`,
   `${OWN} main update-policy 2`,
   `${OWN} main resume-instance 1`,
   `${OWN} main resume-instance 2`,
   `${OWN} main follow-task -`,
-  // The team: project 1 of `main`, and everything of `spare`.
+  // The team: project 1 of `main`, and everything in `spare`.
   `${TEAM} main update-policy 1`,
   `${TEAM} main resume-instance 1`,
   `${TEAM} main follow-task -`,
@@ -65,10 +65,10 @@ const ALLOWED = new Set([
     Object.keys(inProject(project)).map((operation) => `${TEAM} spare ${operation} ${project}`),
   ),
   ...Object.keys(ANYWHERE).map((operation) => `${TEAM} spare ${operation} -`),
-  // The guest: two operations by name, and of its projects the one that `main` has.
+  // The guest: two operations by name, in the one of its projects that `main` allows.
   `${GUEST} main resume-instance 2`,
   `${GUEST} main create-storage-event -`,
-  // `main` lists create-storage-event by name and gives its own senders all that it has.
+  // `main` lists create-storage-event by name, so it needs no project.
   `${OWN} main create-storage-event -`,
 ]);
 
@@ -89,7 +89,7 @@ const CASES = SENDERS.flatMap((sender) =>
   ]),
 );
 
-describe("who may do what, where", () => {
+describe("rights by sender, account, operation and project", () => {
   const outcomes = new Map<string, unknown>();
 
   beforeAll(async () => {
@@ -104,7 +104,7 @@ describe("who may do what, where", () => {
     }
   });
 
-  test("the list of what is allowed names cases only", () => {
+  test("every allowed request is one of the cases", () => {
     const names = new Set(CASES.map(({ name }) => name));
 
     expect([...ALLOWED].filter((name) => !names.has(name))).toEqual([]);

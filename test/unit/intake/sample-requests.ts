@@ -1,7 +1,7 @@
 const PLACE = { project_id: 7, region_id: 1 };
 const ID = "b39792c3-3160-4356-912e-ba396c95cdcf";
 
-/** Requests that follow the contract, with every kind of rule between fields in them. */
+/** Valid requests that cover every kind of rule between fields. */
 export const SAMPLE_REQUESTS = [
   { operation: "resume-instance", params: { ...PLACE, instance_id: "i" } },
   {

@@ -24,7 +24,7 @@ describe("a TaskFollowRequested", () => {
     ["without a task", {}, ["taskId"]],
     ["with another operation", { taskId: "t1", operation: "update-policy" }, ["operation"]],
     ["with parameters", { taskId: "t1", params: { task_id: "t2" } }, ["params"]],
-    ["that is no object", "t1", ["data"]],
+    ["that is not an object", "t1", ["data"]],
   ])("%s is rejected", async (_what, data, paths) => {
     const current = await world();
 
@@ -36,7 +36,7 @@ describe("a TaskFollowRequested", () => {
     expect(rejected.data.problems.map(({ path }: { path: string }) => path)).toEqual(paths);
   });
 
-  test("of a sender without an account is not allowed", async () => {
+  test("of a sender without rights is rejected as not-allowed", async () => {
     const current = await world();
 
     await current.put(follow({ taskId: "t1" }, { account: STRANGER }));

@@ -48,8 +48,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
       expect(stdout).toBe("");
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "none.yaml: no such file; infra/accounts.example.yaml shows what belongs in it",
-        "none-either.yaml: no such file; infra/reactions.example.yaml shows what belongs in it",
+        "none.yaml: file not found; write it, see infra/accounts.example.yaml",
+        "none-either.yaml: file not found; write it, see infra/reactions.example.yaml",
       ]);
     });
 
@@ -58,8 +58,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
       expect(stdout).toBe("");
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "infra/accounts.prod.yaml: no such file; infra/accounts.example.yaml shows what belongs in it",
-        "infra/reactions.prod.yaml: no such file; infra/reactions.example.yaml shows what belongs in it",
+        "infra/accounts.prod.yaml: file not found; write it, see infra/accounts.example.yaml",
+        "infra/reactions.prod.yaml: file not found; write it, see infra/reactions.example.yaml",
       ]);
     });
 
@@ -73,8 +73,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       });
 
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "infra/accounts.example.yaml: the example, which is for the stage dev only; write infra/accounts.prod.yaml",
-        "infra/reactions.example.yaml: the example, which is for the stage dev only; write infra/reactions.prod.yaml",
+        "infra/accounts.example.yaml: only the stage dev may use the example; write infra/accounts.prod.yaml",
+        "infra/reactions.example.yaml: only the stage dev may use the example; write infra/reactions.prod.yaml",
       ]);
     });
 
@@ -118,7 +118,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
     test("are refused with a job account that the accounts file does not have", async () => {
       const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
 
-      expect(stderr).toBe("jobAccount: infra/accounts.example.yaml has no such account\n");
+      expect(stderr).toBe("jobAccount: not an account of infra/accounts.example.yaml\n");
     });
   });
 };

@@ -62,7 +62,7 @@ test.each([
   [{ d: { b: [{ exists: false }, 2], c: [1] } }, { d: [{ b: 2 }, { c: 1 }] }, false],
   [{ d: { b: [{ exists: false }, 2], c: [1] } }, { d: [{ b: 2, c: 1 }, { b: 3 }] }, true],
 ])(
-  "a field that has to be absent is looked for as Ruler does: %j on %j: %j",
+  "a field that must be absent is searched for as in Ruler: %j on %j: %j",
   (pattern, event, expected) => {
     expect(isMatch(pattern, event)).toBe(expected);
   },

@@ -37,7 +37,7 @@ test.each([
   expect(isMatch(cidr(block), { a: address })).toBe(expected);
 });
 
-test("a number is no address", () => {
+test("a number is not an address", () => {
   expect(isMatch(cidr("0.0.0.0/0"), { a: 167772161 })).toBe(false);
 });
 
@@ -59,8 +59,8 @@ test.each([
   7,
   null,
   ["10.0.0.0/8"],
-])("%j is refused as a block of addresses, as by Ruler", (operand) => {
+])("%j is refused as a CIDR block, as by Ruler", (operand) => {
   expect(problemsOf(cidr(operand))).toEqual([
-    "a.0.cidr: a block of addresses such as 10.0.0.0/8 or 2001:db8::/32, of more than one",
+    "a.0.cidr: must be a CIDR block of more than one address, such as 10.0.0.0/8 or 2001:db8::/32",
   ]);
 });

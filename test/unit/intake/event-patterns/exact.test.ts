@@ -63,7 +63,7 @@ test("300, 300.0 and 3.0e2 in JSON are the same number", () => {
   expect(isEqual).toBe(true);
 });
 
-test("the pattern that was given stays as it was", () => {
+test("reading does not change the pattern", () => {
   const source = { source: ["skyhook"], $or: [{ a: [1] }, { b: [{ exists: false }] }] };
 
   const pattern = patternOf(source);
@@ -89,6 +89,6 @@ test.each([
   [{ constructor: { name: ["Object"] } }, {}, false],
   [{ toString: [{ exists: false }] }, {}, true],
   [{ list: { length: [{ exists: true }] } }, { list: [1, 2] }, false],
-])("names of prototypes are ordinary: %j on %j: %j", (pattern, event, expected) => {
+])("names of prototype properties are ordinary names: %j on %j: %j", (pattern, event, expected) => {
   expect(isMatch(pattern, event)).toBe(expected);
 });

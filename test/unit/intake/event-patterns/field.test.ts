@@ -24,11 +24,11 @@ test.each([
   [{ $or: [{ source: ["other"] }, { source: ["another"] }] }, false],
   [{ $or: [{ source: ["other"] }, { detail: { x: [1] } }] }, true],
   [{ $or: ["skyhook", "x"] }, true],
-])("%j could match an event of source skyhook: %j", (pattern, expected) => {
+])("%j can match an event of source skyhook: %j", (pattern, expected) => {
   expect(couldMatchField(patternOf(pattern), "source", "skyhook")).toBe(expected);
 });
 
-test("names of prototypes are ordinary", () => {
+test("names of prototype properties are ordinary names", () => {
   expect(couldMatchField(patternOf({ source: ["x"] }), "constructor", "x")).toBe(true);
 });
 
@@ -51,6 +51,6 @@ test.each([
     { source: "b", "detail-type": "U", account: "2" },
     ["account"],
   ],
-])("of %j an event %j does not match on %j", (pattern, event, fields) => {
+])("%j: the event %j does not match on %j", (pattern, event, fields) => {
   expect(mismatchedFields(patternOf(pattern), event)).toEqual(fields);
 });

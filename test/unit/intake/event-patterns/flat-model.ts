@@ -1,19 +1,19 @@
 import type { JsonObject, JsonValue } from "../../../../lib/platform/ports/ledger.ts";
 
-/** What a field of the model has to be: one of these, or absent, or there. */
+/** Condition on a field of the model: one of these values, or absent (`exists: false`), or present. */
 export type Wanted = readonly (string | number | { readonly exists: boolean })[];
 
 interface Flat {
   readonly name: string;
   readonly value: JsonValue;
-  /** Which element of which list, by the number of the list. */
+  /** Index of the element by the number of its list. */
   readonly member: ReadonlyMap<number, number>;
 }
 
 const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
 const isLeaf = (value: JsonValue): boolean => typeof value !== "object" || value === null;
 
-/** All values of an event by name, with the lists that they are in. */
+/** Returns all values of an event by name, with the elements of lists around them. */
 const flatten = (event: JsonObject): readonly Flat[] => {
   let lists = 0;
   const walk = (value: JsonValue, names: readonly string[], member: Flat["member"]): Flat[] => {
@@ -38,8 +38,8 @@ const isWanted = (wanted: Wanted, value: JsonValue): boolean =>
   wanted.some((one) => (typeof one === "object" ? one.exists : one === value));
 
 /**
- * How Ruler searches: the fields by name, each with every value that is consistent with the lists so
- * far. Takes time without limit; for small events only.
+ * Matches like Ruler: visits the fields by name, each with every value that is consistent with the lists
+ * so far. Exponential; for small events only.
  */
 export const matchesFlat = (wanted: ReadonlyMap<string, Wanted>, event: JsonObject): boolean => {
   const flats = flatten(event);

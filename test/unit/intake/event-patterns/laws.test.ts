@@ -41,7 +41,7 @@ const { event } = fc.letrec<{ event: JsonObject; value: JsonValue }>((tie) => ({
   event: objectOf(tie("value"), NAMES),
 }));
 
-/** A pattern of the leaves on one way through the event, its first elements; none if there are none. */
+/** A pattern of the leaves of an event, taking the first element of lists; undefined without leaves. */
 const ownPattern = (value: JsonValue): unknown => {
   if (Array.isArray(value)) return value.map(ownPattern).find((found) => found !== undefined);
   if (typeof value !== "object" || value === null) return [value];
@@ -66,7 +66,7 @@ test("an event matches the pattern of its own leaves", () => {
   );
 });
 
-test("fields that are added to an event take no match away, unless one has to be absent", () => {
+test("a match stays when fields are added to an event, unless one must be absent", () => {
   const extra = objectOf(leaf, ["new", "newer", "a.new"]);
   const widen = (value: JsonValue, added: JsonObject): JsonValue => {
     if (Array.isArray(value)) return [...value.map((each) => widen(each, added)), added, "added"];
@@ -86,7 +86,7 @@ test("fields that are added to an event take no match away, unless one has to be
   );
 });
 
-test("anything-but is the opposite of an exact match of a leaf that is there", () => {
+test("anything-but is the opposite of an exact match on a present leaf", () => {
   const plainText = fc.string().filter((text) => !text.includes(".") && !text.includes(":"));
   const wanted = fc.oneof(plainText, fc.integer({ min: -9, max: 9 }));
   void fc.assert(
@@ -100,7 +100,7 @@ test("anything-but is the opposite of an exact match of a leaf that is there", (
 });
 
 test.each(["prefix", "suffix", "equals-ignore-case", "wildcard"])(
-  "anything-but with %s is the opposite of the operator on a leaf that is there",
+  "anything-but with %s is the opposite of the operator on a present leaf",
   (operator) => {
     const few = fc.string({ unit: fc.constantFrom("a", "A", "b"), maxLength: 4 });
     void fc.assert(
@@ -115,7 +115,7 @@ test.each(["prefix", "suffix", "equals-ignore-case", "wildcard"])(
   },
 );
 
-test("a field is either absent or there", () => {
+test("a field is either absent or present", () => {
   void fc.assert(
     fc.property(event, (one) => {
       const isThere = isMatch({ a: { b: [{ exists: true }] } }, one);
@@ -126,7 +126,7 @@ test("a field is either absent or there", () => {
   );
 });
 
-test("$or matches where one of its choices does", () => {
+test("$or matches if one of its choices does", () => {
   const choice = objectOf(fc.constantFrom<JsonValue>(["x"], [1], [{ exists: true }]), ["a", "b"]);
   const choices = fc.array(
     choice.filter((one) => Object.keys(one).length > 0),
@@ -154,7 +154,7 @@ const { small } = fc.letrec<{ small: JsonObject; value: JsonValue }>((tie) => ({
   ),
   small: objectOf(tie("value"), STEPS),
 }));
-/** Names of which none begins another: a name that is both is a rarity, and not told apart in lists. */
+/** Names without common prefixes: a name that is a prefix too is rare, and ambiguous in lists. */
 const LEAF_NAMES = ["a.a", "a.b.a", "a.b.b", "a.c.c", "b.a", "b.c", "c"];
 
 const matchesAsRuler = (wanted: fc.Arbitrary<Wanted>, numRuns: number): void => {
@@ -173,11 +173,11 @@ const matchesAsRuler = (wanted: fc.Arbitrary<Wanted>, numRuns: number): void => 
   );
 };
 
-test("fields in lists in lists match as in Ruler's own search", () => {
+test("fields in nested lists match as in Ruler's search", () => {
   matchesAsRuler(fc.constantFrom<Wanted>(["x"], [1], ["x", 1], [{ exists: true }]), 6000);
 });
 
-test("fields that have to be absent match as in Ruler's own search", () => {
+test("fields that must be absent match as in Ruler's search", () => {
   matchesAsRuler(
     fc.constantFrom<Wanted>(
       ["x"],

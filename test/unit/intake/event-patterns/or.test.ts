@@ -57,26 +57,32 @@ test.each([
   [{ $or: { metricType: ["MetricType"] } }, { metricType: "MetricType" }, false],
   [{ detail: { $or: ["x", { exists: false }] } }, { detail: {} }, true],
 ])(
-  "$or that cannot stand for alternatives is a field, as by Ruler's README: %j on %j: %j",
+  "$or that cannot be alternatives is a field, as by Ruler's README: %j on %j: %j",
   (pattern, event, expected) => {
     expect(isMatch(pattern, event)).toBe(expected);
   },
 );
 
 test.each([
-  [{ $or: [] }, ["$or: a list of at least two objects"]],
-  [{ $or: [{ a: [1] }] }, ["$or: a list of at least two objects"]],
-  [{ $or: "x" }, ["$or: a list of at least two objects"]],
-  [{ $or: [{ a: [1] }, "x"] }, ["$or.1: an object"]],
-  [{ $or: [{ a: [1] }, {}] }, ["$or.1: at least one field"]],
-  [{ $or: [{ a: [1] }, { b: [] }] }, ["$or.1.b: at least one value"]],
-  [{ $or: [{ a: [1] }, { prefix: ["x"] }] }, ["$or.1.prefix: not the name of a field inside $or"]],
+  [{ $or: [] }, ["$or: must be a list of at least two objects"]],
+  [{ $or: [{ a: [1] }] }, ["$or: must be a list of at least two objects"]],
+  [{ $or: "x" }, ["$or: must be a list of at least two objects"]],
+  [{ $or: [{ a: [1] }, "x"] }, ["$or.1: must be an object"]],
+  [{ $or: [{ a: [1] }, {}] }, ["$or.1: must have at least one field"]],
+  [{ $or: [{ a: [1] }, { b: [] }] }, ["$or.1.b: must have at least one value"]],
+  [
+    { $or: [{ a: [1] }, { prefix: ["x"] }] },
+    ["$or.1.prefix: not allowed as the name of a field inside $or"],
+  ],
   [
     { $or: [{ a: [1] }, { b: { regex: ["x"] } }] },
-    ["$or.1.b.regex: not the name of a field inside $or"],
+    ["$or.1.b.regex: not allowed as the name of a field inside $or"],
   ],
-  [{ a: { $or: [{ b: [1] }, { c: [{ exists: 1 }] }] } }, ["a.$or.1.c.0.exists: true or false"]],
-])("%j is refused with its place", (pattern, problems) => {
+  [
+    { a: { $or: [{ b: [1] }, { c: [{ exists: 1 }] }] } },
+    ["a.$or.1.c.0.exists: must be true or false"],
+  ],
+])("%j is refused with the path", (pattern, problems) => {
   expect(problemsOf(pattern)).toEqual(problems);
 });
 
@@ -85,19 +91,16 @@ test.each([
   [{ $or: [{ source: ["b"] }, { x: [1] }], source: ["a"] }, "source"],
   [{ d: { a: [1] }, "d.a": [2] }, "d.a"],
   [{ $or: [{ d: { a: [1] } }, { b: [2] }], d: { a: [1] } }, "d"],
-])(
-  "a field that is asked for twice is refused, where EventBridge would drop one: %j",
-  (pattern, path) => {
-    expect(problemsOf(pattern)).toEqual([
-      `${path}: names a field that another condition beside it names`,
-    ]);
-  },
-);
+])("a duplicate condition is refused, because EventBridge would drop one: %j", (pattern, path) => {
+  expect(problemsOf(pattern)).toEqual([
+    `${path}: has a field that another condition at this level has too`,
+  ]);
+});
 
 const choices = (count: number): readonly object[] =>
   Array.from({ length: count }, (_, index) => ({ x: [index] }));
 
-test("a thousand combinations of $or are taken", () => {
+test("a thousand combinations of $or are accepted", () => {
   const pattern = { a: { $or: choices(40) }, b: { $or: choices(25) } };
 
   expect(problemsOf(pattern)).toEqual([]);
@@ -108,9 +111,9 @@ test("a thousand combinations of $or are taken", () => {
 test("more than a thousand combinations of $or are refused", () => {
   const pattern = { a: { $or: choices(77) }, b: { $or: choices(13) } };
 
-  expect(problemsOf(pattern)).toEqual([": at most 1000 combinations of $or"]);
+  expect(problemsOf(pattern)).toEqual([": must have at most 1000 combinations of $or"]);
 });
 
-test("a field outside $or may be named as an operator is", () => {
+test("a field outside $or may have the name of an operator", () => {
   expect(isMatch({ detail: { prefix: ["x"] } }, { detail: { prefix: "x" } })).toBe(true);
 });

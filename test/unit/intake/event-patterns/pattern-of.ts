@@ -5,7 +5,7 @@ import {
 } from "../../../../lib/intake/event-patterns/pattern.ts";
 import type { JsonObject } from "../../../../lib/platform/ports/ledger.ts";
 
-/** A pattern that has to be valid. */
+/** Reads a pattern; throws for an invalid one. */
 export const patternOf = (raw: unknown): EventPattern => {
   const read = readPattern(raw);
   if (read.kind === "invalid") throw new Error(JSON.stringify(read.problems));
@@ -15,7 +15,7 @@ export const patternOf = (raw: unknown): EventPattern => {
 export const isMatch = (raw: unknown, event: JsonObject): boolean =>
   matchesPattern(patternOf(raw), event);
 
-/** What is wrong with a pattern, each as `path: rule`. */
+/** Returns the problems of a pattern, each as `path: rule`. */
 export const problemsOf = (raw: unknown): readonly string[] => {
   const read = readPattern(raw);
   if (read.kind === "valid") return [];

@@ -44,9 +44,12 @@ test.each([
   [GUIDE, ANY_TBRIDGE, { service: "bridge" }, false],
   [GUIDE, ANY_TBRIDGE, { service: "tbridges" }, false],
   [RULER, ANY_TBRIDGE, { service: 7 }, false],
-])("an affix in any case, by the %s, %j on %j: %j", (_source, pattern, event, expected) => {
-  expect(isMatch(pattern, event)).toBe(expected);
-});
+])(
+  "prefix and suffix ignoring case, by the %s, %j on %j: %j",
+  (_source, pattern, event, expected) => {
+    expect(isMatch(pattern, event)).toBe(expected);
+  },
+);
 
 test.each([
   [GUIDE, ALICE, { Name: "Alice" }, true],

@@ -43,23 +43,23 @@ test.each([
   expect(isMatch(wildcard(operand), { a: text })).toBe(expected);
 });
 
-test("only texts match", () => {
+test("only strings match", () => {
   expect(isMatch(wildcard("*"), { a: 5, b: null })).toBe(false);
 });
 
 test.each([
-  ["a**b", "no * next to another"],
-  ["**", "no * next to another"],
-  ["a\\b", "a backslash stands before * or another backslash only"],
-  ["a\\", "a backslash stands before * or another backslash only"],
-  [5, "a text"],
-  [["abc"], "a text"],
-  [{ "equals-ignore-case": "a*" }, "a text"],
+  ["a**b", "must not have two * in a row"],
+  ["**", "must not have two * in a row"],
+  ["a\\b", "must not have a backslash except before * or another backslash"],
+  ["a\\", "must not have a backslash except before * or another backslash"],
+  [5, "must be a string"],
+  [["abc"], "must be a string"],
+  [{ "equals-ignore-case": "a*" }, "must be a string"],
 ])("%j is refused, as by Ruler", (operand, rule) => {
   expect(problemsOf(wildcard(operand))).toEqual([`a.0.wildcard: ${rule}`]);
 });
 
-test("a wildcard matches what its regular expression does", () => {
+test("a wildcard matches like its regular expression", () => {
   const few = fc.string({ unit: fc.constantFrom("a", "b", "*", "\\"), maxLength: 8 });
   const source = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
   void fc.assert(
@@ -73,7 +73,7 @@ test("a wildcard matches what its regular expression does", () => {
   );
 });
 
-test("a text with its own special characters escaped matches itself and nothing else", () => {
+test("a string with escaped special characters matches only itself", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "*", "\\", "é"), maxLength: 6 });
   void fc.assert(
     fc.property(text, text, (wanted, value) => {
