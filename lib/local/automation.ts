@@ -29,11 +29,11 @@ import { startTriggers } from "./triggers.ts";
 
 export interface AutomationOptions extends ResourceOptions {
   readonly jobs: JobChoice;
-  /** Which events become commands. */
+  /** Rules that turn events into commands. */
   readonly reactions: readonly Reaction[];
 }
 
-/** What becomes of a text that is sent as a request. */
+/** Outcome of a text that was sent as a request. */
 type SendOutcome =
   | {
       readonly kind: "sent";
@@ -43,67 +43,66 @@ type SendOutcome =
   | { readonly kind: "refused"; readonly problems: readonly Problem[] };
 
 /**
- * A file that is edited must not lead the jobs elsewhere: they delete thresholds, and the ones of the
- * embedded service are none that anybody meant for a real provider.
+ * An edited accounts file would move the scheduled jobs to another account or provider. That is refused: the
+ * jobs delete thresholds, and a thresholds file for the embedded service must not reach a real provider.
  */
 export class JobAccountMoved extends Error {
   override readonly name = "JobAccountMoved";
   constructor(account: string) {
     super(
-      `the scheduled jobs run on account ${account}, at the provider that it had at the start; restart Skyhook to change either`,
+      `would move the scheduled jobs away from account ${account} or its provider; restart Skyhook to move them`,
     );
   }
 }
 
-/** The whole automation in this process: the deployed functions, run by local triggers. */
+/** The whole automation in one process: the deployed functions with local triggers. */
 export interface Automation {
   readonly deps: CommandDeps;
   readonly bus: LocalBus;
   readonly defaultBus: LocalBus;
   readonly routes: EventRoutes;
-  /** Those in effect. */
+  /** Accounts in effect. */
   readonly accounts: AccountsConfig;
   readonly reactions: readonly Reaction[];
   /**
-   * Takes other accounts and reactions, for the next event and command. What is under way goes on with
-   * the account that it has.
-   * @throws JobAccountMoved when the scheduled jobs would be led elsewhere; nothing has changed then
+   * Replaces accounts and reactions for the next event and command. Running attempts keep their account.
+   * @throws JobAccountMoved when the scheduled jobs would move; then nothing changes
    */
   readonly reconfigure: (config: Pick<AutomationOptions, "accounts" | "reactions">) => void;
   /** The account of the scheduled jobs, the same for the whole run. */
   readonly jobAccount: Account;
   readonly provider: Provider;
-  /** Of run-commands and of intake. */
+  /** Dead letters of run-commands and intake. */
   readonly deadLetters: DeadLetters;
   /**
-   * Puts a request on the command queue as a sender in the cloud does: in the group of its lane, with
-   * its event's id for deduplication. Its operation and fields are checked by the worker that takes it.
-   * @param body the detail of a `CommandRequested`, as JSON text; anything else is refused
+   * Puts a request on the command queue as a sender in the cloud does: in the group of its lane, with the
+   * event's id for deduplication. run-commands checks its operation and fields.
+   * @param body detail of a `CommandRequested` as JSON text; anything else is refused
    */
   send(body: string): Promise<SendOutcome>;
-  /** Whether the message of that event still waits, or is being handled. */
+  /** Whether the message of the event waits in the queue or is being handled. */
   isQueued(eventId: string): boolean;
-  /** Begins to run functions and to deliver events. To be called once. */
+  /** Starts functions and event delivery. Call it once. */
   start(): void;
-  /** Runs a scheduled job now, as its schedule does, and waits for its end. */
+  /** Runs a scheduled job now and waits for its end. */
   runJob(name: JobName): Promise<JobRun>;
-  /** Takes a snapshot of prices now, as the schedule does. */
+  /** Takes a snapshot of prices now. */
   snapshotPrices(): Promise<void>;
   /**
-   * Aborts with the error of the first write to the data directory that failed. Nothing is written or
-   * logged from then on; what is left is to stop.
+   * Aborts with the error of the first failed write to the data directory. Nothing is written or logged from
+   * then on; the run has to stop.
    */
   readonly failed: AbortSignal;
   stop(): Promise<void>;
 }
 
-/** Requests that are no command wait in a group of their own, so that they hold nobody up. */
+/** Group of requests that are no commands, so that they delay no lane. */
 const REJECTED_GROUP = "rejected";
 
-/** What SQS takes as a deduplication id. */
+/** A deduplication id that SQS accepts. */
 const DEDUPLICATION_ID = /^[!-~]{1,128}$/;
 
-/** The event's own id where the queue takes it, else a name that stands for it. */
+/** The event's id if the queue accepts it, else its hash. */
 const deduplicationIdOf = (eventId: string): string =>
   DEDUPLICATION_ID.test(eventId) ? eventId : createHash("sha256").update(eventId).digest("hex");
 
@@ -122,22 +121,22 @@ const sendRequest = async (deps: CommandDeps, body: string): Promise<SendOutcome
   return { kind: "sent", commandId, eventId };
 };
 
-/** A clock whose sleeps end when the signal aborts, so that a waiting function ends with its process. */
+/** A clock with sleeps that end when the signal aborts, so that a waiting function ends with its process. */
 const untilStopped = (clock: Clock, stopping: AbortSignal): Clock => ({
   now: clock.now,
   sleep: (durationMs, signal) =>
     clock.sleep(durationMs, signal ? AbortSignal.any([signal, stopping]) : stopping),
 });
 
-/** The file of a job; a job that a run does not do has none, and is never called. */
+/** Source of a job's file; empty for a job that is not configured, which never runs. */
 const sourceAt = (path: string | undefined, clock: Clock): ConfigSource =>
   path === undefined
     ? { name: "none", read: async () => undefined }
     : createSteadySource(createFileConfigSource(path), clock);
 
 /**
- * Opens service, ledger, queues and bus on this machine, and composes the functions with them.
- * @throws what `openResources` throws
+ * Opens service, ledger, queues and buses on this machine and composes the functions with them.
+ * @throws the errors of `openResources`
  */
 export const openAutomation = async (given: AutomationOptions): Promise<Automation> => {
   const failing = new AbortController();
@@ -163,7 +162,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     runner: random.uuid(),
     leaseMs: ATTEMPT_LEASE_MS,
   };
-  // Its lines are for a person, who has no use for invocation ids.
+  // A person reads these lines and does not need invocation ids.
   const functionLog = { ...log, bind: () => {} };
   const stopping = new AbortController();
   const backgroundClock = untilStopped(clock, stopping.signal);
@@ -173,7 +172,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     thresholds: sourceAt(options.jobs.thresholdsFile, backgroundClock),
     watchlist: sourceAt(options.jobs.watchlistFile, backgroundClock),
   };
-  // A command's attempt goes on when the run stops; what only waits ends.
+  // When the run stops, attempts of commands continue to their end, but functions that only wait end.
   const backgroundPorts = { ...functionPorts, clock: backgroundClock };
   const { aiTasks } = options.jobs;
   let { reactions } = options;

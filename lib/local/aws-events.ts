@@ -13,7 +13,7 @@ import type { Wake } from "./delay-queue.ts";
 import type { ReceivedMessage } from "./fifo-queue.ts";
 
 const REGION = "us-east-1";
-/** The AWS account that a local run takes itself to be in. */
+/** AWS account of a local run. */
 export const LOCAL_SENDER = "000000000000";
 
 const sqsRecord = (
@@ -29,7 +29,7 @@ const sqsRecord = (
 });
 
 /**
- * The event that Lambda gives a function for messages of an SQS FIFO queue.
+ * Lambda's event for messages of an SQS FIFO queue.
  * Shape: AWS Lambda developer guide, "Using Lambda with Amazon SQS", FIFO example event.
  */
 export const fifoQueueEvent = (queue: string, messages: readonly ReceivedMessage[]): SQSEvent => ({
@@ -39,7 +39,7 @@ export const fifoQueueEvent = (queue: string, messages: readonly ReceivedMessage
 });
 
 /**
- * The event that Lambda gives a function for messages of a standard SQS queue.
+ * Lambda's event for messages of a standard SQS queue.
  * Shape: AWS Lambda developer guide, "Using Lambda with Amazon SQS", standard example event.
  */
 export const requestQueueEvent = (
@@ -52,7 +52,7 @@ export const requestQueueEvent = (
   }),
 });
 
-/** The same for the wake queue. */
+/** Lambda's event for messages of the wake queue. */
 export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent => ({
   Records: wakes.map(({ wakeId, at }) =>
     sqsRecord(queue, {
@@ -70,8 +70,8 @@ export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent 
 });
 
 /**
- * The event of an EventBridge Scheduler schedule whose target has no input of its own. It is the
- * event of a scheduled rule, but `detail` is text, as recorded events show.
+ * Event of an EventBridge Scheduler schedule without an input for its target. It equals the event of a
+ * scheduled rule, but `detail` is text, as recorded events show.
  */
 export const scheduledEvent = (
   schedule: string,
@@ -90,7 +90,7 @@ export const scheduledEvent = (
 });
 
 /**
- * The event that S3 puts on the default bus for an object that was written.
+ * S3's event on the default bus for a written object.
  * Shape: Amazon S3 user guide, "EventBridge event message structure".
  * @param object `sequencer` grows with every write of the key
  */
@@ -124,7 +124,7 @@ export const objectCreatedEvent = (
   },
 });
 
-/** The context of one invocation on this machine: the same shape, its time measured by our clock. */
+/** Context of a local invocation: Lambda's shape, with its time by the given clock. */
 export const lambdaContext = (
   functionName: string,
   timeoutMs: number,

@@ -1,6 +1,6 @@
 import type { Log, LogFields } from "../platform/ports/log.ts";
 
-/** A log that says nothing any more when the signal has aborted: what breaks off at the end is no news. */
+/** A log without warnings and errors after the signal aborts, because work that breaks off then is expected. */
 export const quietAfter = <L extends Log>(log: L, signal: AbortSignal): L => ({
   ...log,
   warn: (message: string, fields?: LogFields) => signal.aborted || log.warn(message, fields),
@@ -8,10 +8,10 @@ export const quietAfter = <L extends Log>(log: L, signal: AbortSignal): L => ({
   with: (fields: LogFields) => quietAfter(log.with(fields), signal),
 });
 
-/** Closes what was opened, the last first; what cannot be closed keeps nothing else open. */
+/** Closes resources, the last opened first. A failed close does not stop the others. */
 export interface Closing {
   add(close: () => Promise<void>): void;
-  /** @throws the error of what could not be closed; AggregateError when there are several */
+  /** @throws the error of a failed close; AggregateError for several */
   close(): Promise<void>;
 }
 

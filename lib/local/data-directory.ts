@@ -14,24 +14,24 @@ import * as z from "zod";
 import type { Random } from "../platform/ports/random.ts";
 import { StoredStateError } from "../service/records.ts";
 
-/** Grows when an older program could not read what a newer one keeps, or the other way round. */
+/** Version of the data format. A change that older or newer programs cannot read raises it. */
 const FORMAT = 4;
-/** Its ledger is copied when a run opens it; nothing else of it differs. */
+/** Earlier format with another ledger, which a run copies when it opens the folder. */
 const COPIED_FORMAT = 3;
 const MARK = "skyhook.json";
 
-/** Where a local run keeps what outlives it. */
+/** Paths and key of a local run's persistent data. */
 export interface DataDirectory {
   readonly service: string;
   readonly ledger: string;
   readonly messages: string;
-  /** Key of the fingerprints; it must stay the same for as long as the ledger. */
+  /** Key of the request fingerprints; it must never change for a ledger. */
   readonly fingerprintKey: string;
-  /** Marks the folder with the present format, which earlier programs refuse. */
+  /** Marks the folder with the current format, which earlier programs refuse. */
   raiseFormat(): Promise<void>;
 }
 
-/** A data directory that cannot be used as it is; the message says why. */
+/** The data directory cannot be used; the message says why, and what to do. */
 export class DataDirectoryError extends Error {
   constructor(directory: string, why: string, cause?: unknown) {
     super(`data directory ${directory}: ${why}`, { cause });
@@ -51,11 +51,12 @@ const codeOf = (error: unknown): unknown =>
 const isOfChmod = (error: unknown): boolean =>
   error instanceof Error && "syscall" in error && error.syscall === "chmod";
 
-const NO_SPACE = "has no space left; make room and start again: what was acknowledged is kept";
-const READ_ONLY = "cannot be written to";
-const NOT_PRIVATE = "others may read it, and this user cannot change that";
+const NO_SPACE =
+  "no space left on the disk; free some space and start again. Acknowledged commands are kept";
+const READ_ONLY = "not writable; change its permissions, or use another folder";
+const NOT_PRIVATE = "readable by other users, and this user cannot change that; use another folder";
 
-/** What LevelDB reports of the system, in words alone. */
+/** System errors that LevelDB reports as text only. */
 const SYSTEM_TROUBLE: readonly (readonly [words: RegExp, reason: string])[] = [
   [/No space left on device|Disk quota exceeded|File too large/, NO_SPACE],
   [/Permission denied|Operation not permitted|Read-only file system/, READ_ONLY],
@@ -67,15 +68,15 @@ const levelReason = (error: unknown): string => {
   return known ? known[1] : `damaged: ${message}`;
 };
 
-/** Why a step on the way into the folder failed, as far as its owner can do something about it. */
+/** Reason of a failed step, if the owner of the folder can act on it. */
 const reasonOf = (error: unknown): string | undefined => {
   if (error instanceof StoredStateError) return `damaged: ${error.message}`;
-  // The error of a port has the codes of a folder's.
+  // Errors of a port have the same codes as those of a folder.
   if (error instanceof Error && "port" in error) return undefined;
   switch (codeOf(error)) {
     case "EEXIST":
     case "ENOTDIR":
-      return "is not a folder";
+      return "not a folder";
     case "EACCES":
     case "EPERM":
     case "EROFS":
@@ -89,7 +90,8 @@ const reasonOf = (error: unknown): string | undefined => {
       return levelReason(error);
     case "LEVEL_DATABASE_NOT_OPEN": {
       const cause = error instanceof Error ? error.cause : undefined;
-      if (codeOf(cause) === "LEVEL_LOCKED") return "in use by another run";
+      if (codeOf(cause) === "LEVEL_LOCKED")
+        return "in use by another run; stop that run, or use another folder";
       return reasonOf(cause) ?? levelReason(cause);
     }
     default:
@@ -99,7 +101,7 @@ const reasonOf = (error: unknown): string | undefined => {
 
 /**
  * Runs work on a data directory.
- * @throws DataDirectoryError instead of what the file system, LevelDB and the service say
+ * @throws DataDirectoryError in place of errors of the file system, LevelDB and the service
  */
 export const withDataError = async <T>(
   directory: string | undefined,
@@ -114,24 +116,27 @@ export const withDataError = async <T>(
   }
 };
 
-/** The mark of an earlier run; undefined for a folder that is new. */
+/** Reads the mark of an earlier run; undefined for a new folder. */
 const readMark = async (directory: string): Promise<unknown> => {
   const names = (await readdir(directory)).filter((name) => name !== `${MARK}.new`);
   if (names.length === 0) return undefined;
   if (!names.includes(MARK)) {
-    throw new DataDirectoryError(directory, "is not empty and holds no Skyhook data");
+    throw new DataDirectoryError(
+      directory,
+      "not empty, and without Skyhook data; use an empty folder",
+    );
   }
   try {
     return JSON.parse(await readFile(join(directory, MARK), "utf8"));
   } catch {
-    // Without its cause, which may quote the fingerprint key.
+    // Without the cause, which may quote the fingerprint key.
     throw new DataDirectoryError(directory, `damaged: ${MARK} is not readable`);
   }
 };
 
 const writeMark = async (directory: string, fingerprintKey: string): Promise<void> => {
   const path = join(directory, MARK);
-  // Written beside and renamed: a kill leaves the whole mark or none.
+  // Written to another file and renamed, so that a kill leaves the whole mark or none.
   const file = await open(`${path}.new`, "w", 0o600);
   await file.writeFile(`${JSON.stringify({ format: FORMAT, fingerprintKey })}\n`);
   await file.sync();
@@ -146,7 +151,7 @@ const knownMark = (directory: string, mark: unknown) => {
   const why =
     format === FORMAT || format === COPIED_FORMAT
       ? `damaged: ${MARK} is not readable`
-      : `has format ${format}, this version of Skyhook reads formats ${COPIED_FORMAT} and ${FORMAT}`;
+      : `has format ${format}, but this version of Skyhook reads only formats ${COPIED_FORMAT} and ${FORMAT}; start the version that wrote it`;
   throw new DataDirectoryError(directory, why);
 };
 
@@ -156,27 +161,27 @@ const makeMark = async (directory: string, random: Random) => {
   return { fingerprintKey };
 };
 
-/** File mode mask for a process that has a data directory open: LevelDB makes its files as others do. */
+/** File mode mask for a process with an open data directory: LevelDB creates its files by this mask. */
 export const OWNER_ONLY = 0o077;
 
-/** A file that a running program of the same data removes meanwhile needs no mode. */
+/** Ignores a file that another running program removed meanwhile. */
 const unlessGone = (error: unknown): void => {
   if (codeOf(error) !== "ENOENT") throw error;
 };
 
 const takeFromOthers = async (directory: string, path: string, mode: number): Promise<void> => {
   await chmod(path, mode);
-  // Some file systems keep no modes, and say nothing.
+  // Some file systems ignore modes without an error.
   if ((await stat(path)).mode & OWNER_ONLY) throw new DataDirectoryError(directory, NOT_PRIVATE);
 };
 
 /**
- * Makes the folder and everything in it readable by its owner only; requests wait here with their
- * secrets. Links are not followed. Windows has no such modes.
+ * Makes the folder and everything in it readable by its owner only, because it holds requests with their
+ * secrets. Does not follow links. Does nothing on Windows, which has no such modes.
  */
 const makePrivate = async (directory: string, folder = directory): Promise<void> => {
   if (process.platform === "win32") return;
-  // A folder that its owner has made read-only stays so.
+  // A folder that its owner made read-only stays read-only.
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   await takeFromOthers(directory, folder, 0o700);
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -187,8 +192,8 @@ const makePrivate = async (directory: string, folder = directory): Promise<void>
 };
 
 /**
- * Makes the folder when it is missing, and its owner's alone.
- * @throws DataDirectoryError when it is not ours, of another version, or cannot be written to
+ * Creates the folder if it is missing, and makes it private to its owner.
+ * @throws DataDirectoryError when it has other files or another format, or is not writable
  */
 export const openDataDirectory = (directory: string, random: Random): Promise<DataDirectory> =>
   withDataError(directory, async () => {

@@ -12,14 +12,14 @@ export interface DelayQueueOptions {
 
 export interface Wake {
   readonly wakeId: string;
-  /** When it was asked for, epoch ms. */
+  /** Requested time, epoch ms. */
   readonly at: number;
 }
 
 export interface DelayQueue extends Waker {
-  /** When `takeDue` next has something to give, epoch ms; undefined when no wake waits. */
+  /** When the next wake is visible, epoch ms; undefined without a waiting wake. */
   nextAt(): number | undefined;
-  /** All wakes due now, the earliest first. They come again after `visibilityMs` unless acknowledged. */
+  /** Takes all wakes due now, the earliest first. Unacknowledged ones are visible again after `visibilityMs`. */
   takeDue(visibilityMs: number): readonly Wake[];
   acknowledge(wakes: readonly Wake[]): Promise<void>;
 }
@@ -27,8 +27,8 @@ export interface DelayQueue extends Waker {
 const wakeSchema = z.object({ wakeId: z.string(), at: z.number() });
 
 /**
- * The wake queue in this process: at least once, in no promised order, to the millisecond and for
- * any delay. Wakes outlive the process; those taken and not acknowledged come again at the start.
+ * The wake queue of a local run: at-least-once, without a guaranteed order, exact to the millisecond, for
+ * any delay. Wakes survive the process; taken and unacknowledged ones are visible again at the next start.
  */
 export const openDelayQueue = async (options: DelayQueueOptions): Promise<DelayQueue> => {
   const { map, clock, random } = options;

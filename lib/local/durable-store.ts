@@ -5,18 +5,18 @@ export type MapChange =
   | { readonly kind: "put"; readonly key: string; readonly value: JsonValue }
   | { readonly kind: "delete"; readonly key: string };
 
-/** What one local adapter must not forget. The adapter keeps its state in memory and reads once. */
+/** Persistent state of one local adapter. The adapter reads it once and then works in memory. */
 export interface DurableMap {
-  /** Everything that is stored, in the order of the keys. */
+  /** All entries, sorted by key. */
   load(): Promise<readonly (readonly [key: string, value: unknown])[]>;
   /**
-   * All changes or none. Resolves when they outlive the death of this process, by kill -9 too. A power
-   * cut takes back deletions alone: changes that put a value outlive it with all that came before.
+   * Writes all changes or none. Resolves when they survive the end of this process, also by kill -9. Changes
+   * that put a value survive a power cut, with all earlier changes; mere deletions may not.
    */
   write(changes: readonly MapChange[]): Promise<void>;
 }
 
-/** One place that holds several maps, each under its own name. */
+/** A store of several maps by name. */
 export interface DurableStore {
   map(name: string): DurableMap;
   close(): Promise<void>;
@@ -28,8 +28,8 @@ const DIGITS = 20;
 const PER_MILLISECOND = 1_000_000n;
 
 /**
- * The number after `previous`, in 20 digits as SQS writes it, so that numbers sort as text.
- * It follows the clock: so it keeps growing over a restart after which no former number is left.
+ * The number after `previous`, in 20 digits as in SQS, so that numbers sort as text. It follows the clock,
+ * so that it grows over a restart even if no earlier number is stored.
  */
 export const nextSequence = (previous: string | undefined, nowMs: number): string => {
   const byClock = BigInt(Math.floor(nowMs)) * PER_MILLISECOND;
@@ -38,7 +38,7 @@ export const nextSequence = (previous: string | undefined, nowMs: number): strin
 };
 
 const createMemoryMap = (): DurableMap => {
-  // Kept as text, as on disk, so that no caller shares an object with the store.
+  // Values are text, as on disk, so that no caller shares an object with the store.
   const texts = new Map<string, string>();
   return {
     load: async () =>
@@ -54,7 +54,7 @@ const createMemoryMap = (): DurableMap => {
   };
 };
 
-/** Maps that live as long as this store: adapters may be opened on it again, another process may not. */
+/** Maps in memory: adapters of this process may open them again. */
 export const createMemoryStore = (): DurableStore => {
   const maps = new Map<string, DurableMap>();
   return {
@@ -70,8 +70,7 @@ export const createMemoryStore = (): DurableStore => {
 };
 
 /**
- * Maps in one LevelDB. What was deleted is in no file any more after a close, and after the next
- * opening where there was none.
+ * Maps in one LevelDB. A close removes deleted values from the files; after a crash, the next opening does.
  *
  * @throws Error with code LEVEL_DATABASE_NOT_OPEN when another process has the folder open
  */

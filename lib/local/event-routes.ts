@@ -13,7 +13,7 @@ import { LOCAL_SENDER } from "./aws-events.ts";
 import type { BusEvent, BusHandler, LocalBus, PutEvent } from "./local-bus.ts";
 import type { RuleOutcome } from "./put-request.ts";
 
-/** Both buses of our own AWS account: Skyhook's, and the one where AWS services put their events. */
+/** Both buses of Skyhook's AWS account: its own, and the default bus with the events of AWS services. */
 export interface Buses {
   readonly bus: LocalBus;
   readonly defaultBus: LocalBus;
@@ -23,18 +23,18 @@ export interface Buses {
 const patternOf = (source: JsonObject): EventPattern => {
   const read = readPattern(source);
   if (read.kind === "valid") return read.pattern;
-  throw new Error(`no event pattern: ${read.problems.map(({ rule }) => rule).join("; ")}`);
+  throw new Error(`invalid event pattern: ${read.problems.map(({ rule }) => rule).join("; ")}`);
 };
 
-/** As infra/event-rules.cjs has it: our own events are ours only if they are of our AWS account. */
+/** The pattern of infra/event-rules.cjs: Skyhook's own events have to come from its own AWS account. */
 const reactionPattern = ({ when }: Reaction, eventSource: string): EventPattern => {
   const [only] = Array.isArray(when.source.source) ? when.source.source : [];
   return only === eventSource ? patternOf({ ...when.source, account: [LOCAL_SENDER] }) : when;
 };
 
-/** A rule of a bus whose target is the queue of intake. */
+/** A rule of a bus with the queue of intake as target. */
 interface IntakeRule {
-  /** The name of the reaction; absent for the rule of events that ask for a command themselves. */
+  /** Name of the reaction; absent for the rule of `CommandRequested` and `TaskFollowRequested`. */
   readonly reaction?: string;
   readonly onDefaultBus: boolean;
   readonly pattern: EventPattern;
@@ -60,7 +60,7 @@ const intakeRules = (options: {
   ];
 };
 
-/** What a rule sends to intake. */
+/** The call that a rule sends to intake. */
 const intakeCall = ({ reaction }: IntakeRule, event: BusEvent): unknown =>
   reaction === undefined ? event : { reaction, event };
 
@@ -72,7 +72,7 @@ const subscriberPattern = (awsAccount: string, eventSource: string): EventPatter
     detail: { metadata: { sender: [awsAccount] } },
   });
 
-/** As infra/event-rules.cjs: the events of each other AWS account's commands go to its bus. */
+/** AWS accounts with a bus for the event, as in infra/event-rules.cjs: each gets events of its own commands. */
 const forwardedTo = (
   event: BusEvent,
   options: { readonly awsAccounts: readonly AwsAccount[]; readonly eventSource: string },
@@ -85,7 +85,7 @@ const forwardedTo = (
     )
     .map(({ id }) => id);
 
-/** What the ways of events are made of. It is asked for each event, so that another one takes effect. */
+/** Configuration of the routes; `replace` changes it for the next event. */
 interface RouteConfig {
   readonly accounts: AccountsConfig;
   readonly reactions: readonly Reaction[];
@@ -94,35 +94,35 @@ interface RouteConfig {
 export interface EventRoutesOptions extends Pick<IntakeDeps, "access" | "eventSource"> {
   readonly buses: Buses;
   readonly first: RouteConfig;
-  /** Puts what a rule sends into the queue of intake. */
+  /** Sends the call of a rule to the queue of intake. */
   readonly send: (call: unknown) => Promise<void>;
 }
 
 type ForwardHandler = (awsAccount: string, event: BusEvent) => Promise<void>;
 
-/** The ways of events between AWS accounts, as rules and policies make them in the cloud. */
+/** Routes of events between AWS accounts, as rules and policies define them in the cloud. */
 export interface EventRoutes {
-  /** Begins to route events. To be called once, after the subscribers that print events. */
+  /** Starts to route events. Call it once, after the subscribers that print events. */
   connect(): void;
   /**
    * Puts an event on Skyhook's bus, or on the default one of our own AWS account.
-   * @throws PutRefused when the bus's policy does not let that AWS account do so
+   * @throws PutRefused when the policy of the bus denies it to that AWS account
    */
   put(event: PutEvent, onDefaultBus?: boolean): Promise<BusEvent>;
   /**
-   * Says what each reaction makes of an event on that bus, and the event itself if it asks for a command.
-   * What only the ledger knows, such as an id that is in use, is not in it.
+   * Reports the outcome of each reaction for an event on that bus, and of the event itself if it is a
+   * request. Checks that need the ledger, such as a reused id, are not included.
    */
   outcomesOf(event: BusEvent, onDefaultBus?: boolean): readonly RuleOutcome[];
-  /** The handler gets what the rule for that AWS account sends to its bus. */
+  /** Subscribes to the events that the rule of that AWS account sends to its bus. */
   subscribeAs(awsAccount: string, handler: BusHandler): void;
-  /** As `subscribeAs`, for all AWS accounts, also those that a later config names. */
+  /** As `subscribeAs`, for all AWS accounts, also those of a later config. */
   subscribeToForwarded(handler: ForwardHandler): void;
-  /** Takes the rules and policies of another config, for the next event. */
+  /** Replaces the rules and policies for the next event. */
   replace(config: RouteConfig): void;
 }
 
-/** The bus does not take an event of this AWS account. */
+/** The policy of a bus refuses an event of this AWS account. */
 export class PutRefused extends Error {
   override readonly name = "PutRefused";
 }
@@ -157,7 +157,7 @@ const outcomeOf = (
   return { kind: "rejected", rule: name, commandId, reason, problems: [...problems] };
 };
 
-/** To be connected before the buses start, so that no stored event is missed. */
+/** Call `connect` before the buses start, so that no stored event is missed. */
 export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
   const { buses, access, eventSource, send } = options;
   const withRules = (config: RouteConfig) => ({
@@ -168,7 +168,7 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
   const handlers: ForwardHandler[] = [];
 
   /** Sends an event to the queue of intake once for each rule that it matches, as EventBridge does. */
-  const leadToIntake = async (event: BusEvent, onDefaultBus: boolean): Promise<void> => {
+  const sendToIntake = async (event: BusEvent, onDefaultBus: boolean): Promise<void> => {
     for (const rule of current.rules) {
       if (unfitOf(rule, event, onDefaultBus).length === 0) await send(intakeCall(rule, event));
     }
@@ -180,25 +180,28 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
     }
   };
 
-  /** As infra/event-bus.cjs has it. */
+  /** Why the policy of infra/event-bus.cjs refuses the event; undefined when it does not. */
   const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
     if (source === eventSource) {
-      return `source ${eventSource} is Skyhook's own; put the event under another source, or see what a reaction makes of it: skyhook reactions test`;
+      return `source ${eventSource} is reserved for Skyhook's own events; use another source, or try the event with: skyhook reactions test`;
     }
     if (source.startsWith("aws.") && !onDefaultBus && account === LOCAL_SENDER) {
-      return "AWS services put their events on the default bus (--bus default)";
+      return "events of AWS services arrive on the default bus; add --bus default";
     }
     if (account === LOCAL_SENDER) return undefined;
-    if (onDefaultBus) return "the default bus takes events of our own AWS account only";
+    if (onDefaultBus)
+      return "the default bus accepts only events of Skyhook's own AWS account; leave out --bus default";
     const { awsAccounts, organization } = current.accounts;
     const isKnown = organization !== undefined || awsAccounts.some(({ id }) => id === account);
-    return isKnown ? undefined : `AWS account ${account} may put no events: see aws_accounts`;
+    return isKnown
+      ? undefined
+      : `AWS account ${account} may not put events; add it to aws_accounts in the accounts file`;
   };
 
   return {
     connect() {
-      buses.bus.subscribe((event) => leadToIntake(event, false));
-      buses.defaultBus.subscribe((event) => leadToIntake(event, true));
+      buses.bus.subscribe((event) => sendToIntake(event, false));
+      buses.defaultBus.subscribe((event) => sendToIntake(event, true));
       buses.bus.subscribe(forward);
     },
     async put(event, onDefaultBus = false) {

@@ -38,11 +38,11 @@ const putting = (record: FifoRecord): MapChange => ({
 
 const deleting = (record: FifoRecord): MapChange => ({ kind: "delete", key: keyOf(record) });
 
-/** What a FIFO queue holds. Both kinds of messages are in the order of sending. */
+/** State of a FIFO queue. Messages and dead letters are in the order of sending. */
 interface FifoState {
   readonly messages: Map<string, StoredMessage>;
   readonly deadLetters: Map<string, BuriedMessage>;
-  /** Until when (epoch ms) an id is a duplicate, the first to end first. */
+  /** End of the deduplication of an id, epoch ms; the earliest first. */
   readonly duplicatesUntil: Map<string, number>;
 }
 
@@ -66,22 +66,23 @@ const loadFifoState = async (map: DurableMap): Promise<FifoState> => {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** SQS takes 1 to 128 ASCII letters, digits and punctuation marks as a group or deduplication id. */
+/** A group or deduplication id of SQS: 1 to 128 ASCII letters, digits and punctuation marks. */
 const ID = /^[!-~]{1,128}$/;
 
-/** What SQS takes as a body: the characters that XML 1.0 allows, and at least one of them. */
+/** A message body of SQS: at least one character, and only those that XML 1.0 allows. */
 const BODY = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]+$/u;
 
 /**
- * Why SQS would refuse the message; undefined when it would not.
+ * Why SQS would refuse the message; undefined when it would accept it.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
  */
 export const refusalOfMessage = (message: CommandMessage): string | undefined => {
-  if (!ID.test(message.groupId)) return "the group id is not 1 to 128 ASCII letters and marks";
+  if (!ID.test(message.groupId))
+    return "the group id must be 1 to 128 ASCII letters, digits or punctuation marks";
   if (!ID.test(message.deduplicationId)) {
-    return "the deduplication id is not 1 to 128 ASCII letters and marks";
+    return "the deduplication id must be 1 to 128 ASCII letters, digits or punctuation marks";
   }
-  if (!BODY.test(message.body)) return "the body is empty or has a character SQS does not take";
+  if (!BODY.test(message.body)) return "the body is empty, or has a character that SQS refuses";
   if (Buffer.byteLength(message.body) > MAX_BODY_BYTES) return "the body is larger than 1 MiB";
   return undefined;
 };
@@ -92,11 +93,11 @@ export interface FifoQueueOptions {
   readonly map: DurableMap;
   readonly clock: Clock;
   readonly random: Random;
-  /** A message received this often and not acknowledged becomes a dead letter. */
+  /** Number of receives after which an unacknowledged message becomes a dead letter. */
   readonly maxReceiveCount: number;
 }
 
-/** A message as a Lambda event source hands it on; every attribute is text, as in SQS. */
+/** A message as a Lambda event source delivers it; every attribute is text, as in SQS. */
 export interface ReceivedMessage {
   readonly messageId: string;
   readonly receiptHandle: string;
@@ -114,20 +115,20 @@ export interface ReceivedMessage {
 
 export interface FifoQueue extends CommandQueue {
   /**
-   * At most `maxMessages`, in the order of sending, invisible from now on for `visibilityMs`.
-   * Several messages of one group may come together; while one of a group is invisible, later
-   * calls hand out none of that group.
+   * Receives at most `maxMessages`, in the order of sending, and makes them invisible for `visibilityMs`.
+   * One call may return several messages of a group. While one of a group is invisible, later calls return
+   * none of that group.
    */
   receive(maxMessages: number, visibilityMs: number): Promise<readonly ReceivedMessage[]>;
-  /** Removes the message, unless its visibility ran out (`stale`): it is or will be handed out again. */
+  /** Removes the message. `stale`: its visibility timeout has passed, so it is delivered again. */
   acknowledge(receiptHandle: string): Promise<"acknowledged" | "stale">;
-  /** Whether a message with this id waits or is being handled. */
+  /** Whether a message with this deduplication id waits or is being handled. */
   holds(deduplicationId: string): boolean;
-  /** In the order of their sending. */
+  /** All dead letters, in the order of sending. */
   deadLetters(): readonly BuriedMessage[];
   /**
-   * Makes a dead letter a new message of its group, received by nobody, and takes it from the dead
-   * letters: both or neither.
+   * Redrives a dead letter: removes it and adds a new message in its group with no receives. Both or
+   * neither happens.
    */
   takeBack(messageId: string): Promise<"taken-back" | "gone">;
   removeDeadLetter(messageId: string): Promise<"removed" | "gone">;
@@ -154,10 +155,10 @@ const toReceived = (message: StoredMessage, flight: Flight): ReceivedMessage => 
 });
 
 /**
- * An SQS FIFO queue in this process, with redrive to dead letters, and without retention.
+ * An SQS FIFO queue in this process, with dead letters and without a retention limit.
  *
- * Messages outlive the process, with their receive counts; visibility does not: whatever was in
- * flight is visible at the next start, because its only consumer died with the queue.
+ * Messages and their receive counts survive the process. Visibility does not: messages in flight are visible
+ * at the next start, because their only consumer ended with the queue.
  */
 export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueue> => {
   const { map, clock, random } = options;
@@ -178,7 +179,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     for (const [id] of ended) duplicatesUntil.delete(id);
   };
 
-  /** @param also is written with the message, or neither is */
+  /** @param also changes to write together with the message: all or none */
   const store = async (
     { body, groupId, deduplicationId }: CommandMessage,
     also: readonly MapChange[],
@@ -211,7 +212,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     if (!duplicatesUntil.has(message.deduplicationId)) await store(message, []);
   };
 
-  /** The messages that nothing holds back, in order. */
+  /** Messages of groups without a message in flight, in order. */
   const available = (): readonly StoredMessage[] => {
     const all = [...messages.values()];
     const held = new Set(
@@ -232,7 +233,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     for (const each of buried) deadLetters.set(each.sequence, each);
   };
 
-  /** Runs nothing else meanwhile, so that two who want the same dead letter get it once. */
+  /** Runs nothing else meanwhile, so that only one of two concurrent callers gets a dead letter. */
   const withDeadLetter = <T>(
     messageId: string,
     work: (found: BuriedMessage) => Promise<T>,
@@ -259,7 +260,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
         firstReceivedAt: message.firstReceivedAt ?? now,
       }));
     if (received.length === 0) return [];
-    // The count is durable before the work starts, so a message that kills its consumer gets buried.
+    // The count is durable before the work starts, so a message that crashes its consumer becomes a dead letter.
     await map.write(received.map(putting));
     return received.map((message) => {
       const flight = { receiptHandle: random.uuid(), visibleAt: now + visibilityMs };
@@ -272,7 +273,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
   return {
     async send(message) {
       const refusal = refusalOfMessage(message);
-      if (refusal !== undefined) throw new Error(`the queue takes no such message: ${refusal}`);
+      if (refusal !== undefined) throw new Error(`the queue refuses the message: ${refusal}`);
       await oneAtATime(() => add(message));
     },
     receive: (maxMessages, visibilityMs) => oneAtATime(() => handOut(maxMessages, visibilityMs)),
@@ -293,7 +294,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     deadLetters: () => [...deadLetters.values()].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
     takeBack: (messageId) =>
       withDeadLetter(messageId, async (found) => {
-        // A new id: its own may be one that the queue still drops.
+        // A new id, because the queue may still drop the old one as a duplicate.
         await store({ ...found, deduplicationId: random.uuid() }, [deleting(found)]);
         return "taken-back" as const;
       }),

@@ -9,7 +9,7 @@ const isMissing = (error: unknown): boolean =>
   "code" in error &&
   (error.code === "ENOENT" || error.code === "ENOTDIR");
 
-/** A config in a file, which people edit while it is watched. */
+/** A config file on disk, which people edit during a run. */
 export const createFileConfigSource = (path: string): ConfigSource => ({
   name: path,
   async read() {
@@ -23,14 +23,14 @@ export const createFileConfigSource = (path: string): ConfigSource => ({
   },
 });
 
-/** Short enough that an edit seems to take effect at once. */
+/** Short enough that an edit seems to take effect immediately. */
 const CHECK_MS = 300;
-/** As Lambda does with an event whose function failed, only sooner. */
+/** Pause before a retry; shorter than Lambda's for a failed asynchronous call. */
 const RETRY_MS = 10_000;
 
 /**
- * Reads a file only when two checks in a row see the same: editors write in several steps, or remove
- * the old file before the new one is there, and half a list would be taken for the whole.
+ * Returns a file only when two checks in a row see the same content. Editors write in several steps, or
+ * remove the old file before the new one exists; a partial list must not count as the whole.
  */
 export const createSteadySource = (source: ConfigSource, clock: Clock): ConfigSource => ({
   name: source.name,
@@ -46,16 +46,16 @@ export const createSteadySource = (source: ConfigSource, clock: Clock): ConfigSo
 });
 
 export interface FileWatchOptions {
-  /** A steady one. */
+  /** A source made by `createSteadySource`. */
   readonly source: ConfigSource;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called with the version that is there, undefined when there is none; again if it rejects. */
+  /** Called with the current version, undefined without a file; called again after a rejection. */
   readonly onVersion: (version: string | undefined) => Promise<void>;
 }
 
-/** Reports the present version and every later one. Resolves when the signal aborts. */
+/** Reports the current version and every later one. Resolves when the signal aborts. */
 export const watchFile = async (options: FileWatchOptions): Promise<void> => {
   const { source, clock, log, signal, onVersion } = options;
   let handled: { readonly version: string | undefined } | undefined;
@@ -71,7 +71,7 @@ export const watchFile = async (options: FileWatchOptions): Promise<void> => {
     try {
       await check();
     } catch (error) {
-      log.warn("config not handled, it is tried again", {
+      log.warn("config file not handled, retrying in 10 seconds", {
         source: source.name,
         errorMessage: error instanceof Error ? error.message : String(error),
       });

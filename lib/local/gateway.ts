@@ -32,23 +32,23 @@ const refuse = (
 ): Response => context.json({ error }, status);
 
 /**
- * The body of a request that changes something. A page in a browser can send a form to this address,
- * but not this content type.
- * @returns the refusal when it is none
+ * Reads the body of a request that changes something. The content type protects against forms of web pages,
+ * which a browser could send to this address.
+ * @returns the body, or the response that refuses it
  */
 const readBody = async (context: Context): Promise<string | Response> => {
   if (!context.req.header("content-type")?.startsWith("application/json")) {
     return refuse(context, 415, "content-type must be application/json");
   }
-  const tooLarge = () => refuse(context, 413, "at most 256 KiB");
-  // Answers before it reads, so that the sender is still there for the answer.
+  const tooLarge = () => refuse(context, 413, "the body is larger than 256 KiB");
+  // Answers before it reads the body, while the sender still reads the response.
   if (Number(context.req.header("content-length")) > MAX_BODY_BYTES) return tooLarge();
   const { text, isWhole } = await readText(context.req.raw, MAX_BODY_BYTES);
   if (!isWhole) return tooLarge();
-  return text === "" ? refuse(context, 400, "not a request") : text;
+  return text === "" ? refuse(context, 400, "the body is empty; send a JSON object") : text;
 };
 
-/** Finishes the lane and the event of a command that an operator has just ended; the poller repairs failures. */
+/** Hands over the lane and publishes the event of a command that an operator has just ended. */
 const finish = async (deps: CommandDeps, key: string): Promise<void> => {
   const command = (await commands.read(deps.ledger, key))?.value;
   if (!command || !isEnded(command) || command.state.settled) return;
@@ -56,7 +56,7 @@ const finish = async (deps: CommandDeps, key: string): Promise<void> => {
   try {
     await finishCommand(own, command);
   } catch (error) {
-    own.log.warn("end not finished, the poller goes on with it", errorFields(error));
+    own.log.warn("end not finished, the poller continues it", errorFields(error));
   }
 };
 
@@ -81,7 +81,12 @@ export const createOperatorRoutes = (deps: CommandDeps): Hono => {
     const body = await readBody(context);
     if (typeof body !== "string") return body;
     const verdict = verdictSchema.safeParse(parseJson(body));
-    if (!verdict.success) return refuse(context, 400, "not a verdict: applied, and a short note");
+    if (!verdict.success)
+      return refuse(
+        context,
+        400,
+        "must be a JSON object with applied (true or false) and an optional short note",
+      );
     const key = keyOf(context, context.req.param("id"));
     return answer(context, key, await resolveCommand(deps, key, verdict.data));
   });
@@ -113,7 +118,12 @@ const parsed = <S extends z.ZodType>(schema: S, text: string): z.output<S> | und
 const createDeadLetterRoutes = (automation: Automation): Hono => {
   const app = new Hono();
   const letters = deadLetterDepsOf(automation);
-  const invalid = (context: Context) => refuse(context, 400, "ids: dead letters' message ids");
+  const invalid = (context: Context) =>
+    refuse(
+      context,
+      400,
+      "must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
+    );
 
   app.get("/", async (context) => context.json(await listDeadLetters(letters)));
   app.post("/redrive", async (context) => {
@@ -133,7 +143,7 @@ const createDeadLetterRoutes = (automation: Automation): Hono => {
   return app;
 };
 
-/** Kept in memory: the ledger records only so many rejections an hour, and every waiting sender gets an answer. */
+/** Rejections in memory, for waiting senders; the ledger records only a limited number an hour. */
 const MAX_REJECTIONS = 1_000;
 
 const rejectedEventSchema = z.object({
@@ -145,7 +155,7 @@ const rejectedEventSchema = z.object({
   }),
 });
 
-/** State of a request that was sent here. */
+/** State of a request to this gateway. */
 type SentRequest =
   | RequestView
   | ({ readonly kind: "rejected" } & z.output<typeof rejectedEventSchema>["data"]);
@@ -154,7 +164,7 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
   const rejections = new Map<string, SentRequest>();
   bus.subscribeToOwn(async (event) => {
     if (event["detail-type"] !== "CommandRejected") return;
-    // Anyone may have put an event of this type.
+    // Another sender may have put an event of this type.
     const rejected = rejectedEventSchema.safeParse(event.detail);
     if (!rejected.success) return;
     const { metadata, data } = rejected.data;
@@ -166,15 +176,15 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, SentReques
 };
 
 interface RequestQuery {
-  /** AWS account of the command's sender; absent: our own. */
+  /** AWS account of the command's sender; absent: Skyhook's own. */
   readonly sender: string | undefined;
-  /** Of the request, where several asked for the same command. */
+  /** Event id of the request, if several requests have the same command id. */
   readonly eventId: string | undefined;
 }
 
 /**
- * Reads the state of a request. The command under its id may be of another request: that shows once the
- * request has been handled, and rejected or not.
+ * Reads the state of a request. The command under its id may belong to another request. Only after the
+ * request is handled, its rejection shows which.
  */
 const stateOf = async (
   automation: Automation,
@@ -260,25 +270,26 @@ const createApp = (automation: Automation): Hono => {
   });
   app.get("/price-changes", async (context) => {
     const since = Date.parse(context.req.query("since") ?? "");
-    if (Number.isNaN(since)) return refuse(context, 400, "since: an instant in ISO 8601");
+    if (Number.isNaN(since))
+      return refuse(context, 400, "since: must be a time such as 2026-01-31T12:00:00Z");
     return context.json(await priceChanges(deps.ledger, jobAccount.name, since));
   });
   app.notFound((context) => refuse(context, 404, "no such path"));
   app.onError((error, context) => {
     deps.log.error("request not answered", { errorMessage: error.message });
-    return refuse(context, 500, "fault of Skyhook, its log says more");
+    return refuse(context, 500, "internal error of Skyhook; its log has the details");
   });
   return app;
 };
 
 const DEFAULT_PORT = 4747;
-/** More runs side by side than anyone has; behind them any free port will do. */
+/** Ports to try; if all are taken, any free port is used. */
 const DEFAULT_PORTS = 100;
 
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EADDRINUSE";
 
-/** Serves at the first default port that is free. */
+/** Serves at the first free default port. */
 const serveAtDefault = async (app: HttpApp): Promise<ServedService> => {
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + DEFAULT_PORTS; port++) {
     try {
@@ -291,17 +302,19 @@ const serveAtDefault = async (app: HttpApp): Promise<ServedService> => {
 };
 
 /**
- * Where the `skyhook` command reaches a local run: the command queue's way in, and the ledger's
- * answers. Listens on this machine only.
- * @param port 0 takes any free one; absent: 4747, or the next one that is free
- * @throws Error when the port that was asked for is taken
+ * Opens the HTTP interface of a local run for the `skyhook` command: requests, events, states and operator
+ * actions. Listens on 127.0.0.1 only.
+ * @param port 0 for any free port; absent: 4747, or the next free port
+ * @throws Error when the given port is taken
  */
 export const openGateway = (automation: Automation, port?: number): Promise<ServedService> => {
   const routes = createApp(automation);
   const app: HttpApp = {
     fetch: async (request) => routes.fetch(request),
-    refuseHost: () => Response.json({ error: "not a local address" }, { status: 403 }),
-    refuseUnreadable: () => Response.json({ error: "not a request" }, { status: 400 }),
+    refuseHost: () =>
+      Response.json({ error: "the Host header must be a local address" }, { status: 403 }),
+    refuseUnreadable: () =>
+      Response.json({ error: "not a readable HTTP request" }, { status: 400 }),
   };
   return port === undefined ? serveAtDefault(app) : serve(app, port);
 };

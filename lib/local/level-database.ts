@@ -2,13 +2,13 @@ import { Level } from "level";
 import { MemoryLevel } from "memory-level";
 
 declare module "level" {
-  // Of the class that the package is in Node, and not in a browser.
+  // A method of the package's class in Node, which its types for browsers lack.
   interface Level<KDefault> {
     compactRange(start: KDefault, end: KDefault): Promise<void>;
   }
 }
 
-/** Every key of a map lies between the two. */
+/** Bounds of all keys of a map. */
 const [FIRST_KEY, LAST_KEY] = ["\u0000", "\u{10ffff}"];
 
 export type LevelOperation =
@@ -16,42 +16,42 @@ export type LevelOperation =
   | { readonly type: "del"; readonly map: string; readonly key: string };
 
 interface EntryRange {
-  /** Only keys that sort before this one. */
+  /** Upper bound of the keys, exclusive. */
   readonly before?: string;
-  /** Entries at most. */
+  /** Maximum number of entries. */
   readonly limit?: number;
 }
 
-/** One LevelDB: named maps from key to text, each sorted by key. */
+/** A LevelDB with named maps from key to text, each sorted by key. */
 export interface LevelDatabase {
   get(map: string, key: string): Promise<string | undefined>;
-  /** Sorted by key; writes made after the first entry was read do not show. */
+  /** Entries sorted by key, as they were when the first one was read. */
   entries(map: string, range?: EntryRange): AsyncIterable<readonly [key: string, value: string]>;
   /**
-   * All operations or none. Resolves when they outlive the process, and, if one of them puts a value,
-   * a power cut too. A rejection leaves the outcome open until the next start.
+   * Writes all operations or none. Resolves when they survive the process and, if one of them puts a value,
+   * a power cut. After a rejection the outcome is unknown until the next start.
    */
   write(operations: readonly LevelOperation[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface LevelDatabaseOptions {
-  /** Folder, made when it is missing; undefined: in memory. */
+  /** Folder, created if missing; undefined: in memory. */
   readonly directory: string | undefined;
-  /** Aborted with the error of the first write that fails; from then on no write is tried. */
+  /** Aborted with the error of the first failed write; no write is tried after it. */
   readonly failing: AbortController;
 }
 
-/** The form of abstract-level's sublevels, which data folders have from the beginning. */
+/** Key format of abstract-level's sublevels, which all data folders have. */
 const fullKey = (map: string, key: string): string => `!${map}!${key}`;
 const END_OF_MAP = '"';
 
 /**
- * LevelDB keeps deleted and replaced values in its files until it compacts them, which may take days.
- * Compacts them now.
+ * Compacts the files now. LevelDB keeps deleted and replaced values in them until it compacts, which may
+ * take days.
  */
 const eraseTraces = async (level: Level<string, string>): Promise<void> => {
-  // The first compaction only writes what is in memory into a file, deleted or not.
+  // The first compaction only writes entries from memory to a file, deleted ones included.
   await level.compactRange(FIRST_KEY, LAST_KEY);
   // LevelDB rewrites a file only together with a newer one that overlaps it.
   await level.batch([FIRST_KEY, LAST_KEY].map((key) => ({ type: "del", key })));
@@ -59,8 +59,8 @@ const eraseTraces = async (level: Level<string, string>): Promise<void> => {
 };
 
 /**
- * Gathers the writes that come while one is under way, and commits them as one. Otherwise each would
- * pay for an fsync of its own.
+ * Collects the writes that arrive during a write and commits them as one, because each commit costs an
+ * fsync.
  */
 const createGroupCommit = (
   commit: (operations: readonly LevelOperation[]) => Promise<void>,
@@ -83,9 +83,8 @@ const createGroupCommit = (
 };
 
 /**
- * Runs the write, unless one has failed before. After a write has failed, for instance on a full disk,
- * LevelDB's log may end in half a record. A later write would seem to succeed behind it, and the next
- * start would read neither.
+ * Runs a write unless an earlier one failed. After a failed write, for instance on a full disk, LevelDB's log
+ * may end in half a record. A later write would seem to succeed, but the next start could not read it.
  */
 export const writeUnlessFailed = async (
   failing: AbortController,
@@ -101,7 +100,8 @@ export const writeUnlessFailed = async (
 };
 
 /**
- * @throws Error with code LEVEL_DATABASE_NOT_OPEN when the folder cannot be opened, or is open already
+ * Opens a LevelDB.
+ * @throws Error with code LEVEL_DATABASE_NOT_OPEN when the folder cannot be opened, or is already open
  */
 export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<LevelDatabase> => {
   const { directory, failing } = options;
@@ -117,7 +117,7 @@ export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<
   const commit = (operations: readonly LevelOperation[]): Promise<void> =>
     writeUnlessFailed(failing, () => {
       const batch = toBatch(operations);
-      // A deletion acknowledges work that is done. After a power cut the work may come again.
+      // A deletion acknowledges finished work. After a power cut, that work may be repeated.
       const sync = operations.some(({ type }) => type === "put");
       return level instanceof Level ? level.batch(batch, { sync }) : level.batch(batch);
     });

@@ -2,17 +2,17 @@ import * as z from "zod";
 import { type Ledger, type LedgerItem, UnreadableItemError } from "../platform/ports/ledger.ts";
 import type { LevelDatabase, LevelOperation } from "./level-database.ts";
 
-/** DynamoDB's limits, so that a local run refuses what the deployed ledger would. */
+/** DynamoDB's limits, so that a local run refuses the same items as a deployed ledger. */
 const MAX_KEY_BYTES = 2048;
 const MAX_ITEM_BYTES = 400 * 1024;
-/** More than the names and numbers of an item's attributes take. */
+/** Upper bound for the names and numbers of an item's attributes. */
 const ATTRIBUTE_BYTES = 100;
 
 const ITEMS = "item";
 const DUE = "due";
 const EXPIRY = "expiry";
 
-/** The value is a text in a text, as in DynamoDB: nothing but a reader parses it. */
+/** The value is JSON text inside JSON, as in DynamoDB, so that only a reader parses it. */
 const storedSchema = z.object({
   version: z.number().nullable(),
   dueAt: z.number().optional(),
@@ -20,13 +20,13 @@ const storedSchema = z.object({
   text: z.string().nullable(),
 });
 
-/** An item as it is stored under its key; an item without a version or text cannot be read. */
+/** A stored item; one without version or text is unreadable. */
 export type StoredItem = z.infer<typeof storedSchema>;
 
 const INSTANT_DIGITS = 16;
 const SIGN_BIT = 1n << 63n;
 
-/** Sixteen digits that sort as the numbers do, for any number. */
+/** Sixteen hexadecimal digits that sort like the numbers. */
 const sortable = (instant: number): string => {
   const bytes = new DataView(new ArrayBuffer(8));
   bytes.setFloat64(0, instant);
@@ -37,7 +37,7 @@ const sortable = (instant: number): string => {
 
 const indexKey = (instant: number, key: string): string => `${sortable(instant)}${key}`;
 const keyInIndex = (entryKey: string): string => entryKey.slice(INSTANT_DIGITS);
-/** Behind every key of an index whose instant is this one. */
+/** Sorts after every index key of this instant. */
 const behind = (instant: number): string => indexKey(instant, "\u{10ffff}");
 
 const indexesOf = ({ dueAt, expiresAt }: Pick<StoredItem, "dueAt" | "expiresAt">) => [
@@ -48,7 +48,7 @@ const indexesOf = ({ dueAt, expiresAt }: Pick<StoredItem, "dueAt" | "expiresAt">
 const leaveIndexes = (key: string, stored: StoredItem): readonly LevelOperation[] =>
   indexesOf(stored).map(({ map, instant }) => ({ type: "del", map, key: indexKey(instant, key) }));
 
-/** Puts an item with its entries in the indexes, in place of the one that was stored, if any. */
+/** Operations that replace a stored item, if any, and its index entries. */
 export const replacing = (
   key: string,
   before: StoredItem | undefined,
@@ -82,7 +82,7 @@ const toItem = (key: string, stored: StoredItem): LedgerItem => {
   try {
     return { key, version, value: JSON.parse(text), ...rest };
   } catch {
-    // The parser's own message quotes the value, which may hold a request's secrets.
+    // The parser's message quotes the value, which may contain secrets of a request.
     throw new UnreadableItemError(`the value of ledger item ${key} is not readable JSON`);
   }
 };
@@ -90,14 +90,16 @@ const toItem = (key: string, stored: StoredItem): LedgerItem => {
 const refuseTooLarge = (key: string, text: string): void => {
   const keyBytes = Buffer.byteLength(key);
   if (keyBytes > MAX_KEY_BYTES) {
-    throw new Error(`a ledger item's key of ${keyBytes} bytes is longer than ${MAX_KEY_BYTES}`);
+    throw new Error(
+      `the key of a ledger item has ${keyBytes} bytes; at most ${MAX_KEY_BYTES} are allowed`,
+    );
   }
   if (keyBytes + Buffer.byteLength(text) + ATTRIBUTE_BYTES > MAX_ITEM_BYTES) {
     throw new Error("Item size has exceeded the maximum allowed size");
   }
 };
 
-/** Runs work on one key after the other; work on different keys runs side by side. */
+/** Serialises work on the same key; work on different keys is concurrent. */
 const createKeyLocks = () => {
   const lastOf = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
@@ -113,12 +115,12 @@ const createKeyLocks = () => {
 };
 
 export interface LevelLedger extends Ledger {
-  /** Removes every item whose `expiresAt` is before the instant. */
+  /** Removes every item with `expiresAt` before the instant. */
   removeExpired(now: number): Promise<void>;
 }
 
 /**
- * The ledger in one LevelDB, strongly consistent, the due index included: an item and its index
+ * The ledger in one LevelDB. It is strongly consistent, and so is its due index: an item and its index
  * entries change in one batch.
  */
 export const createLevelLedger = (database: LevelDatabase): LevelLedger => {

@@ -10,17 +10,17 @@ import type { Random } from "../platform/ports/random.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
 import { type DurableMap, type MapChange, nextSequence } from "./durable-store.ts";
 
-/** An event as EventBridge hands it to a target. */
+/** An event as EventBridge delivers it to a target. */
 export type BusEvent = EventBridgeEvent<string, JsonObject>;
 
-/** An event as its sender writes it; EventBridge adds what is not there. */
+/** An event as its sender writes it; EventBridge fills in missing fields. */
 export type PutEvent = Pick<BusEvent, "source" | "detail-type" | "detail"> &
   Partial<Pick<BusEvent, "account" | "id" | "time" | "region" | "resources">>;
 
 /** ISO 8601 without fractions of a second, as EventBridge writes it. */
 const eventTime = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** Adds what EventBridge adds to an event that is put, where the event does not bring it. */
+/** Fills in the fields that EventBridge adds, where the event lacks them. */
 export const stampEvent = (
   event: PutEvent,
   stamps: { readonly id: string; readonly account: string; readonly at: number },
@@ -34,7 +34,7 @@ export const stampEvent = (
   ...event,
 });
 
-/** One event that not every subscriber has had yet. */
+/** An event that at least one subscriber has not handled yet. */
 interface BusRecord {
   readonly sequence: string;
   readonly event: BusEvent;
@@ -62,7 +62,7 @@ const puttingEvent = ({ sequence, event }: BusRecord): MapChange => ({
 });
 
 const FIRST_RETRY_MS = 1000;
-/** EventBridge gives up after a day; here an event waits for as long as its subscriber needs to be mended. */
+/** EventBridge gives up after a day; a local bus retries until the subscriber succeeds. */
 const LONGEST_RETRY_MS = 60_000;
 
 export type BusHandler = (event: BusEvent) => Promise<void>;
@@ -70,13 +70,13 @@ export type BusHandler = (event: BusEvent) => Promise<void>;
 interface EventDelivery {
   subscribe(handler: BusHandler): void;
   /**
-   * Gives the event to every subscriber of this moment, and again to those that rejected it.
-   * When the last one has resolved, `onDelivered` runs; its rejection counts as that subscriber's.
+   * Delivers the event to all current subscribers, and retries those that reject it. After the last success,
+   * `onDelivered` runs; its rejection counts as one of that subscriber.
    */
   deliver(event: BusEvent, onDelivered: () => Promise<void>): void;
   /** Resolves when nothing is left to deliver. */
   delivered(): Promise<void>;
-  /** Ends delivery; resolves when no handler runs any more. */
+  /** Ends delivery. Resolves when no handler is running. */
   stop(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ interface Subscriber {
 const retryMs = (attempt: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS);
 
-/** Hands events to subscribers: to each one after the other, a failed one again after the others. */
+/** Delivers events to each subscriber one at a time; a failed event is retried after later ones. */
 const createEventDelivery = (options: {
   readonly clock: Clock;
   readonly log: Log;
@@ -107,7 +107,7 @@ const createEventDelivery = (options: {
     const attemptOnce = async (): Promise<boolean> => {
       if (isStopped()) return false;
       try {
-        // A copy each time: handlers and their middlewares may change what they get.
+        // A copy for each attempt, because handlers and middlewares may change the event.
         await handler(structuredClone(event));
         await onHandled();
         return true;
@@ -120,7 +120,7 @@ const createEventDelivery = (options: {
       if (isDelivered || isStopped()) return;
       const retryInMs = retryMs(attempt);
       const detailType = event["detail-type"];
-      // The handler's own boundary has logged its error; this line says what becomes of the event.
+      // The handler has logged its error. This line reports the state of the event.
       log.warn("event not delivered", { eventId: event.id, detailType, attempt, retryInMs });
       await clock.sleep(retryInMs, stopping.signal);
     }
@@ -160,26 +160,26 @@ export interface LocalBusOptions {
 }
 
 export interface LocalBus extends EventBus {
-  /** The handler gets what is put here from now on; before `start`, also what is still stored. */
+  /** Subscribes to events from now on; before `start`, also to stored ones. */
   subscribe(handler: BusHandler): void;
-  /** As `subscribe`, for what we have published ourselves. */
+  /** As `subscribe`, for events that Skyhook published. */
   subscribeToOwn(handler: BusHandler): void;
-  /** As `subscribe`, for all else. */
+  /** As `subscribe`, for all other events. */
   subscribeToOthers(handler: BusHandler): void;
   /**
-   * Puts an event of any AWS account here, as that account's PutEvents or rule does.
-   * @throws Error when it is too large or cannot be stored
+   * Puts an event of any AWS account, like PutEvents or a rule of that account.
+   * @throws Error when the event is too large or cannot be stored
    */
   put(event: PutEvent): Promise<BusEvent>;
-  /** Begins to deliver. Until then whatever is published is only stored. To be called once. */
+  /** Starts delivery. Before it, events are only stored. Call it once. */
   start(): void;
-  /** Resolves when every subscriber has got whatever is published so far. */
+  /** Resolves when every subscriber has handled all events published so far. */
   delivered(): Promise<void>;
-  /** Ends delivery; resolves when no handler runs any more. What is undelivered stays stored. */
+  /** Ends delivery. Resolves when no handler is running. Undelivered events stay stored. */
   stop(): Promise<void>;
 }
 
-/** What EventBridge answers to it. */
+/** EventBridge's response to an oversized entry. */
 const TOO_LARGE: PublishOutcome = {
   kind: "failed",
   code: "ValidationException",
@@ -193,10 +193,9 @@ const failureOf = (error: unknown): PublishOutcome => ({
 });
 
 /**
- * An EventBridge bus in this process. Each subscriber gets the events one after the other in the
- * order of publishing, and at least once: an event is stored until every handler has resolved, and
- * delivered again after a restart. An event whose handler rejected is tried again later; it does
- * not hold up the events behind it.
+ * An EventBridge bus in this process. Each subscriber gets the events one at a time, in the order of
+ * publishing, at least once: an event is stored until every handler resolves, also over a restart. An event
+ * with a failed handler is retried later and does not delay the events behind it.
  */
 export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> => {
   const { map, clock, random, source } = options;
@@ -252,7 +251,8 @@ export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> 
     put: (event) =>
       oneAtATime(async () => {
         const bytes = eventBytes(event.source, event["detail-type"], JSON.stringify(event.detail));
-        if (bytes > MAX_EVENT_BYTES) throw new Error("the event is larger than EventBridge takes");
+        if (bytes > MAX_EVENT_BYTES)
+          throw new Error("the event is larger than 256 KiB, the limit of EventBridge");
         const [record] = await store([event]);
         if (!record) throw new Error("the event was not stored");
         return record.event;

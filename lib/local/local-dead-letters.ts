@@ -12,8 +12,8 @@ export interface LocalDeadLettersOptions {
 }
 
 /**
- * The dead letters of the queue in this process. To send one back is one write, so it is never in
- * both places. Who holds which is forgotten with the process.
+ * The dead letters of a local queue. A redrive is one write, so a message is never in both places. Holds
+ * end with the process.
  */
 export const createLocalDeadLetters = (options: LocalDeadLettersOptions): DeadLetters => {
   const { queue, name, clock } = options;
@@ -32,7 +32,7 @@ export const createLocalDeadLetters = (options: LocalDeadLettersOptions): DeadLe
             messageId,
             queue: name,
             body,
-            // Each event is a group of its own, which says nothing.
+            // Each message of `requests` has a group of its own, without a meaning.
             groupId: name === "requests" ? undefined : groupId,
             arrivedAt: sentAt,
             receiveCount,

@@ -9,12 +9,12 @@ import type { DataDirectory } from "./data-directory.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { createLevelLedger, replacing, type StoredItem } from "./level-ledger.ts";
 
-/** Folder of the items, in the ledger's folder, beside those of an earlier format. */
+/** Subfolder of the items. Subfolders of an earlier format may exist beside it. */
 const CURRENT = "items";
 const BUILDING = `${CURRENT}.new`;
-/** Until format 3 a DynamoDB emulator kept the ledger, in one folder for each start that was made. */
+/** Up to format 3, a DynamoDB emulator stored the ledger, in a new folder at each start. */
 const GENERATION = /^table-(\d+)$/;
-/** The emulator put every item of the table under its name and a tilde. */
+/** Range of the emulator's keys of the table. */
 const ITEMS = { gte: "item-skyhook-local~", lt: "item-skyhook-local\u007f" };
 const BATCH_SIZE = 500;
 
@@ -22,7 +22,7 @@ type LedgerData = Pick<DataDirectory, "ledger" | "raiseFormat">;
 
 const text = z.object({ S: z.string() }).transform(({ S }) => S);
 const number = z.object({ N: z.string() }).transform(({ N }) => Number(N));
-/** Of the attributes, which DynamoDB types by a letter, only the key is sure to be there. */
+/** An item of the emulator, with DynamoDB's types by letter. Only the key is certain to exist. */
 const oldItemSchema = z.object({
   pk: text,
   version: number.optional(),
@@ -44,7 +44,7 @@ const syncFile = async (path: string): Promise<void> => {
   await file.close();
 };
 
-/** Makes the folder, as it is now, outlive a power cut. Windows syncs no folders. */
+/** Syncs the folder, so that it survives a power cut. Windows cannot sync folders. */
 const syncFolder = async (folder: string): Promise<void> => {
   if (process.platform !== "win32") await syncFile(folder);
 };
@@ -78,13 +78,13 @@ const listGenerations = async (directory: string): Promise<readonly number[]> =>
     .sort((a, b) => a - b);
 
 /**
- * Copies the ledger of an earlier format, where there is one, into the present format.
+ * Copies the ledger of an earlier format, if there is one, into the current format.
  *
- * The copy is built beside and becomes the ledger by one rename. Until then the old ledger is the true
- * one, and unchanged; from then on it is not read any more. The format is raised between the two, so
- * that no earlier program can change the old ledger after the copy was made.
+ * The copy is built in another folder and becomes the ledger by one rename. Until the rename, the unchanged
+ * old ledger is authoritative; after it, the old ledger is never read. The format is raised between copy and
+ * rename, so that no earlier program can change the old ledger after the copy.
  *
- * To be called by one process at a time.
+ * Only one process at a time may call it.
  */
 const copyOldLedger = async ({ ledger: directory, raiseFormat }: LedgerData): Promise<void> => {
   await mkdir(directory, { recursive: true });
@@ -100,7 +100,7 @@ const copyOldLedger = async ({ ledger: directory, raiseFormat }: LedgerData): Pr
   await syncFolder(directory);
 };
 
-/** Removes the folders of the earlier format, and those that a killed start left half built. */
+/** Removes folders of the earlier format, and incomplete ones of a killed start. */
 const removeOldLedger = async (directory: string): Promise<void> => {
   const isLeftOver = (name: string): boolean =>
     GENERATION.test(name) || name === "building" || name === BUILDING;
@@ -112,9 +112,9 @@ const removeOldLedger = async (directory: string): Promise<void> => {
 const HOUR_MS = 60 * 60 * 1000;
 
 export interface LocalLedgerOptions {
-  /** Where the ledger is kept, one process at a time; absent: in memory. */
+  /** Folder of the ledger, for one process at a time; absent: in memory. */
   readonly data?: LedgerData | undefined;
-  /** Aborted with the error of the first write that fails. */
+  /** Aborted with the error of the first failed write. */
   readonly failing: AbortController;
   readonly clock: Clock;
   readonly log: Log;
@@ -126,9 +126,9 @@ export interface LocalLedger {
 }
 
 /**
- * The ledger of a local run. On disk an acknowledged write outlives kill -9 and power cuts. Items that
- * have expired are removed now and every hour. The ledger of an earlier format is copied, and removed
- * when this one has been closed.
+ * Opens the ledger of a local run. On disk, an acknowledged write survives kill -9 and power cuts. Expired
+ * items are removed now and every hour. A ledger of an earlier format is copied, and removed when this one
+ * closes.
  */
 export const openLocalLedger = async (options: LocalLedgerOptions): Promise<LocalLedger> => {
   const { data, failing, clock, log } = options;
@@ -143,7 +143,7 @@ export const openLocalLedger = async (options: LocalLedgerOptions): Promise<Loca
     await clock.sleep(HOUR_MS, closing.signal);
     while (!closing.signal.aborted) {
       await ledger.removeExpired(clock.now()).catch((error: unknown) => {
-        log.warn("expired ledger items not removed, next try in an hour", {
+        log.warn("expired ledger items not removed, retrying in an hour", {
           errorMessage: String(error),
         });
       });

@@ -18,20 +18,20 @@ import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import { writeUnlessFailed } from "./level-database.ts";
 import type { JobTimes } from "./scheduled-jobs.ts";
 
-/** Which provider the account `local` belongs to. */
+/** The provider of the account `local`. */
 export type ProviderChoice =
   | {
       readonly kind: "embedded";
       readonly port: number;
       readonly taskDurationMs: number;
-      /** What it starts with; a directory that has a state already is refused. */
+      /** Initial state; a directory that already has a state is refused. */
       readonly seed?: State | undefined;
-      /** What it starts with where it has no state yet; absent: the built-in state. */
+      /** Initial state of an empty directory; absent: the built-in state. */
       readonly firstState?: State | undefined;
-      /** One more key for every project; absent: a random one. */
+      /** Additional API key for every project; absent: a random one. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
-      /** Names besides those of the loopback address that a request's `Host` may have. */
+      /** Host names that a request's `Host` may have, besides those of the loopback address. */
       readonly allowedHosts?: readonly string[] | undefined;
     }
   | {
@@ -42,7 +42,7 @@ export type ProviderChoice =
       readonly canList: boolean;
     };
 
-/** A provider that commands can be sent to, with the times that fit it. */
+/** A provider for commands, with its timings. */
 export interface Provider {
   readonly baseUrl: string;
   readonly apiKey: () => Promise<string>;
@@ -51,7 +51,7 @@ export interface Provider {
   readonly ambiguityWindowMs: number;
   readonly requestsPerSecond: number;
   readonly jobTimes: JobTimes;
-  /** The embedded service's built-in key, while its state has it. It opens this run only, so it may be printed. */
+  /** Built-in key of the embedded service, while its state has it. It opens only this run, so it may be printed. */
   readonly builtInKey?: string | undefined;
   close(): Promise<void>;
 }
@@ -60,9 +60,9 @@ interface Surroundings {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Where the embedded service keeps its state, and what its keys are made of; absent: in memory. */
+  /** Folder of the embedded service's state, and the source of its keys; absent: in memory. */
   readonly data: Pick<DataDirectory, "service" | "fingerprintKey"> | undefined;
-  /** Aborted with the error of the first write to the data directory that fails. */
+  /** Aborted with the error of the first failed write to the data directory. */
   readonly failing: AbortController;
 }
 
@@ -70,13 +70,13 @@ const CONFIG_JOB_TIMES = {
   driftMs: periodMsOf("threshold-drift"),
   pricesMs: periodMsOf("price-snapshot"),
 };
-/** It lives in this process; a request that is stalled dies with its sender. */
+/** Short times, because the service runs in this process: a stalled request ends with its sender. */
 const EMBEDDED_TIMES = {
   ambiguityWindowMs: 5_000,
   requestsPerSecond: 1_000,
   jobTimes: { ...CONFIG_JOB_TIMES, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
 };
-/** As in the cloud. */
+/** Times of a deployed stage. */
 const REMOTE_TIMES = {
   ambiguityWindowMs: DEFAULT_AMBIGUITY_WINDOW_MS,
   requestsPerSecond: DEFAULT_REQUESTS_PER_SECOND,
@@ -98,7 +98,7 @@ const openEmbedded = async (
     if (data !== undefined && choice.seed !== undefined && (await store.load()).size > 0) {
       throw new DataDirectoryError(
         data.service,
-        "has a state already, which a seed would not change",
+        "already has a state; start without --seed, or use another folder",
       );
     }
     const apiKey = choice.apiKey ?? random.uuid();
@@ -116,7 +116,7 @@ const openEmbedded = async (
       requestsPerSecond: choice.requestsPerSecond,
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
-        log.error("fault of the service", { requestId, errorMessage: error.message }),
+        log.error("internal error of the service", { requestId, errorMessage: error.message }),
     });
     const served = await serve(service, choice.port, choice.allowedHosts);
     closing.add(() => served.close());
@@ -135,7 +135,7 @@ const openEmbedded = async (
   }
 };
 
-/** Starts the embedded service, or points at a provider elsewhere. */
+/** Starts the embedded service, or uses a remote provider. */
 export const openProvider = async (
   choice: ProviderChoice,
   surroundings: Surroundings,

@@ -8,16 +8,18 @@ const putSchema = z.object({
   source: z.string().min(1).max(256),
   "detail-type": z.string().min(1).max(128),
   detail: z.record(z.string(), z.json()),
-  /** The AWS account that puts it; absent: our own. */
+  /** AWS account that puts the event; absent: Skyhook's own. */
   account: z
     .string()
-    .regex(/^\d{12}$/, { error: "an AWS account id of 12 digits" })
+    .regex(/^\d{12}$/, { error: "must be an AWS account id of 12 digits" })
     .optional(),
   id: z.string().min(1).max(63).optional(),
   time: z.iso.datetime().optional(),
   region: z.string().min(1).max(64).optional(),
   resources: z.array(z.string()).optional(),
-  bus: z.literal("default", { error: "default, or absent for Skyhook's own" }).optional(),
+  bus: z
+    .literal("default", { error: "must be default, or left out for Skyhook's own bus" })
+    .optional(),
 });
 
 const problemSchema = z.object({ path: z.string(), rule: z.string() });
@@ -26,7 +28,7 @@ const ruleOutcomeSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("no-match"),
     rule: z.string(),
-    /** Fields of the event on which it does not match; `bus` for an event on the other bus. */
+    /** Fields of the event that do not match; `bus` for an event on the other bus. */
     unfit: z.array(z.string()),
   }),
   z.object({ kind: z.literal("command"), rule: z.string(), commandId: z.string() }),
@@ -39,10 +41,10 @@ const ruleOutcomeSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** What a rule makes of an event: a reaction by its name, or the detail-type that asks for a command. */
+/** Outcome of a rule for an event. `rule` is the name of a reaction, or the detail-type of a request. */
 export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
 
-/** The answer to an event that was put, as JSON. */
+/** JSON response to a put event. */
 export const putAnswerSchema = z.object({
   id: z.string(),
   /** AWS account of the event, and so the sender of its commands. */
@@ -56,7 +58,7 @@ export type PutReading =
   | { readonly kind: "valid"; readonly event: PutEvent; readonly onDefaultBus: boolean }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };
 
-/** Checks an event as people write it, or as it came out of another bus. */
+/** Checks an event that a person wrote, or that another bus delivered. */
 export const checkPut = (json: unknown): PutReading => {
   const tooMuch = sizeProblems(json);
   if (tooMuch.length > 0) return { kind: "invalid", problems: tooMuch };

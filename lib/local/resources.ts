@@ -34,26 +34,26 @@ import { openLocalLedger } from "./local-ledger.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { createWakeSignal, type WakeSignal } from "./triggers.ts";
 
-/** What is counted is also in events and in the log, where the person who runs it sees it. */
+/** Metrics of a local run are not kept: its events and its log show the same facts. */
 export const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
 
 type Ports = Pick<AccountPorts, "ledger" | "bus" | "clock" | "random" | "log" | "environment">;
 
-/** The accounts of a local run, as the config in effect has them. */
+/** The accounts of a local run by the config in effect. */
 interface LocalAccounts {
   readonly config: AccountsConfig;
   /** Follows the config. */
   readonly access: Access;
   accountOf(name: string): Account | undefined;
   /**
-   * Takes another config. An account stays as it is, with its permits, its pause and its key, while the
-   * settings of its requests do; rights alone change none of them.
-   * @throws Error naming an account that has no provider or no key; the config from before stays
+   * Replaces the config. An account keeps its permits, pause and key if the settings of its requests stay
+   * the same; changed rights do not affect them.
+   * @throws Error naming an account without provider or key; the earlier config stays in effect
    */
   replace(config: AccountsConfig): void;
 }
 
-/** The settings that an open account goes by: all but who may do what with it. */
+/** The settings of an account's requests: all but rights and deadlines. */
 const requestSettings = (settings: AccountSettings): Partial<AccountSettings> => {
   const { senders, operations, projects, deadlinesMs, ...rest } = settings;
   return rest;
@@ -64,7 +64,7 @@ interface OpenAccount {
   readonly account: Account | undefined;
 }
 
-/** Opens the accounts of a local run; those that name no provider are at the run's own. */
+/** Opens the accounts of a local run; accounts without a base URL use the provider of the run. */
 const openLocalAccounts = (
   first: AccountsConfig,
   provider: Provider,
@@ -77,7 +77,7 @@ const openLocalAccounts = (
         ...ports,
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         metrics: countedNowhere,
-        // Made when a key is read: most runs have no AWS at hand.
+        // The client is created when a key is read, because most runs have no AWS credentials.
         secrets: {
           read: (reference) =>
             createSsmSecrets({ client: createAwsClient(SSMClient) }).read(reference),
@@ -125,16 +125,16 @@ const openLocalAccounts = (
   };
 };
 
-/** What a local run opens. */
+/** Options of a local run. */
 export interface ResourceOptions {
   readonly provider: ProviderChoice;
-  /** Who may use which account; absent: our own AWS account the run's provider. */
+  /** Accounts and rights; absent: one account at the run's provider, for Skyhook's own AWS account. */
   readonly accounts?: AccountsConfig | undefined;
-  /** Where keys are that the accounts name as `environment`. */
+  /** Environment variables, for accounts with a key in one (`environment`). */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where everything is kept across runs; absent: in memory. */
+  /** Data directory; absent: in memory. */
   readonly directory: string | undefined;
-  /** `source` of every event that goes out. */
+  /** `source` of every published event. */
   readonly eventSource: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -142,7 +142,7 @@ export interface ResourceOptions {
 }
 
 interface Queues extends Buses {
-  /** A standard queue in the cloud. Here each of its messages has a group of its own. */
+  /** A standard queue in the cloud. Here each message has a group of its own. */
   readonly requestQueue: FifoQueue;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
@@ -168,7 +168,7 @@ const openQueues = async (options: ResourceOptions, store: DurableStore): Promis
   }),
 });
 
-/** The ports of the queues, which notify the triggers of everything that is sent. */
+/** Ports of the queues that notify the triggers of each sent message. */
 const notifying = (
   { commandQueue, wakeQueue }: Queues,
   wakeSignal: WakeSignal,
@@ -188,10 +188,9 @@ const notifying = (
 });
 
 /**
- * Opens everything that the functions of a run stand on, and how it is closed again: the ledger, queues and
- * buses of a stage, the provider, and the accounts at it.
- * @param failing aborted with the error of the first write to the data directory that fails
- * @throws DataDirectoryError when the data directory cannot be used, for instance by a second run
+ * Opens the resources of a local run: ledger, queues, buses, provider and accounts. `close` closes them.
+ * @param failing aborted with the error of the first failed write to the data directory
+ * @throws DataDirectoryError when the data directory cannot be used, for instance in a second run
  * @throws Error with code EADDRINUSE when a port is taken, or naming an account without provider or key
  */
 export const openResources = async (options: ResourceOptions, failing: AbortController) => {
@@ -204,7 +203,7 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
       : createMemoryStore();
     closing.add(() => store.close());
     const queues = await openQueues(options, store);
-    // Under the lock that the opened messages are.
+    // The open message store is the lock of the data directory, so the ledger opens after it.
     const { ledger, close } = await openLocalLedger({ data, failing, clock, log });
     closing.add(close);
     const surroundings = { clock, random, log, data, failing };
@@ -216,11 +215,11 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
       ledger,
       bus: queues.bus,
     });
-    // As in the cloud, where the packaging takes the first account for the scheduled jobs.
+    // Scheduled jobs use the first account, as a packaged stage does by default.
     const [jobSettings] = accounts.config.accounts;
     const jobAccount = jobSettings && accounts.accountOf(jobSettings.name);
-    if (!jobAccount) throw new Error("there is no account");
-    // The data directory is open in this process only, so the holder of any lease is gone.
+    if (!jobAccount) throw new Error("the accounts file has no account");
+    // Only this process has the data directory open, so no lease has a living holder.
     await breakLease(ledger, POLLER_LEASE);
     await breakLease(ledger, thresholdsLease(jobAccount.name));
     await breakLease(ledger, aiTasksLease(jobAccount.name));
@@ -236,7 +235,7 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
       jobSettings,
       /** The account of the scheduled jobs, the same for the whole run. */
       jobAccount,
-      /** Who may use which account where no accounts file says so. */
+      /** Accounts and rights of a run without an accounts file. */
       ownConfig,
       fingerprintKey: data?.fingerprintKey ?? random.uuid(),
       close: closing.close,

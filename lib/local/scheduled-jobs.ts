@@ -7,19 +7,19 @@ import { quietAfter } from "./closing.ts";
 import { watchFile } from "./file-watch.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 
-/** Which jobs a local run does. */
+/** The configured jobs of a local run. */
 export interface JobChoice {
   readonly thresholdsFile?: string | undefined;
   readonly watchlistFile?: string | undefined;
-  /** Which AI tasks are watched; absent: none. */
+  /** AI tasks to watch; absent: none. */
   readonly aiTasks?: "all" | "transcription" | "content-moderation" | undefined;
 }
 
-/** How often the schedules call. */
+/** Periods of the schedules. */
 export interface JobTimes {
   readonly driftMs: number;
   readonly pricesMs: number;
-  /** Two snapshots within this time are one run. */
+  /** Two snapshots in one such period count as one run. */
   readonly pricePeriodMs: number;
   readonly aiTasksMs: number;
 }
@@ -32,15 +32,15 @@ export interface ScheduledJobsOptions {
 }
 
 export interface ScheduledJobs {
-  /** Runs a job as its schedule does; resolves when it has ended. */
+  /** Runs a job once, as its schedule does. Resolves when it has ended. */
   run(name: JobName): Promise<JobRun>;
-  /** Calls the snapshot as its schedule does; without a watchlist nothing happens. */
+  /** Takes a snapshot as the schedule does; does nothing without a watchlist. */
   snapshotPrices(): Promise<void>;
-  /** Lets running jobs end; resolves when they have. */
+  /** Ends the schedules. Resolves when all running jobs have ended. */
   stop(): Promise<void>;
 }
 
-/** A bus that keeps what is published through it. */
+/** A bus that also collects its published events. */
 const recording = (bus: EventBus, published: BusEntry[]): EventBus => ({
   publish(entries) {
     published.push(...entries);
@@ -48,7 +48,7 @@ const recording = (bus: EventBus, published: BusEntry[]): EventBus => ({
   },
 });
 
-/** A log that keeps the messages by which a job says that it had nothing to do. */
+/** A log that also collects info messages, with which a job reports that it had nothing to do. */
 const noting = (log: InvocationLog, notes: string[]): InvocationLog => ({
   ...log,
   info(message, fields) {
@@ -58,7 +58,7 @@ const noting = (log: InvocationLog, notes: string[]): InvocationLog => ({
   with: (fields) => noting(Object.assign(log.with(fields), { bind: log.bind }), notes),
 });
 
-/** Does for the scheduled jobs what S3's events and the scheduler do in the cloud. */
+/** Starts the scheduled jobs: replaces S3's events and the scheduler of the cloud. */
 export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs => {
   const { config, choice, times } = options;
   const { clock, random, bus, thresholds, watchlist } = options.ports;
@@ -71,10 +71,10 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
   const tick = (schedule: string) => scheduledEvent(schedule, clock.now(), random);
 
   const loops: Promise<void>[] = [];
-  /** Runs that a person has asked for. */
+  /** Runs that an operator started. */
   const runs = new Set<Promise<unknown>>();
   const jobs = new Map<JobName, (skyhook: Skyhook) => Promise<void>>();
-  /** The handler's own boundary has logged what went wrong; the next run goes on. */
+  /** Ignores errors: the handler has logged them, and the next run continues. */
   const quietly = (run: () => Promise<unknown>): Promise<void> =>
     run().then(
       () => {},
@@ -86,7 +86,7 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
       await clock.sleep(nextAt - clock.now(), signal);
       if (signal.aborted) return;
       await quietly(run);
-      // By the clock, or every run would begin a little later than the last.
+      // Counted from the planned time, so that the schedule does not drift.
       nextAt = Math.max(nextAt + periodMs, clock.now());
     }
   };
@@ -96,7 +96,7 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
       syncThresholds(tick("threshold-drift"), contextOf("sync-thresholds"));
     jobs.set("sync-thresholds", checkDrift);
     const onVersion = (version = "none"): Promise<void> => {
-      // One writer, one watcher, in order: a sequencer made of the clock could only go wrong with it.
+      // One watcher reports versions in order, so no sequencer is needed, and a clock could give a wrong one.
       const object = { key: path, version, sequencer: "" };
       const event = objectCreatedEvent(object, clock.now(), random);
       return skyhook.syncThresholds(event, contextOf("sync-thresholds"));
@@ -113,8 +113,8 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
     jobs.set("snapshot-prices", snapshot);
     const run = (): Promise<void> => snapshot(skyhook);
     const onVersion = async (version: string | undefined): Promise<void> => {
-      if (version === undefined) log.warn("there is no such watchlist", { source: path });
-      // The same list again would fail the same way, and with the next version it is run again.
+      if (version === undefined) log.warn("watchlist file not found", { source: path });
+      // No retry: the same list would fail again, and the next version starts another run.
       await quietly(run);
     };
     loops.push(

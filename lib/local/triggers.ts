@@ -33,8 +33,8 @@ export const createWakeSignal = (): WakeSignal => {
 };
 
 /**
- * Messages are visible again so long after the end of an invocation. That is sooner than in the cloud: a
- * function cannot outlive its invocation here.
+ * Time from the limit of an invocation until its messages are visible again. It is shorter than in the cloud,
+ * because a local function cannot outlive its invocation.
  */
 const VISIBLE_AFTER_MS = 5_000;
 const LIMITS_MS = {
@@ -42,20 +42,20 @@ const LIMITS_MS = {
   "run-commands": timeoutMsOf("run-commands"),
   "poll-tasks": timeoutMsOf("poll-tasks"),
 };
-/** Groups are worked on side by side by this many invocations. */
+/** Number of concurrent invocations of run-commands. */
 const MAX_INVOCATIONS = 4;
-/** The wake signal covers sent messages; those that become visible again are found by polling. */
+/** Polling finds messages that become visible again; the wake signal covers sent ones. */
 const POLL_MS = 1_000;
 
 export interface TriggerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** What the rules send to intake: each message in a group of its own. */
+  /** Calls of rules to intake; each message has a group of its own. */
   readonly requestQueue: FifoQueue;
   readonly commandQueue: FifoQueue;
   readonly wakeQueue: DelayQueue;
-  /** Notified by everything that sends to one of the queues. */
+  /** Notified after each message to one of the queues. */
   readonly wakeSignal: WakeSignal;
   readonly intake: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse | undefined>;
   readonly runCommands: (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
@@ -63,11 +63,11 @@ export interface TriggerOptions {
 }
 
 export interface Triggers {
-  /** Lets running invocations end; resolves when they have. */
+  /** Ends the triggers. Resolves when all running invocations have ended. */
   stop(): Promise<void>;
 }
 
-/** Which function gets the messages of which queue. */
+/** An event source: a queue and its function. */
 interface Mapping {
   readonly functionName: "intake" | "run-commands";
   readonly queue: FifoQueue;
@@ -91,7 +91,7 @@ const mappingsOf = (options: TriggerOptions) => {
   return { intake, runCommands };
 };
 
-/** Receives, invokes, deletes what was handled, as Lambda's event source for SQS does. */
+/** Receives messages, invokes the function and deletes handled messages, as Lambda's event source does. */
 const invokeByMessages = async (options: TriggerOptions, mapping: Mapping): Promise<boolean> => {
   const { functionName, queue, toEvent, invoke } = mapping;
   const { batchSize } = deployment.functions[functionName];
@@ -104,11 +104,13 @@ const invokeByMessages = async (options: TriggerOptions, mapping: Mapping): Prom
     const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     const handled = messages.filter(({ messageId }) => !failed.has(messageId));
     for (const { receiptHandle } of handled) await queue.acknowledge(receiptHandle);
-    // The messages behind them in their groups are free now.
+    // The next messages of their groups are available now.
     options.wakeSignal.notify();
   } catch (error) {
-    // The whole batch stays and comes again, as it would in the cloud.
-    options.log.warn("batch not handled, it comes again", { errorMessage: String(error) });
+    // The whole batch stays in the queue and is received again, as in the cloud.
+    options.log.warn("batch not handled, it will be received again", {
+      errorMessage: String(error),
+    });
   }
   return true;
 };
@@ -121,7 +123,7 @@ const invokePollTasks = async (
     const context = lambdaContext("poll-tasks", LIMITS_MS["poll-tasks"], options);
     await options.pollTasks(event, context);
   } catch (error) {
-    options.log.warn("poll not finished, the next one goes on", { errorMessage: String(error) });
+    options.log.warn("poller run failed, the next run continues", { errorMessage: String(error) });
   }
 };
 
@@ -133,18 +135,18 @@ const invokeByWake = async (options: TriggerOptions): Promise<boolean> => {
   return true;
 };
 
-/** Does for the functions what Lambda's event sources and the scheduler do in the cloud. */
+/** Starts the triggers: replaces Lambda's event sources and the scheduler of the cloud. */
 export const startTriggers = (options: TriggerOptions): Triggers => {
   const { clock, random, log, wakeQueue, wakeSignal } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  /** Ends no loop: a queue that cannot be read now may be readable a moment later. */
+  /** Catches errors, because an unreadable queue may be readable a moment later. */
   const isBusy = async (work: () => Promise<boolean>): Promise<boolean> => {
     try {
       return await work();
     } catch (error) {
-      log.error("queue not readable, it is tried again", { errorMessage: String(error) });
+      log.error("queue not readable, retrying", { errorMessage: String(error) });
       return false;
     }
   };

@@ -236,6 +236,6 @@ test("a refusal says what SQS does not take", async () => {
   });
 
   await expect(queue.send({ body: "{}", groupId: "", deduplicationId: "d" })).rejects.toThrow(
-    "the queue takes no such message: the group id is not 1 to 128 ASCII letters and marks",
+    "the queue refuses the message: the group id must be 1 to 128 ASCII letters, digits or punctuation marks",
   );
 });

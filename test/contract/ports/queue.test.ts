@@ -30,7 +30,7 @@ for (const { storeName, createStore } of storeKinds) {
           deduplicationId,
         })),
       isRefusal: (error) =>
-        error instanceof Error && error.message.startsWith("the queue takes no such message"),
+        error instanceof Error && error.message.startsWith("the queue refuses the message"),
       remove: store.remove,
     };
   });

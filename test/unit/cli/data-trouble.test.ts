@@ -34,7 +34,7 @@ let full: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "skyhook-trouble-"));
   data = join(folder, "data");
-  full = `data directory ${data}: has no space left; make room and start again: what was acknowledged is kept\n`;
+  full = `data directory ${data}: no space left on the disk; free some space and start again. Acknowledged commands are kept\n`;
   onTestFinished(() => rm(folder, { recursive: true }));
 });
 

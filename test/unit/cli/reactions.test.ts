@@ -262,7 +262,10 @@ describe("skyhook reactions test", () => {
 
   it.each([
     [{ source: "billing", detail: {} }, "standard input: detail-type: required\n"],
-    [{ ...PAID, account: "12" }, "standard input: account: an AWS account id of 12 digits\n"],
+    [
+      { ...PAID, account: "12" },
+      "standard input: account: must be an AWS account id of 12 digits\n",
+    ],
   ])("refuses an event that `put-event` refuses: %j", async (event, stderr) => {
     const ended = await react("resume-paid-instance", event);
 

@@ -129,6 +129,8 @@ describe("skyhook service", () => {
     // The state has no key, so there is none to show.
     expect(first + again).not.toContain("SKYHOOK_API_KEY");
     expect(otherSeed.exitCode).toBe(2);
-    expect(otherSeed.stderr).toMatch(/has a state already, which a seed would not change/);
+    expect(otherSeed.stderr).toMatch(
+      /already has a state; start without --seed, or use another folder/,
+    );
   });
 });

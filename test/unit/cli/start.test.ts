@@ -126,7 +126,9 @@ describe("skyhook start", () => {
     expect(service.stderr).toBe(
       `port ${port} is in use by another program; choose another port, or omit the option to get a free one\n`,
     );
-    expect(data.stderr).toBe(`data directory ${directory}: in use by another run\n`);
+    expect(data.stderr).toBe(
+      `data directory ${directory}: in use by another run; stop that run, or use another folder\n`,
+    );
     expect([service.exitCode, data.exitCode]).toEqual([2, 2]);
   });
 

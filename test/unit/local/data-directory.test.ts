@@ -79,7 +79,7 @@ describe("a data directory", () => {
     await chmod(directory, 0o755);
     await writeFile(join(directory, "thesis.txt"), "years of work");
 
-    await expect(open()).rejects.toThrow("holds no Skyhook data");
+    await expect(open()).rejects.toThrow("without Skyhook data");
 
     expect((await stat(directory)).mode & 0o777).toBe(0o755);
   });
@@ -89,7 +89,7 @@ describe("a data directory", () => {
     const refusal = Object.assign(new Error("not permitted"), { code: "EPERM", syscall: "chmod" });
 
     await expect(withDataError(directory, () => Promise.reject(refusal))).rejects.toThrow(
-      `data directory ${directory}: others may read it, and this user cannot change that`,
+      `data directory ${directory}: readable by other users, and this user cannot change that; use another folder`,
     );
   });
 
@@ -98,14 +98,17 @@ describe("a data directory", () => {
     await writeFile(join(directory, "thesis.txt"), "years of work");
 
     await expect(open()).rejects.toThrow(
-      `data directory ${directory}: is not empty and holds no Skyhook data`,
+      `data directory ${directory}: not empty, and without Skyhook data; use an empty folder`,
     );
 
     expect(await readdir(directory)).toEqual(["thesis.txt"]);
   });
 
   it.each([
-    ['{"format":1,"key":"x"}', "has format 1, this version of Skyhook reads formats 3 and 4"],
+    [
+      '{"format":1,"key":"x"}',
+      "has format 1, but this version of Skyhook reads only formats 3 and 4",
+    ],
     ['{"format":3}', "damaged: skyhook.json is not readable"],
     ['{"for', "damaged: skyhook.json is not readable"],
   ])("of another version or with damage is refused: %s", async (mark, why) => {
@@ -132,7 +135,7 @@ describe("a data directory", () => {
 
     for (const path of [file, join(file, "state")]) {
       await expect(openDataDirectory(path, random)).rejects.toThrow(
-        `data directory ${path}: is not a folder`,
+        `data directory ${path}: not a folder`,
       );
     }
   });
@@ -147,7 +150,9 @@ describe("an error of LevelDB in a data directory", () => {
       withDataError(directory, () =>
         openLevelStore({ directory: messages, failing: new AbortController() }),
       ),
-    ).rejects.toThrow(`data directory ${directory}: in use by another run`);
+    ).rejects.toThrow(
+      `data directory ${directory}: in use by another run; stop that run, or use another folder`,
+    );
 
     await first.close();
   });
@@ -188,9 +193,11 @@ describe("an error of LevelDB in a data directory", () => {
     ["a folder of another user", notOpen("IO error: /data/messages/LOCK: Permission denied")],
     ["a read-only disk", notOpen("IO error: /data/messages/LOCK: Read-only file system")],
     ["a file of another user", failedWrite("IO error: /data/messages/5.log: Permission denied")],
-  ])("is reported as a folder that cannot be written to: %s", async (_what, failure) => {
+  ])("is reported as not writable: %s", async (_what, failure) => {
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
-      new RegExp(`^data directory ${directory}: cannot be written to$`),
+      new RegExp(
+        `^data directory ${directory}: not writable; change its permissions, or use another folder$`,
+      ),
     );
   });
 
@@ -202,7 +209,7 @@ describe("an error of LevelDB in a data directory", () => {
     ["a full disk outside of LevelDB", Object.assign(new Error("no"), { code: "ENOSPC" })],
   ])("is reported as a full disk: %s", async (_what, failure) => {
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
-      `data directory ${directory}: has no space left; make room and start again`,
+      `data directory ${directory}: no space left on the disk; free some space and start again`,
     );
   });
 

@@ -44,7 +44,9 @@ describe("the dead letters of a local run", () => {
     const answer = await post(path, body);
 
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ error: "ids: dead letters' message ids" });
+    expect(await answer.json()).toEqual({
+      error: "must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
+    });
   });
 
   it.each(["redrive", "delete"])("are not touched by a page's form (%s)", async (path) => {

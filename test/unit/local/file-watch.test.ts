@@ -91,7 +91,7 @@ test("reports a version again after a while if its handler failed", async () => 
   expect(log.lines).toEqual([
     {
       level: "warn",
-      message: "config not handled, it is tried again",
+      message: "config file not handled, retrying in 10 seconds",
       fields: { source: "test.yaml", errorMessage: "the provider is away" },
     },
   ]);

@@ -128,7 +128,9 @@ describe("the gateway of a local run", () => {
       const answer = await fetch(`${gateway.url}/price-changes${query}`);
 
       expect(answer.status).toBe(400);
-      expect(await answer.json()).toEqual({ error: "since: an instant in ISO 8601" });
+      expect(await answer.json()).toEqual({
+        error: "since: must be a time such as 2026-01-31T12:00:00Z",
+      });
     },
   );
 

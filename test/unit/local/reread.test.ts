@@ -114,7 +114,9 @@ describe("the files of skyhook start", () => {
     await program.printed(`${accounts}: the new version is in effect\n`);
     const after = await putTeamEvent(program, event);
 
-    expect(before).toEqual({ error: `AWS account ${TEAM} may put no events: see aws_accounts` });
+    expect(before).toEqual({
+      error: `AWS account ${TEAM} may not put events; add it to aws_accounts in the accounts file`,
+    });
     expect(after).toMatchObject({ rules: [{ kind: "command", commandId: "e1:on-change" }] });
   });
 });
@@ -172,7 +174,7 @@ describe("reconfigure", () => {
 
     for (const config of [configOf(account("other")), configOf(elsewhere)]) {
       expect(() => reconfigure({ accounts: config, reactions: [] })).toThrow(
-        "the scheduled jobs run on account local, at the provider that it had at the start; restart Skyhook to change either",
+        "would move the scheduled jobs away from account local or its provider; restart Skyhook to move them",
       );
     }
 

@@ -83,7 +83,7 @@ describe("the scheduled jobs of a local run", () => {
     const watchlist = join(folder, "none.yaml");
 
     const program = startSkyhook(["start", "--no-demo", "--watchlist", watchlist]);
-    await program.printed("there is no such watchlist");
+    await program.printed("watchlist file not found");
 
     expect(await end(program)).toBe(0);
     expect(program.stderr()).not.toContain("error");

@@ -118,9 +118,13 @@ describe("teams in other AWS accounts", () => {
   });
 
   it.each([
-    ["that are not known", { ...changed(STRANGER, "active") }, "may put no events"],
+    ["that are not known", { ...changed(STRANGER, "active") }, "may not put events"],
     ["of AWS services", { ...changed(OWN, "a"), source: "aws.s3" }, "on the default bus"],
-    ["that use our name", { ...changed(TEAM, "active"), source: "skyhook" }, "is Skyhook's own"],
+    [
+      "that use our name",
+      { ...changed(TEAM, "active"), source: "skyhook" },
+      "is reserved for Skyhook's own events",
+    ],
   ])("%s are refused by the bus's policy", async (_what, event, rule) => {
     automation.start();
 
@@ -130,7 +134,9 @@ describe("teams in other AWS accounts", () => {
   it("cannot reach the default bus", async () => {
     const event = { ...changed(TEAM, "active"), source: "aws.s3" };
 
-    await expect(automation.routes.put(event, true)).rejects.toThrow("our own AWS account only");
+    await expect(automation.routes.put(event, true)).rejects.toThrow(
+      "only events of Skyhook's own AWS account",
+    );
   });
 
   it("lead to nothing by an event that no pattern fits", async () => {
@@ -202,9 +208,9 @@ describe("POST /events", () => {
 
   it.each([
     [400, "no JSON", "not readable as JSON"],
-    [400, { ...changed("team", "a") }, "account: an AWS account id of 12 digits"],
-    [400, { ...changed(TEAM, "a"), bus: "other" }, "bus: default, or absent"],
-    [403, changed(STRANGER, "a"), "AWS account 333333333333 may put no events"],
+    [400, { ...changed("team", "a") }, "account: must be an AWS account id of 12 digits"],
+    [400, { ...changed(TEAM, "a"), bus: "other" }, "bus: must be default, or left out"],
+    [403, changed(STRANGER, "a"), "AWS account 333333333333 may not put events"],
   ])("answers %i to what cannot be put", async (status, body, error) => {
     const response = await post(body);
 

@@ -199,7 +199,7 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["first"], ["first"]]);
     expect(run.log.lines[0]).toMatchObject({
       level: "warn",
-      message: "batch not handled, it comes again",
+      message: "batch not handled, it will be received again",
     });
   });
 
