@@ -24,7 +24,7 @@ const open = async (...[silence]: Parameters<typeof openBlackHole>) => {
   return hole;
 };
 
-/** SQS is reached where the queue's URL says. */
+/** The SQS client takes its endpoint from the URL of the queue. */
 const queueOf = (endpoint: string) => ({
   client: createAwsClient(SQSClient),
   queueUrl: `${endpoint}/000000000000/queue`,
@@ -47,7 +47,7 @@ const held: HeldDeadLetter = {
 };
 const message = { body: "b", groupId: "g", deduplicationId: "d" };
 
-/** Every call of an adapter that rejects when AWS does not answer. */
+/** Every adapter call that must reject when AWS does not respond. */
 const CALLS: Readonly<Record<string, (endpoint: string) => Promise<unknown>>> = {
   "the ledger's read": () => ledger().read("task#1"),
   "the ledger's write": () => ledger().write({ key: "task#1", version: 1, value: {} }),
@@ -66,7 +66,7 @@ const CALLS: Readonly<Record<string, (endpoint: string) => Promise<unknown>>> = 
   },
 };
 
-describe.each(Object.entries(CALLS))("%s, when AWS does not answer", (_name, call) => {
+describe.each(Object.entries(CALLS))("%s, when AWS does not respond", (_name, call) => {
   it("fails within 12 seconds, after three attempts", async () => {
     const hole = await open(noAnswer);
 
@@ -79,8 +79,8 @@ describe.each(Object.entries(CALLS))("%s, when AWS does not answer", (_name, cal
 
   it.each([
     ["stops in the middle", halfABody],
-    ["goes on byte by byte", endlessBody],
-  ])("fails when the answer %s", async (_how, silence) => {
+    ["continues byte by byte without end", endlessBody],
+  ])("fails when the response %s", async (_how, silence) => {
     const hole = await open(silence);
 
     const { error, durationMs } = await hole.outcomeOf(call(hole.endpoint));
@@ -92,7 +92,7 @@ describe.each(Object.entries(CALLS))("%s, when AWS does not answer", (_name, cal
 });
 
 describe("the clients of AWS", () => {
-  it("are made with limits everywhere, the command line's included", () => {
+  it("have time limits everywhere, including the command line", () => {
     const made = ["lib", "functions"].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: "utf8" })
         .map((file) => `${folder}/${file}`)
@@ -106,7 +106,7 @@ describe("the clients of AWS", () => {
   });
 });
 
-describe("the bus, when AWS does not answer", () => {
+describe("the bus, when AWS does not respond", () => {
   it("reports the entry as failed within 12 seconds", async () => {
     const hole = await open(noAnswer);
     const client = createAwsClient(EventBridgeClient);
@@ -127,8 +127,8 @@ describe("the bus, when AWS does not answer", () => {
   });
 });
 
-describe("a connection on which an answer stops in the middle", () => {
-  it("is closed, so that no later call waits for a free one", async () => {
+describe("a connection on which a response stops in the middle", () => {
+  it("is closed, so that later calls do not wait for a free connection", async () => {
     const hole = await open(halfABody);
     hole.useRealTime();
     const reading = ledger()
@@ -142,7 +142,7 @@ describe("a connection on which an answer stops in the middle", () => {
   });
 });
 
-it("waits for work as long as it may take, and begins it once", async () => {
+it("allows slow work its full time, and starts it once", async () => {
   const hole = await open(noAnswer);
   const client = createAwsClient(LambdaClient, untilWorkEnds(30_000));
 

@@ -11,9 +11,9 @@ export interface ArrivedEvent {
 export interface BusHarness {
   /** Publishes with source `skyhook`. */
   readonly bus: EventBus;
-  /** Everything that arrived up to now, in any order. */
+  /** All events that have arrived, in any order. */
   arrived(): Promise<readonly ArrivedEvent[]>;
-  /** From now on nothing can be published. @returns what the reason is called */
+  /** Makes all further publishing fail. @returns the name of the reason */
   breakDown(): Promise<RegExp>;
   remove(): Promise<void>;
 }
@@ -35,11 +35,11 @@ const event = (text: string): ArrivedEvent => ({
 const inOneOrder = (events: readonly ArrivedEvent[]): readonly ArrivedEvent[] =>
   events.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
-// An entry takes 44 bytes beside its text: 14 (time), 7 (source), 12 (detail type), 11 ({"text":""}).
+// An entry has 44 bytes besides its text: 14 (time), 7 (source), 12 (detail type), 11 ({"text":""}).
 const LARGEST_TEXT = "x".repeat(262_144 - 44);
 
 /**
- * Every law of publishing, for one bus. `create` gives one on which nothing was published. In which
+ * The contract of publishing, for one bus. `create` returns a bus without events. In which
  * order events arrive is none of them: EventBridge promises nothing.
  */
 export const describeBusContract = (name: string, create: () => Promise<BusHarness>): void => {
@@ -57,7 +57,7 @@ export const describeBusContract = (name: string, create: () => Promise<BusHarne
         .toEqual(inOneOrder(events));
     };
 
-    test("publishes nothing when there is nothing", async () => {
+    test("publishes nothing for an empty list", async () => {
       expect(await harness.bus.publish([])).toEqual([]);
 
       expect(await harness.arrived()).toEqual([]);
@@ -83,7 +83,7 @@ export const describeBusContract = (name: string, create: () => Promise<BusHarne
       await expectArrived(event("twice"), event("twice"));
     });
 
-    test("hands on a detail as it was published", async () => {
+    test("delivers a detail unchanged", async () => {
       const text = 'ünï €😀 "quoted" \\ {"a":[null]} \n\t\u2028';
 
       await harness.bus.publish([entry(text)]);
@@ -91,7 +91,7 @@ export const describeBusContract = (name: string, create: () => Promise<BusHarne
       await expectArrived(event(text));
     });
 
-    test("publishes entries of the largest size, however many", async () => {
+    test("publishes any number of entries of the largest size", async () => {
       const outcomes = await harness.bus.publish([entry(LARGEST_TEXT), entry(LARGEST_TEXT)]);
 
       expect(outcomes).toEqual([{ kind: "published" }, { kind: "published" }]);
@@ -117,7 +117,7 @@ export const describeBusContract = (name: string, create: () => Promise<BusHarne
       await expectArrived(event("before"), event("after"));
     });
 
-    test("counts a size in bytes of UTF-8", async () => {
+    test("measures size in bytes of UTF-8", async () => {
       const outcomes = await harness.bus.publish([entry("€".repeat(100_000))]);
 
       expect(outcomes).toMatchObject([{ kind: "failed", code: "ValidationException" }]);

@@ -18,7 +18,7 @@ export const entry = (name: string): BusEntry => ({
 
 export const nameOf = (event: BusEvent): unknown => event.detail.name;
 
-/** A handler that records the names of its events and rejects the given ones. */
+/** A handler that records the names of its events and rejects those in the list. */
 export const createNotingHandler = (...rejected: readonly string[]) => {
   const names: unknown[] = [];
   const refusing = new Set<unknown>(rejected);
@@ -39,7 +39,7 @@ export const createBusWorld = async (createStore: () => Promise<ReopenableStore>
   const random = createSeededRandom();
   const logged: { message: string; fields: LogFields | undefined }[] = [];
   let opened: LocalBus | undefined;
-  /** Opens the bus; an earlier owner counts as killed. */
+  /** Opens the bus. An earlier instance counts as killed. */
   const reopen = async (): Promise<LocalBus> => {
     opened = await openLocalBus({
       map: (await store.open()).map("events"),

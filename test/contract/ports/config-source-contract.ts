@@ -4,13 +4,13 @@ import type { ConfigSource } from "../../../lib/platform/ports/config-source.ts"
 export interface ConfigSourceHarness {
   readonly source: ConfigSource;
   write(text: string): Promise<void>;
-  /** Takes the config away. */
+  /** Removes the config. */
   remove(): Promise<void>;
-  /** Takes everything away that was made for the test. */
+  /** Removes everything that the test created. */
   close(): Promise<void>;
 }
 
-/** Every law of a config source, for one adapter. `open` gives one without a config. */
+/** The contract of a config source, for one adapter. `open` returns a source without a config. */
 export const describeConfigSourceContract = (
   name: string,
   open: () => Promise<ConfigSourceHarness>,
@@ -22,13 +22,13 @@ export const describeConfigSourceContract = (
   };
 
   describe(`a config (${name})`, () => {
-    test("is undefined while there is none", async () => {
+    test("is undefined if it does not exist", async () => {
       const { source } = await openForTest();
 
       expect(await source.read()).toBeUndefined();
     });
 
-    test("is read as it was last written", async () => {
+    test("has the text of the last write", async () => {
       const { source, write } = await openForTest();
       await write("thresholds: []\n");
       await write("thresholds: [] # Größe\n");
@@ -36,7 +36,7 @@ export const describeConfigSourceContract = (
       expect((await source.read())?.text).toBe("thresholds: [] # Größe\n");
     });
 
-    test("has a version that changes with the text and only then", async () => {
+    test("has a version that changes if and only if the text changes", async () => {
       const { source, write } = await openForTest();
       await write("one");
       const first = await source.read();
@@ -54,14 +54,14 @@ export const describeConfigSourceContract = (
       expect(await source.read()).toMatchObject({ text: "" });
     });
 
-    test("is read far enough to see that it is too long, and no further where it could be endless", async () => {
+    test("is read at least up to the size that makes it too long", async () => {
       const { source, write } = await openForTest();
       await write("x".repeat(1_500_000));
 
       expect((await source.read())?.text.length).toBeGreaterThan(1_000_000);
     });
 
-    test("is undefined again once it was removed", async () => {
+    test("is undefined again after its removal", async () => {
       const { source, write, remove } = await openForTest();
       await write("thresholds: []\n");
 

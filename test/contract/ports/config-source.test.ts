@@ -30,7 +30,7 @@ const xmlError = (statusCode: number, code: string) => ({
   body: `<Error><Code>${code}</Code><Message>${code}</Message></Error>`,
 });
 
-/** Answers GetObject with a range as S3 does (API reference, GetObject and error responses). */
+/** Responds to GetObject with a range as S3 does (API reference, GetObject and error responses). */
 const openS3 = async (): Promise<ConfigSourceHarness & { readonly asked: string[] }> => {
   let object: { readonly bytes: Buffer; readonly version: number } | undefined;
   const asked: string[] = [];
@@ -76,7 +76,7 @@ describeConfigSourceContract("a file", openFile);
 describeConfigSourceContract("an S3 object, against its documented answers", openS3);
 
 describe("a config in an S3 object", () => {
-  it("is known by bucket and key, and its version is S3's", async () => {
+  it("is identified by bucket and key, and has the version of S3", async () => {
     const { source, write, asked } = await openS3();
     await write("thresholds: []");
 

@@ -3,9 +3,9 @@ import type { DeadLetter, DeadLetters } from "../../../lib/platform/ports/dead-l
 
 export interface DeadLettersHarness {
   readonly deadLetters: DeadLetters;
-  /** Sends a message to the command queue, under its body as deduplication id, and lets it end as a dead letter. */
+  /** Turns a message of the command queue into a dead letter. Its deduplication id is its body. */
   bury(body: string, groupId: string): Promise<void>;
-  /** What the command queue hands out now. */
+  /** Receives the available messages of the command queue. */
   received(): Promise<readonly { readonly body: string; readonly groupId: string }[]>;
   remove(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface DeadLettersHarness {
 const bodies = (letters: readonly DeadLetter[]): readonly string[] =>
   letters.map(({ body }) => body).sort();
 
-/** Every law of the dead letters of the command queue, for one adapter. `create` gives none of them. */
+/** The contract of the dead letters of the command queue, for one adapter. `create` returns an empty list. */
 export const describeDeadLettersContract = (
   name: string,
   create: () => Promise<DeadLettersHarness>,
@@ -27,12 +27,12 @@ export const describeDeadLettersContract = (
       onTestFinished(harness.remove);
     });
 
-    test("are none at first", async () => {
+    test("are empty at first", async () => {
       expect(await letters.hold()).toEqual([]);
       expect(await letters.count()).toBe(0);
     });
 
-    test("show what was sent, when it came, and how often it was received", async () => {
+    test("show body, time of arrival and number of receives", async () => {
       const body = '{"text":"ünï €😀\\n"}\t\r\n';
 
       await harness.bury(body, "pool/1");
@@ -50,7 +50,7 @@ export const describeDeadLettersContract = (
       ]);
     });
 
-    test("are counted, held or not", async () => {
+    test("are counted whether held or not", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
       expect(await letters.count()).toBe(2);
@@ -60,7 +60,7 @@ export const describeDeadLettersContract = (
       expect(await letters.count()).toBe(2);
     });
 
-    test("are handed out once while they are held, and again when they are released", async () => {
+    test("are handed out once while held, and again after their release", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
       const held = await letters.hold();
@@ -76,7 +76,7 @@ export const describeDeadLettersContract = (
       );
     });
 
-    test("of one group come in the order in which they were buried", async () => {
+    test("of one group have the order in which they became dead letters", async () => {
       await harness.bury("a1", "a");
       await harness.bury("a2", "a");
       await harness.bury("a3", "a");
@@ -84,7 +84,7 @@ export const describeDeadLettersContract = (
       expect((await letters.hold()).map(({ body }) => body)).toEqual(["a1", "a2", "a3"]);
     });
 
-    test("go back into their group at once, although the queue has just seen their ids", async () => {
+    test("return to their group at once, although the queue has just seen their ids", async () => {
       await harness.bury("a1", "pool/1");
       const [letter] = await letters.hold();
 
@@ -94,7 +94,7 @@ export const describeDeadLettersContract = (
       expect(await letters.count()).toBe(0);
     });
 
-    test("that are deleted are gone, and the others stay", async () => {
+    test("disappear when deleted, and the others stay", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
       const held = await letters.hold();
@@ -106,7 +106,7 @@ export const describeDeadLettersContract = (
       expect(await harness.received()).toEqual([]);
     });
 
-    test("can be released without an error when they are gone", async () => {
+    test("can be released without an error after their deletion", async () => {
       await harness.bury("a1", "a");
       const held = await letters.hold();
       await letters.remove(held[0]!);

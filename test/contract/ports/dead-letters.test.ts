@@ -9,7 +9,7 @@ import { describeDeadLettersContract } from "./dead-letters-contract.ts";
 const VISIBILITY_MS = 60_000;
 const HOLD_MS = 60_000;
 
-/** A queue whose messages are dead letters after one receive. */
+/** A queue that makes a message a dead letter after one receive. */
 const createHarness = async (createStore: () => Promise<ReopenableStore>) => {
   const store = await createStore();
   const clock = createVirtualClock();
@@ -46,7 +46,7 @@ for (const { storeName, createStore } of storeKinds) {
   describeDeadLettersContract(`in this process, ${storeName}`, () => createHarness(createStore));
 }
 
-/** What the local adapter promises beyond its port. */
+/** Promises of the local adapter beyond the port. */
 describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }) => {
   let harness: Awaited<ReturnType<typeof createHarness>>;
   beforeEach(async () => {
@@ -63,7 +63,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     ]);
   });
 
-  test("are free again when their holder is silent for a minute", async () => {
+  test("are free again one minute after their holder received them", async () => {
     await harness.bury("a1", "a");
     await harness.deadLetters.hold();
 
@@ -74,7 +74,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     expect(await harness.deadLetters.hold()).toMatchObject([{ body: "a1" }]);
   });
 
-  test("that two admin clients hold at once are redriven or deleted once", async () => {
+  test("held by two admin clients at once are redriven or deleted only once", async () => {
     await harness.bury("a1", "a");
     const [letter] = await harness.deadLetters.hold();
 
@@ -88,7 +88,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     expect(await harness.received()).toEqual([{ body: "a1", groupId: "a" }]);
   });
 
-  test("that went back are, after a restart, in the queue and nowhere else", async () => {
+  test("are only in the queue after a redrive and a restart", async () => {
     await harness.bury("a1", "a");
     const [letter] = await harness.deadLetters.hold();
     await harness.deadLetters.sendBack(letter!);
@@ -101,7 +101,7 @@ describe.each(storeKinds)("the local dead letters, $storeName", ({ createStore }
     ]);
   });
 
-  test("that were deleted stay so after a restart", async () => {
+  test("stay deleted after a restart", async () => {
     await harness.bury("a1", "a");
     await harness.bury("b1", "b");
     const [letter] = await harness.deadLetters.hold();

@@ -16,7 +16,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   let queue: DelayQueue;
   const random = createSeededRandom();
 
-  /** Opens the wake queue; an earlier owner counts as killed. */
+  /** Opens the wake queue. An earlier instance counts as killed. */
   const open = async (): Promise<DelayQueue> =>
     openDelayQueue({ map: (await store.open()).map("wakes"), clock, random });
 
@@ -28,7 +28,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
     queue = await open();
   });
 
-  test("gives a wake at its instant, and not a millisecond before", async () => {
+  test("delivers a wake signal at its instant and not earlier", async () => {
     await queue.wakeAt(START + 5000);
 
     await clock.advance(4999);
@@ -37,7 +37,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
     expect(instants(queue)).toEqual([START + 5000]);
   });
 
-  test("gives every wake that is due, the earliest first", async () => {
+  test("delivers all due wake signals, earliest first", async () => {
     for (const inMs of [3000, 1000, 9000, 2000, 1000]) await queue.wakeAt(START + inMs);
 
     await clock.advance(3000);
@@ -45,7 +45,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
     expect(instants(queue)).toEqual([START + 1000, START + 1000, START + 2000, START + 3000]);
   });
 
-  test("says when it next has something to give", async () => {
+  test("reports the instant of its next wake signal", async () => {
     expect(queue.nextAt()).toBeUndefined();
 
     await queue.wakeAt(START + 2000);
@@ -61,7 +61,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
     expect(queue.nextAt()).toBe(START + 61_000);
   });
 
-  test("gives a wake again when it was not acknowledged in time", async () => {
+  test("delivers a wake signal again that was not acknowledged in time", async () => {
     await queue.wakeAt(START);
     queue.takeDue(VISIBILITY_MS);
 
@@ -71,7 +71,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
     expect(instants(queue)).toEqual([START]);
   });
 
-  test("never gives an acknowledged wake again", async () => {
+  test("never delivers an acknowledged wake signal again", async () => {
     await queue.wakeAt(START);
     await queue.wakeAt(START + 1);
 
@@ -81,7 +81,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
     expect(instants(queue)).toEqual([START + 1]);
   });
 
-  test("gives unacknowledged wakes again after its process was killed", async () => {
+  test("delivers unacknowledged wake signals again after a kill", async () => {
     await queue.wakeAt(START);
     await queue.acknowledge(queue.takeDue(VISIBILITY_MS));
     await queue.wakeAt(START + 1);

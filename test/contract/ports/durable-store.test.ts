@@ -16,7 +16,7 @@ describe.each(storeKinds)("a durable store $storeName", ({ createStore }) => {
     store = await reopenable.open();
   });
 
-  test("loads what was put and not deleted, in the order of the keys, after it is opened again", async () => {
+  test("loads all entries that were not deleted, in key order, after it is opened again", async () => {
     const map = store.map("queue");
     await map.write([
       { kind: "put", key: "c", value: { number: 3 } },
@@ -36,7 +36,7 @@ describe.each(storeKinds)("a durable store $storeName", ({ createStore }) => {
     ]);
   });
 
-  test("keeps maps of different names apart", async () => {
+  test("separates maps of different names", async () => {
     await store.map("queue").write([{ kind: "put", key: "a", value: 1 }]);
     await store.map("queue2").write([{ kind: "put", key: "a", value: 2 }]);
 
@@ -45,7 +45,7 @@ describe.each(storeKinds)("a durable store $storeName", ({ createStore }) => {
     expect(await store.map("bus").load()).toEqual([]);
   });
 
-  test("does not change with an object that was put", async () => {
+  test("does not change when the stored object changes", async () => {
     const value = { state: "before" };
     await store.map("queue").write([{ kind: "put", key: "a", value }]);
 
@@ -55,7 +55,7 @@ describe.each(storeKinds)("a durable store $storeName", ({ createStore }) => {
   });
 });
 
-test("a LevelDB folder opens for one process at a time", async () => {
+test("only one process at a time can open a LevelDB folder", async () => {
   const directory = await mkdtemp(join(tmpdir(), "skyhook-store-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const store = await openLevelStore({ directory, failing: new AbortController() });

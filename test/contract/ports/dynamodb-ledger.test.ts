@@ -54,7 +54,7 @@ test("a first version is put on the condition that the key is free", async () =>
   ]);
 });
 
-test("an item with nothing outstanding has no attribute of the due index", async () => {
+test("an item without a due time has no attribute of the due index", async () => {
   const { aws, ledger } = open(written);
 
   await ledger.write({ key: "task#1", version: 4, value: {} });
@@ -104,7 +104,7 @@ const query = (limit: number, from?: object) => ({
   },
 });
 
-test("listing what is due is one query", async () => {
+test("listing due items is one query", async () => {
   const { aws, ledger } = open({ status: 200, body: { Items: [due("task#1", 7)] } });
 
   expect(await ledger.listDue(1000, 25)).toEqual([{ key: "task#1", dueAt: 7 }]);
@@ -112,7 +112,7 @@ test("listing what is due is one query", async () => {
   expect(aws.requests).toEqual([query(25)]);
 });
 
-test("listing what is due goes on behind a page that ends before the limit", async () => {
+test("listing due items continues after a page that ends before the limit", async () => {
   const { aws, ledger } = open(
     { status: 200, body: { Items: [due("task#1", 7)], LastEvaluatedKey: due("task#1", 7) } },
     { status: 200, body: { Items: [], LastEvaluatedKey: due("task#2", 8) } },
@@ -135,7 +135,7 @@ test("a failed condition on the first attempt is a conflict", async () => {
   expect(aws.requests).toHaveLength(1);
 });
 
-test("a failed condition after the SDK sent again is an unknown outcome, not a conflict", async () => {
+test("a failed condition after a retry of the SDK is an unknown outcome, not a conflict", async () => {
   const { aws, ledger } = open(serverError, conditionFailed);
 
   await expect(ledger.write({ key: "task#1", version: 2, value: {} })).rejects.toThrow(
@@ -145,7 +145,7 @@ test("a failed condition after the SDK sent again is an unknown outcome, not a c
   expect(aws.requests).toHaveLength(2);
 });
 
-test("a write that got no answer rejects", async () => {
+test("a write without a response rejects", async () => {
   const { ledger } = open(serverError);
 
   await expect(ledger.write({ key: "task#1", version: 2, value: {} })).rejects.toMatchObject({
@@ -153,7 +153,7 @@ test("a write that got no answer rejects", async () => {
   });
 });
 
-test("an item that is not JSON is named by its key, and nothing of it is quoted", async () => {
+test("the error of an item that is not JSON has its key and none of its content", async () => {
   const value = { S: '{"pull_secret": hush}' };
   const Item = { pk: { S: "command#own/c1" }, version: { N: "1" }, value };
   const { ledger } = open({ status: 200, body: { Item } });

@@ -27,7 +27,7 @@ const accepted = (count: number): StubReply => ({
 });
 
 const entryCounts = (requests: readonly { readonly body: unknown }[]): readonly number[] =>
-  // The body is what this test's own stub recorded.
+  // The body was recorded by the stub of this test.
   requests.map(({ body }) => (body as { Entries: unknown[] }).Entries.length);
 
 test("an entry becomes one entry of PutEvents", async () => {
@@ -61,7 +61,7 @@ test("publishing nothing sends nothing", async () => {
   expect(aws.requests).toEqual([]);
 });
 
-test("more than ten entries leave in requests of at most ten", async () => {
+test("more than ten entries are split into requests of at most ten", async () => {
   const { aws, bus } = open(accepted(10), accepted(10), accepted(3));
 
   const outcomes = await bus.publish(Array.from({ length: 23 }, (_, index) => entry(`${index}`)));
@@ -70,7 +70,7 @@ test("more than ten entries leave in requests of at most ten", async () => {
   expect(entryCounts(aws.requests)).toEqual([10, 10, 3]);
 });
 
-// An entry takes 44 bytes beside its text: 14 (time), 7 (source), 12 (detail type), 11 ({"text":""}).
+// An entry has 44 bytes besides its text: 14 (time), 7 (source), 12 (detail type), 11 ({"text":""}).
 test.each([
   { case: "exactly 256 KiB together leave in one request", secondLength: 131_028, counts: [2] },
   { case: "one byte more leave in two requests", secondLength: 131_029, counts: [1, 1] },
@@ -82,7 +82,7 @@ test.each([
   expect(entryCounts(aws.requests)).toEqual(counts);
 });
 
-test("a request takes entries as long as all of them together fit", async () => {
+test("a request contains as many entries as fit together", async () => {
   const { aws, bus } = open(accepted(2), accepted(1));
 
   await bus.publish(["a", "b", "c"].map((letter) => entry(letter.repeat(100_000))));
@@ -90,7 +90,7 @@ test("a request takes entries as long as all of them together fit", async () => 
   expect(entryCounts(aws.requests)).toEqual([2, 1]);
 });
 
-test("sizes are counted in bytes of UTF-8", async () => {
+test("sizes are measured in bytes of UTF-8", async () => {
   const { aws, bus } = open(accepted(2));
 
   await bus.publish([entry("€".repeat(50_000)), entry("€".repeat(50_000))]);
@@ -118,7 +118,7 @@ test("each entry has its own outcome", async () => {
   ]);
 });
 
-test("an entry that the reply leaves out counts as failed", async () => {
+test("an entry missing from the reply counts as failed", async () => {
   const { bus } = open(accepted(1));
 
   expect(await bus.publish([entry("a"), entry("b")])).toEqual([
@@ -127,7 +127,7 @@ test("an entry that the reply leaves out counts as failed", async () => {
   ]);
 });
 
-test("a failed request fails its own entries and no others", async () => {
+test("a failed request fails only its own entries", async () => {
   const refused: StubReply = {
     status: 400,
     body: { __type: "ValidationException", message: "over the limit" },

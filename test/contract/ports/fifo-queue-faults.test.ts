@@ -4,7 +4,7 @@ import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
-/** A queue on a disk that the test may fill. */
+/** A queue on a disk that the test can make full. */
 const openOnDisk = async () => {
   const map = createMemoryStore().map("commands");
   const disk = { isFull: false };
@@ -21,7 +21,7 @@ const openOnDisk = async () => {
   return { queue, disk };
 };
 
-test("a send that could not be stored rejects, is not handed out, and may be tried again", async () => {
+test("a send that could not be stored rejects, delivers nothing, and can be repeated", async () => {
   const { queue, disk } = await openOnDisk();
   disk.isFull = true;
   const message = { body: "a1", groupId: "a", deduplicationId: "a1" };
@@ -34,7 +34,7 @@ test("a send that could not be stored rejects, is not handed out, and may be tri
   expect(await queue.receive(10, 1000)).toMatchObject([{ body: "a1" }]);
 });
 
-test("nothing is handed out by a receive whose count could not be stored", async () => {
+test("a receive returns nothing if its receive count could not be stored", async () => {
   const { queue, disk } = await openOnDisk();
   await queue.send({ body: "a1", groupId: "a", deduplicationId: "a1" });
 

@@ -19,7 +19,7 @@ interface Seen {
   flight: { readonly receiptHandle: string; readonly until: number } | undefined;
 }
 
-/** Watches a queue from outside, knowing only what was sent, handed out and acknowledged, and when. */
+/** Model of a queue that only knows which messages were sent, received and acknowledged, and when. */
 const createObserver = (now: () => number) => {
   const sent: Seen[] = [];
   const handles: string[] = [];
@@ -40,7 +40,7 @@ const createObserver = (now: () => number) => {
     wasSent: (name: string, group: string): void => {
       sent.push({ name, group, receives: 0, isAcknowledged: false, flight: undefined });
     },
-    /** Nothing held back, nothing twice, nothing lost, order kept: the oldest of what is available. */
+    /** A receive must return the oldest available messages: none withheld, duplicated, lost or out of order. */
     wasReceived: (
       messages: readonly ReceivedMessage[],
       maxMessages: number,
@@ -100,7 +100,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
 );
 
-test("no sequence of sends, receives, acknowledgements, waits and kills breaks a law of the queue", async () => {
+test("no sequence of sends, receives, acknowledgements, waits and kills breaks the rules of the queue", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = createVirtualClock();

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 const bodies = (messages: readonly ReceivedMessage[]): readonly string[] =>
   messages.map(({ body }) => body);
 
-/** Sends messages named `<group><number>`, such as "a1", each with its name as its id. */
+/** Sends messages with names such as "a1": group and number. The name is also the id. */
 const sendAll = async (queue: FifoQueue, ...names: readonly string[]): Promise<void> => {
   for (const name of names) {
     await queue.send({ body: name, groupId: name.slice(0, 1), deduplicationId: name });
@@ -28,14 +28,14 @@ const acknowledgeAll = async (
   for (const { receiptHandle } of messages) await queue.acknowledge(receiptHandle);
 };
 
-/** What the local queue promises beyond its port: instants, handles, and what a restart leaves. */
+/** Promises of the local queue beyond the port: instants, handles and restarts. */
 describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) => {
   let store: ReopenableStore;
   let clock: VirtualClock;
   let queue: FifoQueue;
   const random = createSeededRandom();
 
-  /** Opens the queue; an earlier owner counts as killed. */
+  /** Opens the queue. An earlier instance counts as killed. */
   const open = async (): Promise<FifoQueue> => {
     const map = (await store.open()).map("commands");
     return openFifoQueue({ map, clock, random, maxReceiveCount: 3 });
@@ -49,7 +49,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     queue = await open();
   });
 
-  test("reports by its clock when a message was sent and first received, and names no sender", async () => {
+  test("reports the times of sending and first receive by its clock, and no sender", async () => {
     await sendAll(queue, "a1");
     await clock.advance(1500);
 
@@ -78,7 +78,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     expect(numbers).toEqual([...new Set(numbers)].sort());
   });
 
-  test("hands out no more than was asked for", async () => {
+  test("hands out no more messages than requested", async () => {
     await sendAll(queue, "a1", "b1", "c1");
 
     expect(bodies(await queue.receive(2, MINUTE_MS))).toEqual(["a1", "b1"]);
@@ -86,7 +86,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     expect(bodies(await queue.receive(2, MINUTE_MS))).toEqual([]);
   });
 
-  test("never hands out a message twice to consumers that ask at the same time", async () => {
+  test("never hands out a message twice to concurrent consumers", async () => {
     await sendAll(queue, "a1", "b1", "c1", "d1");
 
     const received = await Promise.all([1, 2, 3].map(() => queue.receive(2, MINUTE_MS)));
@@ -94,7 +94,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     expect(received.map(bodies)).toEqual([["a1", "b1"], ["c1", "d1"], []]);
   });
 
-  test("hands a message out again, before the later ones, when its visibility ran out", async () => {
+  test("hands out a message again, before later ones, after its visibility timeout", async () => {
     await sendAll(queue, "a1", "a2");
     const [first] = await queue.receive(1, MINUTE_MS);
 
@@ -113,7 +113,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     });
   });
 
-  test("does not remove a message by a handle whose visibility ran out", async () => {
+  test("does not remove a message by a handle after its visibility timeout", async () => {
     await sendAll(queue, "a1");
     const [late] = await queue.receive(1, MINUTE_MS);
     await clock.advance(MINUTE_MS);
@@ -146,7 +146,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     expect(bodies(await queue.receive(1, MINUTE_MS))).toEqual([]);
   });
 
-  test("drops a message whose id was seen in the last 5 minutes, another payload included", async () => {
+  test("drops a message with an id of the last 5 minutes, even with another payload", async () => {
     await queue.send({ body: "first", groupId: "a", deduplicationId: "same" });
     await acknowledgeAll(queue, await queue.receive(10, MINUTE_MS));
 
@@ -159,8 +159,8 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
     expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["third"]);
   });
 
-  describe("after its process was killed", () => {
-    test("hands out what was not acknowledged, in the order of sending", async () => {
+  describe("after a kill of its process", () => {
+    test("hands out unacknowledged messages in the order of sending", async () => {
       await sendAll(queue, "a1", "a2", "a3");
       await acknowledgeAll(queue, await queue.receive(1, MINUTE_MS));
 
@@ -170,7 +170,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
       expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a2", "a3", "a4"]);
     });
 
-    test("hands out at once what was in flight, and counts that receive", async () => {
+    test("hands out messages in flight at once, and counts the former receive", async () => {
       await sendAll(queue, "a1");
       const [lost] = await queue.receive(1, MINUTE_MS);
       await clock.advance(1000);
@@ -198,7 +198,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
       expect(queue.deadLetters()).toMatchObject([{ body: "a1", receiveCount: 3 }]);
     });
 
-    test("still knows the ids of the last 5 minutes", async () => {
+    test("still drops ids of the last 5 minutes", async () => {
       await sendAll(queue, "a1");
       await acknowledgeAll(queue, await queue.receive(1, MINUTE_MS));
 
@@ -211,7 +211,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
       expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a1"]);
     });
 
-    test("keeps numbering upwards although no former message is left", async () => {
+    test("continues the sequence numbers even if no earlier message is left", async () => {
       await sendAll(queue, "a1");
       const [former] = await queue.receive(1, MINUTE_MS);
       await acknowledgeAll(queue, [former!]);
@@ -227,7 +227,7 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
   });
 });
 
-test("a refusal says what SQS does not take", async () => {
+test("the error of a refused message states the limit of SQS", async () => {
   const queue = await openFifoQueue({
     map: createMemoryStore().map("commands"),
     clock: createVirtualClock(),

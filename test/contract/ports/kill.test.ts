@@ -24,7 +24,7 @@ const prepare = async (entry: string): Promise<{ directory: string; program: Pro
 const namesAfter = (word: string, lines: readonly string[]): readonly string[] =>
   lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
 
-test("a kill -9 loses no message that was sent and brings back none that was acknowledged", async () => {
+test("a kill -9 loses no sent message and returns no acknowledged one", async () => {
   const { directory, program } = await prepare("test/contract/ports/queue-writer.ts");
 
   const lines: string[] = [];
@@ -50,7 +50,7 @@ test("a kill -9 loses no message that was sent and brings back none that was ack
   expect(sent.filter((name) => !kept.has(name) && !mayBeGone.has(name))).toEqual([]);
 });
 
-test("a kill -9 loses no acknowledged write of the local ledger, and its due index agrees", async () => {
+test("a kill -9 loses no acknowledged write of the local ledger, and its due index is consistent", async () => {
   const { directory, program } = await prepare("test/contract/ports/ledger-writer.ts");
   const printed = new Map<string, number>();
 
@@ -68,7 +68,7 @@ test("a kill -9 loses no acknowledged write of the local ledger, and its due ind
     expect(items).toHaveLength(8);
     for (const item of items) {
       const writtenVersion = printed.get(item!.key)!;
-      // The write after the last printed one may have been done, too.
+      // The write after the last printed one may have completed as well.
       expect([writtenVersion, writtenVersion + 1]).toContain(item!.version);
       expect(item!.value).toEqual({ version: item!.version });
     }

@@ -17,7 +17,7 @@ const item = (key: string, version: number, rest: Partial<LedgerItem> = {}): Led
 const anyText = fc.string({ unit: "binary" });
 const anyData = fc.dictionary(anyText, fc.jsonValue({ stringUnit: "binary" }));
 
-/** Every law of the ledger port, for one adapter. `open` gives an empty ledger. */
+/** The contract of the ledger port, for one adapter. `open` returns an empty ledger. */
 export const describeLedgerContract = (name: string, open: () => Promise<OpenedLedger>): void => {
   const openForTest = async (): Promise<Ledger> => {
     const { ledger, close } = await open();
@@ -26,19 +26,19 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
   };
 
   describe(`a ledger (${name})`, () => {
-    test("reads nothing where nothing was written", async () => {
+    test("reads undefined for an item that was never written", async () => {
       const ledger = await openForTest();
 
       expect(await ledger.read("command#1")).toBeUndefined();
     });
 
-    test("reads nothing under a key that is longer than any item's", async () => {
+    test("reads undefined for a key above the length limit", async () => {
       const ledger = await openForTest();
 
       expect(await ledger.read(`command#${"é".repeat(1_500)}`)).toBeUndefined();
     });
 
-    test("reads an item as it was written", async () => {
+    test("reads an item unchanged", async () => {
       const ledger = await openForTest();
       const written = {
         key: "command#1",
@@ -53,14 +53,14 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect(await ledger.read("command#1")).toEqual(written);
     });
 
-    test("gives every JSON value back exactly", async () => {
+    test("returns every JSON value exactly", async () => {
       const ledger = await openForTest();
       let made = 0;
 
       await fc.assert(
         fc.asyncProperty(anyData, async (data) => {
           made += 1;
-          // Text first: what JSON cannot express, such as -0, is not part of the promise.
+          // Converted to JSON text first, because the promise excludes values that JSON cannot express, such as -0.
           const value: JsonObject = JSON.parse(JSON.stringify(data));
           await ledger.write(item(`any#${made}`, 1, { value }));
           expect((await ledger.read(`any#${made}`))?.value).toEqual(value);
@@ -68,7 +68,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       );
     });
 
-    test("gives back what is nested deeper than DynamoDB's own maps allow", async () => {
+    test("returns values nested deeper than DynamoDB's own maps allow", async () => {
       const ledger = await openForTest();
       const value = JSON.parse(`${'{"a":'.repeat(60)}1${"}".repeat(60)}`);
 
@@ -77,7 +77,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect((await ledger.read("deep"))?.value).toEqual(value);
     });
 
-    test("takes an item of just under 400 kB", async () => {
+    test("accepts an item of just under 400 kB", async () => {
       const ledger = await openForTest();
       const value = { text: "x".repeat(409_400) };
 
@@ -86,7 +86,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect((await ledger.read("command#1"))?.value).toEqual(value);
     });
 
-    test("refuses an item of more than 400 kB, and keeps what was there", async () => {
+    test("refuses an item of more than 400 kB, and keeps the previous one", async () => {
       const ledger = await openForTest();
       const text = "x".repeat(409_600);
       await ledger.write(item("command#1", 1));
@@ -98,7 +98,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect(await ledger.read("command#1")).toEqual(item("command#1", 1));
     });
 
-    test("does not change with the object that was written", async () => {
+    test("does not change when the written object changes", async () => {
       const ledger = await openForTest();
       const value = { status: "accepted" };
 
@@ -109,10 +109,10 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
     });
 
     test.each([
-      { case: "version 1 of an item that is there", stored: 2, version: 1 },
-      { case: "the stored version once more", stored: 2, version: 2 },
-      { case: "a version with a gap before it", stored: 2, version: 4 },
-    ])("answers conflict and changes nothing for $case", async ({ stored, version }) => {
+      { case: "version 1 of an existing item", stored: 2, version: 1 },
+      { case: "the stored version again", stored: 2, version: 2 },
+      { case: "a version after a gap", stored: 2, version: 4 },
+    ])("returns conflict and changes nothing for $case", async ({ stored, version }) => {
       const ledger = await openForTest();
       for (let each = 1; each <= stored; each += 1) {
         await ledger.write(item("lane#1", each, { value: { holder: each }, dueAt: 100 }));
@@ -131,20 +131,17 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       await expect.poll(() => ledger.listDue(100, 10)).toEqual([{ key: "lane#1", dueAt: 100 }]);
     });
 
-    test.each([2, 3])(
-      "answers conflict for version %i of an item that is not there",
-      async (version) => {
-        const ledger = await openForTest();
+    test.each([2, 3])("returns conflict for version %i of a missing item", async (version) => {
+      const ledger = await openForTest();
 
-        expect(await ledger.write(item("lane#1", version, { dueAt: 100 }))).toBe("conflict");
+      expect(await ledger.write(item("lane#1", version, { dueAt: 100 }))).toBe("conflict");
 
-        expect(await ledger.read("lane#1")).toBeUndefined();
-        expect(await ledger.listDue(100, 10)).toEqual([]);
-      },
-    );
+      expect(await ledger.read("lane#1")).toBeUndefined();
+      expect(await ledger.listDue(100, 10)).toEqual([]);
+    });
 
     test.each([1, 2])(
-      "answers conflict to the very same write of version %i again, as after an answer that was lost",
+      "returns conflict for a repeated write of version %i, as after a lost response",
       async (version) => {
         const ledger = await openForTest();
         if (version > 1) await ledger.write(item("lane#1", 1));
@@ -157,7 +154,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       },
     );
 
-    test("goes on from the version that is stored after a conflict", async () => {
+    test("accepts a write on the stored version after a conflict", async () => {
       const ledger = await openForTest();
       await ledger.write(item("lane#1", 1));
       await ledger.write(item("lane#1", 3));
@@ -167,7 +164,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect(await ledger.read("lane#1")).toEqual(item("lane#1", 2, { value: { holder: "us" } }));
     });
 
-    test("keeps nothing of a write that lost: neither its due time nor its end", async () => {
+    test("keeps nothing of a refused write, neither due time nor expiry", async () => {
       const ledger = await openForTest();
       await ledger.write(item("lane#1", 1));
 
@@ -177,7 +174,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       expect(await ledger.listDue(100, 10)).toEqual([]);
     });
 
-    test("lets exactly one of many creators win", async () => {
+    test("accepts exactly one of many concurrent creations", async () => {
       const ledger = await openForTest();
       const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`);
 
@@ -191,7 +188,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       });
     });
 
-    test("lets exactly one of many writers of the same version win", async () => {
+    test("accepts exactly one of many concurrent writes of the same version", async () => {
       const ledger = await openForTest();
       await ledger.write(item("lane#1", 1));
       const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`);
@@ -208,7 +205,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       });
     });
 
-    test("lists what is due at or before an instant, the longest due first", async () => {
+    test("lists items that are due at an instant, earliest first", async () => {
       const ledger = await openForTest();
       await ledger.write(item("late", 1, { dueAt: 3000 }));
       await ledger.write(item("soon", 1, { dueAt: 1000 }));
@@ -225,7 +222,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         ]);
     });
 
-    test("lists no more than the limit, and the longest due of all", async () => {
+    test("lists no more than the limit, and the earliest items", async () => {
       const ledger = await openForTest();
       for (const dueAt of [5, 3, 1, 4, 2]) await ledger.write(item(`task#${dueAt}`, 1, { dueAt }));
 
@@ -237,7 +234,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         ]);
     });
 
-    test("lists everything that is due, more than one page of a store may hold", async () => {
+    test("lists all due items, even more than a page of the store", async () => {
       const ledger = await openForTest();
       const longKey = (index: number): string => `task#${String(index).padStart(2_000, "0")}`;
       const indexes = Array.from({ length: 600 }, (_, index) => index);

@@ -7,7 +7,7 @@ import { createSystemRandom } from "../../../lib/platform/system.ts";
 import { silentLog } from "../../support/logs.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
-// Opens the ledger of a data directory and closes it again; dies by SIGKILL at the start of its n-th step.
+// Opens and closes the ledger of a data directory, and kills itself with SIGKILL before the n-th step.
 const [, , path = "", n = ""] = process.argv;
 let left = Number(n);
 

@@ -13,7 +13,7 @@ describe.each(storeKinds)("the local bus, $storeName, begun and ended", ({ creat
     ({ bus, clock, reopen } = await createBusWorld(createStore));
   });
 
-  test("stores what is published before it starts, and then delivers it in order", async () => {
+  test("stores events published before its start, and then delivers them in order", async () => {
     const { handler, names } = createNotingHandler();
     bus.subscribe(handler);
 
@@ -25,7 +25,7 @@ describe.each(storeKinds)("the local bus, $storeName, begun and ended", ({ creat
     await expect.poll(() => names).toEqual(["a", "b"]);
   });
 
-  test("gives undelivered events again, in order, after its process was killed", async () => {
+  test("delivers undelivered events in order after a kill", async () => {
     const before = createNotingHandler("b", "c");
     bus.subscribe(before.handler);
     bus.start();
@@ -42,7 +42,7 @@ describe.each(storeKinds)("the local bus, $storeName, begun and ended", ({ creat
     await expect.poll(() => after.names).toEqual(["b", "c", "d"]);
   });
 
-  test("gives no event again, after its process was killed, that every subscriber had", async () => {
+  test("does not repeat after a kill an event that every subscriber handled", async () => {
     const first = createNotingHandler();
     const second = createNotingHandler("b");
     bus.subscribe(first.handler);
@@ -65,7 +65,7 @@ describe.each(storeKinds)("the local bus, $storeName, begun and ended", ({ creat
     await expect.poll(() => after.names).toEqual(["b"]);
   });
 
-  test("waits, when it is stopped, for the handler that runs and begins no other", async () => {
+  test("waits at its stop for the running handler and starts no other", async () => {
     const ended: unknown[] = [];
     bus.subscribe(async (event) => {
       await clock.sleep(1000);
@@ -82,7 +82,7 @@ describe.each(storeKinds)("the local bus, $storeName, begun and ended", ({ creat
     expect(ended).toEqual(["a"]);
   });
 
-  test("starts no handler any more once it is stopped", async () => {
+  test("starts no handler after its stop", async () => {
     const { handler, names } = createNotingHandler("a");
     bus.subscribe(handler);
     bus.start();

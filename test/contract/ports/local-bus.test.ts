@@ -13,7 +13,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     ({ bus, clock, logged } = await createBusWorld(createStore));
   });
 
-  test("hands an entry on in the envelope of EventBridge", async () => {
+  test("delivers an entry in the envelope of EventBridge", async () => {
     const events: BusEvent[] = [];
     bus.subscribe(async (event) => {
       events.push(event);
@@ -39,7 +39,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
       ]);
   });
 
-  test("hands any number of entries on in the order of publishing, which EventBridge does not promise", async () => {
+  test("delivers any number of entries in the order of publishing, unlike EventBridge", async () => {
     const { handler, names } = createNotingHandler();
     bus.subscribe(handler);
     bus.start();
@@ -50,7 +50,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     await expect.poll(() => names).toEqual(published);
   });
 
-  test("answers when an entry is stored, without waiting for its handlers", async () => {
+  test("resolves when an entry is stored, without waiting for handlers", async () => {
     bus.subscribe(() => clock.sleep(60_000));
     bus.start();
 
@@ -59,7 +59,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     await clock.advance(60_000);
   });
 
-  test("gives a slow subscriber one event after the other and lets the others go on", async () => {
+  test("delivers one event at a time to a slow subscriber without delaying others", async () => {
     const begun: unknown[] = [];
     let finish = (): void => undefined;
     const isFinished = new Promise<void>((resolve) => {
@@ -82,7 +82,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     await expect.poll(() => begun).toEqual(["a", "b", "c"]);
   });
 
-  test("gives a rejected event again after 1, 2, 4 seconds and on, without holding up the next", async () => {
+  test("repeats a rejected event after 1, 2, 4 seconds and so on, without delaying the next", async () => {
     const { handler, names, refusing } = createNotingHandler("a");
     bus.subscribe(handler);
     bus.start();
@@ -107,7 +107,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     ]);
   });
 
-  test("does not give an event again to the subscriber that had it", async () => {
+  test("does not repeat an event for a subscriber that handled it", async () => {
     const healthy = createNotingHandler();
     const sick = createNotingHandler("a");
     bus.subscribe(healthy.handler);
@@ -122,7 +122,7 @@ describe.each(storeKinds)("the local bus, $storeName", ({ createStore }) => {
     expect(healthy.names).toEqual(["a"]);
   });
 
-  test("keeps what one handler does to its event from the others", async () => {
+  test("isolates the event of one handler from the others", async () => {
     const { handler, names } = createNotingHandler();
     bus.subscribe(async (event) => {
       event.detail = { name: "changed" };

@@ -18,7 +18,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(directory, { recursive: true }));
 });
 
-/** Opens the ledger, as the next process does, for the time of the work. */
+/** Opens the ledger as a new process would, runs the work and closes it. */
 const withLedger = async <T>(work: (ledger: Ledger) => Promise<T>): Promise<T> => {
   const { ledger, close } = await openLedgerIn(directory);
   try {
@@ -42,7 +42,7 @@ const entriesOf = async (): Promise<readonly string[]> => {
   return keys;
 };
 
-test("keeps items and their due times over a restart", async () => {
+test("keeps items and due times after a restart", async () => {
   await withLedger(writeTasks(60));
 
   const { item, due } = await withLedger(async (ledger) => ({
@@ -54,7 +54,7 @@ test("keeps items and their due times over a restart", async () => {
   expect(due).toHaveLength(59);
 });
 
-test("removes items that have expired when it is opened, and keeps the others", async () => {
+test("removes expired items when it opens, and keeps the others", async () => {
   await withLedger(async (ledger) => {
     await ledger.write({ key: "expired", version: 1, dueAt: 5, expiresAt: NOW - 1, value: {} });
     await ledger.write({ key: "renewed", version: 1, expiresAt: NOW - 1, value: {} });
@@ -74,7 +74,7 @@ test("removes items that have expired when it is opened, and keeps the others", 
   expect(await entriesOf()).toHaveLength(3 + 2);
 });
 
-test("removes items every hour that have expired", async () => {
+test("removes expired items every hour", async () => {
   const clock = createVirtualClock();
   const { ledger, close } = await openLedgerIn(directory, clock);
   onTestFinished(close);
@@ -91,7 +91,7 @@ test("removes items every hour that have expired", async () => {
   await expect.poll(() => ledger.read("long")).toBeUndefined();
 });
 
-test("opens for one process at a time, and the other leaves it as it is", async () => {
+test("opens for one process at a time, and a second one changes nothing", async () => {
   await withLedger(async (ledger) => {
     await writeTasks(3)(ledger);
 
@@ -106,7 +106,7 @@ test("opens for one process at a time, and the other leaves it as it is", async 
 });
 
 test.each([-1.5, -0.5, 0, 0.5, 1, 1.5, 1e3, Number.MAX_SAFE_INTEGER])(
-  "lists what is due by %d, and nothing that is due later",
+  "lists items due by %d, and no later ones",
   async (until) => {
     const instants = [1e3, -1.5, 0, Number.MAX_SAFE_INTEGER, 0.5, -0.5, 1.5, 1];
     const due = await withLedger(async (ledger) => {
@@ -121,7 +121,7 @@ test.each([-1.5, -0.5, 0, 0.5, 1, 1.5, 1e3, Number.MAX_SAFE_INTEGER])(
   },
 );
 
-test("refuses a key that is longer than DynamoDB takes", async () => {
+test("refuses a key above the limit of DynamoDB", async () => {
   const key = `command#${"é".repeat(1_500)}`;
 
   await expect(
@@ -130,12 +130,12 @@ test("refuses a key that is longer than DynamoDB takes", async () => {
 });
 
 test.each([
-  ["is no JSON", "years of hush", "ledger item command#1 is not readable"],
-  ["is another thing", '{"hush":1}', "ledger item command#1 is not readable"],
+  ["is not JSON", "years of hush", "ledger item command#1 is not readable"],
+  ["has another shape", '{"hush":1}', "ledger item command#1 is not readable"],
   ["has no version", '{"version":null,"text":"{}"}', "has no version or no value"],
   ["has no value", '{"version":1,"text":null}', "has no version or no value"],
   ["has a torn value", '{"version":1,"text":"hush"}', "the value of ledger item command#1"],
-])("says that an item that %s is none, without a word of it", async (_what, stored, message) => {
+])("reports an item that %s as unreadable, without its content", async (_what, stored, message) => {
   const database = await openLevelDatabase({ directory, failing: new AbortController() });
   onTestFinished(database.close);
   await database.write([{ type: "put", map: "item", key: "command#1", value: stored }]);
@@ -149,7 +149,7 @@ test.each([
   expect(String(error)).not.toContain("hush");
 });
 
-test("tries no write after one has failed, because LevelDB might lose it", async () => {
+test("attempts no write after a failed one, because LevelDB might lose it", async () => {
   const failing = new AbortController();
   const database = await openLevelDatabase({ directory, failing });
   const ledger = createLevelLedger(database);
@@ -172,7 +172,7 @@ test("tries no write after one has failed, because LevelDB might lose it", async
   expect(await left.read("second")).toBeUndefined();
 });
 
-test("commits writes together that come while one is under way", async () => {
+test("combines writes that arrive during a commit", async () => {
   const database = await openLevelDatabase({ directory, failing: new AbortController() });
   onTestFinished(database.close);
   const put = (key: string) => database.write([{ type: "put", map: "item", key, value: key }]);
@@ -180,7 +180,7 @@ test("commits writes together that come while one is under way", async () => {
   onTestFinished(() => batch.mockRestore());
 
   const first = put("a");
-  // Enough for the first to begin; it cannot end before this test waits for the disk.
+  // Enough for the first write to begin. It cannot end before this test waits for the disk.
   await Promise.resolve();
   await Promise.all([first, ...["b", "c", "d"].map(put)]);
 

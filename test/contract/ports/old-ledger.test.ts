@@ -31,7 +31,7 @@ const items: readonly LedgerItem[] = [
 ];
 const expired: LedgerItem = { key: "command#0", version: 1, expiresAt: NOW - 1_000, value: {} };
 
-/** A data directory as format 3 has it, made by the emulator that kept its ledger. */
+/** A data directory of format 3, created by the emulator that stored its ledger. */
 let old: string;
 let parent: string;
 let path: string;
@@ -100,7 +100,7 @@ const countOld = async (): Promise<number> => {
 };
 
 describe("the ledger of a data directory of format 3", () => {
-  test("is there as it was, and can be written to", async () => {
+  test("is complete and writable after the upgrade", async () => {
     const { ledger, close } = await open(await openData());
     onTestFinished(close);
 
@@ -111,7 +111,7 @@ describe("the ledger of a data directory of format 3", () => {
     expect(await ledger.write({ key: UNREADABLE, version: 5, value: {} })).toBe("written");
   });
 
-  test("stays beside its copy until the first clean close, which removes it", async () => {
+  test("stays beside its copy until the first clean close removes it", async () => {
     const first = await open(await openData());
     const beside = await readdir(join(path, "ledger"));
     await first.close();
@@ -132,7 +132,7 @@ describe("the ledger of a data directory of format 3", () => {
     expect(await formatOf()).toEqual({ format: 4, fingerprintKey: "the key" });
   });
 
-  test("is the one with the highest number", async () => {
+  test("is the file with the highest number", async () => {
     await mkdir(join(path, "ledger", "table-6"));
     await cp(join(path, "ledger", "table-7"), join(path, "ledger", "table-10"), {
       recursive: true,
@@ -146,7 +146,7 @@ describe("the ledger of a data directory of format 3", () => {
     expect(await readdir(join(path, "ledger"))).toEqual(["items"]);
   });
 
-  test("is refused, and left as it is, when it is damaged", async () => {
+  test("is refused and left unchanged when it is damaged", async () => {
     await rm(join(path, "ledger", "table-7", "CURRENT"));
     const before = await readdir(join(path, "ledger", "table-7"));
     const data = await openData();
@@ -157,7 +157,7 @@ describe("the ledger of a data directory of format 3", () => {
     expect(await formatOf()).toMatchObject({ format: 3 });
   });
 
-  test("is not read again after its copy has become the ledger, and was not closed", async () => {
+  test("is not read again once its copy is the ledger, even without a clean close", async () => {
     const first = await open(await openData());
     await first.ledger.write({ key: "command#1", version: 4, value: { new: true } });
     const copy = `${path}-copy`;
@@ -173,7 +173,7 @@ describe("the ledger of a data directory of format 3", () => {
     expect(await ledger.read("command#1")).toMatchObject({ version: 4, value: { new: true } });
   });
 
-  test("loses nothing by a kill -9 at any step of its copying, and of the first close", async () => {
+  test("loses nothing by a kill -9 at any step of the copy or of the first close", async () => {
     const program = await buildProgram("test/contract/ports/ledger-opener.ts");
     onTestFinished(program.remove);
     const formats: unknown[] = [];
@@ -188,7 +188,7 @@ describe("the ledger of a data directory of format 3", () => {
 
       const mark = await formatOf();
       formats.push(mark);
-      // An earlier program reads the folder as long as it may.
+      // An earlier program can still read the folder until the format is raised.
       if (JSON.stringify(mark).includes('"format":3')) {
         expect(await countOld()).toBe(items.length + 2);
       }

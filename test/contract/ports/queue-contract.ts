@@ -4,14 +4,14 @@ import type { CommandMessage, CommandQueue } from "../../../lib/platform/ports/q
 
 export interface CommandQueueHarness {
   readonly queue: CommandQueue;
-  /** What nothing holds back, at most ten; invisible until it is acknowledged or given back. */
+  /** Receives up to ten available messages. They stay invisible until acknowledged or released. */
   receive(maxMessages: number): Promise<readonly ReceivedMessage[]>;
   acknowledge(messages: readonly ReceivedMessage[]): Promise<void>;
-  /** Lets the visibility of messages that were received run out. */
+  /** Waits for the visibility timeout of received messages. */
   giveBack(messages: readonly ReceivedMessage[]): Promise<void>;
-  /** What was received three times and not acknowledged, as it was sent. */
+  /** Messages that were received three times and not acknowledged. */
   deadLetters(): Promise<readonly CommandMessage[]>;
-  /** Whether the queue takes no such message, and nothing else went wrong. */
+  /** Whether the queue refuses the message, and for no other reason. */
   isRefusal(error: unknown): boolean;
   remove(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const LARGEST_BODY = "x".repeat(1024 * 1024);
 const bodies = (messages: readonly ReceivedMessage[]): readonly string[] =>
   messages.map(({ body }) => body);
 
-/** Every law of the command queue, for one adapter. `create` gives an empty one. */
+/** The contract of the command queue, for one adapter. `create` returns an empty queue. */
 export const describeCommandQueueContract = (
   name: string,
   create: () => Promise<CommandQueueHarness>,
@@ -34,14 +34,14 @@ export const describeCommandQueueContract = (
       onTestFinished(remove);
     });
 
-    /** Sends messages named `<group><number>`, such as "a1", each with its name as its id. */
+    /** Sends messages with names such as "a1": group and number. The name is also the id. */
     const sendAll = async (...names: readonly string[]): Promise<void> => {
       for (const each of names) {
         await harness.queue.send({ body: each, groupId: each.slice(0, 1), deduplicationId: each });
       }
     };
 
-    /** Receives and acknowledges until nothing is left. */
+    /** Receives and acknowledges messages until the queue is empty. */
     const drain = async (): Promise<readonly ReceivedMessage[]> => {
       const received = await harness.receive(10);
       if (received.length === 0) return [];
@@ -49,7 +49,7 @@ export const describeCommandQueueContract = (
       return [...received, ...(await drain())];
     };
 
-    test("hands a message out as it was sent, with the attributes of SQS", async () => {
+    test("hands out a message unchanged, with the attributes of SQS", async () => {
       const body = '{"text":"ünï €😀\\n"}\t\r\n';
 
       await harness.queue.send({ body, groupId: "pool/1", deduplicationId: "event-1" });
@@ -72,7 +72,7 @@ export const describeCommandQueueContract = (
       ]);
     });
 
-    test("takes the largest body, and the longest ids with every mark in them", async () => {
+    test("accepts the largest body, and the longest ids with every allowed character", async () => {
       const groupId = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~".padEnd(128, "g");
       const deduplicationId = groupId.replaceAll("g", "d");
 
@@ -104,7 +104,7 @@ export const describeCommandQueueContract = (
       expect(numbers).toEqual([...new Set(numbers)].sort());
     });
 
-    test("holds a group back while one of its messages is in flight, and no other group", async () => {
+    test("blocks only the group of a message in flight", async () => {
       await sendAll("a1", "a2");
       expect(bodies(await harness.receive(1))).toEqual(["a1"]);
       await sendAll("b1", "a3");
@@ -112,7 +112,7 @@ export const describeCommandQueueContract = (
       expect(bodies(await harness.receive(10))).toEqual(["b1"]);
     });
 
-    test("holds a group back until all its messages in flight are acknowledged", async () => {
+    test("blocks a group until all its messages in flight are acknowledged", async () => {
       await sendAll("a1", "a2", "a3");
       const [first, second] = await harness.receive(2);
 
@@ -123,7 +123,7 @@ export const describeCommandQueueContract = (
       expect(bodies(await harness.receive(10))).toEqual(["a3"]);
     });
 
-    test("hands a message out again, before the later ones, when it was not acknowledged in time", async () => {
+    test("hands out a message again, before later ones, if it was not acknowledged in time", async () => {
       await sendAll("a1", "a2");
       const [first] = await harness.receive(1);
 
@@ -144,7 +144,7 @@ export const describeCommandQueueContract = (
       { former: "waits", isDrained: false, handedOut: ["first"] },
       { former: "was acknowledged", isDrained: true, handedOut: [] },
     ])(
-      "drops a message whose id one that $former has, another payload and group included",
+      "drops a message with the id of one that $former, even with another payload and group",
       async ({ isDrained, handedOut }) => {
         await harness.queue.send({ body: "first", groupId: "a", deduplicationId: "same" });
         if (isDrained) await drain();
@@ -155,14 +155,14 @@ export const describeCommandQueueContract = (
       },
     );
 
-    test("takes the same payload twice under two ids", async () => {
+    test("accepts the same payload twice under two ids", async () => {
       await harness.queue.send({ body: "same", groupId: "a", deduplicationId: "first" });
       await harness.queue.send({ body: "same", groupId: "a", deduplicationId: "second" });
 
       expect(bodies(await drain())).toEqual(["same", "same"]);
     });
 
-    test("makes a message that was received three times a dead letter and goes on with its group", async () => {
+    test("makes a message a dead letter after three receives and continues with its group", async () => {
       await sendAll("a1", "a2");
       for (let receive = 1; receive <= 3; receive += 1) {
         const received = await harness.receive(1);

@@ -2,7 +2,7 @@ import { openLevelStore } from "../../../lib/local/durable-store.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
 import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 
-// To be killed: sends for ever and acknowledges every third message, and prints what is done.
+// Runs until it is killed: sends messages, acknowledges every third one, and prints each completed step.
 const [, , directory = "", round = ""] = process.argv;
 const queue = await openFifoQueue({
   map: (await openLevelStore({ directory, failing: new AbortController() })).map("commands"),
@@ -10,7 +10,7 @@ const queue = await openFifoQueue({
   random: createSystemRandom(),
   maxReceiveCount: 1000,
 });
-/** Resolves when the line has left this process: what waits in its memory is lost with it. */
+/** Prints a line and resolves when it has left the process, because a kill loses buffered output. */
 const print = (line: string): Promise<void> =>
   new Promise((resolve) => {
     process.stdout.write(`${line}\n`, () => resolve());

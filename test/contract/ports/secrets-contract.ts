@@ -9,7 +9,7 @@ export interface SecretsHarness {
   remove(): Promise<void>;
 }
 
-/** Every law of secrets, for one adapter. */
+/** The contract of secrets, for one adapter. */
 export const describeSecretsContract = (
   name: string,
   open: () => Promise<SecretsHarness>,
@@ -21,7 +21,7 @@ export const describeSecretsContract = (
   };
 
   describe(`a secret (${name})`, () => {
-    test("is read exactly, whatever characters it has", async () => {
+    test("is read exactly with any characters", async () => {
       const { secrets, reference, put } = await openForTest();
       const value = ` $2b$12$\\"'{"ünï": "€😀"} `;
 
@@ -30,7 +30,7 @@ export const describeSecretsContract = (
       expect(await secrets.read(reference)).toBe(value);
     });
 
-    test("is read as it was last written, also by an earlier reader", async () => {
+    test("has the value of the last write, even for an earlier reader", async () => {
       const { secrets, reference, put } = await openForTest();
       await put("old key");
       await secrets.read(reference);
@@ -40,7 +40,7 @@ export const describeSecretsContract = (
       expect(await secrets.read(reference)).toBe("new key");
     });
 
-    test("that is not there rejects, naming the reference", async () => {
+    test("rejects with its reference if it does not exist", async () => {
       const { secrets, reference } = await openForTest();
 
       await expect(secrets.read(reference)).rejects.toThrow(`secret ${reference} cannot be read`);

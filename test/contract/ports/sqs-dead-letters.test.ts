@@ -43,7 +43,7 @@ const open = (
 };
 
 describe("the dead letters on SQS", () => {
-  test("are received for a minute, with what is needed to explain and to send them back", async () => {
+  test("are received for a minute, with the attributes needed to describe and redrive them", async () => {
     const Attributes = {
       MessageGroupId: "g1",
       SentTimestamp: "1767225600000",
@@ -74,7 +74,7 @@ describe("the dead letters on SQS", () => {
     ]);
   });
 
-  test("are released by making them visible at once, and a refusal to do so stops nothing", async () => {
+  test("are released by making them visible at once, and a failure to release one is ignored", async () => {
     const { aws, letters } = open({});
 
     await letters.release([letter, { ...letter, hold: "handle-2" }]);
@@ -85,7 +85,7 @@ describe("the dead letters on SQS", () => {
     ]);
   });
 
-  test("are sent with their group under a new id, and only then deleted", async () => {
+  test("are sent to their group with a new id, and only then deleted", async () => {
     const { aws, letters } = open({ SendMessage: sent, DeleteMessage: done });
 
     expect(await letters.sendBack(letter)).toEqual({ kind: "sent-back" });
@@ -104,7 +104,7 @@ describe("the dead letters on SQS", () => {
     ]);
   });
 
-  test("stay where they are when the command queue does not take them", async () => {
+  test("stay in the dead-letter queue when the command queue refuses them", async () => {
     const { aws, letters } = open({ DeleteMessage: done });
 
     await expect(letters.sendBack(letter)).rejects.toMatchObject({ name: "AccessDenied" });
@@ -112,13 +112,13 @@ describe("the dead letters on SQS", () => {
     expect(aws.requests.map(({ operation }) => operation)).toEqual(["SendMessage"]);
   });
 
-  test("are reported in both queues when they were sent and cannot be deleted", async () => {
+  test("are reported as in both queues if they were sent and cannot be deleted", async () => {
     const { letters } = open({ SendMessage: sent });
 
     expect(await letters.sendBack(letter)).toEqual({ kind: "in-both", why: "AccessDenied" });
   });
 
-  test("of events go back to the queue of intake, which has no groups", async () => {
+  test("of events return to the queue of intake, which has no groups", async () => {
     const requests = { queue: "requests", queueUrl: `${QUEUES}/requests` } as const;
     const { aws, letters } = open({ SendMessage: sent, DeleteMessage: done }, requests);
 
@@ -131,7 +131,7 @@ describe("the dead letters on SQS", () => {
     });
   });
 
-  test("that a rule could not deliver are held as what their rule would have sent", async () => {
+  test("that a rule could not deliver are held with the text that the rule would have sent", async () => {
     const Attributes = { SentTimestamp: "1", ApproximateReceiveCount: "1" };
     const MessageAttributes = {
       RULE_ARN: { DataType: "String", StringValue: "arn:aws:events:r:1:rule/b/s-reaction-paid" },
@@ -152,7 +152,7 @@ describe("the dead letters on SQS", () => {
     expect(aws.requests[0]?.body).toMatchObject({ MessageAttributeNames: ["RULE_ARN"] });
   });
 
-  test("are counted with those that are hidden", async () => {
+  test("are counted together with invisible ones", async () => {
     const { letters } = open({
       GetQueueAttributes: {
         status: 200,

@@ -58,7 +58,7 @@ test("a parameter without a value rejects with its name", async () => {
   );
 });
 
-test("the error for a reply that is cut off does not carry the secret", async () => {
+test("the error for a truncated reply does not contain the secret", async () => {
   const { secrets } = open({ status: 200, body: '{"Parameter":{"Value":"key-123","Vers' });
 
   const error = await secrets.read("/skyhook/main/api-key").catch((caught: unknown) => caught);

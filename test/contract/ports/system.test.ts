@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 
 describe("the system clock", () => {
-  test("has a time that goes on while it sleeps", async () => {
+  test("advances while it sleeps", async () => {
     const clock = createSystemClock();
     const before = clock.now();
 
@@ -21,13 +21,13 @@ describe("the system clock", () => {
     await expect(slept).resolves.toBeUndefined();
   });
 
-  test("does not sleep at all with a signal that has aborted", async () => {
+  test("does not sleep if the signal has aborted already", async () => {
     await expect(
       createSystemClock().sleep(3_600_000, AbortSignal.abort()),
     ).resolves.toBeUndefined();
   });
 
-  test("does not take a sleep that is too long for a timer as none", async () => {
+  test("sleeps even longer than a timer allows", async () => {
     const stopping = new AbortController();
     let isAwake = false;
     const slept = createSystemClock()
@@ -44,8 +44,8 @@ describe("the system clock", () => {
   });
 });
 
-describe("the system's chance", () => {
-  test("makes version 7 UUIDs that differ and sort in the order of making", () => {
+describe("the system's random source", () => {
+  test("creates distinct version 7 UUIDs that sort in the order of creation", () => {
     const random = createSystemRandom();
 
     const made = Array.from({ length: 1000 }, () => random.uuid());
@@ -57,7 +57,7 @@ describe("the system's chance", () => {
     );
   });
 
-  test("gives fractions from 0 to below 1", () => {
+  test("returns fractions from 0 to below 1", () => {
     const random = createSystemRandom();
 
     const fractions = Array.from({ length: 1000 }, () => random.fraction());

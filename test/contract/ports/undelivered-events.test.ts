@@ -9,7 +9,7 @@ const ON_OUR_BUS = "skyhook-prod-events/skyhook-prod-";
 const callOf = (body: unknown, rule?: string): unknown =>
   JSON.parse(undeliveredCall(REACTIONS, JSON.stringify(body), rule && ruleArn(rule)));
 
-/** As Lambda writes it to an on-failure destination. Source: Lambda's developer guide. */
+/** The format of Lambda's on-failure destinations. Source: Lambda developer guide. */
 const recordOf = (requestPayload: unknown) => ({
   version: "1.0",
   timestamp: "2026-01-31T12:00:00.500Z",
@@ -24,8 +24,8 @@ const recordOf = (requestPayload: unknown) => ({
   responsePayload: { errorType: "Error", errorMessage: "ledger is away" },
 });
 
-describe("an event that did not reach the queue of intake", () => {
-  test("is, where intake failed at it while rules called it, what the rule called it with", () => {
+describe("an event that did not reach the intake queue", () => {
+  test("is the input of the rule if intake failed while rules called it directly", () => {
     expect(callOf(recordOf(EVENT))).toEqual(EVENT);
     expect(callOf(recordOf({ reaction: "paid", event: EVENT }))).toEqual({
       reaction: "paid",
@@ -33,28 +33,28 @@ describe("an event that did not reach the queue of intake", () => {
     });
   });
 
-  test("is the event itself where the rule of requests could not deliver it", () => {
+  test("is the event itself if the rule for requests could not deliver it", () => {
     expect(callOf(EVENT, `${ON_OUR_BUS}commands-requested`)).toEqual(EVENT);
   });
 
   test.each([`${ON_OUR_BUS}reaction-paid`, "skyhook-prod-reaction-paid"])(
-    "names its reaction where %s could not deliver it",
+    "has the name of its reaction if %s could not deliver it",
     (rule) => {
       expect(callOf(EVENT, rule)).toEqual({ reaction: "paid", event: EVENT });
     },
   );
 
-  test("names its reaction once where the rule has named it already", () => {
+  test("has the name of its reaction only once if the rule added it already", () => {
     const call = { reaction: "paid", event: EVENT };
 
     expect(callOf(call, `${ON_OUR_BUS}reaction-paid`)).toEqual(call);
   });
 
-  test("is not taken for a reaction's by the name of another stage", () => {
+  test("does not count as the event of a reaction if the rule belongs to another stage", () => {
     expect(callOf(EVENT, "skyhook-test-events/skyhook-test-reaction-paid")).toEqual(EVENT);
   });
 
-  test("stays as it is where it is no JSON", () => {
+  test("stays unchanged if it is not JSON", () => {
     expect(undeliveredCall(REACTIONS, "{", ruleArn("skyhook-prod-reaction-paid"))).toBe("{");
   });
 });

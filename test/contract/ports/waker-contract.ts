@@ -4,17 +4,17 @@ import type { Waker } from "../../../lib/platform/ports/queue.ts";
 
 export interface WakerHarness {
   readonly waker: Waker;
-  /** The waker's; virtual or real. */
+  /** Clock of the waker, virtual or real. */
   readonly clock: Clock;
-  /** Lets the time go on until that instant. @returns how many wakes came meanwhile */
+  /** Waits until the instant. @returns the number of wake signals in the meantime */
   wakesUntil(at: number): Promise<number>;
   remove(): Promise<void>;
 }
 
-/** "Soon after" an instant: SQS delays by whole seconds, and a machine is busy at times. */
+/** Tolerance after an instant: SQS delays by whole seconds, and a machine can be busy. */
 const SOON_MS = 2_000;
 
-/** Every law of the waker, for one adapter. `create` gives one without wakes. */
+/** The contract of the waker, for one adapter. `create` returns a waker without wake signals. */
 export const describeWakerContract = (name: string, create: () => Promise<WakerHarness>): void => {
   describe(`a waker (${name})`, () => {
     let harness: WakerHarness;
@@ -26,7 +26,7 @@ export const describeWakerContract = (name: string, create: () => Promise<WakerH
       now = harness.clock.now();
     });
 
-    test("wakes once, at the instant that was asked for or soon after, and not before", async () => {
+    test("wakes once, at the requested instant or shortly after, and not before", async () => {
       await harness.waker.wakeAt(now + 1_500);
 
       expect(await harness.wakesUntil(now + 1_300)).toBe(0);
@@ -39,13 +39,13 @@ export const describeWakerContract = (name: string, create: () => Promise<WakerH
       expect(await harness.wakesUntil(now + 800)).toBe(1);
     });
 
-    test("wakes as often as was asked for, the same instant included", async () => {
+    test("wakes once per request, even for the same instant", async () => {
       for (const inMs of [1_000, 0, 1_000]) await harness.waker.wakeAt(now + inMs);
 
       expect(await harness.wakesUntil(now + 1_000 + SOON_MS)).toBe(3);
     });
 
-    test("takes an instant that is far away, and does not wake at once for it", async () => {
+    test("accepts a distant instant, and does not wake at once for it", async () => {
       await harness.waker.wakeAt(now + 24 * 3_600_000);
 
       expect(await harness.wakesUntil(now + 1_000)).toBe(0);
