@@ -45,6 +45,17 @@ const addLeases = async (facts: Facts, { ledger, ledgerKeys, clock }: Cloud): Pr
   }
 };
 
+/**
+ * Messages may quote the id of a task that the command never learns, such as the one that locks its
+ * resource. A name for that id would shift the names of all later ids.
+ */
+const withAnonymousMessages = (value: object, { anonymous }: IdNames): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (field, part) =>
+      field === "message" && typeof part === "string" ? anonymous(part) : part,
+    ),
+  );
+
 const addLedger = async (facts: Facts, { ledger, ledgerKeys }: Cloud, ids: IdNames) => {
   const items = await Promise.all(ledgerKeys().map((key) => ledger.read(key)));
   const stored = items.flatMap((item) => (item ? [item] : []));
@@ -52,7 +63,7 @@ const addLedger = async (facts: Facts, { ledger, ledgerKeys }: Cloud, ids: IdNam
     if (key.startsWith("lease#")) continue;
     const kept = { ...value, ...(expiresAt === undefined ? {} : { expiresAt }) };
     const path = `ledger > ${ids.named(key)}`;
-    add(facts, path, ids.named(blanked(kept)));
+    add(facts, path, ids.named(blanked(withAnonymousMessages(kept, ids))));
     if (dueAt !== undefined) facts.set(`${path} > due`, "true");
   }
 };
