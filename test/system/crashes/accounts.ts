@@ -34,7 +34,7 @@ const withContainers = (state: State): State => ({
   ]),
 });
 
-/** One update begins a task for each container. */
+/** The update gets a task for each container. */
 const manyTasks =
   (service: Fetch): Fetch =>
   async (request) => {
@@ -51,15 +51,15 @@ const manyTasks =
     return json(200, { tasks: (await Promise.all(replies.map(taskIdsIn))).flat() });
   };
 
-/** One invocation works on all of them, so whatever kills it may hit each one's send. */
+/** One invocation handles all of them, so a kill may lose the reply of each. */
 const BESIDE_OTHERS = new RegExp(`${AROUND_A_SEND.source}|^killed`);
 const SENT_BESIDE_OTHERS = sentAgain(BESIDE_OTHERS);
 const UNCOUNTED_BESIDE_OTHERS = uncounted(BESIDE_OTHERS);
 
-/** What commands of one account have in common: its rate limit, its pauses, its tasks. */
+/** Shared state of an account's commands: rate limit, pauses, tasks. */
 export const ACCOUNTS: readonly Scenario[] = [
   {
-    name: "a provider that is throttled once",
+    name: "a provider that throttles once",
     between: throttledOnce,
     course: (cloud) => cloud.send(requests.updatePolicy("c1")),
     end: (cloud) => expect(cloud.told()).toEqual(["CommandAccepted", "CommandSucceeded"]),
@@ -76,7 +76,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     mayDiffer: [...SENT_BESIDE_OTHERS, DONE_BEFORE, UNCOUNTED_BESIDE_OTHERS],
   },
   {
-    name: "many tasks of one command, which are looked at by one list",
+    name: "many tasks of one command, which one list reads",
     state: withContainers,
     between: manyTasks,
     course: (cloud) => cloud.send(requests.updateContainer("c1")),

@@ -7,7 +7,7 @@ import type { Cloud } from "./cloud.ts";
 import type { Scenario } from "./scenario.ts";
 
 const MINUTE_MS = 60_000;
-/** 2026-01-01T00:00:00Z, where the virtual clock starts. */
+/** Start of the virtual clock: 2026-01-01T00:00:00Z, epoch ms. */
 const START = Date.UTC(2026, 0, 1);
 const WAITING = { started_at: null };
 
@@ -16,7 +16,7 @@ interface Step {
   readonly tasks: readonly AiTaskRecord[];
 }
 
-/** What the provider lists at each time, on pages of three. */
+/** The provider's list at each time, on pages of three. */
 const listing =
   (steps: readonly Step[]) =>
   (_service: Fetch, clock: Clock): Fetch => {
@@ -27,7 +27,7 @@ const listing =
     return provider.fetch;
   };
 
-/** A tick at each of these minutes. */
+/** Minutes with a tick. */
 const tickAt = async (cloud: Cloud, minutes: readonly number[]): Promise<void> => {
   for (const minute of minutes) {
     await cloud.pass(START + minute * MINUTE_MS - cloud.clock.now());
@@ -35,7 +35,7 @@ const tickAt = async (cloud: Cloud, minutes: readonly number[]): Promise<void> =
   }
 };
 
-/** Who was told of, each once. */
+/** Subjects of the published events, each once. */
 const toldOf = ({ bus }: Cloud, detailType: string): readonly string[] => [
   ...new Set(
     bus
@@ -46,14 +46,16 @@ const toldOf = ({ bus }: Cloud, detailType: string): readonly string[] => [
   ),
 ];
 
-/** The scheduled job that tells of the ends of AI tasks. The next tick is the retry of a failed one. */
+/**
+ * The scheduled job that publishes the ends of AI tasks. The next tick is the retry of a failed one.
+ */
 export const AI_TASKS: readonly Scenario[] = [
   {
-    name: "AI tasks that end, among more new ones than a page shows",
+    name: "AI tasks that end, among more new ones than a page holds",
     between: listing([
       { fromMs: 0, tasks: [...aiTasksOf(1, 3, "SUCCESS"), aiTask(4, "STARTED")] },
       {
-        // A run that died holds nobody up for longer than a minute.
+        // A killed run delays its successors by at most a minute.
         fromMs: 2 * MINUTE_MS,
         tasks: [
           ...aiTasksOf(1, 4, "SUCCESS"),

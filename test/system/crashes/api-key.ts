@@ -6,10 +6,10 @@ import { AROUND_A_SEND, DONE_BEFORE, sentAgain, UNCOUNTED } from "./named-differ
 import type { Scenario } from "./scenario.ts";
 
 const NEW_KEY = "canary-2$f6e5d4c3b2a1";
-/** Later than whatever goes wrong before is made up for. */
+/** Late enough for all earlier faults to be repaired. */
 const PARAMETER_CHANGES_MS = 60_000;
 
-/** Another key opens the provider than the parameter has. */
+/** Wraps a provider that accepts another key than the parameter holds at first. */
 const keyWasReplaced = (service: Fetch): Fetch => {
   let old: string | undefined;
   return async (request) => {
@@ -22,27 +22,27 @@ const keyWasReplaced = (service: Fetch): Fetch => {
   };
 };
 
-/** What an answer says to all is told before what it says to the command is recorded. */
+/** An account's event is published before the command's reply is recorded. */
 const WITH_NEWS = new RegExp(`${AROUND_A_SEND.source}|^killed.* bus\\.publish`);
 
-/** While a key is refused one request in half a minute is tried, and in between none. */
+/** While a key is refused, one half-open probe leaves every 30 s and no other request. */
 const REFUSED_SO_OFTEN: readonly Difference[] = [
   {
     facts:
       /^(?:ledger > command#.*\/c1|events > CommandSucceeded c1 #1 > data) > (?:attemptCount|attempts)(?: |$)/,
     how: "other",
     after: /./,
-    because: "how often it was refused depends on when that was tried first",
+    because: "the number of refusals depends on the instant of the first probe",
   },
   {
     facts: /^events > AccountKey.* > metadata > (?:correlationId|causationId)$/,
     how: "other",
     after: /./,
-    because: "the episode is called by the instant of its first refusal",
+    because: "the instant of the first refusal identifies the episode",
   },
 ];
 
-/** What becomes of an account's commands while its key is refused. */
+/** Commands of an account with a refused key. */
 export const API_KEY: readonly Scenario[] = [
   {
     name: "a key that is refused until the new one can be read",
@@ -51,7 +51,7 @@ export const API_KEY: readonly Scenario[] = [
       await cloud.send(requests.updatePolicy("c1"));
       await cloud.pass(PARAMETER_CHANGES_MS);
       cloud.key.text = NEW_KEY;
-      // What could not be noted of the first answer is said again by the next one.
+      // A refusal that could not be recorded is recorded with the next reply.
       await cloud.pass(PARAMETER_CHANGES_MS);
       await cloud.send(requests.createEvent("c2"));
     },

@@ -24,10 +24,10 @@ const nothingToDo =
   async (request) =>
     request.method === "PATCH" ? json(200, { tasks: [] }) : service(request);
 
-/** Every operation that is over when the provider has answered. */
+/** Every operation that ends with the provider's answer. */
 export const OPERATIONS_AT_ONCE: readonly Scenario[] = [
   {
-    name: "resuming an instance, which cannot be done twice (E2)",
+    name: "resuming an instance, which a second request cannot do again (E2)",
     course: (cloud) => cloud.send(requests.resumeInstance("c1")),
     async end(cloud) {
       expectTold(cloud, "CommandSucceeded");
@@ -73,7 +73,7 @@ export const OPERATIONS_AT_ONCE: readonly Scenario[] = [
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],
   },
   {
-    name: "creating a storage event, which cannot be done twice (E15)",
+    name: "creating a storage event, which a second request cannot do again (E15)",
     course: (cloud) => cloud.send(requests.createEvent("c1")),
     async end(cloud) {
       expectTold(cloud, "CommandSucceeded");
@@ -84,7 +84,7 @@ export const OPERATIONS_AT_ONCE: readonly Scenario[] = [
   },
 ];
 
-/** What else may become of a command that is over at once. */
+/** Other outcomes of a command that ends at once. */
 export const ENDS_AT_ONCE: readonly Scenario[] = [
   {
     name: "an operation that answers with an empty list of tasks",
@@ -94,7 +94,7 @@ export const ENDS_AT_ONCE: readonly Scenario[] = [
     mayDiffer: [...SENT_AGAIN, MAY_BE_DONE, UNCOUNTED],
   },
   {
-    name: "a request that is refused by the provider",
+    name: "a request that the provider refuses",
     course: (cloud) => cloud.send(requests.updateEvent("c1", { bucket_name: "no-such" })),
     end: (cloud) => expectTold(cloud, "CommandFailed"),
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],

@@ -3,11 +3,11 @@ import type { Cloud } from "./cloud.ts";
 
 const tasksReply = z.object({ tasks: z.array(z.string()) });
 
-/** Ids of the background tasks that a reply names. */
+/** Ids of the background tasks in a reply. */
 export const taskIdsIn = async (reply: Response): Promise<readonly string[]> =>
   tasksReply.parse(await reply.json()).tasks;
 
-/** What somebody else asks the provider for. */
+/** Sends a request as another client of the provider. */
 export const askProvider = async (
   { service }: Cloud,
   method: string,
@@ -22,6 +22,6 @@ export const askProvider = async (
   const reply = await service.fetch(
     new Request(url, { method, headers, body: JSON.stringify(body) }),
   );
-  if (!reply.ok) throw new Error(`${method} ${path} is refused`);
+  if (!reply.ok) throw new Error(`${method} ${path} was refused`);
   return reply;
 };

@@ -9,7 +9,7 @@ import { createEventSources } from "./event-sources.ts";
 import { createInvocations } from "./invocations.ts";
 import { type Beginning, OWN_SENDER, openParts } from "./parts.ts";
 
-/** A lost poller lease, a lost message and a lost reply to a create take minutes; more is a hang. */
+/** A lost poller lease, message or reply to a create takes minutes; more is a hang. */
 const MAX_MS = 3 * 60 * 60 * 1_000;
 
 const mostInASecond = (requestedAt: readonly number[]): number => {
@@ -24,7 +24,7 @@ const mostInASecond = (requestedAt: readonly number[]): number => {
 const rateLimitOf = ({ accounts: [account] }: AccountsConfig): number =>
   account?.requestsPerSecond ?? 0;
 
-/** The deployed functions over parts in memory, and what calls them, on virtual time. */
+/** The deployed functions over ports in memory, with their triggers, on virtual time. */
 export const openCloud = async (faults: Faults, beginning: Beginning) => {
   const parts = await openParts(faults, beginning);
   const { clock, queue, random, source, accounts } = parts;
@@ -32,7 +32,7 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
   const sources = createEventSources(parts, invocations);
   let sequencer = 0;
 
-  /** Goes on until nothing can go on without time. */
+  /** Lets all work continue that needs no time. */
   const settle = async (): Promise<void> => {
     await sources.startDue();
     await invocations.settle();
@@ -54,9 +54,9 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
     ...parts,
     givenUp: sources.givenUp,
     messagesLeft: sources.messagesLeft,
-    /** Whether more requests than the account's rate limit came within one second. */
+    /** Whether more requests than the account's rate limit arrived within one second. */
     isRateLimitBroken: (): boolean => mostInASecond(parts.requestedAt) > rateLimitOf(accounts),
-    /** Puts a request of our own into the command queue. */
+    /** Puts a request of our own AWS account into the command queue. */
     async send(detail: object): Promise<void> {
       const body = JSON.stringify(detail);
       const about = { access, ownSender: OWN_SENDER, fingerprintKey: "" };
@@ -64,42 +64,42 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
       const groupId = lane === undefined ? "not-understood" : groupIdOf(lane);
       await queue.send({ body, groupId, deduplicationId: random.uuid() });
     },
-    /** Puts an event of the bus into the queue of intake, as its rule does, or as the rule of a reaction does. */
+    /** Puts an event into the queue `requests`, as its rule or a reaction's rule does. */
     async put(event: object, reaction?: string): Promise<void> {
       const body = JSON.stringify(reaction === undefined ? event : { reaction, event });
       const id = random.uuid();
       await parts.requestQueue.send({ body, groupId: id, deduplicationId: id });
     },
-    /** Calls a scheduled job as its schedule does. */
+    /** Calls a scheduled job, as its schedule does. */
     tick(name: FunctionName): void {
       const isRetried = name !== "watch-ai-tasks";
       sources.call(name, scheduledEvent(name, clock.now(), random), { isRetried });
     },
-    /** Writes the config, as whoever puts the object into the bucket does. */
+    /** Writes the config, as an operator does who puts the object into the bucket. */
     writeConfig(text: string): void {
       sequencer += 1;
       source.write(text);
       const object = { key: "thresholds.yaml", version: "1", sequencer: `00${sequencer}` };
       sources.call("sync-thresholds", objectCreatedEvent(object, clock.now(), random));
     },
-    /** The published events of one command, or of all, by detail-type, each publication by itself. */
+    /** Published events of one command, or of all, by detail-type; every publication counts. */
     told: (commandId?: string): readonly string[] =>
       parts.bus
         .published()
         .filter(({ metadata }) => commandId === undefined || metadata.commandId === commandId)
         .map(({ detailType }) => detailType),
-    /** Lets time pass, with everybody at work. */
+    /** Advances time while all functions work. */
     async pass(durationMs: number): Promise<void> {
       const endsAt = clock.now() + durationMs;
       await settle();
       while (clock.now() < endsAt) await moveOn(endsAt);
     },
-    /** Lets time pass until nobody has anything left to do. */
+    /** Advances time until no function has any work left. */
     async untilQuiet(): Promise<void> {
       const endsAt = clock.now() + MAX_MS;
       await settle();
       while (!(await isQuiet())) {
-        if (clock.now() >= endsAt) throw new Error("it does not come to rest");
+        if (clock.now() >= endsAt) throw new Error("the system does not come to rest");
         await moveOn(endsAt);
       }
     },

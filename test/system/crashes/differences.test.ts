@@ -21,28 +21,28 @@ const moreAttempts: Difference = {
 };
 const sentTwice = new Map([...undisturbed, ["ledger > command#c1 > attemptCount", "2"]]);
 
-describe("the end of a disturbed course", () => {
-  test("that is the undisturbed one is not wrong", () => {
+describe("the end of a disturbed scenario", () => {
+  test("is right if it equals the undisturbed end", () => {
     expect(told(new Map(undisturbed), moreAttempts)).toEqual({ wrong: [], used: [] });
   });
 
-  test("may differ where a difference is named", () => {
+  test("may differ where a rule permits it", () => {
     expect(told(sentTwice, moreAttempts)).toEqual({ wrong: [], used: ["sent again"] });
   });
 
   test.each<[string, Partial<Difference>]>([
-    ["of another fact", { facts: /lostReplies$/ }],
+    ["for another fact", { facts: /lostReplies$/ }],
     ["in the other direction", { how: "fewer" }],
     ["to another value", { how: { becomes: "3" } }],
     ["after another fault", { after: /^fails before/ }],
-  ])("is wrong where the difference that is named is one %s", (_what, other) => {
+  ])("is wrong where the rule is %s", (_what, other) => {
     expect(told(sentTwice, { ...moreAttempts, ...other })).toEqual({
       wrong: ["ledger > command#c1 > attemptCount: 2, undisturbed: 1"],
       used: [],
     });
   });
 
-  test("is wrong where a fact is missing, or there is one more", () => {
+  test("is wrong if a fact is missing or added", () => {
     const other = new Map([
       ["events > CommandFailed c1", "1"],
       ["ledger > command#c1 > attemptCount", "1"],

@@ -1,27 +1,27 @@
 import type { FaultKind } from "../../support/faults.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** One call of a port that goes wrong. */
+/** A fault at one call of a port. */
 export interface Fault {
-  /** From 1, over all sandboxes. */
+  /** Number of the call over all sandboxes, from 1. */
   readonly nth: number;
   readonly kind: FaultKind;
-  /** The call's name. */
+  /** Name of the call. */
   readonly call: string;
 }
 
-/** Where the end may be another one than that of the undisturbed course, and why. */
+/** A permitted difference from the undisturbed end, with its reason. */
 export interface Difference {
-  /** Of the path of what is different. */
+  /** Paths of the facts that may differ. */
   readonly facts: RegExp;
-  /** `more` and `fewer` are of numbers, and none is 0; `other` is anything, but for what is given. */
+  /** `more` and `fewer` compare numbers, and absence is 0; `other` is any other value. */
   readonly how: "fewer" | "missing" | "more" | "other" | { readonly becomes: string };
-  /** Of what went wrong: its kind and the call, such as `killed after fetch PATCH /…`. */
+  /** Faults that permit it: kind and call, such as `killed after fetch PATCH /…`. */
   readonly after: RegExp;
   readonly because: string;
 }
 
-/** One fact in both ends; undefined where it is in one only. */
+/** One fact of both ends; undefined where it is absent. */
 interface Change {
   readonly path: string;
   readonly undisturbed: string | undefined;
@@ -54,8 +54,8 @@ const fits = ({ how }: Difference, { undisturbed, disturbed }: Change): boolean 
 };
 
 /**
- * What is different without anybody having said that it may be.
- * @param used is given each difference that was named and found
+ * The differences that no rule permits.
+ * @param used gets each rule that applied
  */
 export const unexplained = (
   ends: { readonly undisturbed: Snapshot; readonly disturbed: Snapshot },

@@ -5,7 +5,7 @@ import { OPERATIONS_WITH_TASKS } from "./with-tasks.ts";
 
 const CANNOT_BE_DONE_TWICE = /\((?:E2|E11|E15)\)$/;
 
-describe("two deaths on the way", () => {
+describe("two kills in one scenario", () => {
   describeDoubleCrashes(
     [...OPERATIONS_AT_ONCE, ...OPERATIONS_WITH_TASKS].filter(({ name }) =>
       CANNOT_BE_DONE_TWICE.test(name),

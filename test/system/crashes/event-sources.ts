@@ -16,42 +16,42 @@ import {
 import type { End, Invocations } from "./invocations.ts";
 import type { Parts } from "./parts.ts";
 
-/** Sooner than in the cloud, with the same outcome; it outlasts a lease. */
+/** Shorter than deployed, with the same outcome; longer than a lease. */
 const VISIBILITY_MS = ATTEMPT_LEASE_MS + 5_000;
-/** Not when everything else begins, or one tick would lie in each course. */
+/** Later than the start, or every scenario would contain a tick at once. */
 const FIRST_TICK_MS = 20_000;
-/** Lambda's pauses before it tries an asynchronous call again. */
+/** Lambda's pauses between attempts of an asynchronous call. */
 const RETRY_PAUSES_MS = [60_000, 120_000];
 
-/** A call that nobody waits for. */
+/** An asynchronous call. */
 interface AsyncCall {
   readonly name: FunctionName;
   readonly event: unknown;
   readonly dueAt: number;
-  /** Whether Lambda tries again; the next tick is the retry of what it does not. */
+  /** Whether Lambda retries it; otherwise the next tick is the retry. */
   readonly isRetried: boolean;
-  /** Pauses before the retries that are left, ms. */
+  /** Pauses before the remaining retries, ms. */
   readonly pauses: readonly number[];
 }
 
-/** Which function gets the messages of which queue. */
+/** The function of each queue. */
 interface Mapping {
   readonly name: "intake" | "run-commands";
   readonly queue: FifoQueue;
-  /** In the names of calls. */
+  /** Name of the queue in the names of calls. */
   readonly queueName: string;
   readonly toEvent: (batch: readonly ReceivedMessage[]) => unknown;
 }
 
-/** Ids of the messages that were not handled; undefined when nobody knows. */
+/** Ids of the failed messages; undefined when no answer arrived. */
 const failedOf = (end: End): ReadonlySet<string> | undefined => {
   if (end.kind !== "answered") return undefined;
-  // What the handlers of run-commands and intake answer.
+  // The answer of run-commands and intake.
   const { batchItemFailures } = end.answer as SQSBatchResponse;
   return new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
 };
 
-/** What calls the functions: the queues, the schedule, and whatever calls without waiting. */
+/** The triggers of the functions: queues, schedules and asynchronous calls. */
 export const createEventSources = (parts: Parts, invocations: Invocations) => {
   const { clock, queue, requestQueue, wakes, faults, random } = parts;
   const mappings: readonly Mapping[] = [
@@ -73,7 +73,10 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
   const visibleAgainAt = new Set<number>();
   let nextTickAt = clock.now() + FIRST_TICK_MS;
 
-  /** Whoever dies here has done everything, and is called again. @returns whether it took effect */
+  /**
+   * A function that is killed here has done its work, and is called again. @returns whether the
+   * acknowledgement took effect
+   */
   const acknowledge = async (sandbox: number, name: string, effect: () => Promise<unknown>) => {
     try {
       await faults.around({ name, invocation: sandbox }, effect);
@@ -102,7 +105,7 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
     for (const call of waiting) if (call.dueAt <= clock.now()) startCall(call);
   };
 
-  /** @returns whether all of them were handled, and are gone */
+  /** @returns whether all messages were handled and deleted */
   const acknowledgeAll = async (
     { queue, queueName }: Mapping,
     sandbox: number,
@@ -158,7 +161,7 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
   };
 
   return {
-    /** Calls without waiting for the end, as EventBridge and the scheduler do. */
+    /** Makes an asynchronous call, as EventBridge and Scheduler do. */
     call(name: FunctionName, event: unknown, { isRetried = true } = {}): void {
       waiting.add({ name, event, dueAt: clock.now(), isRetried, pauses: RETRY_PAUSES_MS });
     },
@@ -169,7 +172,7 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
       startByWake();
       startByTick();
     },
-    /** When something may be to be started again, epoch ms. */
+    /** The next instant with a possible start, epoch ms. */
     nextAt: (): number =>
       Math.min(
         nextTickAt,
@@ -177,11 +180,11 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
         ...visibleAgainAt,
         ...[...waiting].map(({ dueAt }) => dueAt),
       ),
-    /** Whether anybody is still to be called, wakes and ticks aside. */
+    /** Whether any call is outstanding, wake signals and ticks aside. */
     isBusy: async (): Promise<boolean> => waiting.size > 0 || (await messagesLeft()) > 0,
-    /** Messages of both queues that wait or are being handled. */
+    /** Number of messages of both queues, waiting or in flight. */
     messagesLeft,
-    /** Names of functions whose calls failed at every retry. */
+    /** Functions with calls that failed at every retry. */
     givenUp,
   };
 };

@@ -6,7 +6,7 @@ import { COUNTED_AGAIN, DONE_BEFORE, SENT_AGAIN, UNCOUNTED } from "./named-diffe
 import { TEAM } from "./parts.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** An event as EventBridge hands it to a target. */
+/** An event as EventBridge delivers it to a target. */
 const eventOf = (account: string, detailType: string, detail: object, source = "team") => ({
   version: "0",
   id: "7bf73129-1428-4cd3-a780-95db273d1602",
@@ -32,16 +32,16 @@ const RESUME_WHEN_PAID = {
 
 const SUCCEEDED = ["CommandAccepted", "CommandSucceeded"];
 
-/** Somebody else updates a container. @returns the ids of the tasks, of which there is one */
+/** Updates a container as another client. @returns the task ids, exactly one */
 const startTask = async (cloud: Cloud): Promise<readonly string[]> => {
   const path = "/cloud/v1/caas/1234567/76/containers/my-container";
   return taskIdsIn(await askProvider(cloud, "PATCH", path, { description: "theirs" }));
 };
 
-/** Events of the bus, from the intake to the end of what they ask for. */
+/** Events of the bus, from intake to the end of the command. */
 export const INTAKE: readonly Scenario[] = [
   {
-    name: "a command that another AWS account asks for",
+    name: "a command of another AWS account",
     course: (cloud) =>
       cloud.put(eventOf(TEAM, "CommandRequested", requests.resumeInstance("theirs"))),
     end: (cloud) => expect(cloud.told("theirs")).toEqual(SUCCEEDED),
@@ -61,7 +61,7 @@ export const INTAKE: readonly Scenario[] = [
     mayDiffer: [...SENT_AGAIN, DONE_BEFORE, UNCOUNTED],
   },
   {
-    name: "a task of somebody else that is followed",
+    name: "following a task of another client",
     async course(cloud) {
       const [taskId] = await startTask(cloud);
       const detail = { metadata: { commandId: "f1" }, data: { taskId } };
@@ -72,7 +72,7 @@ export const INTAKE: readonly Scenario[] = [
     mayDiffer: [UNCOUNTED],
   },
   {
-    name: "a request that is rejected at once",
+    name: "a request that is rejected by intake",
     course: (cloud) =>
       cloud.put(
         eventOf(TEAM, "CommandRequested", requests.updatePolicy("c1", { status: "asleep" })),
@@ -81,7 +81,7 @@ export const INTAKE: readonly Scenario[] = [
     mayDiffer: [COUNTED_AGAIN],
   },
   {
-    name: "a request that its sender has no right to",
+    name: "a request that its sender may not make",
     course: (cloud) => cloud.put(eventOf(TEAM, "CommandRequested", requests.updatePolicy("c1"))),
     end: (cloud) =>
       expect(cloud.bus.published().map(({ data }) => data.reason)).toEqual(["not-allowed"]),

@@ -4,10 +4,10 @@ import type { Call } from "../../support/watched-ports.ts";
 import type { Parts } from "./parts.ts";
 import { openSandbox, type Sandbox } from "./sandbox.ts";
 
-/** Turns of the event loop without a port call, after which nothing goes on without time. */
+/** Turns of the event loop without a port call, after which all work waits for time. */
 const CALM_TURNS = 3;
 
-/** What an invocation has come to; `lost` when its sandbox was killed. */
+/** Outcome of an invocation; `lost` when its sandbox was killed. */
 export type End =
   | { readonly kind: "answered"; readonly answer: unknown }
   | { readonly kind: "failed" | "lost" };
@@ -20,7 +20,7 @@ interface Invocation {
   end?: End;
 }
 
-/** Starts invocations, each in a sandbox that is free or in a new one, and tells of their ends. */
+/** Starts invocations, each in a free or new sandbox, and reports their ends. */
 export const createInvocations = (parts: Parts) => {
   const { faults } = parts;
   const running = new Set<Invocation>();
@@ -67,7 +67,7 @@ export const createInvocations = (parts: Parts) => {
       running.add(invocation);
       void run(invocation, event);
     },
-    /** Lets everything go on that can go on without time, and deals with what has ended. */
+    /** Lets all work continue that needs no time, and handles ended invocations. */
     async settle(): Promise<void> {
       for (let calm = 0; calm < CALM_TURNS; calm += 1) {
         await letOthersRun();

@@ -4,19 +4,22 @@ import { runScenario, type Scenario } from "./scenario.ts";
 import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { deathsOf, stepsOf } from "./steps.ts";
 
-/** A scenario is run some hundred times, on a machine that may do other things beside it. */
+/** A scenario runs several hundred times, on a machine with other work. */
 const TIMEOUT_MS = 300_000;
 const MAX_TOLD = 8;
 
-/** Nothing is lost, and nobody waits for anything. */
+/** No message is lost, and no work is outstanding. */
 const AT_REST = {
   "queue > messages": "0",
   "queue > dead letters": "0",
-  "told before it was durable": "[]",
+  "published before it was durable": "[]",
   "calls that failed at every retry": "[]",
   "a second with more requests than the rate limit": "false",
 };
-/** Of a record: what is due, who holds a lane or waits in it, a request, an event that is not out. */
+/**
+ * Facts of a record with outstanding work: due, holder or waiting command of a lane, request,
+ * unpublished event.
+ */
 const IS_LEFT = /^ledger > .* > (?:due|holder|waiting > |request|outbox > |is held)/;
 
 const placeOf = (faults: readonly Fault[]): string =>
@@ -27,7 +30,7 @@ const clipped = (lines: readonly string[]): readonly string[] =>
     ? [...lines.slice(0, MAX_TOLD), `and ${lines.length - MAX_TOLD} more`]
     : lines;
 
-/** What is wrong with the end of a disturbed course; nothing when it is the undisturbed one. */
+/** Differences from the undisturbed end that no rule permits. */
 const faultsOfEnd = async (
   scenario: Scenario,
   undisturbed: Snapshot,
@@ -38,7 +41,7 @@ const faultsOfEnd = async (
     const { cloud, faults: struck } = await runScenario(scenario, faults);
     const disturbed = await takeSnapshot(cloud);
     const missed = faults.filter(({ nth, call }) => struck.calls[nth - 1] !== call);
-    if (missed.length > 0) return [`${placeOf(missed)}: another call was made in its place`];
+    if (missed.length > 0) return [`${placeOf(missed)}: another call took place instead`];
     const lines = unexplained({ undisturbed, disturbed }, faults, scenario.mayDiffer, used);
     return lines.length === 0 ? [] : [`${placeOf(faults)}:\n  ${clipped(lines).join("\n  ")}`];
   } catch (error) {
@@ -50,11 +53,11 @@ const expectNone = (wrong: readonly string[]): void => {
   if (wrong.length > 0) expect.fail(clipped(wrong).join("\n"));
 };
 
-/** Runs each scenario once for every call of a port and every way in which it can go wrong. */
+/** Runs each scenario once for each call of a port and each fault that the call can have. */
 export const describeCrashes = (scenarios: readonly Scenario[]): void => {
   for (const scenario of scenarios) {
     describe(scenario.name, () => {
-      test("ends as it should when nothing goes wrong", async () => {
+      test("reaches its end without faults", async () => {
         const { cloud } = await runScenario(scenario);
 
         const facts = await takeSnapshot(cloud);
@@ -64,7 +67,7 @@ export const describeCrashes = (scenarios: readonly Scenario[]): void => {
         expect([...facts.keys()].filter((path) => IS_LEFT.test(path))).toEqual([]);
       });
 
-      test("ends the same whatever call of a port goes wrong", {
+      test("reaches the same end after a fault at any port call", {
         timeout: TIMEOUT_MS,
       }, async () => {
         const { cloud, faults } = await runScenario(scenario);
@@ -84,10 +87,10 @@ export const describeCrashes = (scenarios: readonly Scenario[]): void => {
   }
 };
 
-/** Runs each scenario once for every two calls behind which somebody dies. */
+/** Runs each scenario once for each two calls with a kill behind them. */
 export const describeDoubleCrashes = (scenarios: readonly Scenario[]): void => {
   for (const scenario of scenarios) {
-    test(`${scenario.name}: ends the same`, { timeout: TIMEOUT_MS }, async () => {
+    test(`${scenario.name}: reaches the same end`, { timeout: TIMEOUT_MS }, async () => {
       const { cloud, faults } = await runScenario(scenario);
       const undisturbed = await takeSnapshot(cloud);
 

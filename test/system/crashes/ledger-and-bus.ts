@@ -2,16 +2,16 @@ import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { createRecordingBus, type RecordingBus } from "../../support/recording-bus.ts";
 
-/** Ids of events that are written to be published. */
+/** Ids of events in the outbox of an item. */
 const eventIdsIn = (outbox: unknown): readonly string[] =>
   Array.isArray(outbox) ? outbox.map(({ deduplicationId }) => deduplicationId) : [];
 
-/** Events of what no record holds, and those that the recording bus looks for in the records itself. */
+/** Events that no record holds, and those that the recording bus looks up in the records itself. */
 const WITHOUT_OUTBOX =
   /^(?:TaskFinished|TaskFailed|CommandRejected|ThresholdsSynced|ThresholdsRejected)$/;
 
 /**
- * A ledger in memory that remembers its keys, and a bus that knows which events were ever durable.
+ * A ledger in memory that lists its keys, and a bus that knows which events were durable.
  * @param sender our own AWS account
  */
 export const createLedgerAndBus = (sender: string) => {
@@ -45,7 +45,7 @@ export const createLedgerAndBus = (sender: string) => {
     ledger,
     ledgerKeys: (): readonly string[] => [...keys].sort(),
     bus: watchedBus,
-    /** Types of events that were published before they were in the outbox of a record. */
+    /** Types of events that were published before they were in a record's outbox. */
     toldTooEarly,
   };
 };

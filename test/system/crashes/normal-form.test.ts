@@ -6,7 +6,7 @@ const FIRST = "019b76da-a801-702f-8f15-fa169e5e2c0f";
 const SECOND = "019b76da-a804-7bad-859e-27ec3b63d842";
 
 describe("the normal form", () => {
-  test("says that there is an instant, a duration or a runner, and not which", () => {
+  test("replaces instants, durations and runners by their kind", () => {
     const record = {
       endedAt: 1_767_225_600_000,
       created_on: "2026-01-01T00:00:00",
@@ -22,13 +22,13 @@ describe("the normal form", () => {
     });
   });
 
-  test("keeps what is no instant under such a name, and every other value", () => {
+  test("keeps every other value, also under the name of an instant", () => {
     const record = { finished_on: null, deadline: "passed", attempts: 2, status: "ended" };
 
     expect(JSON.parse(blanked(record))).toEqual(record);
   });
 
-  test("gives ids that were made on the way names in the order in which they come", () => {
+  test("names generated ids in their order of appearance", () => {
     const ids = createIdNames(new Set([KNOWN]));
 
     const text = ids.named(`${SECOND} of ${KNOWN}, then ${FIRST}, ${SECOND} again`);

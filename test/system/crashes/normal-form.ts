@@ -1,35 +1,35 @@
-/** A value that may differ from run to run without meaning anything, by its field, and why. */
+/** A field with values that differ from run to run without a meaning, and the reason. */
 interface Blank {
   readonly fields: RegExp;
   readonly becomes: string;
   readonly because: string;
 }
 
-/** What is left out of every comparison: the names say all of it. */
+/** Fields that are left out of every comparison. */
 const BLANKS: readonly Blank[] = [
   {
     fields: /(?:At|AtMs|Until|Since|_at|_on)$|^(?:deadline|notBefore|since|time|until)$/,
     becomes: "an instant",
-    because: "what is done again is done later",
+    because: "a repeated step happens later",
   },
   {
     fields: /^durationMs$/,
     becomes: "a duration",
-    because: "what is done again takes longer",
+    because: "a repeated step takes longer",
   },
   {
     fields: /^(?:by|runner)$/,
     becomes: "a runner",
-    because: "another invocation goes on",
+    because: "another invocation continues",
   },
   {
     fields: /^granted$/,
     becomes: "a count",
-    because: "it is that of the last window in which anything was sent, whatever that was",
+    because: "it counts the last window with a request, whichever that was",
   },
 ];
 
-/** Those that begin with zeros stand in a scenario. */
+/** Ids that begin with zeros are constants of a scenario. */
 const GENERATED_ID = /(?!00000000)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
@@ -45,14 +45,14 @@ const blankOf = (field: string, value: unknown): string | undefined => {
   return blank && `<${blank.becomes}>`;
 };
 
-/** JSON text of a value without what may differ without meaning anything. */
+/** JSON text of a value without the meaningless differences. */
 export const blanked = (value: unknown): string =>
   JSON.stringify(value, (field, part) => blankOf(field, part) ?? part);
 
-/** Every id in a text that looks made. */
+/** Every generated id in a text. */
 export const idsIn = (text: string): ReadonlySet<string> => new Set(text.match(GENERATED_ID));
 
-/** Gives ids that somebody made during the run names that every run gives them, in the order of asking. */
+/** Gives generated ids names that are equal in every run, in the order of the calls. */
 export const createIdNames = (knownBefore: ReadonlySet<string>) => {
   const names = new Map<string, string>();
   const nameOf = (id: string): string => {
@@ -64,12 +64,12 @@ export const createIdNames = (knownBefore: ReadonlySet<string>) => {
   return {
     /** The text with names in place of ids. */
     named: (text: string): string => text.replace(GENERATED_ID, nameOf),
-    /** The same where an id that has no name yet stays without one. */
+    /** As `named`, but ids without a name stay unnamed. */
     namedIfKnown: (text: string): string =>
       text.replace(GENERATED_ID, (id) =>
         names.has(id) || knownBefore.has(id) ? nameOf(id) : "<an id>",
       ),
-    /** The text without made ids: what it says beside them. */
+    /** The text without generated ids. */
     anonymous: (text: string): string =>
       text.replace(GENERATED_ID, (id) => (knownBefore.has(id) ? id : "<an id>")),
   };

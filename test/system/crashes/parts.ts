@@ -20,20 +20,23 @@ import { idsIn } from "./normal-form.ts";
 
 export const EVENT_SOURCE = "skyhook";
 export const ACCOUNT = "local";
-/** The AWS account that everything runs in, and another team's. */
+/** Our own AWS account, and that of another team. */
 export const OWN_SENDER = "999999999999";
 export const TEAM = "111122223333";
 const KEY_PARAMETER = "/provider/key";
 export const FINGERPRINT_PARAMETER = "/fingerprint-key";
 
-/** Where a scenario begins; what it leaves out is as everywhere. */
+/** The start of a scenario; absent fields have defaults. */
 export interface Beginning {
-  /** How long a background task takes at the provider, ms; so short that the first look finds its end. */
+  /**
+   * Duration of a background task at the provider, ms; by default so short that the first check finds
+   * its end.
+   */
   readonly taskMs?: number;
   readonly state?: (builtIn: State) => State;
-  /** Stands between the client and the service. */
+  /** Wraps the requests from the client to the service. */
   readonly between?: (service: Fetch, clock: Clock) => Fetch;
-  /** On top of the fields of the account in the accounts file. */
+  /** Further fields of the account in the accounts file. */
   readonly account?: Readonly<Record<string, unknown>>;
   readonly reactions?: readonly object[];
   readonly config?: string;
@@ -59,7 +62,7 @@ const reactionsOf = (reactions: readonly object[], accounts: AccountsConfig) => 
   return read.value;
 };
 
-/** The virtual clock, and when the next of those who sleep on it wakes. */
+/** The virtual clock, and the next instant at which a sleep on it ends. */
 const watchedClock = () => {
   const clock = createVirtualClock();
   const sleeping = new Set<{ readonly until: number }>();
@@ -77,7 +80,7 @@ const watchedClock = () => {
 
 type Service = Awaited<ReturnType<typeof startProvider>>;
 
-/** What the provider has before anything happens. */
+/** The provider's state before the scenario. */
 const lookAtProvider = async (service: Service) => {
   const keys = new Set<string>();
   const texts: string[] = [];
@@ -88,14 +91,14 @@ const lookAtProvider = async (service: Service) => {
     }
   }
   return {
-    /** Every id that was there at the beginning. */
+    /** All ids of the initial state. */
     idsBefore: idsIn(texts.join("\n")),
     wasAtProvider: (collection: CollectionName, key: string): boolean =>
       keys.has(`${collection} ${key}`),
   };
 };
 
-/** The same for each run of a scenario. */
+/** The provider's initial state, which is equal in each run of a scenario. */
 const seenAtProvider = new WeakMap<Beginning, ReturnType<typeof lookAtProvider>>();
 
 const beforeEverything = (beginning: Beginning, service: Service) => {
@@ -104,7 +107,7 @@ const beforeEverything = (beginning: Beginning, service: Service) => {
   return seen;
 };
 
-/** What outlives every function, each part in memory and on virtual time. */
+/** The parts that outlive every function, in memory and on virtual time. */
 export const openParts = async (faults: Faults, beginning: Beginning) => {
   const clock = watchedClock();
   const random = createSeededRandom();
@@ -114,7 +117,7 @@ export const openParts = async (faults: Faults, beginning: Beginning) => {
   const service = await startProvider(clock, beginning.taskMs ?? 1_500, beginning.state);
   const way = beginning.between?.(service.fetch, clock) ?? service.fetch;
   const key: { text: string } = { text: service.apiKey };
-  /** When each request reached the provider, epoch ms. */
+  /** When each request arrived at the provider, epoch ms. */
   const requestedAt: number[] = [];
   const secrets: Secrets = {
     read: async (reference) => (reference === KEY_PARAMETER ? key.text : "fingerprint-key"),
@@ -128,10 +131,10 @@ export const openParts = async (faults: Faults, beginning: Beginning) => {
     ...createLedgerAndBus(OWN_SENDER),
     log: createRecordingLog(),
     metrics: createRecordingMetrics(),
-    /** Of messages that wait or are being handled. */
+    /** Messages of the command queue, waiting or in flight. */
     messages,
     queue: await openFifoQueue({ map: messages, clock, random, maxReceiveCount: 10 }),
-    /** Of events for intake that wait or are being handled. */
+    /** Messages of the queue `requests`, waiting or in flight. */
     requests,
     requestQueue: await openFifoQueue({ map: requests, clock, random, maxReceiveCount: 10 }),
     wakes: await openDelayQueue({ map: store.map("wake"), clock, random }),
@@ -144,7 +147,7 @@ export const openParts = async (faults: Faults, beginning: Beginning) => {
       },
     },
     secrets,
-    /** The API key as the parameter has it. */
+    /** The API key in the SSM parameter. */
     key,
     source: createTextSource(beginning.config),
     accounts,

@@ -9,7 +9,7 @@ import {
 } from "../../unit/jobs/prices/price-world.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** The scheduled job that remembers prices. */
+/** The scheduled job that records prices. */
 export const PRICES: readonly Scenario[] = [
   {
     name: "prices of three hours: one cannot be read, and one changes after it was hidden",

@@ -23,7 +23,7 @@ import { ACCOUNT, EVENT_SOURCE, FINGERPRINT_PARAMETER, OWN_SENDER, type Parts } 
 
 const READS_REQUESTS: ReadonlySet<FunctionName> = new Set(["intake", "run-commands", "poll-tasks"]);
 
-/** What the ports of one sandbox do is known by its number; a sandbox that was killed does nothing. */
+/** Port calls carry the number of their sandbox; a killed sandbox makes none. */
 const portsOf = (parts: Parts, id: number, call: Call) => {
   const { ledger, queue, bus, wakes, clock, random, log } = parts;
   const ifAlive =
@@ -47,7 +47,7 @@ const portsOf = (parts: Parts, id: number, call: Call) => {
   };
 };
 
-/** What a cold start composes, as functions/compose.ts does, over the ports given. */
+/** The composition of a cold start, as in functions/compose.ts, over the given ports. */
 const startSkyhook = async (
   parts: Parts,
   { id, name, call }: { readonly id: number; readonly name: FunctionName; readonly call: Call },
@@ -78,8 +78,8 @@ const startSkyhook = async (
   );
 };
 
-/** The real handlers; what they are called with is what the sources of events make. */
-// biome-ignore lint/suspicious/noExplicitAny: each handler has an event of its own
+/** The handlers that are deployed; the event sources build their events. */
+// biome-ignore lint/suspicious/noExplicitAny: each handler has its own type of event
 type Handler = (event: any, context: Context) => Promise<unknown>;
 
 const handlerOf = (name: FunctionName, skyhook: Skyhook): Handler => {
@@ -94,7 +94,7 @@ const handlerOf = (name: FunctionName, skyhook: Skyhook): Handler => {
   return handlers[name];
 };
 
-/** One sandbox of a function, which keeps what it has read until it dies. */
+/** One sandbox of a function, which keeps its caches until it is killed. */
 export interface Sandbox {
   readonly id: number;
   readonly name: FunctionName;

@@ -3,18 +3,18 @@ import { type Cloud, openCloud } from "./cloud.ts";
 import type { Difference, Fault } from "./differences.ts";
 import type { Beginning } from "./parts.ts";
 
-/** One course of events, which comes to the same end whatever call of a port goes wrong. */
+/** A scenario: it reaches the same end after a fault at any port call. */
 export interface Scenario extends Beginning {
   readonly name: string;
-  /** What happens from outside; what it causes has the time until everything is at rest. */
+  /** Input from outside. The system then runs until it is at rest. */
   readonly course: (cloud: Cloud) => Promise<void> | void;
-  /** What must be true of the undisturbed end. */
+  /** Assertions about the undisturbed end. */
   readonly end: (cloud: Cloud) => Promise<void> | void;
-  /** Where a disturbed end may be another one. Each has to be seen, or it is named in vain. */
+  /** Permitted differences of a disturbed end. A rule that never applies fails the test. */
   readonly mayDiffer: readonly Difference[];
 }
 
-/** Runs a scenario until everything is at rest, with these faults on the way. */
+/** Runs a scenario with these faults until the system is at rest. */
 export const runScenario = async (
   scenario: Scenario,
   strikes: readonly Pick<Fault, "nth" | "kind">[] = [],

@@ -2,16 +2,16 @@ import { COLLECTIONS, keyOf } from "../../../lib/service/state/state.ts";
 import type { Cloud } from "./cloud.ts";
 import { blanked, createIdNames } from "./normal-form.ts";
 
-/** Every single thing that is so at the end: a path to it, and its value as JSON text. */
+/** All facts of an end: a path, and its value as JSON text. */
 export type Snapshot = ReadonlyMap<string, string>;
 
 type Facts = Map<string, string>;
 type IdNames = ReturnType<typeof createIdNames>;
 type Json = null | string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
-/** Longer than the longest background task of the provider, and any lease. */
+/** Longer than the longest background task at the provider, and than any lease. */
 const AFTERWARDS_MS = 2 * 60 * 60_000;
-/** Ends in the metrics; how often somebody looked is no part of the end. */
+/** Metrics that count ends. How often a function checked is no part of an end. */
 const COUNTED_ENDS = /^(?:CommandEnded|UnknownOutcome|TaskPastDeadline)/;
 const ENDS = /^Command(?:Succeeded|Failed|Cancelled|Rejected)$/;
 
@@ -29,14 +29,14 @@ const add = (facts: Facts, path: string, text: string): void =>
 const count = (facts: Facts, path: string, by = 1): void =>
   void facts.set(path, String(Number(facts.get(path) ?? 0) + by));
 
-/** In an order that every run has, though ids that have no name yet differ. */
+/** Sorts in an order that is equal in every run, although unnamed ids differ. */
 const inOrder = <T>(things: readonly T[], { namedIfKnown }: IdNames): readonly T[] =>
   things
     .map((thing) => ({ thing, text: namedIfKnown(blanked(thing)) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
     .map(({ thing }) => thing);
 
-/** A lease says who is at work; all that may stay of it is that it is over. */
+/** A lease names its runner; at an end it may only be over. */
 const addLeases = async (facts: Facts, { ledger, ledgerKeys, clock }: Cloud): Promise<void> => {
   for (const key of ledgerKeys()) {
     if (!key.startsWith("lease#")) continue;
@@ -68,7 +68,7 @@ const addLedger = async (facts: Facts, { ledger, ledgerKeys }: Cloud, ids: IdNam
   }
 };
 
-/** Each fact once, however often it was published. */
+/** Each published fact once, however often it was published. */
 const addEvents = (facts: Facts, { bus }: Cloud, ids: IdNames): void => {
   const events = [...new Map(bus.published().map((event) => [event.id, event])).values()];
   const told = events.map(({ detailType, metadata: { id: _, ...metadata }, data }) => ({
@@ -84,7 +84,7 @@ const addEvents = (facts: Facts, { bus }: Cloud, ids: IdNames): void => {
   }
 };
 
-/** What comes first: of each command its events, and in each lane the commands by their ends. */
+/** Order of each command's events, and of the ends of commands in each lane. */
 const addOrders = (facts: Facts, { bus }: Cloud, { named }: IdNames): void => {
   const told = new Map<string, string[]>();
   const ended = new Map<string, { readonly at: string; readonly command: string }[]>();
@@ -104,7 +104,10 @@ const addOrders = (facts: Facts, { bus }: Cloud, { named }: IdNames): void => {
   }
 };
 
-/** What was there before is known by its key, field by field; of what is new, how many are alike. */
+/**
+ * Initial records are compared field by field under their keys; of new records the number of equal
+ * ones.
+ */
 const addProvider = async (facts: Facts, cloud: Cloud, ids: IdNames): Promise<void> => {
   for (const collection of COLLECTIONS) {
     for (const record of await cloud.service.records(collection)) {
@@ -127,19 +130,19 @@ const addRest = async (facts: Facts, cloud: Cloud): Promise<void> => {
   facts.set("queue > dead letters", String(cloud.queue.deadLetters().length));
   facts.set("queue > messages", String(await cloud.messagesLeft()));
   facts.set("requests > dead letters", String(cloud.requestQueue.deadLetters().length));
-  facts.set("told before it was durable", JSON.stringify(cloud.toldTooEarly));
+  facts.set("published before it was durable", JSON.stringify(cloud.toldTooEarly));
   facts.set("calls that failed at every retry", JSON.stringify(cloud.givenUp));
   facts.set("a second with more requests than the rate limit", String(cloud.isRateLimitBroken()));
 };
 
-/** At the provider what is due happens when the next request comes. */
+/** The provider handles due work when the next request arrives. */
 const settleProvider = async ({ service, clock }: Cloud): Promise<void> => {
   await clock.advance(AFTERWARDS_MS);
   const headers = { authorization: `apikey ${service.apiKey}` };
   await service.fetch(new Request("http://provider.test/cloud/v1/tasks", { headers }));
 };
 
-/** Everything that is so once a cloud has come to rest. */
+/** All facts of a cloud at rest. */
 export const takeSnapshot = async (cloud: Cloud): Promise<Snapshot> => {
   await settleProvider(cloud);
   const facts: Facts = new Map();

@@ -6,7 +6,8 @@ type CallKind = "acknowledge" | "effect" | "publish" | "read";
 const READ = /^(?:ledger\.(?:read|listDue)|secrets|source|fetch GET)/;
 
 const KINDS: Readonly<Record<CallKind, readonly FaultKind[]>> = {
-  // Reading changes nothing: whoever dies at it died behind the effect before, unless there is none.
+  // A read changes nothing. A kill at a read equals a kill behind the effect before it, unless there
+  // is none.
   read: ["killed", "fails before"],
   effect: ["killed", "killed after", "fails before", "fails after"],
   publish: [
@@ -17,7 +18,7 @@ const KINDS: Readonly<Record<CallKind, readonly FaultKind[]>> = {
     "fails after",
     "fails half-way",
   ],
-  // Done by whoever called the function, to whom nothing else can happen than to do it or not.
+  // The caller of the function does these: they happen or not.
   acknowledge: ["killed"],
 };
 
@@ -27,11 +28,11 @@ const kindOf = (name: string): CallKind => {
   return READ.test(name) ? "read" : "effect";
 };
 
-/** Looking again at the same is no new step, with what that takes: a permit of the rate limit, the lease. */
+/** A repeated check is no new step, nor are its permit and its lease. */
 const MAX_REPEATS = 3;
 const REPEATED = /^(?:ledger\.write (?:budget|lease)#|wake\.acknowledge)/;
 
-/** Each call that was made, from the nth on, in each way in which it can go wrong. */
+/** Each call from the nth on, with each fault that it can have. */
 export const stepsOf = (made: readonly PortCall[], from = 1): readonly Fault[] => {
   const begun = new Set<number>();
   const repeats = new Map<string, number>();
@@ -49,7 +50,7 @@ export const stepsOf = (made: readonly PortCall[], from = 1): readonly Fault[] =
   });
 };
 
-/** Where whoever does one thing after the other can die: behind each effect. */
+/** Kills of a sequential function: one behind each effect. */
 export const deathsOf = (made: readonly PortCall[], from = 1): readonly Fault[] =>
   stepsOf(made, from).filter(
     ({ kind, call }) => kind === "killed after" || call.endsWith(".acknowledge"),

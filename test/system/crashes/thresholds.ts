@@ -12,7 +12,7 @@ thresholds:
   - { name: reaching_used_space, bucket_name: b, bytes: 2 }
   - { name: reaching_used_space, bucket_name: c, bytes: 3 }
 `;
-/** One changes, one is new, one is wanted no more. */
+/** One threshold changes, one is new, one is no longer wanted. */
 const NEXT = CONFIG.replace("bytes: 1", "bytes: 9").replace("bucket_name: c", "bucket_name: d");
 const INVALID = "thresholds: [{ name: reaching_used_space }]";
 /** Longer than a sync with its retries. */
@@ -31,50 +31,50 @@ const actual = async (cloud: Cloud): Promise<readonly string[]> =>
     .map(({ bucket_name, bytes }) => `${bucket_name} ${bytes}`)
     .toSorted();
 
-/** Somebody else takes one away. */
+/** Deletes a threshold as another client. */
 const removeFirst = (cloud: Cloud): Promise<Response> =>
   askProvider(cloud, "DELETE", "/storage/notifications/v1/event", {
     name: "reaching_used_space",
     bucket_name: "a",
   });
 
-/** What got no answer, or was sent by somebody who died, may still take effect for a while. */
+/** A request without an answer, or of a killed sync, may still take effect for a while. */
 const MAY_STILL_ACT: Difference = {
   facts: /^ledger > thresholds#local > applied > \d+ > /,
   how: "other",
   after: /^(?:killed|fails)/,
   because:
-    "where thresholds cannot be listed, what may still take effect is remembered, a deletion too",
+    "where thresholds cannot be listed, requests that may still take effect are recorded, deletions too",
 };
 
-/** A sync that comes again does what is left to do, and tells of that. */
+/** A repeated sync does and publishes only what is left. */
 const GONE_ON_WITH: readonly Difference[] = [
   {
     facts: /^ledger > thresholds#local > run$/,
     how: "more",
     after: /./,
-    because: "the run that was cut off has a number too",
+    because: "the interrupted run has a number too",
   },
   {
     facts: /^events > ThresholdsSynced #\d > data > (?:counts|changes)(?: |$)/,
     how: "other",
     after: /./,
-    because: "what the run that was cut off did is found done by the next one",
+    because: "the next run finds the changes of the interrupted run",
   },
 ];
 
-/** Each comparison is told of, and a tick that comes again compares again. */
+/** Each comparison is published, and a repeated tick compares again. */
 const COMPARED_AGAIN: Difference = {
   facts: /^events > ThresholdsSynced(?:$| #3 > )/,
   how: "other",
   after: /ledger\.write|bus\.publish|acknowledge/,
-  because: "the third one says that nothing had to be changed any more",
+  because: "the third run reports that no change was left",
 };
 
 /** The scheduled job that makes thresholds equal to a file. */
 export const THRESHOLDS: readonly Scenario[] = [
   {
-    name: "a config that is written, and written anew with several changes",
+    name: "a config that is written, then replaced with several changes",
     state: (state) => ({ ...state, storage_events: [UNWANTED] }),
     async course(cloud) {
       cloud.writeConfig(CONFIG);
@@ -103,7 +103,7 @@ export const THRESHOLDS: readonly Scenario[] = [
     mayDiffer: [...GONE_ON_WITH, MAY_STILL_ACT],
   },
   {
-    name: "drift, which the schedule finds",
+    name: "drift that the schedule finds",
     state: (state) => ({ ...state, storage_events: [] }),
     async course(cloud) {
       cloud.writeConfig(CONFIG);
@@ -118,7 +118,7 @@ export const THRESHOLDS: readonly Scenario[] = [
     mayDiffer: [...GONE_ON_WITH, COMPARED_AGAIN],
   },
   {
-    name: "a config that is not valid",
+    name: "an invalid config",
     state: (state) => ({ ...state, storage_events: [UNWANTED] }),
     course: (cloud) => cloud.writeConfig(INVALID),
     async end(cloud) {

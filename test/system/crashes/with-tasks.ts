@@ -12,7 +12,7 @@ import {
 } from "./named-differences.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** Of the container that is updated, once nothing locks it. */
+/** State of the updated container, once it is unlocked. */
 export const containerDescription = async (cloud: Cloud): Promise<unknown> => {
   const [container] = await cloud.service.records("containers");
   return container.task_id ?? container.description;
@@ -22,7 +22,7 @@ export const WITH_ONE_TASK = ["CommandAccepted", "TaskFinished", "CommandSucceed
 
 const taskReply = z.looseObject({ state: z.string() });
 
-/** The service knows no such end: a task that is FINISHED, with an error text. */
+/** An end that the service does not have: a task that is FINISHED with an error text. */
 const finishedWithError =
   (service: Fetch): Fetch =>
   async (request) => {
@@ -32,11 +32,11 @@ const finishedWithError =
     return json(200, task.state === "FINISHED" ? { ...task, error: "half of it" } : task);
   };
 
-/** Every operation that is over when its background tasks are. */
+/** Every operation that ends with its background tasks. */
 export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
   {
     name: "updating a container (E1)",
-    // Seen at work before it is over.
+    // The first check finds the task at work.
     taskMs: 3_000,
     course: (cloud) => cloud.send(requests.updateContainer("c1")),
     async end(cloud) {
@@ -56,7 +56,7 @@ export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
     mayDiffer: [...SENT_AGAIN, ...NOTHING_LEFT_TO_DO, UNCOUNTED],
   },
   {
-    name: "creating a router, which must not be done twice (E11)",
+    name: "creating a router, which must happen once only (E11)",
     account: { settle: "30s" },
     course: (cloud) =>
       cloud.send(requests.createRouter("c1", { interfaces: [{ subnet_id: requests.SUBNET }] })),
@@ -69,7 +69,7 @@ export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
   },
 ];
 
-/** What else may become of a command with tasks. */
+/** Other outcomes of a command with tasks. */
 export const ENDS_WITH_TASKS: readonly Scenario[] = [
   {
     name: "a task that ends in ERROR",
@@ -90,7 +90,7 @@ export const ENDS_WITH_TASKS: readonly Scenario[] = [
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
   },
   {
-    name: "a task that is not over at the deadline",
+    name: "a task that is still running at the deadline",
     taskMs: 3_600_000,
     course: (cloud) =>
       cloud.send(requests.updateContainer("c1", {}, { deadline: "2026-01-01T00:01:05Z" })),

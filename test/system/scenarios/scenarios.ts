@@ -15,17 +15,17 @@ const POLICY = { ...PLACE, policy_id: 1 };
 const CONTAINER = { project_id: 1186668, region_id: 148, container_name: "my-nginx" };
 
 /**
- * What Skyhook is for, from its outside: the same for a run in this process and for a deployed one.
- * @param stageOf gives, once tests run, a stage with the demo's accounts and reactions on which nothing
- *   has been done
- * @param limitMs the longest that a scenario may take
+ * Describes Skyhook's features as a user sees them, for a run in this process and for a deployed
+ * stage.
+ * @param stageOf returns, once tests run, an unused stage with the demo's accounts and reactions
+ * @param limitMs time limit of one scenario
  */
 export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: number): void => {
   describe(`Skyhook (${name})`, { timeout: limitMs }, () => {
     let stage: Stage;
     beforeAll(async () => {
       stage = stageOf();
-      // All at once: those of one lane have to wait for each other.
+      // All commands together, so that those of one lane have to wait.
       for (const { id, operation, params, body } of DEMO_COMMANDS) {
         await send(id, {
           operation,

@@ -7,12 +7,12 @@ import { type Client, createClient } from "../../../lib/provider/client.ts";
 
 export interface EventLog {
   add(event: Published): void;
-  /** The arrived events that fit, each once: delivery is at least once. */
+  /** The arrived events that match, each once: delivery is at least once. */
   all(fits: (event: Published) => boolean): readonly Published[];
   /**
-   * Waits for the first event that fits.
+   * Waits for the first event that matches.
    * @param what its name in the error
-   * @param limitMs absent: that of the log
+   * @param limitMs absent: the limit of the log
    * @throws Error with the last events when it does not arrive in time
    */
   first(what: string, fits: (event: Published) => boolean, limitMs?: number): Promise<Published>;
@@ -23,7 +23,7 @@ const POLL_MS = 50;
 const line = ({ "detail-type": type, detail: { metadata, data } }: Published): string =>
   `${type} ${metadata.commandId ?? ""} ${JSON.stringify(data).slice(0, 300)}`;
 
-/** @param usualLimitMs the longest time that an event may take to arrive */
+/** @param usualLimitMs time limit for the arrival of an event */
 export const createEventLog = (usualLimitMs: number): EventLog => {
   const arrived = new Map<string, Published>();
   const all: EventLog["all"] = (fits) => [...arrived.values()].filter(fits);
@@ -41,7 +41,9 @@ export const createEventLog = (usualLimitMs: number): EventLog => {
         await sleep(POLL_MS);
       }
       const last = [...arrived.values()].slice(-20).map(line).join("\n");
-      throw new Error(`${what} did not come within ${limitMs / 1000} s; what came last:\n${last}`);
+      throw new Error(
+        `${what} did not arrive within ${limitMs / 1000} s; the last events were:\n${last}`,
+      );
     },
   };
 };
@@ -58,12 +60,12 @@ export const publishedSchema = z.object({
       correlationId: z.string().optional(),
       sender: z.string().optional(),
     }),
-    // Scenarios read into data of every shape.
+    // Scenarios read data of every event.
     data: z.record(z.string(), z.any()),
   }),
 });
 
-/** One of Skyhook's events as a subscriber gets it. */
+/** An event of Skyhook as a subscriber gets it. */
 export type Published = z.output<typeof publishedSchema>;
 
 export interface ForeignEvent {
@@ -74,7 +76,7 @@ export interface ForeignEvent {
 
 /** A running Skyhook, in this process or deployed. */
 export interface Stage {
-  /** The AWS account that it runs in. */
+  /** The AWS account that Skyhook runs in. */
   readonly ownSender: string;
   readonly provider: { readonly baseUrl: string; readonly apiKey: string };
   /** All published events, in the order of their arrival. */

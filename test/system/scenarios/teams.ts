@@ -68,7 +68,7 @@ export const describeTeams = (stageOf: () => Stage): void => {
       },
     });
 
-    // It may resume instances only.
+    // The team may resume instances only.
     expect((await commandEnd(stage, "scenario-by-event", DEMO_TEAM)).detail.data).toMatchObject({
       reason: "not-allowed",
     });

@@ -4,7 +4,7 @@ import { thresholdsOf } from "./configs.ts";
 import type { Stage } from "./stage.ts";
 import { clientOf } from "./stage.ts";
 
-/** A config that people write, and what the provider has then. */
+/** Describes how the provider's thresholds follow the config. */
 export const describeThresholds = (stageOf: () => Stage): void => {
   test("makes the provider's thresholds equal to a config whenever it is written", async () => {
     const stage = stageOf();
@@ -47,7 +47,7 @@ export const describeThresholds = (stageOf: () => Stage): void => {
     );
   });
 
-  test("changes nothing by an unreadable config, and reports the line", async () => {
+  test("changes nothing for an invalid config, and reports the line", async () => {
     const stage = stageOf();
     await stage.writeThresholds(`${thresholdsOf("1 GiB")}  - name: nonsense\n`);
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What each secret can be known by, whatever stands around it; of no use to a compressor. */
+/** The recognisable core of each secret; random, so that compression does not hide it. */
 const CORES = {
   mainKey: "q7Zk2VxT9mWc4LrB8s",
   parameterKey: "h3NpY6dJf1GuQ5eXo0",
@@ -15,7 +15,7 @@ const CORES = {
 
 export type CanaryName = keyof typeof CORES;
 
-/** The secrets themselves; values of variables hold what JSON, URLs and shells write otherwise. */
+/** The secrets. Values of variables contain characters that JSON, URLs and shells escape. */
 export const CANARIES: Readonly<Record<CanaryName, string>> = {
   mainKey: `1234$${CORES.mainKey}`,
   parameterKey: `99_${CORES.parameterKey}+/=`,
@@ -27,7 +27,7 @@ export const CANARIES: Readonly<Record<CanaryName, string>> = {
   misplaced: `wrong ${CORES.misplaced}`,
 };
 
-/** Base64 of a text wherever in the encoded data it stands: without the ends that depend on what is around. */
+/** Base64 of a text at each offset, without the ends that depend on neighbouring bytes. */
 const base64Forms = (core: string): readonly string[] =>
   [0, 1, 2].map((offset) =>
     Buffer.from(" ".repeat(offset) + core)
@@ -42,7 +42,7 @@ const formsOf = (core: string): readonly string[] => [
   ...base64Forms(core),
 ];
 
-/** The secrets of which any form is in the bytes: as it is, in capitals, backwards, in hex or in base64. */
+/** The secrets that the bytes contain in any form: plain, upper case, reversed, hex or base64. */
 export const canariesIn = (bytes: Buffer | string): readonly CanaryName[] => {
   const text = bytes.toString("latin1").toLowerCase();
   return (Object.keys(CORES) as CanaryName[]).filter((name) =>
@@ -50,7 +50,7 @@ export const canariesIn = (bytes: Buffer | string): readonly CanaryName[] => {
   );
 };
 
-/** Every file below a folder that holds a secret: `path: names`. */
+/** Every file below a folder with a secret: `path: names`. */
 export const canariesBelow = async (folder: string): Promise<readonly string[]> => {
   const found: string[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -14,7 +14,10 @@ const TEAM = "111122223333";
 const PLACE = { project_id: 1234567, region_id: 76 };
 const { mainKey, parameterKey, refusedKey, fixedEnv, otherEnv, shortLived } = CANARIES;
 const { pullSecret, misplaced } = CANARIES;
-/** How long the first command with a refused key may take; a loaded machine gets twice that, and again. */
+/**
+ * Time limit for the first command with a refused key; a loaded machine gets twice that, then four
+ * times.
+ */
 const KEY_REFUSED_FOR_MS = 5_000;
 const SECRETS = {
   envs: { FIXED: fixedEnv, OTHER: otherEnv, SHORT: shortLived },
@@ -38,7 +41,7 @@ const REACTIONS = `reactions:
       body: { envs: { FROM: $.detail.password }, pull_secret: $.detail.token }
 `;
 
-/** An SSM that knows one parameter. */
+/** An SSM with one parameter. */
 const serveParameters = async (value: string) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "application/x-amz-json-1.1" });
@@ -58,7 +61,7 @@ const container = (name: string, body: Data, data: Data = {}) => ({
   ...data,
 });
 
-/** What is asked for, by command id. Every end and every way to be rejected is among it. */
+/** The requests, by command id. They cover every end and every rejection reason. */
 const REQUESTS: Readonly<Record<string, Data>> = {
   ...Object.fromEntries(
     DEMO_COMMANDS.map(({ id, operation, params, body }) => [
@@ -93,11 +96,11 @@ const REQUESTS: Readonly<Record<string, Data>> = {
 
 export interface CanaryRun {
   readonly directory: string;
-  /** What the run published, a JSON line each. */
+  /** Published events, one JSON line each. */
   readonly events: string;
-  /** Everything that a program of ours printed. */
+  /** All output of our programs. */
   readonly printed: string;
-  /** What the commands became, by id. */
+  /** The ends of the commands, by id. */
   readonly ends: Readonly<Record<string, string>>;
   readonly keysSeen: ReadonlySet<string>;
 }
@@ -111,7 +114,7 @@ interface State {
 const endOf = async (url: string, id: string, query: string): Promise<string> => {
   for (;;) {
     const response = await fetch(`${url}/commands/${encodeURIComponent(id)}?${query}`);
-    // The test reads what the gateway's own tests check.
+    // The tests of the gateway check the shape of this answer.
     const state = (await response.json()) as State;
     if (response.ok && (state.kind === "rejected" || state.endedAt)) {
       return state.status ?? state.kind;
@@ -121,9 +124,9 @@ const endOf = async (url: string, id: string, query: string): Promise<string> =>
 };
 
 /**
- * One run of the program with everything that it does, on a provider that gives away whatever it knows.
- * @param folder its files and its data directory, `data`
- * @param end how it is ended when all has been done
+ * One run of the program with all its features, on a provider that reveals everything it knows.
+ * @param folder for its files and its data directory, `data`
+ * @param end signal that ends it at last
  */
 export const runWithCanaries = async (
   folder: string,
@@ -185,7 +188,7 @@ export const runWithCanaries = async (
   };
   for (const [id, data] of Object.entries(REQUESTS)) {
     const answer = await send(id, data);
-    // What the gateway refuses at the door goes the way of the bus, which takes any detail.
+    // Requests that the gateway refuses go over the bus, which accepts any detail.
     if (answer.status === 400) {
       const detail = { metadata: { commandId: id }, data };
       const event = { id: `event-${id}`, source: "canaries", "detail-type": "CommandRequested" };

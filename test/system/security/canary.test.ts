@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe("after a whole run on a provider that gives away whatever it knows", () => {
+describe("after a whole run on a provider that reveals everything it knows", () => {
   let run: CanaryRun;
   beforeAll(async () => {
     run = await runWithCanaries(join(folder, "stopped"), "SIGTERM");
   });
 
-  test("every command has had the end that it was sent for", () => {
+  test("every command reached its expected end", () => {
     expect(run.ends).toMatchObject({
       secrets: "succeeded",
       refuses: "failed",
@@ -45,7 +45,7 @@ describe("after a whole run on a provider that gives away whatever it knows", ()
     expect(Object.values(run.ends).filter((end) => end === "succeeded")).toHaveLength(13);
   });
 
-  test("every room has published", () => {
+  test("every feature has published", () => {
     const types = new Set(eventsIn(run.events).map((event) => event["detail-type"]));
 
     expect([...types].sort()).toEqual([
@@ -62,11 +62,11 @@ describe("after a whole run on a provider that gives away whatever it knows", ()
     ]);
   });
 
-  test("each key has reached the provider", () => {
+  test("each key reached the provider", () => {
     expect(run.keysSeen).toEqual(new Set([mainKey, parameterKey, refusedKey]));
   });
 
-  test("no secret was printed: in no event, no log line, no answer of the command line", () => {
+  test("no event, log line or output of the command line has a secret", () => {
     expect(run.printed).toContain("[redacted]");
     expect(canariesIn(run.printed)).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe("after a whole run on a provider that gives away whatever it knows", ()
   });
 });
 
-test("a run that was killed leaves no key, and the next one removes what it left of requests", async () => {
+test("a killed run leaves no key, and the next run erases its requests", async () => {
   const { directory } = await runWithCanaries(join(folder, "killed"), "SIGKILL");
   const left = await canariesBelow(directory);
 
@@ -94,15 +94,15 @@ describe("a secret is found", () => {
   const secret = CANARIES.fixedEnv;
 
   test.each([
-    ["as it is", secret],
+    ["in plain form", secret],
     ["in JSON in JSON", JSON.stringify(JSON.stringify({ a: secret }))],
     ["in a URL", encodeURIComponent(secret)],
-    ["in capitals", secret.toUpperCase()],
+    ["in upper case", secret.toUpperCase()],
     ["backwards", [...secret].reverse().join("")],
     ["in hex", Buffer.from(`a${secret}`).toString("hex")],
     ["in base64", Buffer.from(secret).toString("base64")],
-    ["in base64 one further", Buffer.from(`a${secret}`).toString("base64")],
-    ["in base64 two further", Buffer.from(`ab${secret}`).toString("base64url")],
+    ["in base64 at offset one", Buffer.from(`a${secret}`).toString("base64")],
+    ["in base64 at offset two", Buffer.from(`ab${secret}`).toString("base64url")],
   ])("%s", (_, text) => {
     expect(canariesIn(`x${text}x`)).toEqual(["fixedEnv"]);
   });

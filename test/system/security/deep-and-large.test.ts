@@ -17,7 +17,7 @@ import { startService } from "../../unit/service/harness.ts";
 const LEVELS = 100_000;
 const MEGABYTES = 5_000_000;
 
-/** JSON texts that are too much, whatever is asked for. */
+/** JSON texts that exceed every limit. */
 const TOO_MUCH: readonly (readonly [string, string])[] = [
   ["lists in lists", `${"[".repeat(LEVELS)}${"]".repeat(LEVELS)}`],
   ["objects in objects", `${'{"a":'.repeat(LEVELS)}0${"}".repeat(LEVELS)}`],
@@ -27,62 +27,59 @@ const TOO_MUCH: readonly (readonly [string, string])[] = [
   ["one long number", "9".repeat(MEGABYTES)],
 ];
 
-describe.each([...TOO_MUCH, ["lists without an end", "[".repeat(LEVELS)] as const])(
-  "%s",
-  (_, text) => {
-    test("is refused by the service, which goes on", async () => {
-      const { service } = await startService();
-      const served = await serve(service, 0);
-      const url = `${served.url}/cloud/v1/lifecycle_policies/1234567/76/1`;
-      const headers = { authorization: "apikey local-key", "content-type": "application/json" };
+describe.each([...TOO_MUCH, ["unclosed lists", "[".repeat(LEVELS)] as const])("%s", (_, text) => {
+  test("is refused by the service, which keeps running", async () => {
+    const { service } = await startService();
+    const served = await serve(service, 0);
+    const url = `${served.url}/cloud/v1/lifecycle_policies/1234567/76/1`;
+    const headers = { authorization: "apikey local-key", "content-type": "application/json" };
 
-      const answers = await Promise.all(
-        [text, `{"name":${text}}`].map((body) => fetch(url, { method: "PATCH", headers, body })),
-      );
-      const next = await fetch(`${served.url}/cloud/v1/tasks`);
-      await served.close();
+    const answers = await Promise.all(
+      [text, `{"name":${text}}`].map((body) => fetch(url, { method: "PATCH", headers, body })),
+    );
+    const next = await fetch(`${served.url}/cloud/v1/tasks`);
+    await served.close();
 
-      expect(answers.every(({ status }) => status === 400 || status === 413)).toBe(true);
-      expect(next.status).toBe(401);
-    });
+    expect(answers.every(({ status }) => status === 400 || status === 413)).toBe(true);
+    expect(next.status).toBe(401);
+  });
 
-    test("is no request to the gateway of a local run, which goes on", async () => {
-      const automation = await openQuietly();
-      const gateway = await openGateway(automation, 0);
-      const headers = { "content-type": "application/json" };
+  test("is refused by the gateway of a local run, which keeps running", async () => {
+    const automation = await openQuietly();
+    const gateway = await openGateway(automation, 0);
+    const headers = { "content-type": "application/json" };
 
-      const statuses = [];
-      for (const path of ["commands", "events"]) {
-        const answer = await fetch(`${gateway.url}/${path}`, {
-          method: "POST",
-          headers,
-          body: text,
-        });
-        statuses.push(answer.status);
-      }
-      const next = await fetch(`${gateway.url}/prices`);
-      await gateway.close();
-      await automation.stop();
+    const statuses = [];
+    for (const path of ["commands", "events"]) {
+      const answer = await fetch(`${gateway.url}/${path}`, {
+        method: "POST",
+        headers,
+        body: text,
+      });
+      statuses.push(answer.status);
+    }
+    const next = await fetch(`${gateway.url}/prices`);
+    await gateway.close();
+    await automation.stop();
 
-      expect(statuses.filter((status) => ![202, 400, 413].includes(status))).toEqual([]);
-      expect(next.status).toBe(200);
-    });
+    expect(statuses.filter((status) => ![202, 400, 413].includes(status))).toEqual([]);
+    expect(next.status).toBe(200);
+  });
 
-    test("as a message of the queue does not become a command", async () => {
-      const world = await createWorld({ provider: startProvider });
-      const request = JSON.stringify(updatePolicy("c1")).replace('"paused"', () => text);
+  test("becomes no command as a message of the queue", async () => {
+    const world = await createWorld({ provider: startProvider });
+    const request = JSON.stringify(updatePolicy("c1")).replace('"paused"', () => text);
 
-      await world.handle(text);
-      await world.handle(request);
+    await world.handle(text);
+    await world.handle(request);
 
-      expect(await world.command("c1")).toBeUndefined();
-      expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
-    });
-  },
-);
+    expect(await world.command("c1")).toBeUndefined();
+    expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
 
 describe.each(TOO_MUCH)("%s", (_, text) => {
-  test("in the detail of an event is a rejection", async () => {
+  test("is rejected in the detail of an event", async () => {
     const world = await createIntakeWorld({ rights: shared(OWN) });
     const detail = requestOf("c1", { operation: "update-policy", body: JSON.parse(text) });
 
@@ -91,7 +88,7 @@ describe.each(TOO_MUCH)("%s", (_, text) => {
     expect(world.told()).toEqual(["CommandRejected"]);
   });
 
-  test("where a reaction takes it from is a rejection", async () => {
+  test("is rejected at the path that a reaction reads", async () => {
     const reaction = updateReaction({ name: "$.detail.name" });
     const world = await createIntakeWorld({ rights: shared(OWN), reactions: [reaction] });
 
@@ -101,7 +98,7 @@ describe.each(TOO_MUCH)("%s", (_, text) => {
   });
 });
 
-describe("a config file that is too large to read is reported:", () => {
+describe("a config file that exceeds a limit is reported:", () => {
   const READERS = {
     accounts: (text: string) => readAccountsFile(text),
     reactions: (text: string) => readReactions(text, CONTEXT),
@@ -139,18 +136,18 @@ describe("a config file that is too large to read is reported:", () => {
 
 describe.each([
   ["wire JSON", parseWireJson],
-  ["JSON that tells of money", parseMoneyJson],
+  ["JSON with prices", parseMoneyJson],
 ])("in %s", (_, parse) => {
   test.each([
     ["zeros between two digits", `1${"0".repeat(300_000)}1`, Number.POSITIVE_INFINITY],
     ["zeros behind the point", `0.${"0".repeat(300_000)}1`, 0],
-    ["nothing but nines", "9".repeat(MEGABYTES), Number.POSITIVE_INFINITY],
+    ["nines only", "9".repeat(MEGABYTES), Number.POSITIVE_INFINITY],
     ["a long exponent", `1e${"9".repeat(300_000)}`, Number.POSITIVE_INFINITY],
-  ])("a number of %s takes no time", (_what, text, expected) => {
+  ])("a number of %s is read in no time", (_what, text, expected) => {
     expect(parse(`[${text}]`)).toEqual([expected]);
   });
 
-  test("two hundred levels are read, and one more is not", () => {
+  test("two hundred levels are read, two hundred and one are refused", () => {
     const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
     expect(parse(nested(200))).toBeInstanceOf(Array);

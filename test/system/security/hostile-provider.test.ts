@@ -6,7 +6,7 @@ import { createWorld } from "../../support/world.ts";
 const TASK = "GET /v1/tasks/";
 const LISTED = "GET /cloud/v1/tasks";
 
-/** A provider that answers a mutation with these task ids, all of which have ended. */
+/** A provider that answers a mutation with these task ids; all of the tasks have ended. */
 const startNaming = async (tasks: readonly string[], task: object = {}) => {
   const provider = scriptProvider({
     "POST ": () => json(200, { tasks }),
@@ -17,15 +17,15 @@ const startNaming = async (tasks: readonly string[], task: object = {}) => {
   return { provider, world: await createWorld({ provider: () => provider, accounts }) };
 };
 
-describe("a reply whose tasks cannot be followed leaves the outcome unknown:", () => {
+describe("a reply with tasks that cannot be followed leaves the outcome unknown:", () => {
   test.each([
     ["an empty id", [""]],
     ["a dot", ["t", "."]],
     ["two dots", [".."]],
     ["half an emoji", ["\ud800"]],
-    ["an id that fits no ledger key", ["x".repeat(3_000)]],
-    ["an id that is long in a URL", ["€".repeat(300)]],
-    ["more ids than a record takes", Array.from({ length: 5_000 }, (_, index) => `t${index}`)],
+    ["an id that is too long for a ledger key", ["x".repeat(3_000)]],
+    ["an id that is too long in a URL", ["€".repeat(300)]],
+    ["more ids than a record holds", Array.from({ length: 5_000 }, (_, index) => `t${index}`)],
   ])("%s", async (_, tasks) => {
     const { world } = await startNaming(tasks);
     await world.send(createRouter("c1", {}, { deadline: "2026-01-01T00:15:00Z" }));
@@ -38,13 +38,13 @@ describe("a reply whose tasks cannot be followed leaves the outcome unknown:", (
   });
 });
 
-describe("a task id is one segment of the path, whatever is in it:", () => {
+describe("a task id stays one segment of the path:", () => {
   test.each([
     ["a path", "../../other"],
     ["encoded dots", "%2e%2e"],
     ["a query", "t?state=FINISHED#x"],
     ["NUL and line ends", "a\u0000\r\nb"],
-    ["a word that objects know", "__proto__"],
+    ["a property name of objects", "__proto__"],
     ["many letters", "x".repeat(600)],
   ])("%s", async (_, id) => {
     const { world, provider } = await startNaming([id]);
@@ -57,11 +57,11 @@ describe("a task id is one segment of the path, whatever is in it:", () => {
   });
 });
 
-describe("a lost reply", () => {
+describe("the effect of a lost reply", () => {
   test.each([
     ["the router", { id: "t", created_resources: { routers: [".."] } }],
     ["the task", { id: "..", created_resources: { routers: ["r"] } }],
-  ])("is never looked for at an address that is not %s", async (_, task) => {
+  ])("is searched for only at the URL of %s", async (_, task) => {
     const { world, provider } = await startNaming([]);
     provider.answer("POST ", () => json(500, {}));
     const results = [{ state: "FINISHED", ...task }];
@@ -76,9 +76,9 @@ describe("a lost reply", () => {
   });
 });
 
-describe("what a task has created", () => {
+describe("the created resources of a task", () => {
   test.each(["constructor", "toString", "hasOwnProperty", "then", "toJSON", "a\r\n\u001b[2J"])(
-    "is published under the kind %j",
+    "are published under the kind %j",
     async (kind) => {
       const { world } = await startNaming(["t"], { created_resources: { [kind]: ["a"] } });
       await world.send(createRouter("c1"));
@@ -96,7 +96,7 @@ describe("what a task has created", () => {
       "many kinds",
       Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, [1]])),
     ],
-  ])("is left out of events and records when it is %s", async (_, created_resources) => {
+  ])("are left out of events and records if they are %s", async (_, created_resources) => {
     const { world } = await startNaming(["t"], { created_resources });
     await world.send(createRouter("c1"));
 
@@ -106,7 +106,7 @@ describe("what a task has created", () => {
     expect(world.bus.published().at(-1)?.data.createdResources).toBeUndefined();
   });
 
-  test("is left out of the command's record where many tasks together have created too much", async () => {
+  test("are left out of the command's record if those of all tasks are too large", async () => {
     const created_resources = { routers: Array.from({ length: 1_000 }, () => "r".repeat(60)) };
     const { world } = await startNaming(["a", "b", "c", "d", "e", "f", "g"], { created_resources });
     await world.send(createRouter("c1"));
@@ -119,7 +119,7 @@ describe("what a task has created", () => {
 });
 
 test.each([10, 190, 210, 1_000, 3_000, 5_000, 10_000, 100_000])(
-  "a reply that is nested %i deep ends the command",
+  "a reply with %i levels ends the command",
   async (levels) => {
     const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
     const reply = `{"id":1,"name":"a","status":"paused","more":${deep}}`;

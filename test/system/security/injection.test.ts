@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What ends lines, steers terminals, hides or turns text around, in one text. */
+/** Characters that end lines, control terminals, hide text or change its direction. */
 const HOSTILE =
   "a\r\nX-Admin: 1\n\u0000\u0007\u0008\u001b[2J\u001b]0;t\u0007\u009b31m\u2028\u2029\u0085\u202e\ufeff\u200b\u007f\ud800\u{e0001}";
 const STEERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -49,8 +49,8 @@ const EVENTS = [
   "TaskFailed",
 ];
 
-describe("a line for a terminal is one line that steers nothing:", () => {
-  test.each(EVENTS)("that of %s", (detailType) => {
+describe("a line for a terminal is one line without control characters:", () => {
+  test.each(EVENTS)("the line of %s", (detailType) => {
     fc.assert(
       fc.property(hostile, (text) => {
         const detail = {
@@ -74,7 +74,7 @@ describe("a line for a terminal is one line that steers nothing:", () => {
     );
   });
 
-  test("that of an AI task", () => {
+  test("the line of an AI task", () => {
     const ended = { taskId: HOSTILE, missingSince: "2026-01-31T12:00:00Z" };
     const detail = { metadata: { time: "t" }, data: ended };
 
@@ -84,7 +84,7 @@ describe("a line for a terminal is one line that steers nothing:", () => {
     expect(line).not.toMatch(STEERS);
   });
 
-  test("that of any sender's event, here and on the way to another bus", () => {
+  test("the line of any sender's event, also on its way to another bus", () => {
     const event = busEvent(
       HOSTILE,
       JSON.parse(JSON.stringify({ metadata: { commandId: HOSTILE } })),
@@ -95,7 +95,7 @@ describe("a line for a terminal is one line that steers nothing:", () => {
     }
   });
 
-  test("any JSON, which still reads as what it was", () => {
+  test("JSON, which keeps its value", () => {
     fc.assert(
       fc.property(fc.dictionary(hostile, hostile), (value) => {
         expect(jsonLine(value)).not.toMatch(STEERS);
@@ -105,7 +105,7 @@ describe("a line for a terminal is one line that steers nothing:", () => {
   });
 });
 
-describe("a text of several lines has only the line breaks of Skyhook:", () => {
+describe("a text of several lines has no line breaks but Skyhook's:", () => {
   const problems = [{ path: HOSTILE, rule: HOSTILE }];
   const command = {
     kind: "command" as const,
@@ -162,7 +162,7 @@ describe("a text of several lines has only the line breaks of Skyhook:", () => {
   });
 });
 
-test("a line of the functions' log is one line of JSON, whatever its fields hold", () => {
+test("a log line of a function is one line of JSON for any field values", () => {
   const writes: string[] = [];
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((text) => writes.push(String(text)) > 0);
@@ -182,7 +182,7 @@ test("a line of the functions' log is one line of JSON, whatever its fields hold
   ]);
 });
 
-test("no name of a request adds a line to the log or an event beside its own", async () => {
+test("no name in a request adds a log line or an event", async () => {
   await fc.assert(
     fc.asyncProperty(hostile, hostile, async (id, name) => {
       const world = await createIntakeWorld({ rights: shared(OWN) });
@@ -200,7 +200,7 @@ test("no name of a request adds a line to the log or an event beside its own", a
   );
 });
 
-test("no path adds a header to an answer of the service", async () => {
+test("no path adds a header to a response of the service", async () => {
   const { service } = await startService();
   const served = await serve(service, 0);
   const odd = encodeURIComponent("a\r\nset-cookie: x=1\r\n\r\n<>;\"',\0");

@@ -7,10 +7,10 @@ const reply = (body: unknown) => ({
   fetch: async () => new Response(typeof body === "string" ? body : JSON.stringify(body)),
 });
 
-describe("a provider's yes that quotes the key is read without it:", () => {
+describe("a successful reply that quotes the key is read without it:", () => {
   test.each([
     ["a task's error", { error: `no rights for ${KEY}` }, { error: "no rights for [redacted]" }],
-    ["a part of a part", { more: [{ a: KEY }] }, { more: [{ a: "[redacted]" }] }],
+    ["a nested field", { more: [{ a: KEY }] }, { more: [{ a: "[redacted]" }] }],
     ["the name of a field", { [KEY]: 1 }, { "[redacted]": 1 }],
     ["a URL", { next: `/?k=${encodeURIComponent(KEY)}` }, { next: "/?k=[redacted]" }],
     [
@@ -30,7 +30,7 @@ describe("a provider's yes that quotes the key is read without it:", () => {
     expect(await calls["get-task"]()).toEqual({ id: "t", state: "ERROR", ...expected });
   });
 
-  test("a number that has the key's digits stays a number", async () => {
+  test("a number with the key's digits stays a number", async () => {
     const text = '{"id":"t","state":"NEW","project_id":12345678,"error":"key 12345678"}';
     const { calls } = openClient({ ...reply(text), apiKey: async () => "12345678" });
 
@@ -40,7 +40,7 @@ describe("a provider's yes that quotes the key is read without it:", () => {
     });
   });
 
-  test("a word of the interface stays, although a key of that word is possible", async () => {
+  test("a word of the interface stays, although a key could equal it", async () => {
     const { calls } = openClient({
       ...reply({ id: "t", state: "NEW" }),
       apiKey: async () => "state",

@@ -8,10 +8,13 @@ import { serveHttp } from "./served.ts";
 
 const HUNDRED_MB = 100_000_000;
 const CHUNK = Buffer.alloc(100_000, "[");
-/** What the two ends of a connection hold beside what the client has read. */
+/** Bytes that the two ends of a connection buffer beyond those that the client read. */
 const ON_THE_WAY_BYTES = 20_000_000;
 
-/** Writes as fast as somebody reads, until all is written or nobody is there. @returns bytes written */
+/**
+ * Writes as fast as the client reads, until everything is written or the client is gone. @returns
+ * bytes written
+ */
 const pour = async (response: ServerResponse, gone: Promise<unknown>): Promise<number> => {
   let bytes = 0;
   while (bytes < HUNDRED_MB && !response.destroyed) {
@@ -22,7 +25,7 @@ const pour = async (response: ServerResponse, gone: Promise<unknown>): Promise<n
   return bytes;
 };
 
-/** A provider that answers with 100 MB. `poured` resolves when the connection is gone. */
+/** A provider that answers with 100 MB. `poured` resolves when the connection is closed. */
 const servePourer = async (status: number, headers: Record<string, string | number>) => {
   let tell = (_bytes: number) => {};
   const poured = new Promise<number>((resolve) => {
@@ -44,7 +47,7 @@ describe.each([
     ["update-container", "ambiguous"],
     ["resume-instance", "ambiguous"],
     ["get-task", "contract"],
-  ] as const)("%s is %s, and the rest is left unread", async (id, disposition) => {
+  ] as const)("%s is %s, and the rest stays unread", async (id, disposition) => {
     const { baseUrl, poured } = await servePourer(200, headers);
     const { calls } = openClient({ baseUrl, fetch });
 
@@ -55,7 +58,7 @@ describe.each([
     expect(await poured).toBeLessThan(MAX_REPLY_BYTES + ON_THE_WAY_BYTES);
   });
 
-  test("an operation without a reply has its answer from the status", async () => {
+  test("an operation without a reply body is decided by its status", async () => {
     const { baseUrl, poured } = await servePourer(200, headers);
     const { calls } = openClient({ baseUrl, fetch });
 
@@ -67,7 +70,7 @@ describe.each([
     [400, "permanent", "refused"],
     [503, "ambiguous", "server-error"],
     [302, "ambiguous", "reply-unexpected"],
-  ])("a %i stays what it is, and is quoted from its beginning", async (status, ...meaning) => {
+  ])("a %i keeps its meaning, and its beginning is quoted", async (status, ...meaning) => {
     const { baseUrl, poured } = await servePourer(status, headers);
     const { calls } = openClient({ baseUrl, fetch });
 
@@ -90,7 +93,7 @@ describe("a short reply that unpacks to 100 MB", () => {
     ["update-container", 200, "ambiguous", "reply-unreadable"],
     ["get-task", 200, "contract", "reply-unreadable"],
     ["get-task", 404, "permanent", "not-found"],
-  ] as const)("to %s with %i is %s", async (id, status, disposition, code) => {
+  ] as const)("to %s with status %i is %s", async (id, status, disposition, code) => {
     const { calls } = openClient({ baseUrl: await serveBomb(status), fetch });
 
     const error = await errorOf(calls[id]());
@@ -99,7 +102,7 @@ describe("a short reply that unpacks to 100 MB", () => {
   });
 });
 
-/** An endless reply that knows how much of it was asked for. */
+/** An endless reply that counts how much of it was read. */
 const endless = (status: number) => {
   const seen = { bytes: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>({
@@ -117,7 +120,7 @@ const endless = (status: number) => {
 test.each([
   [200, MAX_REPLY_BYTES],
   [400, MAX_REFUSAL_BYTES],
-])("of an endless %i no more than its limit and a little is taken", async (status, maxBytes) => {
+])("an endless %i is read a little beyond its limit at most", async (status, maxBytes) => {
   const { seen, fetch: endlessFetch } = endless(status);
   const { calls } = openClient({ fetch: endlessFetch });
 
@@ -127,7 +130,7 @@ test.each([
   expect(seen.bytes).toBeLessThanOrEqual(maxBytes + 2 * CHUNK.length);
 });
 
-test("a reply that is just as long as may be is read, and one byte more is not", async () => {
+test("a reply of the maximum size is read, one byte more is refused", async () => {
   const task = (length: number) => `{"id":"t","state":"NEW"${" ".repeat(length - 24)}}`;
   const just = openClient({ fetch: async () => new Response(task(MAX_REPLY_BYTES)) });
   const over = openClient({ fetch: async () => new Response(task(MAX_REPLY_BYTES + 1)) });
@@ -136,7 +139,7 @@ test("a reply that is just as long as may be is read, and one byte more is not",
   expect((await errorOf(over.calls["get-task"]())).code).toBe("reply-unreadable");
 });
 
-/** A promise that whoever holds `tell` resolves. */
+/** A promise that `tell` resolves. */
 const news = () => {
   let tell = () => {};
   const told = new Promise<void>((resolve) => {
@@ -150,7 +153,7 @@ test.each([
   ["get-task", 200, "transient", "timed-out"],
   ["update-container", 400, "permanent", "refused"],
 ] as const)(
-  "a reply to %s that only drips ends with the attempt (%i)",
+  "a slow reply to %s ends with the attempt (status %i)",
   async (id, status, ...meaning) => {
     const [head, closed] = [news(), news()];
     const baseUrl = await serveHttp((_request, response) => {

@@ -8,17 +8,17 @@ const OWN_KEY = "key-of-the-service";
 const TASK_MS = 50;
 const TASK_ID = "3f1a5c1e-0000-4000-8000-00000000000";
 
-/** Containers that the provider handles as no provider should. */
+/** Containers that the provider handles badly. */
 export const LEAKY_CONTAINERS = ["refuses", "fails", "lists", "errs"] as const;
 
-/** Everything that it knows, in every way that a provider may write it. */
+/** Everything that it knows, in every form that a provider may use. */
 const gossip = (authorization: string, body: string): string =>
   [body, authorization, encodeURIComponent(authorization), JSON.stringify({ body })].join(" ");
 
 /**
- * The embedded service behind a front that quotes keys and requests wherever it answers in words:
- * in refusals, in the ends of tasks, in fields that nobody asked for.
- * @param keys what it takes for valid
+ * The embedded service behind a front that quotes keys and requests in every text: in refusals, in
+ * the ends of tasks, in additional fields.
+ * @param keys that it accepts
  */
 export const createLeakyProvider = async (keys: readonly string[]) => {
   const service = await createService({

@@ -9,7 +9,7 @@ import { CONTAINER, startService } from "../../unit/service/harness.ts";
 
 const NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf"];
 
-/** Whether any object has what nobody gave it. */
+/** Whether objects have properties that no code gave them. */
 const isPolluted = (): boolean => {
   const fresh: Record<string, unknown> = {};
   return ["polluted", "timeout", "admin"].some((name) => name in fresh);
@@ -18,7 +18,7 @@ const isPolluted = (): boolean => {
 const POLLUTION = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
 
 describe.each(NAMES)("the name %s", (name) => {
-  test("names no resource that does not exist in the service", async () => {
+  test("names no missing resource of the service", async () => {
     const { send, faults } = await startService();
     const paths = ["caas", "lifecycle_policy", "instances", "routers", "lbpools", "networks"];
 
@@ -31,7 +31,7 @@ describe.each(NAMES)("the name %s", (name) => {
     expect(faults).toEqual([]);
   });
 
-  test("is refused or kept as any other in bodies and queries of the service", async () => {
+  test("is refused or stored like any other name in bodies and queries of the service", async () => {
     const { send, faults } = await startService();
     const answers = [
       await send("PATCH", CONTAINER, { text: `{"envs":{"${name}":"v"}}` }),
@@ -72,7 +72,7 @@ describe.each(NAMES)("the name %s", (name) => {
     expect(world.told(name)).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  test("is taken from an event only where the event has it", async () => {
+  test("is read from an event only if the event has it", async () => {
     const reaction = updateReaction({ name: `$.detail['${name}']` });
     const world = await createIntakeWorld({ rights: shared(OWN), reactions: [reaction] });
 
@@ -85,7 +85,7 @@ describe.each(NAMES)("the name %s", (name) => {
     expect(world.bus.published()[0]?.data.problems).toMatchObject([{ rule: "not in the event" }]);
   });
 
-  test("is an invalid field of a refusal like any other", async () => {
+  test("is an invalid field in a refusal like any other", async () => {
     const text = `{"message":"no","invalid_fields":{"${name}":["wrong"]}}`;
     const { calls } = openClient({ fetch: async () => new Response(text, { status: 400 }) });
 
@@ -95,7 +95,7 @@ describe.each(NAMES)("the name %s", (name) => {
     expect(isPolluted()).toBe(false);
   });
 
-  test("in a config is a mistake or a name, and never a setting", () => {
+  test("is a mistake or a name in a config, never a setting", () => {
     const accounts = readAccountsFile(
       `accounts: [{ name: a, senders: [own], ${name}: { requests_per_second: 1 } }]`,
     );
@@ -111,7 +111,7 @@ describe.each(NAMES)("the name %s", (name) => {
   });
 });
 
-test("no JSON of the interface changes what objects are", () => {
+test("no JSON of the interface changes the prototype of objects", () => {
   parseWireJson(POLLUTION);
   parseWireJson(`[${POLLUTION}, {"a":${POLLUTION}}]`);
 

@@ -5,7 +5,7 @@ import { serveHttp } from "./served.ts";
 
 const KEY = "canary-key-0123456789";
 
-/** A provider that sends whoever asks to another host, which notes who comes. */
+/** A provider that redirects every request to another host, which records its requests. */
 const serveRedirect = async (status: number, hostIn = (url: string) => url) => {
   const guests: IncomingMessage[] = [];
   const elsewhere = await serveHttp((request, response) => {
@@ -21,7 +21,7 @@ const serveRedirect = async (status: number, hostIn = (url: string) => url) => {
 };
 
 describe.each([300, 301, 302, 303, 305, 307, 308])("a %i to another host", (status) => {
-  test("is not followed by a mutation, whose outcome is unknown", async () => {
+  test("is not followed for a mutation, which gets an unknown outcome", async () => {
     const { guests, calls } = await serveRedirect(status);
 
     const error = await errorOf(calls["create-router"]());
@@ -31,7 +31,7 @@ describe.each([300, 301, 302, 303, 305, 307, 308])("a %i to another host", (stat
     expect(everythingIn(error)).not.toContain(KEY);
   });
 
-  test("is not followed by a read, which may be tried again", async () => {
+  test("is not followed for a read, which may be retried", async () => {
     const { guests, calls } = await serveRedirect(status);
 
     const error = await errorOf(calls["get-task"]());
