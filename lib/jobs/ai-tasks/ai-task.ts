@@ -8,7 +8,7 @@ const endedSchema = z.object({
   kind: z.literal("ended"),
   /** Status as the provider shows it. */
   status: z.string(),
-  /** When the end was first seen, epoch ms. */
+  /** Time at which a run first saw the end, epoch ms. */
   endedAt: z.int(),
   /** Whether the end has an event; false for a task that ended before its account was watched. */
   isTold: z.boolean(),
@@ -16,7 +16,7 @@ const endedSchema = z.object({
 
 const vanishedSchema = z.object({
   kind: z.literal("vanished"),
-  /** First check that did not find it, epoch ms; distinguishes one vanishing from another. */
+  /** Time of the first check that did not find the task, epoch ms; each absence has its own. */
   missingSince: z.int(),
   vanishedAt: z.int(),
 });

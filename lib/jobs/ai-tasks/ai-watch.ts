@@ -29,7 +29,7 @@ const aiWatchSchema = z.object({
   fullReadAt: z.int().optional(),
   /** Running tasks, followed to their end. */
   open: z.array(openSchema),
-  /** Whether the provider shows the list to this key, and since when, epoch ms; absent: never refused. */
+  /** Whether the provider shows the list to this key, since an instant in epoch ms; absent: never refused. */
   list: z.object({ state: z.enum(["accepted", "refused"]), since: z.int() }).optional(),
   outbox: outboxSchema.default([]),
 });
@@ -182,7 +182,7 @@ export interface AiTaskRun {
   warnOnce(message: string): void;
 }
 
-/** @throws Error when the lease is lost: another run is at work */
+/** Renews the lease. @throws Error when it is lost: another run is active */
 export const requireLease = async ({ lease }: AiTaskRun): Promise<void> => {
   if (!(await lease.renew())) throw new Error("another run has taken over the AI tasks");
 };

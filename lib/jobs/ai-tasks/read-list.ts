@@ -112,7 +112,7 @@ const isKnown = ({ kind }: PageEntry): boolean => kind === "followed" || kind ==
  * Whether the read may stop at a page. Running tasks may fill a page above unseen ends, so one task of it must
  * have ended.
  */
-const isOldGround = (entries: readonly PageEntry[]): boolean =>
+const mayStopAt = (entries: readonly PageEntry[]): boolean =>
   entries.every(isKnown) && entries.some(({ kind }) => kind === "recorded");
 
 /**
@@ -128,7 +128,7 @@ export const recordNew = async (run: AiTaskRun): Promise<boolean> => {
     pages.push(entries);
     newTasks += entries.filter((entry) => !isKnown(entry)).length;
     if (newTasks > MAX_NEW) return false;
-    if (isOldGround(entries)) break;
+    if (mayStopAt(entries)) break;
   }
   for (const entries of pages.toReversed()) await recordPage(run, entries);
   return true;

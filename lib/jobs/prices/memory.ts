@@ -23,7 +23,7 @@ import {
 
 const amount = z.string().nullable();
 
-/** Total of a reading. */
+/** Total of a reading, by hour and by month. */
 const totalSchema = z.object({ currency: amount, per_hour: amount, per_month: amount });
 
 /** One stored reading. */

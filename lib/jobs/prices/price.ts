@@ -26,6 +26,7 @@ const storedReadingSchema = z.object({
   /** Digest of the order: readings of two orders are not compared. */
   fingerprint: z.string(),
   reading: readingSchema,
+  /** Time at which this price was first read, epoch ms. */
   readAt: z.int(),
   /** Time of the last equal reading, epoch ms. */
   lastSeenAt: z.int(),

@@ -23,7 +23,7 @@ interface SendOptions extends JobBudget, Pick<JobDeps, "clock" | "random"> {
   readonly clientId: number | bigint | undefined;
 }
 
-/** Sends of one request. Each change states a target, so a repeat after an unknown outcome is safe. */
+/** Maximum sends of one request. Each change states a target, so a repeat after an unknown outcome is safe. */
 const MAX_SENDS = 3;
 
 type Operation = typeof createStorageEvent | typeof updateStorageEvent | typeof deleteStorageEvent;

@@ -172,7 +172,7 @@ const toConfig = (read: z.output<typeof thresholdConfigSchema>): ThresholdConfig
   const { client_id: clientId, prune = false } = read;
   const thresholds = read.thresholds.map(({ bytes, count, ...target }) => ({
     ...targetOf(target),
-    // The cross-field rules require exactly one.
+    // The cross-field rules require exactly one of the two.
     limit: bytes ?? count ?? "",
   }));
   const wanted = thresholds.map((each) => [targetKey(each), each.limit]).toSorted();

@@ -28,7 +28,9 @@ export interface SyncFacts {
   readonly source: { readonly name: string; readonly version: string };
   readonly config: ThresholdConfig;
   readonly cause: SyncCause;
+  /** Source of the actual thresholds: the provider's list, or the ledger's record. */
   readonly actualFrom: "list" | "ledger";
+  /** Time of the event, epoch ms. */
   readonly at: number;
 }
 
@@ -135,6 +137,7 @@ export const thresholdsSynced = (
   });
 };
 
+/** Event of a config that changes nothing. */
 export const thresholdsRejected = (
   about: Pick<SyncFacts, "account" | "cause" | "at"> & { readonly source: string },
   { reason, version, problems }: Rejection,

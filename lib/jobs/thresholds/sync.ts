@@ -64,8 +64,8 @@ const isAtMost = (one: string, other: string): boolean => {
   return one.padEnd(length, "0").toUpperCase() <= other.padEnd(length, "0").toUpperCase();
 };
 
-/** Whether the event reports a version that is synced already, or an older one. */
-const isOldNews = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): boolean =>
+/** Whether the event reports a version of the config that was synced already, or an older one. */
+const isAlreadySynced = ({ sequencer }: SyncCause, sync: ThresholdSync | undefined): boolean =>
   sequencer !== undefined &&
   sync?.sequencer !== undefined &&
   sync.syncedDigest !== undefined &&
@@ -103,7 +103,7 @@ const whileLeased = (client: Client, lease: HeldLease): Client => ({
   },
 });
 
-/** @throws UnfinishedSyncError when another sync runs, or changes are left */
+/** Sends the changes under the lease. @throws UnfinishedSyncError when another sync runs, or changes are left */
 const makeChanges = async (sync: Sync, request: SyncRequest, budget: JobBudget): Promise<void> => {
   const { deps, plan, facts } = sync;
   const lease = await takeLease(deps, {
@@ -135,7 +135,7 @@ const syncWith = async (
   const { account, source, cause } = request;
   const key = thresholdSyncKey(account.name, config.clientId);
   const stored = await thresholdSyncs.read(deps.ledger, key);
-  if (isOldNews(cause, stored?.value)) {
+  if (isAlreadySynced(cause, stored?.value)) {
     deps.log.info("the event reports a version of the config that is already synced", {
       account: account.name,
     });

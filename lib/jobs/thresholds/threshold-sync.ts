@@ -38,7 +38,10 @@ export const thresholdSyncs = outboxKind({
   expiresAt: () => undefined,
 });
 
-/** @param clientId absent: the API key's own client */
+/**
+ * Key of the record of one client.
+ * @param clientId undefined: the API key's own client
+ */
 export const thresholdSyncKey = (account: string, clientId: number | bigint | undefined): string =>
   clientId === undefined ? account : `${account}/${clientId}`;
 
@@ -152,7 +155,8 @@ const lastingIn = (applied: Applied, results: readonly AppliedChange[]): readonl
 
 /**
  * Records the outcomes and publishes them.
- * @throws UnfinishedSyncError when something is left to do
+ * @param run number of the run, as `beginChanges` returned it
+ * @throws UnfinishedSyncError when changes are left, or another sync has taken over
  */
 export const endChanges = async (
   sync: Sync,
