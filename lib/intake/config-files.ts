@@ -152,7 +152,10 @@ export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const jobAccount = config?.accounts.find(
     ({ name }) => input.jobAccount === "" || name === input.jobAccount,
   );
-  if (config && !jobAccount) problems.push(`jobAccount: not an account of ${accountsFile.name}`);
+  if (config && !jobAccount) {
+    const names = config.accounts.map(({ name }) => name).join(", ");
+    problems.push(`jobAccount: must be an account of ${accountsFile.name}, one of ${names}`);
+  }
   const contents = [accountsText, reactionsText].map((text) => readConfig(z.unknown(), text));
   const [accountsJson = "", reactionsJson = ""] = contents.map((reading) =>
     reading.kind === "valid" ? toJson(reading.value) : "",

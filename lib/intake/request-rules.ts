@@ -85,7 +85,7 @@ export const requestProblems = (
 };
 
 const NO_PROJECT =
-  "not limited to a project, but the account has a list of projects: list the operation in the account's `operations`";
+  "this operation has no project, but the account limits projects: list the operation in the account's `operations`";
 
 const fieldAt = (template: Template | undefined, name: string): Template | undefined =>
   template?.kind === "object" ? template.fields.find(([field]) => field === name)?.[1] : undefined;

@@ -27,7 +27,7 @@ const EVENT_FIELDS: readonly (string | number)[] = [
 
 export const EVENT_FIELD_RULE = `must begin with a field of an event: $.${EVENT_FIELDS.join(", $.")}`;
 
-/** `.name`, `['quoted name']` or `[0]`; sticky. */
+/** One step of a path at `lastIndex`: `.name`, `['quoted name']` or `[0]`. */
 const STEP = /\.([^\s.[\]'"]+)|\['((?:[^'\\]|\\['\\])*)'\]|\[(0|[1-9]\d{0,8})\]/y;
 
 /** Reads a path that begins with `$.`; returns the broken rule of an invalid one. */

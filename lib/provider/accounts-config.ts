@@ -83,6 +83,7 @@ const settingsOf = (account: FileAccount): AccountSettings => {
   };
 };
 
+/** Fills in the defaults of an accounts file that the schema and the cross-field rules have accepted. */
 export const toAccountsConfig = (file: z.output<typeof accountsSchema>): AccountsConfig => ({
   accounts: file.accounts.map(settingsOf),
   awsAccounts: (file.aws_accounts ?? []).map(({ id, bus }) => ({ id, bus })),

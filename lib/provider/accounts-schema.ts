@@ -7,7 +7,7 @@ import { PUBLISHED_TASK_PATH, TASK_PATH } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
 import { MAX_DEADLINE_MS } from "../ledger/retention.ts";
 
-/** The word for the AWS account that Skyhook itself runs in, in an accounts file. */
+/** Word of an accounts file for the AWS account in which Skyhook runs. */
 export const OWN = "own";
 
 const MAX_AMBIGUITY_WINDOW_MS = 60 * 60 * 1000;

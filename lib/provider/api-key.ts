@@ -67,6 +67,7 @@ export interface KeyPorts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+/** Returns the source of a key: an SSM parameter, or an environment variable of a local run. */
 export const keySourceOf = (
   apiKey: NonNullable<AccountSettings["apiKey"]>,
   { secrets, environment }: KeyPorts,
@@ -114,6 +115,7 @@ interface ApiKeyCachePorts {
   readonly metrics: Metrics;
 }
 
+/** Creates the cache of an account's API key. Logs and counts each failed read. */
 export const createApiKeyCache = (
   { clock, log, metrics }: ApiKeyCachePorts,
   account: string,
@@ -127,7 +129,7 @@ export const createApiKeyCache = (
     const late = clock.sleep(REREAD_MS, done.signal).then((): never => {
       throw new Error(`reading the API key in ${reference} timed out after ${REREAD_MS} ms`);
     });
-    // Rejects without a handler when the read is faster.
+    // Without a handler this would be an unhandled rejection whenever the read is faster.
     late.catch(() => {});
     try {
       const key = sendableKey(await Promise.race([read(), late]));

@@ -263,6 +263,7 @@ const createPermitQueue = (
   };
 };
 
+/** Creates the rate limiter of an account. Processes share the limit through the account's ledger item. */
 export const createRateLimiter = (
   deps: RateLimiterDeps,
   account: RateLimitedAccount,

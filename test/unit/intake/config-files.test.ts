@@ -41,7 +41,7 @@ test("the jobs use the first account of the file unless jobAccount names another
 test("a jobAccount that is not in the file is rejected", () => {
   expect(readConfigFiles(input({ jobAccount: "three" }))).toEqual({
     kind: "invalid",
-    problems: ["jobAccount: not an account of a.yaml"],
+    problems: ["jobAccount: must be an account of a.yaml, one of one, two"],
   });
 });
 

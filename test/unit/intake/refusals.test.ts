@@ -358,7 +358,7 @@ describe("rejected because of the limits of the account:", () => {
       "an unlisted operation without a project if the account has a list of projects",
       of("placed", EVENT),
       [
-        "5 reactions.0.then.operation: not limited to a project, but the account has a list of projects: list the operation in the account's `operations`",
+        "5 reactions.0.then.operation: this operation has no project, but the account limits projects: list the operation in the account's `operations`",
       ],
     ],
   ]);

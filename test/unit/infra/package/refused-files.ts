@@ -118,7 +118,9 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
     test("are refused with a job account that the accounts file does not have", async () => {
       const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
 
-      expect(stderr).toBe("jobAccount: not an account of infra/accounts.example.yaml\n");
+      expect(stderr).toBe(
+        "jobAccount: must be an account of infra/accounts.example.yaml, one of main\n",
+      );
     });
   });
 };
