@@ -63,9 +63,7 @@ const read = async (values) => {
     stage,
   ] = values;
   const { readConfigFiles } = await import(pathToFileURL(READER).href).catch(() =>
-    end([
-      "dist/infra/config-files.mjs: no such file; the functions are not built: run npm run package",
-    ]),
+    end(["dist/infra/config-files.mjs: no such file; build it with npm run build"]),
   );
   const reading = readConfigFiles({
     accounts: configFile(accountsFile, "infra/accounts.example.yaml"),

@@ -29,10 +29,15 @@ export const testArchive = (stageOf: () => DeployedStage): void => {
     });
 
     test.each([
-      { whose: "our own", account: AWS_ACCOUNT, source: "skyhook", isKept: true },
-      { whose: "a request", account: AWS_ACCOUNT, source: "billing", isKept: false },
-      { whose: "one in our name", account: "999999999999", source: "skyhook", isKept: false },
-    ])("keeps $whose: $isKept", async ({ account, source, isKept }) => {
+      { what: "our own event", account: AWS_ACCOUNT, source: "skyhook", isKept: true },
+      { what: "a request", account: AWS_ACCOUNT, source: "billing", isKept: false },
+      {
+        what: "an event of another AWS account with our source",
+        account: "999999999999",
+        source: "skyhook",
+        isKept: false,
+      },
+    ])("keeps $what: $isKept", async ({ account, source, isKept }) => {
       const { stack } = stageOf();
       const { eventBridge } = stack.aws;
       const { EventPattern } = await eventBridge.send(
