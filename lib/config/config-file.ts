@@ -12,7 +12,7 @@ import {
 import type * as z from "zod";
 import { type PlacedProblem, pathText, placedProblemsOf } from "../contract/problem.ts";
 
-/** A reason why a text cannot be read, from the parser or from this file. */
+/** A reason why a text is unreadable, from the parser or from this file. */
 interface Flaw {
   readonly message: string;
   readonly offset?: number;
@@ -20,17 +20,17 @@ interface Flaw {
 
 const MAX_PARSER_FLAWS = 10;
 
-/** Replaces messages of the parser about its own functions. */
+/** Replacements for parser messages about its own functions. */
 const WORDS = new Map([
-  ["MULTIPLE_DOCS", "a file holds one document"],
+  ["MULTIPLE_DOCS", "more than one document; a file has only one"],
   ["Maximum call stack size exceeded", "nested too deeply"],
 ]);
 
-/** The parser's message for people: its first line up to a colon, where it begins to quote the file. */
+/** The parser's message without the quoted file: its first line up to a colon. */
 const inWords = (message: string): string =>
   WORDS.get(message) ?? (message.split("\n", 1)[0] ?? "").split(": ", 1)[0] ?? "";
 
-/** Linear: the parser itself would compare each key of a map with every other. */
+/** Duplicate keys in linear time; the parser's own check compares each key of a map with every other. */
 const duplicateKeys = (document: Document): readonly Flaw[] => {
   const flaws: Flaw[] = [];
   visit(document, {
@@ -49,7 +49,7 @@ const duplicateKeys = (document: Document): readonly Flaw[] => {
   return flaws;
 };
 
-/** Keeps the text of fractions and exponents that were parsed to an integer, perhaps by rounding. */
+/** Restores the text of fractions and exponents that the parser turned into an integer, perhaps by rounding. */
 const keepExactNumbers = (document: Document): void => {
   visit(document, {
     Scalar(_key, scalar) {
@@ -68,7 +68,8 @@ const flawsOf = (document: ReturnType<typeof parseDocument>): readonly Flaw[] =>
   if (parsed.length > 0) return parsed.slice(0, MAX_PARSER_FLAWS);
   const { explicit, version } = document.directives?.yaml ?? {};
   // Earlier versions read 010 as 8 and yes as true.
-  if (explicit && version !== "1.2") return [{ message: "only YAML 1.2 is read", offset: 0 }];
+  if (explicit && version !== "1.2")
+    return [{ message: "only YAML 1.2 is supported; remove the %YAML line", offset: 0 }];
   return duplicateKeys(document);
 };
 
@@ -96,7 +97,7 @@ export interface ConfigProblem {
   /** Dotted path such as `thresholds.3.bytes`; empty for the file as a whole. */
   readonly path: string;
   readonly rule: string;
-  /** From 1; absent where there is no text to point at. */
+  /** Line from 1; absent without a text. */
   readonly line?: number | undefined;
 }
 
@@ -107,15 +108,15 @@ export type ConfigReading<T> =
   | { readonly kind: "valid"; readonly value: T }
   | { readonly kind: "invalid"; readonly problems: readonly ConfigProblem[] };
 
-/** Enough for a list of thousands of entries; a longer text takes long to parse. */
+/** Maximum size of a file: enough for thousands of entries. A longer text takes too long to parse. */
 const MAX_BYTES = 500_000;
 const MAX_PROBLEMS = 1_000;
 
-/** An integer that a number cannot hold exactly stays a bigint. */
+/** Converts a bigint to a number if that is exact. */
 const plainNumber = (_key: unknown, value: unknown): unknown =>
   typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 
-/** Once each, in the order of the file: the parser may repeat a problem for every bracket. */
+/** Problems without repetitions, in the order of the file; the parser may repeat one for every bracket. */
 const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] => [
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
@@ -132,10 +133,10 @@ const invalid = (problems: readonly ConfigProblem[]): ConfigReading<never> => ({
 });
 
 /**
- * Reads a config file, YAML or JSON (which is YAML), with exact integers of any size. Problems name
- * their line, none quotes a value.
- * @param crossFieldRules run on the content as it was read, also when single fields are wrong, so that
- * one reading reports every problem
+ * Reads a config file in YAML or JSON, with exact integers of any size. Each problem has its line, and none
+ * quotes a value.
+ * @param crossFieldRules problems of several fields together. They also run when single fields are invalid,
+ * so that one reading reports every problem
  */
 export const readConfig = <S extends z.ZodType>(
   schema: S,
@@ -143,7 +144,7 @@ export const readConfig = <S extends z.ZodType>(
   crossFieldRules: (content: unknown) => readonly PlacedProblem[] = () => [],
 ): ConfigReading<z.output<S>> => {
   if (Buffer.byteLength(text) > MAX_BYTES) {
-    return invalid([{ path: "", rule: `at most ${MAX_BYTES} bytes` }]);
+    return invalid([{ path: "", rule: `the file is larger than ${MAX_BYTES} bytes` }]);
   }
   const lines = new LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -162,7 +163,7 @@ export const readConfig = <S extends z.ZodType>(
     keepExactNumbers(document);
     content = document.toJS({ reviver: plainNumber });
   } catch (error) {
-    // Aliases without an anchor, to themselves, or to more than fits into memory.
+    // Aliases without an anchor, to themselves, or with an expansion beyond the memory limit.
     const message = error instanceof Error ? error.message : "";
     return invalid([unreadable(inWords(message))]);
   }
@@ -173,7 +174,7 @@ export const readConfig = <S extends z.ZodType>(
     ...crossFieldRules(content),
   ];
   if (parsed.success && found.length === 0) return { kind: "valid", value: parsed.data };
-  // Finding a line takes a walk through the file.
+  // Limit first: each line number needs a walk through the file.
   const problems = found.slice(0, MAX_PROBLEMS).map(({ path, rule }) => ({
     path: pathText(path),
     rule,

@@ -4,7 +4,7 @@ import * as z from "zod";
 export const baseUrl = z
   .url({
     protocol: /^https?$/,
-    error: ({ input }) => (input === undefined ? "required" : "an http or https URL"),
+    error: ({ input }) => (input === undefined ? "required" : "must be an http or https URL"),
   })
   .refine(
     (value) => {
@@ -12,7 +12,7 @@ export const baseUrl = z
       const { username, password, search, hash } = new URL(value);
       return username === "" && password === "" && search === "" && hash === "";
     },
-    { error: "a URL without user, password, query or fragment" },
+    { error: "must be a URL without user, password, query or fragment" },
   );
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -22,13 +22,14 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 24 * 60 * 60_000,
 };
 
-/** A time span such as `90s`, `30m`, `2h` or `7d`, read as milliseconds. */
+/** A time span such as `90s`, `30m`, `2h` or `7d`; reads as milliseconds. */
 export const duration = z
   .string()
-  .regex(/^[1-9]\d{0,5}[smhd]$/, { error: "a time span such as 90s, 30m, 2h or 7d" })
+  .regex(/^[1-9]\d{0,5}[smhd]$/, { error: "must be a time span such as 90s, 30m, 2h or 7d" })
   .transform((text) => Number(text.slice(0, -1)) * (UNIT_MS[text.slice(-1)] ?? 0));
 
-/** The name of a config entry; it becomes part of ids and of resource names. */
+/** The name of a config entry, which becomes part of ids and of AWS resource names. */
 export const entryName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
-  error: "1 to 64 letters, digits, dots, underscores or hyphens, a letter or digit first",
+  error:
+    "must be 1 to 64 letters, digits, dots, underscores or hyphens, and begin with a letter or digit",
 });

@@ -6,10 +6,10 @@ import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { DetailType, EVENT_DATA } from "./catalogue.ts";
 
-/** Namespace of our event ids (RFC 9562, version 5); changing it would give old facts new ids. */
+/** Namespace of the event ids (RFC 9562, version 5). A change would give published facts new ids. */
 const EVENT_NAMESPACE = "6f0c1f5e-3b0a-4c55-9a43-5d1b6f1c7a10";
 
-/** Version of the detail's shape; a consumer can tell an incompatible change by it. */
+/** Version of the detail's shape; an incompatible change raises it. */
 const DETAIL_VERSION = 1;
 
 /** The fields that a type names; `looseObject` adds all others. */
@@ -17,7 +17,7 @@ type Named<T> = {
   readonly [K in keyof T as string extends K ? never : K]: Given<Exclude<T[K], undefined>>;
 };
 
-/** A schema's input as a builder gives it: read-only, and of a loose object the named fields only. */
+/** A schema's input as a builder passes it: read-only, with only the named fields of a loose object. */
 type Given<T> = [z.core.util.JSONType] extends [T]
   ? JsonValue
   : T extends readonly (infer Entry)[]
@@ -28,7 +28,7 @@ type Given<T> = [z.core.util.JSONType] extends [T]
         : Named<T>
       : T;
 
-/** The data where no level has a field that `Known` does not name: a spread may bring one in. */
+/** The data without unknown fields on any level. Excess-property checks miss fields of a spread. */
 type Exactly<Data, Known> = [JsonValue] extends [Known]
   ? Data
   : Data extends readonly (infer Entry)[]
@@ -40,16 +40,16 @@ type ExactField<Data, Known, K extends keyof Data> = K extends keyof Known
   ? Exactly<Data[K], Known[K]>
   : never;
 
-/** Data of an event as the catalogue has it: no field more, no field less. */
+/** Data of an event with exactly the fields of the catalogue. */
 type CataloguedData<T extends DetailType, Data> = EventData<T> & Exactly<Data, EventData<T>>;
 type EventData<T extends DetailType> = Given<z.input<(typeof EVENT_DATA)[T]>>;
 
-/** What has happened, with the data that the catalogue knows for it. */
+/** A fact to publish, with the data of its event in the catalogue. */
 export interface Fact<T extends DetailType, Data extends JsonObject> {
   readonly detailType: T;
-  /** Names the fact; the same words give the same event id, however often it is published. */
+  /** Identifies the fact. The same identity gives the same event id for every publication. */
   readonly identity: readonly string[];
-  /** Events about one subject are published in order. */
+  /** Group of the event on the bus: Skyhook publishes events of one subject in order. */
   readonly subject: string;
   /** Epoch ms. */
   readonly time: number;
@@ -57,16 +57,16 @@ export interface Fact<T extends DetailType, Data extends JsonObject> {
   /** Id of the event or message that led to this fact. */
   readonly causationId: string;
   readonly account?: string | undefined;
-  /** The AWS account that asked for what this reports. */
+  /** AWS account that sent the request. */
   readonly sender?: string | undefined;
   readonly commandId?: string | undefined;
   readonly data: Data & CataloguedData<T, Data>;
 }
 
-/** An instant as events show it. */
+/** ISO 8601 text of an instant (epoch ms), as in events. */
 export const isoText = (at: number): string => new Date(at).toISOString();
 
-/** Makes the event of a fact: pure, so a second making is the same event. */
+/** Makes the event of a fact. Pure: the same fact always gives the same event. */
 export const eventOf = <T extends DetailType, Data extends JsonObject>(
   fact: Fact<T, Data>,
 ): BusEntry => {
@@ -92,18 +92,18 @@ export const eventOf = <T extends DetailType, Data extends JsonObject>(
   };
 };
 
-/** Keep every event far below the bus's limit, whatever a sender or the provider writes. */
+/** Limits that keep every event below 200 kB for any text of a sender or the provider; the bus allows 256 KiB. */
 const MAX_LISTED = 100;
 const MAX_LISTED_BYTES = 100_000;
 const MAX_TEXT_CHARACTERS = 500;
 
-/** As much of a text as belongs into an event or a record; never half a character. */
+/** The beginning of a text, with `…` if it is cut. Never splits a character. */
 export const clipped = (text: string, maxCharacters = MAX_TEXT_CHARACTERS): string =>
   text.length > maxCharacters
     ? `${text.slice(0, maxCharacters).replace(/\p{Surrogate}$/u, "")}…`
     : text;
 
-/** The first entries, as many as an event has room for: at most 100 and about 100 kB. */
+/** The first entries of a list: at most 100, and at most 100 kB of JSON. */
 export const listed = <T>(entries: readonly T[]): T[] => {
   const room: T[] = [];
   let bytes = 0;
@@ -115,11 +115,11 @@ export const listed = <T>(entries: readonly T[]): T[] => {
   return room;
 };
 
-/** The first problems, as many and as much of each as an event has room for. */
+/** The first problems of a list, each with clipped texts, within the limits of an event. */
 export const listedProblems = (problems: readonly Problem[]) =>
   listed(problems.map(({ path, rule }) => ({ path: clipped(path), rule: clipped(rule) })));
 
-/** As `listedProblems`, with the lines of a config file. */
+/** As `listedProblems`, with line numbers of a config file. */
 export const listedConfigProblems = (
   problems: readonly (Problem & { readonly line?: number | undefined })[],
 ) =>
@@ -132,8 +132,8 @@ export const listedConfigProblems = (
   );
 
 /**
- * Publishes events and answers the deduplication ids of those that the bus has taken.
- * What failed stays with its owner, who publishes the same event again.
+ * Publishes events. Resolves to the deduplication ids of those that the bus accepted. The owner of a failed
+ * event has to publish it again.
  */
 export const publish = async (
   { bus, log }: { readonly bus: EventBus; readonly log: Log },
@@ -157,8 +157,8 @@ export const publish = async (
 };
 
 /**
- * Publishes an event that no record holds.
- * @throws Error when the bus has not taken it: the caller has to run again
+ * Publishes an event that no record stores.
+ * @throws Error when the bus did not accept it; the caller has to retry
  */
 export const publishNow = async (
   deps: { readonly bus: EventBus; readonly log: Log },

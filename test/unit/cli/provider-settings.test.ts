@@ -42,7 +42,7 @@ describe("the settings of a read", () => {
       { baseUrl: "https://hush:hush@a.example", taskPath: "hush" },
       { SKYHOOK_API_KEY: "1_hush\n" },
       [
-        "--base-url or SKYHOOK_BASE_URL: a URL without user, password, query or fragment",
+        "--base-url or SKYHOOK_BASE_URL: must be a URL without user, password, query or fragment",
         "SKYHOOK_API_KEY: a key without spaces or line breaks",
         "--task-path: one of /v1/tasks/{task_id}, /cloud/v1/tasks/{task_id}",
       ],

@@ -119,7 +119,7 @@ describe("the settings of a local run", () => {
       "--port: at most 65535",
       "--task-seconds: a number of seconds",
       "--event-source: a source name such as skyhook",
-      "--base-url: a URL without user, password, query or fragment",
+      "--base-url: must be a URL without user, password, query or fragment",
       "--task-path: one of /v1/tasks/{task_id}, /cloud/v1/tasks/{task_id}",
       "--pool-path: one of /cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}, /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
       "SKYHOOK_API_KEY: a key without spaces or line breaks",

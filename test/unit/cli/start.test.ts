@@ -102,7 +102,7 @@ describe("skyhook start", () => {
         "wrong settings:",
         "  --port: at most 65535",
         "  --task-seconds: a number of seconds",
-        "  --base-url: a URL without user, password, query or fragment",
+        "  --base-url: must be a URL without user, password, query or fragment",
         "  SKYHOOK_API_KEY: required with --base-url (or name an SSM parameter: --api-key-parameter)",
         "",
       ].join("\n"),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type * as Yaml from "yaml";
 import * as tested from "yaml";
 
-/** What infra/build.mjs bundles for Lambda in place of the build for Node. */
+/** Build of the parser that infra/build.mjs bundles for Lambda. */
 const BUNDLED = join(resolve("node_modules"), "yaml", "browser", "index.js");
 
 const TEXTS = [
@@ -38,11 +38,8 @@ const readBy = (yaml: typeof Yaml, text: string) => {
   }
 };
 
-test.each(TEXTS)(
-  "the parser in the bundles reads %j as the one in these tests does",
-  async (text) => {
-    const bundled = (await import(pathToFileURL(BUNDLED).href)) as typeof Yaml;
+test.each(TEXTS)("the parser in the bundles reads %j like the parser in tests", async (text) => {
+  const bundled = (await import(pathToFileURL(BUNDLED).href)) as typeof Yaml;
 
-    expect(readBy(bundled, text)).toEqual(readBy(tested, text));
-  },
-);
+  expect(readBy(bundled, text)).toEqual(readBy(tested, text));
+});

@@ -14,7 +14,7 @@ const linesOf = (text: string) => {
   return read.kind === "valid" ? [] : read.problems.map(({ path, line }) => [path, line]);
 };
 
-test("integers of any size are exact, whether they are written in YAML or in JSON", () => {
+test("integers of any size are exact, in YAML and in JSON", () => {
   const yaml = readConfig(schema, "list:\n  - name: a\n    count: 18446744073709551615\n");
   const json = readConfig(
     schema,
@@ -26,7 +26,7 @@ test("integers of any size are exact, whether they are written in YAML or in JSO
   expect(json).toEqual({ kind: "valid", value });
 });
 
-test("integers that a number holds are numbers", () => {
+test("integers up to 2^53-1 are numbers", () => {
   expect(readConfig(schema, "list: [{ name: a, count: 9007199254740991 }]")).toEqual({
     kind: "valid",
     value: { list: [{ name: "a", count: 9007199254740991 }] },
@@ -84,12 +84,12 @@ test.each([
   ["leads nowhere", "list: *nowhere\n"],
   ["leads to itself", "list: &a [*a]\n"],
   [
-    "becomes more than fits into memory",
+    "expands beyond the memory limit",
     `a: &a [x,x,x,x,x,x,x,x,x,x]\n${["b", "c", "d", "e", "f"]
       .map((name, n) => `${name}: &${name} [${`*${"abcde"[n]},`.repeat(10)}]\n`)
       .join("")}list: *f\n`,
   ],
-])("an alias that %s is a problem and no fault", (_what, text) => {
+])("an alias that %s is reported as a problem", (_what, text) => {
   const read = readConfig(schema, text);
 
   expect(read).toMatchObject({ kind: "invalid", problems: [{ path: "" }] });
@@ -121,15 +121,21 @@ test.each(["9007199254740991.4", "1.00000000000000000001", "1e3", "5.0"])(
   },
 );
 
-test("only the YAML is read in which 010 is ten and yes is a word", () => {
+test("only YAML 1.2 is read, in which 010 is ten and yes is a word", () => {
   expect(readConfig(schema, "%YAML 1.1\n---\nlist: []\n")).toEqual({
     kind: "invalid",
-    problems: [{ path: "", rule: "not readable as YAML: only YAML 1.2 is read", line: 1 }],
+    problems: [
+      {
+        path: "",
+        rule: "not readable as YAML: only YAML 1.2 is supported; remove the %YAML line",
+        line: 1,
+      },
+    ],
   });
   expect(readConfig(schema, "%YAML 1.2\n---\nlist: []\n").kind).toBe("valid");
 });
 
-test("the first thousand of many problems are reported, duplicate keys with their lines", () => {
+test("the first thousand problems are reported, with the lines of duplicate keys", () => {
   const many = readConfig(
     schema,
     `list: []\n${Array.from({ length: 5_000 }, (_, n) => `k${n}: 1\n`).join("")}`,
@@ -147,7 +153,7 @@ test("the first thousand of many problems are reported, duplicate keys with thei
   });
 });
 
-test("the parser's words about its own functions are not passed on", () => {
+test("parser messages about its own functions are replaced", () => {
   const texts = ["a: 1\n---\nb: 1\n", "[".repeat(20_000), "list: &a [*a]\n"];
 
   for (const text of texts) {
@@ -155,18 +161,18 @@ test("the parser's words about its own functions are not passed on", () => {
   }
 });
 
-test("a merge key is a field like any other: nothing is merged unseen", () => {
+test("a merge key is an ordinary field: nothing is merged", () => {
   expect(linesOf("base: &b { name: a }\nlist:\n  - <<: *b\n")).toContainEqual(["list.0.<<", 3]);
 });
 
-test("a longer text than a config has is not read", () => {
+test("a file beyond the size limit is not read", () => {
   expect(readConfig(schema, `list: []\n#${"x".repeat(500_000)}`)).toEqual({
     kind: "invalid",
-    problems: [{ path: "", rule: "at most 500000 bytes" }],
+    problems: [{ path: "", rule: "the file is larger than 500000 bytes" }],
   });
 });
 
-test("rules between fields are looked at even when a field by itself is wrong", () => {
+test("cross-field rules run even when a single field is invalid", () => {
   const read = readConfig(schema, "on: maybe\nlist: []\n", () => [
     { path: ["list"], rule: "too few" },
   ]);
@@ -188,14 +194,14 @@ test.each([
   "list: *secret-word\n",
   "list: []\non: secret-word\n",
   "| secret-word | secret-word |\n|---|\n",
-])("a value is never quoted: %j", (text) => {
+])("a problem never quotes a value: %j", (text) => {
   const read = readConfig(schema, text);
 
   expect(read.kind).toBe("invalid");
   expect(JSON.stringify(read)).not.toContain("secret-word");
 });
 
-test("a file of another kind has a few problems, not one for every line", () => {
+test("a file of another type has a few problems, not one for every line", () => {
   const read = readConfig(
     schema,
     "# A title\n\nSome *text*: `code`: more | and | more\n".repeat(100),

@@ -24,7 +24,7 @@ const fact = {
 } as const;
 
 describe("the event of a fact", () => {
-  test("says who, when and why, in the shape that every consumer knows", () => {
+  test("has the documented envelope and metadata", () => {
     const event = eventOf({ ...fact, account: "local", commandId: "c1" });
 
     expect(event).toEqual({
@@ -47,11 +47,11 @@ describe("the event of a fact", () => {
     });
   });
 
-  test("has the id that it had in every earlier release", () => {
+  test("keeps its id over all releases", () => {
     expect(eventOf(fact).deduplicationId).toBe("78b70375-5619-5501-82b7-4abea236f876");
   });
 
-  test("has one id however often, when and about what else it is made", () => {
+  test("has the same id for another time, cause, subject and data", () => {
     const data = { ...fact.data, attempts: 2 };
     const again = eventOf({ ...fact, time: 5, causationId: "x", data, subject: "y" });
 
@@ -61,14 +61,14 @@ describe("the event of a fact", () => {
   const failure = { ...end, reason: "deadline", problems: [] } as const;
 
   test.each([
-    ["another kind of fact", eventOf({ ...fact, detailType: "CommandFailed", data: failure })],
-    ["another subject of the fact", eventOf({ ...fact, identity: ["own/c2"] })],
-    ["names that only look the same when joined", eventOf({ ...fact, identity: ["own", "c1"] })],
+    ["another detail type", eventOf({ ...fact, detailType: "CommandFailed", data: failure })],
+    ["another identity", eventOf({ ...fact, identity: ["own/c2"] })],
+    ["identities that are equal only when joined", eventOf({ ...fact, identity: ["own", "c1"] })],
   ])("has another id for %s", (_what, other) => {
     expect(other.deduplicationId).not.toBe(eventOf(fact).deduplicationId);
   });
 
-  test("leaves out what is not known", () => {
+  test("leaves out unknown metadata", () => {
     const { metadata } = eventOf(fact).detail;
 
     expect(metadata).not.toHaveProperty("account");
@@ -84,30 +84,30 @@ describe("the catalogue", () => {
     ["CommandSucceeded", { ...end, outcome: "maybe" }],
     ["CommandSucceeded", { ...end, outcome: "done", durationMs: -1 }],
     ["CommandFailed", { ...end, reason: "deadline" }],
-  ] as const)("knows no %s like %j", (detailType, data) => {
+  ] as const)("refuses %s with the data %j", (detailType, data) => {
     expect(EVENT_DATA[detailType].safeParse(data).success).toBe(false);
   });
 
-  test("lets an event say more than it did, so that consumers need not be changed first", () => {
-    const more = { ...end, outcome: "done", weather: "fine" };
+  test("accepts unknown fields, so that consumers survive a later version", () => {
+    const more = { ...end, outcome: "done", colour: "red" };
 
     expect(EVENT_DATA.CommandSucceeded.parse(more)).toEqual(more);
   });
 });
 
-describe("an event that the catalogue does not know", () => {
+describe("an event outside the catalogue", () => {
   const vanished = { ...fact, detailType: "AiTaskVanished" } as const;
   const missingSince = "2026-01-01T00:00:00.000Z";
   eventOf({ ...vanished, data: { taskId: "t1", missingSince } });
 
-  test("does not compile without a field, with another type, or with an unknown word", () => {
+  test("does not compile without a field, with another type, or with an unknown enum value", () => {
     const ended = { ...fact, detailType: "AiTaskEnded" } as const;
     const data = [
       // @ts-expect-error `missingSince` is missing
       eventOf({ ...vanished, data: { taskId: "t1" } }).detail.data,
       // @ts-expect-error `taskId` is text
       eventOf({ ...vanished, data: { taskId: 1, missingSince } }).detail.data,
-      // @ts-expect-error no end is called so
+      // @ts-expect-error `PAUSED` is not a status of an ended task
       eventOf({ ...ended, data: { taskId: "t1", status: "PAUSED" } }).detail.data,
     ];
 
@@ -115,25 +115,25 @@ describe("an event that the catalogue does not know", () => {
     expect(data.filter((each) => schema.safeParse(each).success)).toEqual([]);
   });
 
-  test("does not compile with a field too many, although readers let it pass", () => {
-    const more = { missingSince, weather: "fine" };
+  test("does not compile with an additional field, although its schema accepts it", () => {
+    const more = { missingSince, colour: "red" };
     const data = [
-      // @ts-expect-error `weather` is written out
-      eventOf({ ...vanished, data: { taskId: "t1", missingSince, weather: "fine" } }).detail.data,
-      // @ts-expect-error `weather` comes out of a spread
+      // @ts-expect-error `colour` is written out
+      eventOf({ ...vanished, data: { taskId: "t1", missingSince, colour: "red" } }).detail.data,
+      // @ts-expect-error `colour` comes out of a spread
       eventOf({ ...vanished, data: { taskId: "t1", ...more } }).detail.data,
     ];
 
-    expect(data).toEqual(Array(2).fill({ taskId: "t1", missingSince, weather: "fine" }));
+    expect(data).toEqual(Array(2).fill({ taskId: "t1", missingSince, colour: "red" }));
   });
 
-  test("does not compile with a field too many in an object inside", () => {
+  test("does not compile with an additional field in a nested object", () => {
     const rejected = { ...fact, detailType: "WatchlistRejected" } as const;
     const source = { name: "s" };
     const data = { bucket: missingSince, source, problemCount: 1, problems: [] };
-    const problems = [{ path: "p", rule: "r", weather: "fine" }];
+    const problems = [{ path: "p", rule: "r", colour: "red" }];
     eventOf({ ...rejected, data });
-    // @ts-expect-error `weather` is no field of a problem
+    // @ts-expect-error `colour` is no field of a problem
     const event = eventOf({ ...rejected, data: { ...data, problems } });
 
     expect(event.detail.data).toMatchObject({ problems });

@@ -93,13 +93,13 @@ describe.each(FUNCTIONS)("$name in a new sandbox", ({ name, invoke }) => {
     process.env = environment;
   });
 
-  it("reads none of its settings while it is imported", async () => {
+  it("reads no settings during its import", async () => {
     await import(`../../../functions/${name}/handler.ts`);
 
     expect(read).toEqual([]);
   });
 
-  it("fails with one message that names every missing setting, and tries again next time", async () => {
+  it("fails with one message that names every missing setting, and tries again in the next call", async () => {
     const message =
       /^wrong settings: TABLE_NAME \(required\), .*, ACCOUNTS_FILE \(required\)(, |$)/;
 

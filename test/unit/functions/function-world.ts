@@ -6,7 +6,7 @@ import { startProvider } from "../../support/provider.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createWorld } from "../../support/world.ts";
 
-/** A world in memory with the embedded service, for handlers that are called as AWS calls them. */
+/** A world in memory with the embedded service, to call handlers as AWS does. */
 export const createFunctionWorld = async (around?: Around) => {
   const calls: string[] = [];
   const watched: Around = (call, effect) => {
@@ -17,7 +17,7 @@ export const createFunctionWorld = async (around?: Around) => {
   const bound: Context[] = [];
   return {
     ...world,
-    /** The functions as one sandbox has them; `own` instead of what is the same for all tests. */
+    /** The functions of one sandbox; `own` replaces defaults of all tests. */
     skyhook: (own: Partial<SkyhookPorts & SkyhookConfig> = {}): Skyhook => {
       const log = { ...world.log, bind: (context: Context) => void bound.push(context) };
       return world.newInvocation().skyhook({ log, ...own });
@@ -27,14 +27,14 @@ export const createFunctionWorld = async (around?: Around) => {
         clock: world.clock,
         random: createSeededRandom(3),
       }),
-    /** Contexts that the log was bound to. */
+    /** Contexts of the log's bindings. */
     bound,
     /** Names of the port calls so far. */
     calls,
   };
 };
 
-/** Makes every port call fail whose name contains the text. */
+/** Makes every port call fail if its name contains the text. */
 export const failing =
   (text: string): Around =>
   (call, effect) =>

@@ -16,7 +16,7 @@ const EVENT = {
   detail: updatePolicy("c1"),
 };
 
-/** What Lambda hands over for messages of the queue `requests`; a body that is no text is written as JSON. */
+/** Lambda's event for messages of the queue `requests`; other bodies than text become JSON. */
 const queueEvent = (...bodies: readonly unknown[]): SQSEvent => ({
   Records: bodies.map((body, index) => ({
     ...standard.Records[0]!, // the fixture has one
@@ -39,7 +39,7 @@ const createIntake = async (around?: Parameters<typeof createFunctionWorld>[0]) 
 };
 
 describe("intake, called with messages of its queue", () => {
-  it("accepts each event of the batch, and acknowledges all of them", async () => {
+  it("accepts and acknowledges each event of the batch", async () => {
     const { world, handler } = await createIntake();
     const context = world.contextOf(30_000);
 
@@ -54,7 +54,7 @@ describe("intake, called with messages of its queue", () => {
     expect(world.bound).toEqual([context]);
   });
 
-  it("returns only the events that it failed at, and says which they are", async () => {
+  it("returns only the failed events, and logs them", async () => {
     const { world, handler } = await createIntake(failing("ledger.read"));
 
     const answer = await handler(
@@ -75,7 +75,7 @@ describe("intake, called with messages of its queue", () => {
     });
   });
 
-  it("fails as a whole when it accepted none, so that its errors are counted", async () => {
+  it("fails as a whole when every event failed, so that Lambda counts an error", async () => {
     const { world, handler } = await createIntake(failing("ledger.read"));
 
     const handling = handler(
@@ -86,7 +86,7 @@ describe("intake, called with messages of its queue", () => {
     await expect(handling).rejects.toThrow("no message of the batch could be handled");
   });
 
-  it("counts a message that holds no event, and acknowledges it", async () => {
+  it("counts and acknowledges a message without an event", async () => {
     const { world, handler } = await createIntake();
 
     const answer = await handler(queueEvent("{", "[]"), world.contextOf(30_000));
@@ -96,8 +96,8 @@ describe("intake, called with messages of its queue", () => {
   });
 });
 
-describe("intake, called with one event, as Lambda's own queue holds it from before an upgrade", () => {
-  it("rejects at once what is not allowed, and binds its log to the invocation", async () => {
+describe("intake, called with one event by a rule of an earlier version", () => {
+  it("rejects a request without rights, and binds its log to the invocation", async () => {
     const { world, handler } = await createIntake();
     const context = world.contextOf(30_000);
 
@@ -109,7 +109,7 @@ describe("intake, called with one event, as Lambda's own queue holds it from bef
     expect(world.bound).toEqual([context]);
   });
 
-  it("counts what no rule sends", async () => {
+  it("counts a call that no rule sends", async () => {
     const { world, handler } = await createIntake();
 
     await handler(EVENT, world.contextOf(30_000));
@@ -117,7 +117,7 @@ describe("intake, called with one event, as Lambda's own queue holds it from bef
     expect(world.counted).toEqual(["EventIgnored not-an-event"]);
   });
 
-  it("fails, so that the event comes again, when a rejection cannot be published", async () => {
+  it("fails for a retry when a rejection cannot be published", async () => {
     const { world, handler } = await createIntake(failing("ledger.read"));
 
     const handling = handler({ ...EVENT, account: "999999999999" }, world.contextOf(30_000));

@@ -42,24 +42,24 @@ const messageOf = (work: () => unknown): string => {
   throw new Error("no settings error");
 };
 
-test("a job has the account of the package that its setting names", () => {
+test("a job uses the packaged account in its setting", () => {
   expect(composeJob(settings("spare")).config.jobAccount).toBe("spare");
 });
 
-test("a job without such an account does not start, and says which setting is wrong", () => {
+test("a job with an unknown account does not start, and names the setting", () => {
   const message = messageOf(() => composeJob(settings("other")));
 
   expect(message).toBe("wrong settings: JOB_ACCOUNT (no such account in ACCOUNTS_FILE)");
 });
 
-test("a file is found below the folder that Lambda unpacks into", () => {
+test("a file path is relative to Lambda's folder of the function", () => {
   expect(readPackagedJson(root, "accounts.json", "ACCOUNTS_FILE")).toEqual(ACCOUNTS);
 });
 
 test.each([
   ["that is not there", "none.json"],
   ["that holds no JSON", "broken.json"],
-])("a file %s is told of by the name of its setting", async (_what, file) => {
+])("a file %s is reported under the name of its setting", async (_what, file) => {
   await writeFile(join(root, "broken.json"), "{");
 
   const message = messageOf(() => readPackagedJson(root, file, "REACTIONS_FILE"));

@@ -12,7 +12,7 @@ const EVENTS = [
 ] as const;
 
 describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
-  it("asks once and ends when nothing is outstanding", async () => {
+  it("reads the due index once and ends when nothing is outstanding", async () => {
     const world = await createFunctionWorld();
     const { pollTasks } = world.skyhook();
 
@@ -33,7 +33,7 @@ describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
     expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
   });
 
-  it("ends in time when the work does not, and leaves it for the next run", async () => {
+  it("ends in time, and leaves unfinished work to the next run", async () => {
     const world = await createFunctionWorld();
     await world.handle(updateContainer("c1"));
     const { pollTasks } = world.skyhook();
@@ -50,7 +50,7 @@ describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
     expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
   });
 
-  it("fails, and logs it once, when the ledger cannot be read", async () => {
+  it("fails with one log line when the ledger cannot be read", async () => {
     const world = await createFunctionWorld(failing("ledger.listDue"));
     const { pollTasks } = world.skyhook();
 

@@ -7,7 +7,7 @@ import example from "../../support/fixtures/sqs-fifo-event.json" with { type: "j
 import { resumeInstance, updateContainer, updatePolicy } from "../../support/requests.ts";
 import { createFunctionWorld, failing } from "./function-world.ts";
 
-/** The documented event with as many records as there are bodies; their ids are m1, m2, … */
+/** The documented event with one record for each body; their ids are m1, m2, … */
 const eventOf = (...bodies: readonly unknown[]): SQSEvent => ({
   Records: bodies.map((body, index) => {
     const [record] = example.Records;
@@ -21,7 +21,7 @@ const failures = (...ids: readonly string[]) => ({
 });
 
 describe("run-commands", () => {
-  it("runs what the queue brings and acknowledges all of it", async () => {
+  it("runs and acknowledges the messages of the queue", async () => {
     const world = await createFunctionWorld();
     const { runCommands } = world.skyhook();
     const context = world.contextOf(30_000);
@@ -34,7 +34,7 @@ describe("run-commands", () => {
     expect(world.bound).toEqual([context]);
   });
 
-  it("lets a message that cannot be read stop no other", async () => {
+  it("returns an unreadable message and handles the others", async () => {
     const world = await createFunctionWorld();
     const { access } = world.newInvocation().deps;
     let asked = 0;
@@ -55,7 +55,7 @@ describe("run-commands", () => {
     expect(world.told("beside").at(-1)).toBe("CommandSucceeded");
   });
 
-  it("reports the failed message and what is behind it in its lane, and nothing else", async () => {
+  it("returns the failed message and the later ones of its lane only", async () => {
     const world = await createFunctionWorld(failing("command#own/broken"));
     const { runCommands } = world.skyhook();
     const event = eventOf(
@@ -91,7 +91,7 @@ describe("run-commands", () => {
     ]);
   });
 
-  it("fails as a whole when no message could be handled, and logs why each was not", async () => {
+  it("fails as a whole when every message failed, and logs each error", async () => {
     const world = await createFunctionWorld(failing("command#"));
     const { runCommands } = world.skyhook();
     const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
@@ -111,35 +111,32 @@ describe("run-commands", () => {
     ["reading the command", "ledger.read command#own/hung"],
     ["recording the attempt", "ledger.write command#own/hung"],
     ["entering the lane", "ledger.write lane#local/policy/1234567/76/1"],
-  ])(
-    "gives a command back that AWS does not answer about, and runs it later: %s",
-    async (_step, name) => {
-      let isHanging = true;
-      const hang: Around = async (call, effect) => {
-        if (call.name !== name || !isHanging) return effect();
-        await world.clock.advance(12_000);
-        throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
-      };
-      const world = await createFunctionWorld(hang);
-      const { runCommands } = world.skyhook();
-      const hung = updatePolicy("hung");
+  ])("returns a command when AWS does not answer, and runs it later: %s", async (_step, name) => {
+    let isHanging = true;
+    const hang: Around = async (call, effect) => {
+      if (call.name !== name || !isHanging) return effect();
+      await world.clock.advance(12_000);
+      throw Object.assign(new Error("no answer"), { name: "TimeoutError" });
+    };
+    const world = await createFunctionWorld(hang);
+    const { runCommands } = world.skyhook();
+    const hung = updatePolicy("hung");
 
-      const answer = await runCommands(
-        eventOf(hung, resumeInstance("beside")),
-        world.contextOf(30_000),
-      );
-      isHanging = false;
-      const second = await runCommands(eventOf(hung), world.contextOf(30_000));
-      await world.untilQuiet();
+    const answer = await runCommands(
+      eventOf(hung, resumeInstance("beside")),
+      world.contextOf(30_000),
+    );
+    isHanging = false;
+    const second = await runCommands(eventOf(hung), world.contextOf(30_000));
+    await world.untilQuiet();
 
-      expect(answer).toEqual(failures("m1"));
-      expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
-      expect(second).toEqual(failures());
-      expect(world.told("hung")).toEqual(["CommandAccepted", "CommandSucceeded"]);
-    },
-  );
+    expect(answer).toEqual(failures("m1"));
+    expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(second).toEqual(failures());
+    expect(world.told("hung")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
 
-  it("accepts every command of a slow lane, and returns none of those it did not begin", async () => {
+  it("accepts every command of a slow lane, and returns none that it did not start", async () => {
     const ids = Array.from({ length: 10 }, (_, index) => `p${index + 1}`);
     const slow: Around = async (call, effect) => {
       if (call.name.startsWith("fetch ")) await world.clock.advance(9_000);
@@ -162,7 +159,7 @@ describe("run-commands", () => {
     expect(world.errors).toEqual([]);
   });
 
-  it("begins no attempt that a slow ledger has left no time for, and makes it later", async () => {
+  it("defers an attempt when a slow ledger leaves too little time", async () => {
     const slow: Around = async (call, effect) => {
       if (call.name === "ledger.read command#own/p1") await world.clock.advance(9_000);
       return effect();
@@ -180,7 +177,7 @@ describe("run-commands", () => {
     expect((await world.command("p1"))?.lostReplies).toBe(0);
   });
 
-  it("lets the poller start a deferred command whose message to the queue was lost", async () => {
+  it("lets the poller start a deferred command after its message was lost", async () => {
     const world = await createFunctionWorld();
     const context = world.contextOf(12_999);
     const answer = await world.skyhook().runCommands(eventOf(updatePolicy("p1")), context);
@@ -194,7 +191,7 @@ describe("run-commands", () => {
     expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  it("defers a message that resumes a command as a new message, and runs it once", async () => {
+  it("defers a resuming message as a new message, and runs the command once", async () => {
     const world = await createFunctionWorld();
     await world.skyhook().runCommands(eventOf(updatePolicy("p1")), world.contextOf(12_999));
     const [first] = await world.queue.receive(1, 1_000);
@@ -209,7 +206,7 @@ describe("run-commands", () => {
     expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  it("passes on the lane of a deferred command that an operator ended before it had its place", async () => {
+  it("hands over the lane of a deferred command that an operator ended before it entered", async () => {
     const cancelled: Around = async (call, effect) => {
       const answer = await effect();
       if (call.name.startsWith("ledger.write lane#") && !isCancelled) {
@@ -228,7 +225,7 @@ describe("run-commands", () => {
     expect(world.told("p2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  it("begins nothing, and gives everything back, when no time is left to record in", async () => {
+  it("starts nothing and returns everything without time to record", async () => {
     const world = await createFunctionWorld();
     const { runCommands } = world.skyhook();
     const event = eventOf(resumeInstance("r1"), updatePolicy("p1"));
@@ -240,7 +237,7 @@ describe("run-commands", () => {
     expect(world.log.lines).toEqual([]);
   });
 
-  it("acknowledges and logs a message that it does not understand", async () => {
+  it("acknowledges and logs a message of unknown shape", async () => {
     const world = await createFunctionWorld();
     const { runCommands } = world.skyhook();
 
@@ -253,7 +250,7 @@ describe("run-commands", () => {
     ]);
   });
 
-  it("rejects an invalid command once, and lets its neighbours run", async () => {
+  it("rejects an invalid command once, and runs the others of the batch", async () => {
     const world = await createFunctionWorld();
     const { runCommands } = world.skyhook();
     const invalid = updateContainer("bad", { listening_port: 70_000 });
@@ -265,7 +262,7 @@ describe("run-commands", () => {
     expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  it("runs two commands of one lane one after the other, in the order of their messages", async () => {
+  it("runs two commands of one lane in the order of their messages", async () => {
     const world = await createFunctionWorld();
     const { runCommands } = world.skyhook();
 
@@ -281,7 +278,7 @@ describe("run-commands", () => {
     ]);
   });
 
-  it("acknowledges a batch of any bodies at all, because none of them gets better by coming again", async () => {
+  it("acknowledges a batch of arbitrary bodies, because a retry would not help", async () => {
     const world = await createFunctionWorld();
     const { runCommands } = world.skyhook();
     const body = fc.oneof(fc.string(), fc.json(), fc.json({ maxDepth: 60, depthSize: "large" }));

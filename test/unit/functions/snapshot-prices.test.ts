@@ -12,7 +12,7 @@ const open = async (watchlist: string) => {
 };
 
 describe("snapshot-prices", () => {
-  it("prices the watchlist once for the hour of the tick, however often the tick comes", async () => {
+  it("prices the watchlist once for the hour of the tick, also when the tick is repeated", async () => {
     const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
 
     await handler(TICK, world.contextOf(300_000));
@@ -23,7 +23,7 @@ describe("snapshot-prices", () => {
     ]);
   });
 
-  it("needs no more of a tick than the schedule's own input, which is an id and the time", async () => {
+  it("needs only the id and time of a tick, the schedule's input", async () => {
     const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
 
     await handler(
@@ -36,7 +36,7 @@ describe("snapshot-prices", () => {
     ]);
   });
 
-  it("is another run in the next hour", async () => {
+  it("starts another run in the next hour", async () => {
     const { world, handler } = await open("items: [{ name: ddos, ddos: { region_id: 76 } }]\n");
     await handler(TICK, world.contextOf(300_000));
 
@@ -48,7 +48,7 @@ describe("snapshot-prices", () => {
     ]);
   });
 
-  it("does not fail for a wrong watchlist, and publishes where it is wrong", async () => {
+  it("publishes the problems of an invalid watchlist instead of failing", async () => {
     const { world, handler } = await open("items:\n  - name: ddos\n    ddos: { region: 76 }\n");
 
     await handler(TICK, world.contextOf(300_000));
@@ -61,7 +61,7 @@ describe("snapshot-prices", () => {
     ]);
   });
 
-  it("names its run in the line of a rejected watchlist, as its events do", async () => {
+  it("logs a rejected watchlist with the correlation id of its events", async () => {
     const { world, handler } = await open("items: 7\n");
 
     await handler(TICK, world.contextOf(300_000));

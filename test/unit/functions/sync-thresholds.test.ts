@@ -17,7 +17,7 @@ const open = async (config: string) => {
 };
 
 describe("sync-thresholds", () => {
-  it("makes the thresholds as the config wants them when S3 notifies it", async () => {
+  it("syncs the thresholds with the file when S3 notifies it", async () => {
     const { world, handler } = await open(CONFIG);
 
     await handler(WRITTEN, world.contextOf(300_000));
@@ -29,7 +29,7 @@ describe("sync-thresholds", () => {
     expect(world.bound).toHaveLength(1);
   });
 
-  it("ignores S3's event when it comes once more", async () => {
+  it("ignores a repeated event of S3", async () => {
     const { world, handler } = await open(CONFIG);
     await handler(WRITTEN, world.contextOf(300_000));
 
@@ -38,7 +38,7 @@ describe("sync-thresholds", () => {
     expect(world.bus.published()).toHaveLength(1);
   });
 
-  it("checks for drift when the schedule calls, and reads the config anew", async () => {
+  it("checks for drift at a tick, and reads the file again", async () => {
     const { world, source, handler } = await open(CONFIG);
     await handler(WRITTEN, world.contextOf(300_000));
     source.write(CONFIG.replace("1 GiB", "2 GiB"));
@@ -51,11 +51,11 @@ describe("sync-thresholds", () => {
     ]);
   });
 
-  it("fails when something is left to do, so that Lambda calls it again", async () => {
+  it("fails when changes are left, so that Lambda retries", async () => {
     const { world, handler } = await open(CONFIG);
     world.bus.refuse(() => true);
 
-    // What is recorded is the poller's to publish; a look that recorded nothing has to come again.
+    // The poller publishes recorded events. A check without a record has to be repeated.
     await expect(handler(WRITTEN, world.contextOf(300_000))).resolves.toBeUndefined();
     await expect(handler(SCHEDULED, world.contextOf(300_000))).rejects.toThrow(
       "could not be published",

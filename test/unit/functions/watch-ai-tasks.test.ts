@@ -17,7 +17,7 @@ const open = async (aiTaskName?: string, around?: Around) => {
 };
 
 describe("watch-ai-tasks", () => {
-  it("publishes no task at first, and each that ends from then on", async () => {
+  it("publishes nothing in the first run, and each later end of a task", async () => {
     const { world, handler, ends } = await open();
 
     await handler(TICK, world.contextOf(300_000));
@@ -33,7 +33,7 @@ describe("watch-ai-tasks", () => {
     ]);
   });
 
-  it("names in its lines the event that called it", async () => {
+  it("logs the id of the calling event", async () => {
     const { world, handler } = await open();
     const lease = { name: aiTasksLease("local"), by: "another", durationMs: MINUTE_MS };
     await takeLease(world, lease);
@@ -48,7 +48,7 @@ describe("watch-ai-tasks", () => {
     ]);
   });
 
-  it("names that event in the line of a run that fails", async () => {
+  it("logs that id with a failed run", async () => {
     const { world, handler } = await open(undefined, failing("ledger.read"));
 
     await expect(handler(TICK, world.contextOf(300_000))).rejects.toThrow("ledger.read is away");
@@ -61,7 +61,7 @@ describe("watch-ai-tasks", () => {
     ]);
   });
 
-  it("publishes tasks of the chosen name only", async () => {
+  it("publishes tasks of the configured name only", async () => {
     const { world, handler, ends } = await open("transcription");
     await handler(TICK, world.contextOf(300_000));
     await world.clock.advance(5 * MINUTE_MS);

@@ -51,7 +51,7 @@ test("the problems of both files are reported together, as file, line, field and
   );
 
   const problems = reading.kind === "invalid" ? reading.problems : [];
-  expect(problems).toContain("a.yaml:2: accounts.0.base_url: an http or https URL");
+  expect(problems).toContain("a.yaml:2: accounts.0.base_url: must be an http or https URL");
   expect(problems).toContain("r.yaml:2: reactions.0.colour: unknown field");
   expect(problems.toSorted((a, b) => a.charCodeAt(0) - b.charCodeAt(0))).toEqual(problems);
 });

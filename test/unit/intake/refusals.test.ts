@@ -262,7 +262,7 @@ describe("rejected in the other fields of a rule:", () => {
       "an invalid deadline, or one that is too long",
       `${oneRule(FOLLOW, undefined, "deadline: soon")}${oneRule(FOLLOW, undefined, "deadline: 8d").replace("reactions:\n", "").replace("name: rule", "name: other")}`,
       [
-        "6 reactions.0.deadline: a time span such as 90s, 30m, 2h or 7d",
+        "6 reactions.0.deadline: must be a time span such as 90s, 30m, 2h or 7d",
         "11 reactions.1.deadline: at most 7d",
       ],
     ],
@@ -316,7 +316,7 @@ describe("rejected in the other fields of a rule:", () => {
     than: ${FOLLOW}
 `,
       [
-        "2 reactions.0.name: 1 to 64 letters, digits, dots, underscores or hyphens, a letter or digit first",
+        "2 reactions.0.name: must be 1 to 64 letters, digits, dots, underscores or hyphens, and begin with a letter or digit",
         "7 reactions.1.account: unknown account, must be one of: main, narrow, placed",
         "10 reactions.2.then: required",
         "10 reactions.2.name: duplicate of reactions.1.name",

@@ -14,7 +14,7 @@ import standard from "../../support/fixtures/sqs-standard-event.json" with { typ
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
-/** The same data with the type of each value in the place of the value. */
+/** The data with the type of each value instead of the value. */
 const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (value === null || typeof value !== "object") return typeof value;
@@ -33,7 +33,7 @@ const surroundings = () => ({
 });
 
 describe("the local triggers", () => {
-  it("hand a FIFO queue's messages over in the documented shape", async () => {
+  it("deliver messages of a FIFO queue in the documented shape", async () => {
     const queue = await openFifoQueue({ ...surroundings(), maxReceiveCount: 5 });
     await queue.send({ body: "Test message.", groupId: "lane", deduplicationId: "event-1" });
 
@@ -53,7 +53,7 @@ describe("the local triggers", () => {
     });
   });
 
-  it("hand an event for intake over in the documented shape of a standard queue's message", async () => {
+  it("deliver an event for intake as a message of a standard queue", async () => {
     const queue = await openFifoQueue({ ...surroundings(), maxReceiveCount: 5 });
     await queue.send({ body: '{"id":"e1"}', groupId: "e1", deduplicationId: "e1" });
 
@@ -66,7 +66,7 @@ describe("the local triggers", () => {
     });
   });
 
-  it("hand a wake over in the documented shape of a standard queue's message", async () => {
+  it("deliver a wake signal as a message of a standard queue", async () => {
     const queue = await openDelayQueue(surroundings());
     await queue.wakeAt(START);
 
@@ -76,7 +76,7 @@ describe("the local triggers", () => {
     expect(event.Records[0]?.body).toBe('{"wakeAt":"2026-01-31T12:00:00.500Z"}');
   });
 
-  it("hand a schedule's tick over in the recorded shape", () => {
+  it("deliver a tick of a schedule in the recorded shape", () => {
     const event = scheduledEvent("poll-tasks", START, createSeededRandom());
 
     expect(shapeOf(event)).toEqual(shapeOf(scheduler));

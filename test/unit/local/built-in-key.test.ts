@@ -36,7 +36,7 @@ const statusOf = async ({ baseUrl }: Provider, apiKey: string | undefined): Prom
 
 const published = Object.values(BUILT_IN_API_KEYS);
 
-it("is another one in each data directory, stays the same there, and no published one opens it", async () => {
+it("differs between data directories, stays the same in each, and replaces the published key", async () => {
   const first = await openOn("a");
   const statuses = await Promise.all(
     [first.builtInKey, ...published].map((key) => statusOf(first, key)),
@@ -53,7 +53,7 @@ it("is another one in each data directory, stays the same there, and no publishe
   expect(other.builtInKey).not.toBe(first.builtInKey);
 });
 
-it("replaces the published key in a state that was seeded with it", async () => {
+it("replaces the published key in a seeded state", async () => {
   const provider = await openOn("a", builtInState());
 
   const statuses = await Promise.all(
@@ -64,7 +64,7 @@ it("replaces the published key in a state that was seeded with it", async () => 
   expect(statuses).toEqual([200, 401, 401]);
 });
 
-it("is made of what only the folder's owner can read", async () => {
+it("derives from a secret that only the folder's owner can read", async () => {
   const { builtInKey = "", close } = await openOn("a");
   await close();
 
@@ -81,7 +81,7 @@ it("is made of what only the folder's owner can read", async () => {
   expect(texts.filter((text) => text.includes(builtInKey))).toEqual([]);
 });
 
-it("is the published one for a run in memory", async () => {
+it("is the published key for a run in memory", async () => {
   const provider = await openOn(undefined);
 
   const status = await statusOf(provider, BUILT_IN_API_KEYS.first);

@@ -3,7 +3,7 @@ import { createClosing } from "../../../lib/local/closing.ts";
 
 const broken = (name: string) => () => Promise.reject(new Error(name));
 
-test("everything is closed once, the last opened first", async () => {
+test("each resource is closed once, the last opened first", async () => {
   const closed: string[] = [];
   const closing = createClosing();
   for (const name of ["store", "table"]) closing.add(async () => void closed.push(name));
@@ -14,7 +14,7 @@ test("everything is closed once, the last opened first", async () => {
   expect(closed).toEqual(["table", "store"]);
 });
 
-test("a resource that fails to close keeps no other open, and its error is thrown", async () => {
+test("a failed close does not stop the others, and its error is thrown", async () => {
   const closed: string[] = [];
   const closing = createClosing();
   closing.add(async () => void closed.push("store"));

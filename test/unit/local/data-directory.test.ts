@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => rm(parent, { recursive: true }));
 
 describe("a data directory", () => {
-  it("is made when it is missing, for its owner's eyes only", async () => {
+  it("is created when it is missing, readable by its owner only", async () => {
     const data = await open();
 
     expect(data).toEqual({
@@ -35,13 +35,13 @@ describe("a data directory", () => {
     expect((await stat(join(directory, "skyhook.json"))).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps its fingerprint key from run to run", async () => {
+  it("keeps its fingerprint key between runs", async () => {
     const first = await open(1);
 
     expect((await open(2)).fingerprintKey).toBe(first.fingerprintKey);
   });
 
-  it("does not mind what a kill left of its making", async () => {
+  it("opens after a kill in the middle of its creation", async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "skyhook.json.new"), '{"form');
 
@@ -50,7 +50,7 @@ describe("a data directory", () => {
     expect(await readdir(directory)).toEqual(["skyhook.json"]);
   });
 
-  it("that others could read is made its owner's own, whatever lies in it", async () => {
+  it("becomes private to its owner, with everything in it", async () => {
     await open();
     await mkdir(join(directory, "ledger", "items"), { recursive: true });
     await writeFile(join(directory, "ledger", "items", "5.log"), "hush");
@@ -74,7 +74,7 @@ describe("a data directory", () => {
     expect((await stat(join(parent, "elsewhere"))).mode & 0o777).toBe(0o644);
   });
 
-  it("that is not ours keeps its mode", async () => {
+  it("keeps the mode of a folder without Skyhook data", async () => {
     await mkdir(directory, { recursive: true });
     await chmod(directory, 0o755);
     await writeFile(join(directory, "thesis.txt"), "years of work");
@@ -93,7 +93,7 @@ describe("a data directory", () => {
     );
   });
 
-  it("refuses a folder that holds something else, and leaves it as it was", async () => {
+  it("refuses a folder with other files, and does not change it", async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "thesis.txt"), "years of work");
 
@@ -111,14 +111,14 @@ describe("a data directory", () => {
     ],
     ['{"format":3}', "damaged: skyhook.json is not readable"],
     ['{"for', "damaged: skyhook.json is not readable"],
-  ])("of another version or with damage is refused: %s", async (mark, why) => {
+  ])("is refused with another format or a damaged mark: %s", async (mark, why) => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "skyhook.json"), mark);
 
     await expect(open()).rejects.toThrow(`data directory ${directory}: ${why}`);
   });
 
-  it("is refused if its mark is damaged, without a word of the key in it", async () => {
+  it("does not quote the key of a damaged mark", async () => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "skyhook.json"), "hush");
 
@@ -128,7 +128,7 @@ describe("a data directory", () => {
     expect(inspect(error)).not.toContain("hush");
   });
 
-  it("that is a file, or lies in one, is refused", async () => {
+  it("is refused when it is a file, or inside a file", async () => {
     const file = join(parent, "file");
     await writeFile(file, "");
     const random = createSeededRandom();
@@ -213,7 +213,7 @@ describe("an error of LevelDB in a data directory", () => {
     );
   });
 
-  it("is reported as damage when the disk fails otherwise", async () => {
+  it("is reported as damage for any other disk error", async () => {
     const failure = failedWrite("IO error: /data/messages/5.log: Input/output error");
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
@@ -221,13 +221,13 @@ describe("an error of LevelDB in a data directory", () => {
     );
   });
 
-  it("leaves the error of a port as it is", async () => {
+  it("keeps the error of a port", async () => {
     const failure = Object.assign(new Error("listen"), { code: "EACCES", port: 80 });
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toBe(failure);
   });
 
-  it("leaves every other error as it is", async () => {
+  it("keeps every other error", async () => {
     const failure = new Error("something else");
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toBe(failure);

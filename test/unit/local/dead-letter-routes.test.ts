@@ -25,7 +25,7 @@ const post = (path: string, body: string, contentType = "application/json"): Pro
   });
 
 describe("the dead letters of a local run", () => {
-  it("are none at first", async () => {
+  it("are empty at first", async () => {
     const answer = await fetch(`${gateway.url}/dead-letters`);
 
     expect(await answer.json()).toEqual({ deadLetters: [], more: 0 });
@@ -40,7 +40,7 @@ describe("the dead letters of a local run", () => {
     ["delete", '{"all":true}'],
     ["delete", '{"ids":["m1"]}'],
     ["delete", '{"ids":[""],"force":true}'],
-  ])("are not touched by a request that does not say which to %s: %s", async (path, body) => {
+  ])("stay as they are after an invalid request to %s: %s", async (path, body) => {
     const answer = await post(path, body);
 
     expect(answer.status).toBe(400);
@@ -49,11 +49,14 @@ describe("the dead letters of a local run", () => {
     });
   });
 
-  it.each(["redrive", "delete"])("are not touched by a page's form (%s)", async (path) => {
-    expect((await post(path, '{"all":true}', "text/plain")).status).toBe(415);
-  });
+  it.each(["redrive", "delete"])(
+    "stay as they are after a form of a web page (%s)",
+    async (path) => {
+      expect((await post(path, '{"all":true}', "text/plain")).status).toBe(415);
+    },
+  );
 
-  it("are reported one by one as not found", async () => {
+  it("are each reported as not found", async () => {
     const answer = await post("delete", '{"ids":["m1"],"force":false}');
 
     expect(answer.status).toBe(202);

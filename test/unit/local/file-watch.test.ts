@@ -28,7 +28,7 @@ const watch = (
 
 const versionOf = async (source: ConfigSource) => (await source.read())?.version;
 
-test("reports the version that is there, once", async () => {
+test("reports the current version once", async () => {
   const source = createTextSource("one");
   const { clock, told } = watch(source);
 
@@ -64,7 +64,7 @@ test("does not report a file that is being written or moved until it stays uncha
   expect(told).toHaveLength(1);
 });
 
-test("reports when the file is gone, and when it is back", async () => {
+test("reports when the file disappears and when it is back", async () => {
   const source = createTextSource("one");
   const { clock, told } = watch(source);
   await clock.advance(1_000);
@@ -97,7 +97,7 @@ test("reports a version again after a while if its handler failed", async () => 
   ]);
 });
 
-test("goes on when the file cannot be read for a while", async () => {
+test("continues after the file was unreadable for a while", async () => {
   const readable = createTextSource("one");
   let isReadable = false;
   const source: ConfigSource = {
@@ -116,7 +116,7 @@ test("goes on when the file cannot be read for a while", async () => {
   expect(told).toHaveLength(1);
 });
 
-test("ends when it is stopped", async () => {
+test("ends when the signal aborts", async () => {
   const { clock, stop, ended } = watch(createTextSource("one"));
   await clock.advance(1_000);
   stop();

@@ -45,7 +45,7 @@ const look = async (commandId: string, eventId: string) => {
   return { status: response.status, body: answerSchema.parse(await response.json()) };
 };
 
-/** What became of a request, when something has. */
+/** Outcome of a request, once there is one. */
 const outcomeOf = async (commandId: string, eventId: string) => {
   for (;;) {
     const { status, body } = await look(commandId, eventId);
@@ -55,7 +55,7 @@ const outcomeOf = async (commandId: string, eventId: string) => {
 };
 
 describe("the gateway of a local run", () => {
-  it("accepts a command, and reports its status", async () => {
+  it("accepts a command and reports its status", async () => {
     automation.start();
 
     const answer = await send(updatePolicy("p1"));
@@ -68,7 +68,7 @@ describe("the gateway of a local run", () => {
     });
   });
 
-  it("does not take another command's success for an answer to a request with its id", async () => {
+  it("does not report another command's success for a request with a reused id", async () => {
     automation.start();
     await send(updatePolicy("p1"));
     await outcomeOf("p1", "event-p1");
@@ -82,7 +82,7 @@ describe("the gateway of a local run", () => {
     });
   });
 
-  it("knows nothing of a request that still waits", async () => {
+  it("answers 404 for a request that still waits in the queue", async () => {
     await send(updatePolicy("p1"));
 
     expect(await look("p1", "event-p1")).toEqual({
@@ -92,9 +92,9 @@ describe("the gateway of a local run", () => {
   });
 
   it.each([
-    ["is as long as an id may be", "x".repeat(256)],
-    ["has letters that a queue does not take", "événement 1"],
-  ])("takes an event whose id %s", async (_what, id) => {
+    ["has the maximum length", "x".repeat(256)],
+    ["has letters that a queue refuses", "événement 1"],
+  ])("accepts an event with an id that %s", async (_what, id) => {
     automation.start();
     const detail = updatePolicy("p1");
 
@@ -104,7 +104,7 @@ describe("the gateway of a local run", () => {
     expect(await outcomeOf("p1", id)).toMatchObject({ status: "succeeded" });
   });
 
-  it("takes characters that a queue does not take", async () => {
+  it("accepts characters that a queue refuses", async () => {
     automation.start();
 
     const answer = await send(updatePolicy("p1", { name: "a\ufffe\uffffb" }));
@@ -114,10 +114,15 @@ describe("the gateway of a local run", () => {
   });
 
   it.each([
-    ["a page's form", "{}", "text/plain", 415],
-    ["nothing", "", "application/json", 400],
-    ["one of our own messages", '{"resume":{"command":"c","lane":"l"}}', "application/json", 400],
-    ["more than an event may hold", " ".repeat(262_145), "application/json", 413],
+    ["a form of a web page", "{}", "text/plain", 415],
+    ["an empty body", "", "application/json", 400],
+    [
+      "an internal message of the queue",
+      '{"resume":{"command":"c","lane":"l"}}',
+      "application/json",
+      400,
+    ],
+    ["a body beyond the size of an event", " ".repeat(262_145), "application/json", 413],
   ])("refuses %s", async (_what, body, contentType, status) => {
     expect((await post(body, contentType)).status).toBe(status);
   });
@@ -141,7 +146,7 @@ describe("the gateway of a local run", () => {
       body,
     });
 
-  it("has a command ended by a person, with its event in the same breath", async () => {
+  it("cancels a command and publishes its event at once", async () => {
     const told: string[] = [];
     automation.bus.subscribeToOwn(async (event) => {
       told.push(event["detail-type"]);
@@ -181,7 +186,7 @@ describe("the gateway of a local run", () => {
     });
   });
 
-  it("has another AWS account's command ended, and not our own with its id", async () => {
+  it("cancels a command of another AWS account, and not its own with the same id", async () => {
     const deadline = Date.UTC(2100, 0, 1);
     for (const sender of [LOCAL_SENDER, "111122223333"]) {
       const command = commandOf({ sender, deadline });
@@ -196,7 +201,7 @@ describe("the gateway of a local run", () => {
     expect(await statusOf(LOCAL_SENDER)).toBe("accepted");
   });
 
-  it("lifts the pause of an account, and knows none that has sent nothing", async () => {
+  it("lifts the pause of an account, and answers 404 for one without requests", async () => {
     const { ledger, clock } = automation.deps;
     await rateLimits.change(ledger, "local", (rateLimit = newRateLimit("local")) =>
       pauseRequests(rateLimit, { now: clock.now(), until: clock.now() + 900_000 }),
@@ -216,7 +221,7 @@ describe("the gateway of a local run", () => {
     expect((await lift("loacl")).status).toBe(404);
   });
 
-  it("knows no command under an id that no ledger could hold", async () => {
+  it("answers 404 for an id beyond the length of a ledger key", async () => {
     const answer = await fetch(`${gateway.url}/commands/${"x".repeat(3_000)}`);
 
     expect(answer.status).toBe(404);
@@ -224,19 +229,19 @@ describe("the gateway of a local run", () => {
   });
 
   it.each([
-    ["a page's form that cancels", "c1/cancel", "{}", "text/plain", 415],
-    ["a page's form that resolves", "c1/resolve", '{"applied":true}', "text/plain", 415],
-    ["a finding that says nothing", "c1/resolve", "{}", "application/json", 400],
-    ["a finding that is no JSON", "c1/resolve", "{", "application/json", 400],
+    ["a form of a web page that cancels", "c1/cancel", "{}", "text/plain", 415],
+    ["a form of a web page that resolves", "c1/resolve", '{"applied":true}', "text/plain", 415],
+    ["an empty verdict", "c1/resolve", "{}", "application/json", 400],
+    ["a verdict that is not JSON", "c1/resolve", "{", "application/json", 400],
     [
-      "a finding with more in it",
+      "a verdict with an unknown field",
       "c1/resolve",
       '{"applied":true,"status":"succeeded"}',
       "application/json",
       400,
     ],
-    ["to cancel what is not there", "c1/cancel", "{}", "application/json", 404],
-    ["to resolve what is not there", "c1/resolve", '{"applied":true}', "application/json", 404],
+    ["to cancel an unknown command", "c1/cancel", "{}", "application/json", 404],
+    ["to resolve an unknown command", "c1/resolve", '{"applied":true}', "application/json", 404],
   ])("refuses %s", async (_what, path, body, contentType, status) => {
     expect((await act(path, body, contentType)).status).toBe(status);
   });
@@ -254,7 +259,7 @@ describe("the gateway of a local run", () => {
       '{"metadata":{"id":""},"data":{"operation":"x"}}',
       "metadata.id: must not be empty",
     ],
-  ])("answers %s with what is wrong, and queues nothing", async (_what, body, error) => {
+  ])("answers %s with the problem, and queues nothing", async (_what, body, error) => {
     const answer = await post(body);
 
     expect(answer.status).toBe(400);
@@ -262,7 +267,7 @@ describe("the gateway of a local run", () => {
     expect(automation.isQueued("")).toBe(false);
   });
 
-  it("reads no body to its end that does not say how long it is", async () => {
+  it("stops reading a body of unknown length at the size limit", async () => {
     const endless = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(10_000).fill(32)),
     });
@@ -280,7 +285,7 @@ describe("the gateway of a local run", () => {
     expect((await fetch(`${gateway.url}/prices`)).status).toBe(200);
   });
 
-  it("refuses a browser that was led here by another name", async () => {
+  it("refuses a request with a foreign Host header", async () => {
     const status = await new Promise((resolve, reject) => {
       request(`${gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })
         .on("response", (response) => resolve(response.resume().statusCode))

@@ -13,7 +13,7 @@ import {
   startSkyhook,
 } from "../../support/skyhook-process.ts";
 
-/** Milliseconds after the first sign of life at which a run is killed; twenty moments in all. */
+/** Milliseconds after the first output at which a run is killed: twenty moments in all. */
 const KILLS = [
   [20, 400, 60, 900, 1_500],
   [150, 30, 2_000, 250, 700],
@@ -59,7 +59,7 @@ const runToTheEnd = async (directory: string) => {
 
 describe("a local run with --data that is killed", () => {
   it.concurrent.each(KILLS.map((moments) => [moments]))(
-    "ends every command once and creates nothing twice after kills at %j ms",
+    "ends every command once and creates nothing twice, after kills at %j ms",
     { timeout: 600_000 },
     async (moments) => {
       const directory = await mkdtemp(join(tmpdir(), "skyhook-kill-"));
@@ -76,7 +76,7 @@ describe("a local run with --data that is killed", () => {
       expect(ends.map(({ detail }) => detail.metadata.commandId).sort()).toEqual(
         [...accepted.map(({ id }) => id), PAID].sort(),
       );
-      // One was there before.
+      // One existed before.
       expect(last.routerTasks.count).toBe(2);
       expect(last.thresholds.reaching_used_requests).toHaveLength(1);
     },

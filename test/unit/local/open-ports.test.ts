@@ -32,27 +32,24 @@ const reportOf = async (program: ReturnType<typeof startSkyhook>, folder: string
 test.each([
   ["in memory", []],
   ["on disk", ["--data"]],
-])(
-  "a run %s listens nowhere but at the gateway's and the service's port",
-  async (_where, flags) => {
-    const folder = await mkdtemp(join(tmpdir(), "skyhook-ports-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const options = flags.flatMap((flag) => [flag, join(folder, "data")]);
-    const program = startSkyhook(["start", "--no-demo", ...options], {
-      NODE_OPTIONS: `--report-on-signal --report-directory=${folder}`,
-    });
-    await program.printed("What can be sent");
+])("a run %s listens only on the ports of the gateway and the service", async (_where, flags) => {
+  const folder = await mkdtemp(join(tmpdir(), "skyhook-ports-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const options = flags.flatMap((flag) => [flag, join(folder, "data")]);
+  const program = startSkyhook(["start", "--no-demo", ...options], {
+    NODE_OPTIONS: `--report-on-signal --report-directory=${folder}`,
+  });
+  await program.printed("What can be sent");
 
-    const { libuv } = await reportOf(program, folder);
-    program.child.kill("SIGTERM");
-    await program.ended();
+  const { libuv } = await reportOf(program, folder);
+  program.child.kill("SIGTERM");
+  await program.ended();
 
-    // A socket of a client that is about to close has neither address.
-    const listening = libuv.flatMap(({ type, localEndpoint: at, remoteEndpoint }) =>
-      type === "tcp" && at && !remoteEndpoint ? [`http://${at.ip4 ?? at.host}:${at.port}`] : [],
-    );
-    const [, gateway] = /listens at (\S+)/.exec(program.stderr()) ?? [];
-    const [, service] = /provider: (\S+)/.exec(program.stderr()) ?? [];
-    expect(listening.toSorted()).toEqual([gateway, service].toSorted());
-  },
-);
+  // A socket of a client that is about to close has neither address.
+  const listening = libuv.flatMap(({ type, localEndpoint: at, remoteEndpoint }) =>
+    type === "tcp" && at && !remoteEndpoint ? [`http://${at.ip4 ?? at.host}:${at.port}`] : [],
+  );
+  const [, gateway] = /listens at (\S+)/.exec(program.stderr()) ?? [];
+  const [, service] = /provider: (\S+)/.exec(program.stderr()) ?? [];
+  expect(listening.toSorted()).toEqual([gateway, service].toSorted());
+});

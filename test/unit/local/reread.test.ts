@@ -61,7 +61,7 @@ const putTeamEvent = async (program: SkyhookProcess, fields: object): Promise<un
 };
 
 describe("the files of skyhook start", () => {
-  it.concurrent("take effect when they change: an event that matches the new reaction becomes a command", async (context) => {
+  it.concurrent("take effect when they change: the new reaction turns an event into a command", async (context) => {
     const { program, reactions } = await startWithFiles(context);
     const event = { id: "e1", detail: { status: "paused" } };
     const before = await putTeamEvent(program, event);
@@ -77,7 +77,7 @@ describe("the files of skyhook start", () => {
     expect(new Set(ids)).toEqual(new Set(["e2:on-change"]));
   });
 
-  it.concurrent("keep the old version when the new one is invalid, and say why with lines", async (context) => {
+  it.concurrent("keep the old version in effect when the new one is invalid, and report problems with lines", async (context) => {
     const { program, reactions } = await startWithFiles(context);
 
     await replaceFile(reactions, reactionsOn("active").replace("status: $", "colour: $"));
@@ -90,7 +90,7 @@ describe("the files of skyhook start", () => {
     expect(stays).toMatchObject({ rules: [{ kind: "command", commandId: "e1:on-change" }] });
   });
 
-  it.concurrent("say that a file is gone, and go on without it", async (context) => {
+  it.concurrent("stay in effect when a file disappears, with a warning", async (context) => {
     const { program, accounts } = await startWithFiles(context);
 
     await rm(accounts);
@@ -102,7 +102,7 @@ describe("the files of skyhook start", () => {
     expect(await putTeamEvent(program, event)).toMatchObject({ rules: [{ kind: "command" }] });
   });
 
-  it.concurrent("let another AWS account in that the new accounts file names", async (context) => {
+  it.concurrent("accept events of an AWS account that the new accounts file adds", async (context) => {
     const { program, accounts } = await startWithFiles(context);
     const event = { id: "e1", account: TEAM, detail: { status: "active" } };
     const before = await putTeamEvent(program, event);
@@ -140,7 +140,7 @@ const open = async (
 };
 
 describe("reconfigure", () => {
-  it("keeps pauses, keys and permits of an account that did not change, or only its rights", async () => {
+  it("keeps pause, key and permits of an account with unchanged settings, or with changed rights only", async () => {
     const { deps, reconfigure } = await open();
     const [local, other] = ["local", "other"].map(deps.accountOf);
 
@@ -154,7 +154,7 @@ describe("reconfigure", () => {
     expect(deps.access.accountsOf(TEAM)).toEqual(["local"]);
   });
 
-  it("opens an account anew whose settings changed, adds new ones and forgets the others", async () => {
+  it("opens changed accounts again, adds new ones and drops the others", async () => {
     const { deps, reconfigure } = await open();
     const local = deps.accountOf("local");
 
@@ -166,7 +166,7 @@ describe("reconfigure", () => {
     expect(deps.accountOf("other")).toBeUndefined();
   });
 
-  it("refuses to lead the scheduled jobs to another account or provider", async () => {
+  it("refuses to move the scheduled jobs to another account or provider", async () => {
     const jobs: JobChoice = { aiTasks: "all" };
     const { deps, accounts, reconfigure } = await open(undefined, jobs);
     const key = { environment: "KEY" };
@@ -182,7 +182,7 @@ describe("reconfigure", () => {
     expect(accounts.accounts).toHaveLength(2);
   });
 
-  it("sends the events of a command to a bus that the new version names", async () => {
+  it("sends the events of a command to a bus of the new version", async () => {
     const automation = await open(toAccountsConfig({ accounts: [account("local")] }));
     const forwarded = new Promise<BusEvent>((resolve) => {
       automation.routes.subscribeAs(TEAM, async (event) => resolve(event));

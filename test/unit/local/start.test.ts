@@ -26,7 +26,7 @@ describe("skyhook start --exit --json", () => {
     const run = await runSkyhook(["start", "--exit", "--json"]);
     exitCode = run.exitCode;
     stderr = run.stderr;
-    // At least once is the promise: the same fact has the same id.
+    // Delivery is at-least-once: the same fact has the same id.
     events = distinct(eventsIn(run.stdout));
   });
 
@@ -35,7 +35,7 @@ describe("skyhook start --exit --json", () => {
     expect(exitCode).toBe(0);
   });
 
-  it("shows thresholds that follow a file while it is edited", () => {
+  it("syncs thresholds with a file during its edits", () => {
     const synced = events.filter((event) => event["detail-type"] === "ThresholdsSynced");
 
     expect(synced.map(({ detail }) => detail.data.counts)).toMatchObject([
@@ -69,7 +69,7 @@ describe("skyhook start --exit --json", () => {
     ]);
   });
 
-  it("prints only events of our source on stdout", () => {
+  it("prints only Skyhook's own events on stdout", () => {
     expect(new Set(events.map(({ source }) => source))).toEqual(new Set(["skyhook"]));
   });
 

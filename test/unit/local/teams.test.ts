@@ -27,7 +27,7 @@ const reaction = (name: string, when: object, policy: number, fields: object = {
   name,
   when,
   account: "local",
-  // biome-ignore lint/suspicious/noThenProperty: a word of the file
+  // biome-ignore lint/suspicious/noThenProperty: a field of the file
   then: {
     operation: "update-policy",
     params: { ...PLACE, policy_id: policy },
@@ -41,7 +41,7 @@ const REACTIONS = {
     reaction("on-change", { source: ["team"], detail: { status: [{ prefix: "a" }] } }, 1),
     reaction("on-upload", { source: ["aws.s3"] }, 1, { bus: "default" }),
     reaction("on-ai-end", { source: ["skyhook"], "detail-type": ["AiTaskEnded"] }, 1, {
-      // biome-ignore lint/suspicious/noThenProperty: a word of the file
+      // biome-ignore lint/suspicious/noThenProperty: a field of the file
       then: {
         operation: "update-policy",
         params: { ...PLACE, policy_id: 1 },
@@ -89,7 +89,7 @@ const changed = (account: string, status: string) => ({
 });
 
 describe("teams in other AWS accounts", () => {
-  it("get the end of their command on their own bus, and no other team gets it", async () => {
+  it("receive the end of their own command on their bus, and no other team receives it", async () => {
     const ended = onBusOf(TEAM, "CommandSucceeded");
     const seenByOther: BusEvent[] = [];
     automation.routes.subscribeAs(OTHER_TEAM, async (event) => void seenByOther.push(event));
@@ -103,7 +103,7 @@ describe("teams in other AWS accounts", () => {
     expect(seenByOther).toEqual([]);
   });
 
-  it("may send a CommandRequested of their own", async () => {
+  it("may send a CommandRequested", async () => {
     const ended = onBusOf(OTHER_TEAM, "CommandSucceeded");
     automation.start();
 
@@ -125,7 +125,7 @@ describe("teams in other AWS accounts", () => {
       { ...changed(TEAM, "active"), source: "skyhook" },
       "is reserved for Skyhook's own events",
     ],
-  ])("%s are refused by the bus's policy", async (_what, event, rule) => {
+  ])("%s are refused by the policy of the bus", async (_what, event, rule) => {
     automation.start();
 
     await expect(automation.routes.put(event)).rejects.toThrow(rule);
@@ -139,7 +139,7 @@ describe("teams in other AWS accounts", () => {
     );
   });
 
-  it("lead to nothing by an event that no pattern fits", async () => {
+  it("cause nothing with an event that matches no pattern", async () => {
     automation.start();
 
     const { id } = await automation.routes.put(changed(TEAM, "paused"));
@@ -150,7 +150,7 @@ describe("teams in other AWS accounts", () => {
   });
 });
 
-describe("our own AWS account", () => {
+describe("Skyhook's own AWS account", () => {
   it("reacts to events of AWS services on the default bus", async () => {
     const ended = onOwnBus("CommandSucceeded");
     automation.start();
@@ -163,7 +163,7 @@ describe("our own AWS account", () => {
     expect((await ended).detail).toMatchObject({ metadata: { sender: OWN } });
   });
 
-  it("reacts to an event of Skyhook itself", async () => {
+  it("reacts to Skyhook's own event", async () => {
     const ended = onOwnBus("CommandSucceeded");
     automation.start();
 
@@ -196,7 +196,7 @@ describe("POST /events", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 
-  it("puts an event as the AWS account that it names", async () => {
+  it("puts an event as the AWS account in its `account`", async () => {
     const ended = onBusOf(TEAM, "CommandSucceeded");
     automation.start();
 
@@ -211,14 +211,14 @@ describe("POST /events", () => {
     [400, { ...changed("team", "a") }, "account: must be an AWS account id of 12 digits"],
     [400, { ...changed(TEAM, "a"), bus: "other" }, "bus: must be default, or left out"],
     [403, changed(STRANGER, "a"), "AWS account 333333333333 may not put events"],
-  ])("answers %i to what cannot be put", async (status, body, error) => {
+  ])("answers %i to an invalid or refused event", async (status, body, error) => {
     const response = await post(body);
 
     expect(response.status).toBe(status);
     expect(JSON.stringify(await response.json())).toContain(error.split(";")[0]);
   });
 
-  it("takes nothing that a page in a browser can send", async () => {
+  it("refuses requests that a web page can send", async () => {
     expect((await post(changed(TEAM, "active"), "text/plain")).status).toBe(415);
   });
 });

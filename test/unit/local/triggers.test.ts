@@ -10,7 +10,7 @@ import { createVirtualClock } from "../../support/virtual-clock.ts";
 
 const START = Date.UTC(2026, 0, 1);
 
-/** Triggers over real queues on virtual time; what the functions do is up to the test. */
+/** Triggers over real queues on virtual time, with functions of the test. */
 const createRun = async () => {
   const clock = createVirtualClock(START);
   const random = createSeededRandom();
@@ -92,7 +92,7 @@ const createRun = async () => {
     answerWith(next: typeof answer) {
       answer = next;
     },
-    /** Lets the function run until the answer is called. */
+    /** Makes the function run until the returned callback is called. */
     hold(): () => void {
       let open = (): void => undefined;
       const opened = new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ const createRun = async () => {
 };
 
 describe("the local triggers", () => {
-  it("hand a message over at once, without time going by", async () => {
+  it("deliver a message immediately", async () => {
     const run = await createRun();
     const triggers = run.start();
     await run.clock.advance(0);
@@ -124,7 +124,7 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["first"]]);
   });
 
-  it("poll an idle queue a few times a second and not more", async () => {
+  it("poll an idle queue at most a few times a second", async () => {
     const run = await createRun();
     const triggers = run.start();
 
@@ -134,7 +134,7 @@ describe("the local triggers", () => {
     expect(run.receives()).toBeLessThanOrEqual(4 * 101);
   });
 
-  it("hand the next message of a lane over when the one before is done", async () => {
+  it("deliver the next message of a lane after the previous one is done", async () => {
     const run = await createRun();
     await run.send("first");
     const open = run.hold();
@@ -152,7 +152,7 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["first"], ["second"]]);
   });
 
-  it("share out at once what several lanes hold back until a batch is done", async () => {
+  it("deliver messages of several lanes in parallel after a batch is done", async () => {
     const run = await createRun();
     await run.send("a1", "a");
     await run.send("b1", "b");
@@ -170,7 +170,7 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["a1", "b1"], tail, ["b2"]]);
   });
 
-  it("bring a message that was not handled again, and only that one", async () => {
+  it("redeliver only the failed message of a batch", async () => {
     const run = await createRun();
     await run.send("good", "a");
     await run.send("bad", "b");
@@ -187,7 +187,7 @@ describe("the local triggers", () => {
     expect(run.batches).toEqual([["good", "bad"], ["bad"]]);
   });
 
-  it("bring a whole batch again when the function fails", async () => {
+  it("redeliver a whole batch when the function fails", async () => {
     const run = await createRun();
     await run.send("first");
     run.answerWith(() => Promise.reject(new Error("no message could be handled")));
@@ -203,7 +203,7 @@ describe("the local triggers", () => {
     });
   });
 
-  it("hand events to intake at once, and again only those that it failed at", async () => {
+  it("deliver events to intake immediately, and redeliver only failed ones", async () => {
     const run = await createRun();
     await run.put("good");
     await run.put("bad");
@@ -223,7 +223,7 @@ describe("the local triggers", () => {
     expect(run.requests).toEqual([["good", "bad"], ["bad"]]);
   });
 
-  it("keep an event as a dead letter when intake fails at it as often as the queue allows", async () => {
+  it("make an event a dead letter after the maximum number of failed receives", async () => {
     const run = await createRun();
     await run.put("bad");
     run.acceptWith(() => Promise.reject(new Error("no message of the batch could be handled")));
@@ -236,7 +236,7 @@ describe("the local triggers", () => {
     expect(run.requestQueue.deadLetters()).toMatchObject([{ body: "bad" }]);
   });
 
-  it("poll by schedule at once and every minute, and by wake when it is due", async () => {
+  it("run the poller at the start, every minute, and at each due wake signal", async () => {
     const run = await createRun();
     const triggers = run.start();
     await run.clock.advance(0);
@@ -253,7 +253,7 @@ describe("the local triggers", () => {
     ]);
   });
 
-  it("go on when a queue could not be read", async () => {
+  it("continue after a queue could not be read", async () => {
     const run = await createRun();
     await run.send("first");
     run.receiveWith(() => Promise.reject(new Error("no space left")));
@@ -271,7 +271,7 @@ describe("the local triggers", () => {
     });
   });
 
-  it("stop at once when they are idle, and start nothing afterwards", async () => {
+  it("stop immediately when they are idle, and start nothing afterwards", async () => {
     const run = await createRun();
     const triggers = run.start();
     await run.clock.advance(0);
@@ -284,7 +284,7 @@ describe("the local triggers", () => {
     expect(run.polls).toHaveLength(1);
   });
 
-  it("let what runs end before they have stopped", async () => {
+  it("stop only after running invocations have ended", async () => {
     const run = await createRun();
     await run.send("first");
     const open = run.hold();

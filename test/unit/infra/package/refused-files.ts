@@ -28,7 +28,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
       expect(stdout).toBe("");
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "wrong-accounts.yaml:3: accounts.0.base_url: an http or https URL",
+        "wrong-accounts.yaml:3: accounts.0.base_url: must be an http or https URL",
         "wrong-accounts.yaml:4: accounts.0.api_key.environment: allowed in local runs only; a deployment reads its keys from SSM, so use parameter",
         "wrong-accounts.yaml:5: accounts.0.senders.1: must be own, an AWS account id in quotes, or an object with `sender`",
         "wrong-accounts.yaml:6: accounts.1.name: duplicate of accounts.0.name",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type BatchItem, runBatch } from "../../../../lib/platform/lambda/batch.ts";
 
-/** Items whose runs can be watched, and held until the test lets them end. */
+/** Items with observable runs that last until the test ends them. */
 const createItems = () => {
   const started: string[] = [];
   const endings = new Map<string, (error?: Error) => void>();
@@ -27,7 +27,7 @@ const createItems = () => {
 const always = (): boolean => true;
 
 describe("a batch", () => {
-  it("runs lanes side by side, and the items of one lane one after the other", async () => {
+  it("runs lanes in parallel, and the items of a lane in order", async () => {
     const { started, item, end } = createItems();
     const batch = runBatch([item("a1", "a"), item("a2", "a"), item("b1", "b")], always);
 
@@ -42,7 +42,7 @@ describe("a batch", () => {
     expect(await batch).toEqual({ failedIds: [], errors: [] });
   });
 
-  it("runs items without a lane side by side, also when an id looks like a lane", async () => {
+  it("runs items without a lane in parallel, also when an id looks like a lane", async () => {
     const { started, item, end } = createItems();
     const batch = runBatch([item("x"), item("y"), item("z", "x")], always);
 
@@ -53,7 +53,7 @@ describe("a batch", () => {
     expect((await batch).failedIds).toEqual([]);
   });
 
-  it("stops a lane at its first failure and lets the other lanes go on", async () => {
+  it("stops a lane at its first failure and continues the others", async () => {
     const { started, item, end } = createItems();
     const batch = runBatch(
       [item("a1", "a"), item("b1", "b"), item("a2", "a"), item("b2", "b"), item("a3", "a")],
@@ -70,7 +70,7 @@ describe("a batch", () => {
     expect(started).not.toContain("a3");
   });
 
-  it("starts nothing more when the time is short, and leaves it for later without an error", async () => {
+  it("starts nothing when the time is short, and returns the rest without an error", async () => {
     const { started, item, end } = createItems();
     let hasTime = true;
     const batch = runBatch(
@@ -86,7 +86,7 @@ describe("a batch", () => {
     expect(started).toEqual(["a1", "b1"]);
   });
 
-  it("takes a run that throws at once for a failure like any other", async () => {
+  it("treats a synchronous exception as a failure", async () => {
     const failure = new Error("not even started");
     const broken: BatchItem = {
       id: "a1",
@@ -99,7 +99,7 @@ describe("a batch", () => {
     expect(await runBatch([broken], always)).toEqual({ failedIds: ["a1"], errors: [failure] });
   });
 
-  it("has nothing to say about no items", async () => {
+  it("returns nothing for an empty batch", async () => {
     expect(await runBatch([], always)).toEqual({ failedIds: [], errors: [] });
   });
 });
@@ -117,7 +117,7 @@ describe("a batch of any shape", () => {
     turns: fc.nat({ max: 3 }),
   });
 
-  it("reports exactly the items that its lanes did not finish, whichever items fail or are slow", async () => {
+  it("returns exactly the unfinished items of its lanes, whichever items fail or are slow", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(itemArbitrary, { maxLength: 10 }), async (plan) => {
         const started: number[] = [];
@@ -142,7 +142,7 @@ describe("a batch of any shape", () => {
 
         const { failedIds, errors } = await runBatch(items, always);
 
-        // The model: an item is done unless it fails, or one before it in its lane has failed.
+        // Model: an item is done unless it, or an earlier item of its lane, fails.
         const isDone = (index: number): boolean =>
           !plan.some(
             ({ lane, fails }, other) =>
@@ -159,7 +159,7 @@ describe("a batch of any shape", () => {
     );
   });
 
-  it("never starts an item after the time has run out, and reports every one that it did not start", async () => {
+  it("starts no item after its time, and returns every item that it did not start", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("a", "b", undefined), { maxLength: 10 }),

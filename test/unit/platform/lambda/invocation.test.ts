@@ -16,14 +16,14 @@ const openLog = () => {
   const bound: Context[] = [];
   return {
     ...createRecordingLog(),
-    /** Contexts that the log was bound to. */
+    /** Contexts of the log's bindings. */
     bound,
     bind: (to: Context) => void bound.push(to),
   };
 };
 
 describe("a handler", () => {
-  it("logs an escaping error once and lets it escape", async () => {
+  it("logs an escaping error once and rethrows it", async () => {
     const log = openLog();
     const failure = new RangeError("too far");
     const handler = createHandler(log, async () => {
@@ -46,7 +46,7 @@ describe("a handler", () => {
     ]);
   });
 
-  it("names the ids that an event shows, also of calls that fail at the same time", async () => {
+  it("logs the ids of the event, also for concurrent failures", async () => {
     const log = openLog();
     const gate = createGate();
     const first = gate.hold("first");
@@ -66,7 +66,7 @@ describe("a handler", () => {
     expect(log.lines.map(({ fields }) => fields.eventId)).toEqual(["second", "first"]);
   });
 
-  it("logs an event too that has no readable ids", async () => {
+  it("logs an event without readable ids too", async () => {
     const log = openLog();
     const handler = createHandler(
       log,
@@ -83,7 +83,7 @@ describe("a handler", () => {
     ]);
   });
 
-  it("binds its log to the invocation, and says nothing when nothing escapes", async () => {
+  it("binds its log to the invocation, and logs nothing without an error", async () => {
     const log = openLog();
     const handler = createHandler(log, async () => "done");
 
@@ -109,7 +109,7 @@ const inTurn = (...answers: readonly (number | Error)[]) => {
 };
 
 describe("a start-up", () => {
-  it("runs once for all invocations, also for those that come at the same time", async () => {
+  it("runs once for all invocations, also for concurrent ones", async () => {
     const source = inTurn(1, 2);
     const start = once(source.read);
 
@@ -118,7 +118,7 @@ describe("a start-up", () => {
     expect(source.calls()).toBe(1);
   });
 
-  it("does not run before a caller needs it", () => {
+  it("does not run before the first call", () => {
     const source = inTurn(1);
 
     once(source.read);
@@ -126,7 +126,7 @@ describe("a start-up", () => {
     expect(source.calls()).toBe(0);
   });
 
-  it("is tried again after a failure", async () => {
+  it("is retried after a failure", async () => {
     const failure = new Error("no parameter");
     const source = inTurn(failure, 2);
     const start = once(source.read);
@@ -140,7 +140,7 @@ describe("a start-up", () => {
 });
 
 describe("the time budget of an invocation", () => {
-  it("keeps three seconds back for recording what happened", async () => {
+  it("reserves three seconds for recording outcomes", async () => {
     const clock = createVirtualClock(0);
 
     await withTimeBudget(contextOf(clock, 30_000), clock, async (budget) => {
@@ -151,7 +151,7 @@ describe("the time budget of an invocation", () => {
     expect.assertions(3);
   });
 
-  it("has less for new work as time goes by", async () => {
+  it("shrinks with the time", async () => {
     const clock = createVirtualClock(0);
 
     await withTimeBudget(contextOf(clock, 30_000), clock, async (budget) => {
@@ -163,7 +163,7 @@ describe("the time budget of an invocation", () => {
     expect.assertions(2);
   });
 
-  it("counts what a late start has used up already", async () => {
+  it("starts from the remaining time of the invocation", async () => {
     const clock = createVirtualClock(0);
     const late = contextOf(clock, 30_000);
 
@@ -188,7 +188,7 @@ describe("the time budget of an invocation", () => {
   it.each([
     ["came to its end", async () => "done"],
     ["failed", () => Promise.reject(new Error("away"))],
-  ])("aborts nothing any more after the work %s", async (_end, work) => {
+  ])("does not abort after the work %s", async (_end, work) => {
     const clock = createVirtualClock(0);
     let signal: AbortSignal | undefined;
 
@@ -202,7 +202,7 @@ describe("the time budget of an invocation", () => {
     expect(signal?.aborted).toBe(false);
   });
 
-  it("has time for nothing when the invocation has almost none", async () => {
+  it("is empty when the invocation has almost no time", async () => {
     const clock = createVirtualClock(0);
 
     await withTimeBudget(contextOf(clock, 2_000), clock, async (budget) => {

@@ -45,7 +45,7 @@ test("a line is JSON with its level, message, fields and the invocation's reques
   expect(lines()[0]).not.toHaveProperty("errorCode");
 });
 
-test("work that goes on side by side writes lines with its own fields only", () => {
+test("concurrent work logs its own fields only", () => {
   const lines = printedLines();
   const log = createInvocationLog();
   const first = log.with({ commandId: "c1" });
@@ -66,7 +66,7 @@ test("work that goes on side by side writes lines with its own fields only", () 
   expect(lines()[3]).not.toHaveProperty("commandId");
 });
 
-test("what is bound to an invocation is on the lines of work that began before", () => {
+test("a binding to an invocation applies to logs made before it", () => {
   const lines = printedLines();
   const log = createInvocationLog();
   const work = log.with({ commandId: "c1" });
@@ -92,7 +92,7 @@ const emfLine = (
   ...values,
 });
 
-test("a count is one line in the embedded metric format, at once", () => {
+test("a count writes one line in the embedded metric format immediately", () => {
   const lines = printedLines();
   const metrics = createEmfMetrics("skyhook-prod");
 
@@ -109,7 +109,7 @@ test("a count is one line in the embedded metric format, at once", () => {
   ]);
 });
 
-test("a value and what is counted with it are one line, with units of their own", () => {
+test("a value and its counters are one line, each with its unit", () => {
   const lines = printedLines();
   const metrics = createEmfMetrics("skyhook-prod");
 
@@ -126,7 +126,7 @@ test("a value and what is counted with it are one line, with units of their own"
   ]);
 });
 
-test("nothing of one line is left in the next", () => {
+test("no metric of one line remains in the next", () => {
   const lines = printedLines();
   const metrics = createEmfMetrics("skyhook-prod");
 

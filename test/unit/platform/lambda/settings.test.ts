@@ -63,7 +63,7 @@ describe("the settings of the functions", () => {
     expect(error.problems).toEqual([{ path: name, rule: "required" }]);
   });
 
-  it("names each bad setting once and no value of any", () => {
+  it("names each invalid setting once, without its value", () => {
     const values = {
       ATTEMPT_TIMEOUT_MS: "777777",
       COMMAND_QUEUE_URL: "queue-value",
@@ -86,7 +86,7 @@ describe("the settings of the functions", () => {
     expect(error.problems).toEqual([{ path: "NAME", rule: "at least 3" }]);
   });
 
-  it("checks the cross-field rules even when one setting by itself is wrong", () => {
+  it("checks cross-field rules even when a single setting is invalid", () => {
     const schema = z.object({ A: wholeNumber(0, 9).optional(), B: z.string().optional() });
     const between = () => [{ path: "B", rule: "required with A" }];
 
@@ -101,7 +101,7 @@ describe("a whole number as a setting", () => {
     ["10", 10],
     ["0", 0],
     ["99", 99],
-  ])("takes %s", (text, value) => {
+  ])("accepts %s", (text, value) => {
     expect(wholeNumber(0, 99).parse(text)).toBe(value);
   });
 
@@ -125,7 +125,7 @@ describe("a base URL", () => {
   it.each(["api.example.com", "ftp://api.example.com", "localhost:4010", "nope"])(
     "refuses %s, which is no http or https URL",
     (url) => {
-      expect(problemOf(baseUrl, url)).toBe("an http or https URL");
+      expect(problemOf(baseUrl, url)).toBe("must be an http or https URL");
     },
   );
 
@@ -134,7 +134,7 @@ describe("a base URL", () => {
     "https://:pass@a.example",
     "https://a.example?x=1",
     "https://a.example#x",
-  ])("refuses %s, which holds more than an address", (url) => {
-    expect(problemOf(baseUrl, url)).toBe("a URL without user, password, query or fragment");
+  ])("refuses %s, which has more than an address", (url) => {
+    expect(problemOf(baseUrl, url)).toBe("must be a URL without user, password, query or fragment");
   });
 });
