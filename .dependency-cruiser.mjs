@@ -41,21 +41,21 @@ export default {
     {
       name: "poller-is-the-engine's-entry",
       severity: "error",
-      comment: "what advances a command knows nothing of the runs that call it",
+      comment: "lib/engine must not depend on the poller, which calls it",
       from: { path: "^lib/engine/(?!poller/)" },
       to: { path: "^lib/engine/poller/" },
     },
     {
       name: "functions-are-entries",
       severity: "error",
-      comment: "a function's handler is what AWS loads; everything else composes lib/skyhook.ts",
+      comment: "AWS loads the handlers in functions/; all other code composes lib/skyhook.ts",
       from: { path: "^lib/" },
       to: { path: "^functions/" },
     },
     {
       name: "composition-only",
       severity: "error",
-      comment: "adapters are chosen by composition: functions/compose.ts, lib/local and the CLI",
+      comment: "only compositions import adapters: functions/compose.ts, lib/local and lib/cli",
       from: {
         path: "^(lib|functions)/",
         pathNot: ["^functions/compose\\.ts$", "^lib/(local|platform/aws|cli)/"],
@@ -65,7 +65,7 @@ export default {
     {
       name: "clock-and-chance-are-ports",
       severity: "error",
-      comment: "timers and random bytes come through lib/platform/ports",
+      comment: "use the clock and random ports in lib/platform/ports instead",
       from: {
         path: "^lib/(admin|config|contract|engine|events|intake|jobs|ledger|provider|service)/",
       },

@@ -14,8 +14,9 @@ const RUNBOOKS = "${file(infra/configured.cjs):docsUrl}/operate/runbooks";
 /**
  * Properties of every alarm. It fires at a value of 1 or more, unless `more` says otherwise.
  *
- * The name is `KIND`, `KIND-ACCOUNT` or `KIND-NUMBER`; alarms of a function are named `FUNCTION-errors` and
- * have the kind `function-errors`. The runbook is the page with the kind's name in docs/operate/runbooks.
+ * The name is the kind, in some alarms with the name of an account or a number behind it. Alarms of a function
+ * begin with its name: `intake-errors` has the kind `function-errors`. The runbook is the page of the kind in
+ * docs/operate/runbooks.
  * @param options.description what happened and what it means for the operator, in whole sentences
  */
 const alarmOn = ({ name, kind = name, description, ...more }) => ({

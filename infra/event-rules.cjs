@@ -116,7 +116,7 @@ exports.intakeRules = async (osls) => {
         ...ON_OUR_BUS,
         EventPattern: {
           "detail-type": ["CommandRequested", "TaskFollowRequested"],
-          // Skyhook never requests a command by an event, so such an event with its source is forged.
+          // Skyhook never requests a command by an event, so a request with its source has another sender.
           source: [{ "anything-but": [eventSource] }],
         },
         Targets: [target()],

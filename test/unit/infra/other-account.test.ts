@@ -28,7 +28,7 @@ const templateSchema = z.object({
 const readTemplate = () => {
   const text = readFileSync("infra/other-account.yaml", "utf8");
   const document = parseDocument(text, { customTags: SHORT_FORMS });
-  if (!isScalar(document.get("Description", true))) throw new Error("no template");
+  if (!isScalar(document.get("Description", true))) throw new Error("no Description");
   return templateSchema.parse(document.toJS());
 };
 

@@ -76,7 +76,7 @@ export const conditionHolds = (
   });
   return Object.entries(conditionSchema.parse(resolved)).every(([operator, keys]) => {
     const holds = TESTS[operator];
-    if (!holds) throw new Error(`no such operator here: ${operator}`);
+    if (!holds) throw new Error(`condition operator ${operator}: not supported; add it to TESTS`);
     return Object.entries(keys).every(([key, wanted]) => {
       const given = context[key];
       return holds(given === undefined ? undefined : [given].flat(), valuesSchema.parse(wanted));
