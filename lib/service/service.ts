@@ -15,7 +15,7 @@ import { advanceTasks } from "./task-engine.ts";
 export interface ServiceOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Not closed by the service. */
+  /** Store of the records. The caller closes it. */
   readonly store: Store;
   /** State for an empty store. A store with records keeps them. */
   readonly initialState: State;
@@ -72,7 +72,7 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const { clock, random, store, initialState, taskDurationMs, onFault } = options;
   const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
-  const inTurn = pLimit(1);
+  const oneAtATime = pLimit(1);
   const newId = () => random.uuid();
   const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
   const { keyInUse = (stored) => stored } = options;
@@ -89,7 +89,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       if (route.kind === "read" && records.tasks.nextDueAt() > at) {
         return route.answer(raw, { caller, newId, taskDurationMs, records, at });
       }
-      return inTurn(async () => {
+      return oneAtATime(async () => {
         const context = { caller, newId, taskDurationMs, at: clock.now() };
         await advanceTasks(records, context.at, newId, doWork);
         return route.kind === "read"

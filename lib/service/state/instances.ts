@@ -159,7 +159,7 @@ const instance = (
 
 const SUSPENDED = { status: "SUSPENDED", vm_state: "suspended" } as const;
 
-/** A suspended and an active one in the first project, a suspended one in the second. */
+/** A suspended and an active instance in the first project, a suspended one in the second. */
 export const builtInInstances = (): InstanceRecord[] => [
   instance(
     {

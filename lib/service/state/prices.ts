@@ -22,7 +22,7 @@ export const priceListRecord = z.strictObject({
   flavors: z.record(z.string(), price),
   /** Per GiB and hour, by volume type. */
   volume_types: z.record(z.string(), price),
-  /** Per hour. */
+  /** Per hour and address; `floating_ip` likewise. */
   external_ip: price,
   floating_ip: price,
   /** Per GB. */

@@ -10,8 +10,8 @@ export interface DeadLettersHarness {
   remove(): Promise<void>;
 }
 
-const bodies = (letters: readonly DeadLetter[]): readonly string[] =>
-  letters.map(({ body }) => body).sort();
+const bodies = (deadLetters: readonly DeadLetter[]): readonly string[] =>
+  deadLetters.map(({ body }) => body).sort();
 
 /** The contract of the dead letters of the command queue, for one adapter. `create` returns an empty list. */
 export const describeDeadLettersContract = (
@@ -20,16 +20,16 @@ export const describeDeadLettersContract = (
 ): void => {
   describe(`the dead letters of a command queue (${name})`, () => {
     let harness: DeadLettersHarness;
-    let letters: DeadLetters;
+    let deadLetters: DeadLetters;
     beforeEach(async () => {
       harness = await create();
-      letters = harness.deadLetters;
+      deadLetters = harness.deadLetters;
       onTestFinished(harness.remove);
     });
 
     test("are empty at first", async () => {
-      expect(await letters.hold()).toEqual([]);
-      expect(await letters.count()).toBe(0);
+      expect(await deadLetters.hold()).toEqual([]);
+      expect(await deadLetters.count()).toBe(0);
     });
 
     test("show body, time of arrival and number of receives", async () => {
@@ -37,7 +37,7 @@ export const describeDeadLettersContract = (
 
       await harness.bury(body, "pool/1");
 
-      expect(await letters.hold()).toEqual([
+      expect(await deadLetters.hold()).toEqual([
         {
           messageId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
           queue: "commands",
@@ -53,23 +53,23 @@ export const describeDeadLettersContract = (
     test("are counted whether held or not", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
-      expect(await letters.count()).toBe(2);
+      expect(await deadLetters.count()).toBe(2);
 
-      await letters.hold();
+      await deadLetters.hold();
 
-      expect(await letters.count()).toBe(2);
+      expect(await deadLetters.count()).toBe(2);
     });
 
     test("are handed out once while held, and again after their release", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
-      const held = await letters.hold();
+      const held = await deadLetters.hold();
       expect(bodies(held)).toEqual(["a1", "b1"]);
-      expect(await letters.hold()).toEqual([]);
+      expect(await deadLetters.hold()).toEqual([]);
 
-      await letters.release(held);
+      await deadLetters.release(held);
 
-      const again = await letters.hold();
+      const again = await deadLetters.hold();
       expect(bodies(again)).toEqual(["a1", "b1"]);
       expect(again.map(({ messageId }) => messageId).sort()).toEqual(
         held.map(({ messageId }) => messageId).sort(),
@@ -81,39 +81,39 @@ export const describeDeadLettersContract = (
       await harness.bury("a2", "a");
       await harness.bury("a3", "a");
 
-      expect((await letters.hold()).map(({ body }) => body)).toEqual(["a1", "a2", "a3"]);
+      expect((await deadLetters.hold()).map(({ body }) => body)).toEqual(["a1", "a2", "a3"]);
     });
 
     test("return to their group at once, although the queue has just seen their ids", async () => {
       await harness.bury("a1", "pool/1");
-      const [letter] = await letters.hold();
+      const [deadLetter] = await deadLetters.hold();
 
-      expect(await letters.sendBack(letter!)).toEqual({ kind: "sent-back" });
+      expect(await deadLetters.sendBack(deadLetter!)).toEqual({ kind: "sent-back" });
 
       expect(await harness.received()).toEqual([{ body: "a1", groupId: "pool/1" }]);
-      expect(await letters.count()).toBe(0);
+      expect(await deadLetters.count()).toBe(0);
     });
 
     test("disappear when deleted, and the others stay", async () => {
       await harness.bury("a1", "a");
       await harness.bury("b1", "b");
-      const held = await letters.hold();
+      const held = await deadLetters.hold();
 
-      expect(await letters.remove(held.find(({ body }) => body === "a1")!)).toBe("removed");
+      expect(await deadLetters.remove(held.find(({ body }) => body === "a1")!)).toBe("removed");
 
-      await letters.release(held.filter(({ body }) => body === "b1"));
-      expect(bodies(await letters.hold())).toEqual(["b1"]);
+      await deadLetters.release(held.filter(({ body }) => body === "b1"));
+      expect(bodies(await deadLetters.hold())).toEqual(["b1"]);
       expect(await harness.received()).toEqual([]);
     });
 
     test("can be released without an error after their deletion", async () => {
       await harness.bury("a1", "a");
-      const held = await letters.hold();
-      await letters.remove(held[0]!);
+      const held = await deadLetters.hold();
+      await deadLetters.remove(held[0]!);
 
-      await letters.release(held);
+      await deadLetters.release(held);
 
-      expect(await letters.hold()).toEqual([]);
+      expect(await deadLetters.hold()).toEqual([]);
     });
   });
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listAiTasks } from "../../../lib/contract/ai-tasks.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const STATUS_RULE = "one of FAILURE, PENDING, RECEIVED, RETRY, REVOKED, STARTED, SUCCESS";
 const NAME_RULE = "one of transcription, content-moderation";
@@ -37,18 +37,18 @@ describe("the query of the list of AI tasks accepts", () => {
       limit: 20,
     },
   ])("%j", (query) => {
-    expect(bothWays(listAiTasks.query, query)).toEqual(taken(query));
+    expect(bothWays(listAiTasks.query, query)).toEqual(accepted(query));
   });
 
   test.each(["FAILURE", "PENDING", "RECEIVED", "RETRY", "REVOKED", "STARTED", "SUCCESS"])(
     "the status %s",
     (status) => {
-      expect(bothWays(listAiTasks.query, { status })).toEqual(taken({ status }));
+      expect(bothWays(listAiTasks.query, { status })).toEqual(accepted({ status }));
     },
   );
 
   test.each(["task_id", "status", "task_name", "started_at"])("the ordering %s", (ordering) => {
-    expect(bothWays(listAiTasks.query, { ordering })).toEqual(taken({ ordering }));
+    expect(bothWays(listAiTasks.query, { ordering })).toEqual(accepted({ ordering }));
   });
 });
 

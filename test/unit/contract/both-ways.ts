@@ -22,7 +22,7 @@ export const bothWays = (schema: z.ZodType, value: unknown) => ({
 });
 
 /** Result of `bothWays` for a value that both directions leave unchanged. */
-export const taken = (value: unknown) => ({ written: value, received: value });
+export const accepted = (value: unknown) => ({ written: value, received: value });
 
 /** Result of `bothWays` for a value that both directions refuse with the same problems. */
 export const refused = (...problems: readonly string[]) => ({

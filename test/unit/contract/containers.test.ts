@@ -4,7 +4,7 @@ import {
   getContainer,
   updateContainer,
 } from "../../../lib/contract/containers.ts";
-import { bothWays, received, refused, taken, written } from "./both-ways.ts";
+import { accepted, bothWays, received, refused, written } from "./both-ways.ts";
 
 const TOPIC_RULE = "1 to 223 characters: dot-separated labels of a-z, 0-9 and inner hyphens";
 const FLAVOR_RULE = "a size such as 250mCPU-512MiB";
@@ -42,7 +42,7 @@ describe("the body of a container update accepts", () => {
     { scale: { min: 0, max: 1, triggers: { http: { rate: 1, window: 1 } } } },
     { scale: { min: 0, max: 1, triggers: { http: { rate: 1000, window: 3600 } } } },
   ])("%j", (body) => {
-    expect(bothWays(containerUpdateSchema, body)).toEqual(taken(body));
+    expect(bothWays(containerUpdateSchema, body)).toEqual(accepted(body));
   });
 
   test.each([
@@ -56,7 +56,7 @@ describe("the body of a container update accepts", () => {
     "pull_secret",
     "timeout",
   ])("null for %s", (field) => {
-    expect(bothWays(containerUpdateSchema, { [field]: null })).toEqual(taken({ [field]: null }));
+    expect(bothWays(containerUpdateSchema, { [field]: null })).toEqual(accepted({ [field]: null }));
   });
 
   test.each([
@@ -65,7 +65,7 @@ describe("the body of a container update accepts", () => {
     { scale: { min: 0, max: 1, cooldown_period: null, triggers: null } },
     { scale: { min: 0, max: 1, triggers: { cpu: null, memory: null, http: null } } },
   ])("null inside %j", (body) => {
-    expect(bothWays(containerUpdateSchema, body)).toEqual(taken(body));
+    expect(bothWays(containerUpdateSchema, body)).toEqual(accepted(body));
   });
 });
 
@@ -163,7 +163,7 @@ test.each(["my-container", "a/b", "...", "%2e%2e", "with space", "größe"])(
   (name) => {
     const params = { project_id: 1, region_id: 2, container_name: name };
 
-    expect(bothWays(updateContainer.params, params)).toEqual(taken(params));
+    expect(bothWays(updateContainer.params, params)).toEqual(accepted(params));
   },
 );
 
@@ -208,7 +208,7 @@ test.each([
 ])("a variable may be named %s", (name, value) => {
   const body = { envs: { [name]: value } };
 
-  expect(bothWays(updateContainer.body, body)).toEqual(taken(body));
+  expect(bothWays(updateContainer.body, body)).toEqual(accepted(body));
 });
 
 test.each(["", "1A", "A-B", "A B", "ä", "N".repeat(256), "A\n"])(
@@ -229,7 +229,7 @@ test("a variable's value has at most 255 characters", () => {
 test("get-container takes the name of the container, but no query and no body", () => {
   const params = { project_id: 1, region_id: 2, container_name: "a/b" };
 
-  expect(bothWays(getContainer.params, params)).toEqual(taken(params));
+  expect(bothWays(getContainer.params, params)).toEqual(accepted(params));
   expect(bothWays(getContainer.params, { ...params, container_name: ".." })).toEqual(
     refused("container_name: must not be . or .."),
   );

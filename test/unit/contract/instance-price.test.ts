@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { previewInstancePrice } from "../../../lib/contract/instance-price.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const ID = "b39792c3-3160-4356-912e-ba396c95cdcf";
 const FAMILY_RULE = "one of ipv4, ipv6, dual";
@@ -32,7 +32,7 @@ describe("the body of a price preview accepts", () => {
       { ...order, interfaces: [external, subnet, anySubnet, reserved] },
     ],
   ])("%s", (_name, body) => {
-    expect(bothWays(previewInstancePrice.body, body)).toEqual(taken(body));
+    expect(bothWays(previewInstancePrice.body, body)).toEqual(accepted(body));
   });
 
   test.each<object>([
@@ -45,7 +45,7 @@ describe("the body of a price preview accepts", () => {
     { ...anySubnet, ip_address: null },
   ])("the interface %j", (one) => {
     expect(bothWays(previewInstancePrice.body, withInterface(one))).toEqual(
-      taken(withInterface(one)),
+      accepted(withInterface(one)),
     );
   });
 
@@ -58,7 +58,7 @@ describe("the body of a price preview accepts", () => {
         security_groups: [{ id: ID }],
       });
 
-      expect(bothWays(previewInstancePrice.body, body)).toEqual(taken(body));
+      expect(bothWays(previewInstancePrice.body, body)).toEqual(accepted(body));
     },
   );
 
@@ -70,7 +70,7 @@ describe("the body of a price preview accepts", () => {
     ]) {
       const body = withInterface({ ...one, floating_ip });
 
-      expect(bothWays(previewInstancePrice.body, body)).toEqual(taken(body));
+      expect(bothWays(previewInstancePrice.body, body)).toEqual(accepted(body));
     }
   });
 
@@ -83,7 +83,7 @@ describe("the body of a price preview accepts", () => {
     { source: "existing-volume" },
   ])("the volume %j", (volume) => {
     expect(bothWays(previewInstancePrice.body, withVolume(volume))).toEqual(
-      taken(withVolume(volume)),
+      accepted(withVolume(volume)),
     );
   });
 });

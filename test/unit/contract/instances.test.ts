@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { INSTANCE_STATUSES, resumeInstance, VM_STATES } from "../../../lib/contract/instances.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const instance = {
   id: "a7e7e8d6-0bf7-4ac9-8170-831b47ee2ba9",
@@ -65,8 +65,10 @@ test("the problems of an invalid reply are those of the closest variant", () => 
 });
 
 test("resume-instance takes no body, and only with_ddos as query", () => {
-  expect(bothWays(resumeInstance.query, {})).toEqual(taken({}));
-  expect(bothWays(resumeInstance.query, { with_ddos: true })).toEqual(taken({ with_ddos: true }));
+  expect(bothWays(resumeInstance.query, {})).toEqual(accepted({}));
+  expect(bothWays(resumeInstance.query, { with_ddos: true })).toEqual(
+    accepted({ with_ddos: true }),
+  );
   expect(bothWays(resumeInstance.query, { with_ports: true })).toEqual(
     refused("with_ports: unknown field"),
   );

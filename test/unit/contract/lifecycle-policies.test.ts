@@ -4,7 +4,7 @@ import {
   removePolicyVolumes,
   updatePolicy,
 } from "../../../lib/contract/lifecycle-policies.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const NAME_RULE =
   "3 to 63 letters, digits, spaces, dots, underscores or hyphens; starts with a letter or digit, does not end with a space or hyphen";
@@ -17,7 +17,7 @@ describe("the body of a policy update", () => {
     { status: "active" },
     { name: "nightly 02.00", status: "paused" },
   ])("accepts %j", (body) => {
-    expect(bothWays(updatePolicy.body, body)).toEqual(taken(body));
+    expect(bothWays(updatePolicy.body, body)).toEqual(accepted(body));
   });
 
   test.each([
@@ -34,7 +34,7 @@ describe("the body of a policy update", () => {
 
 describe("the body of a removal of volumes", () => {
   test.each([{ volume_ids: [] }, { volume_ids: ["a", "a"] }])("accepts %j", (body) => {
-    expect(bothWays(removePolicyVolumes.body, body)).toEqual(taken(body));
+    expect(bothWays(removePolicyVolumes.body, body)).toEqual(accepted(body));
   });
 
   test.each([
@@ -54,7 +54,7 @@ const OPERATIONS = [removePolicyVolumes, updatePolicy, getPolicy];
 test.each(OPERATIONS)("$id identifies its policy by a whole number", ({ params }) => {
   const path = { project_id: 1, region_id: 2, policy_id: 3 };
 
-  expect(bothWays(params, path)).toEqual(taken(path));
+  expect(bothWays(params, path)).toEqual(accepted(path));
   expect(bothWays(params, { ...path, policy_id: "3" })).toEqual(refused("policy_id: a number"));
   expect(bothWays(params, { ...path, policy_id: 3.5 })).toEqual(
     refused("policy_id: a whole number"),
@@ -63,7 +63,7 @@ test.each(OPERATIONS)("$id identifies its policy by a whole number", ({ params }
 
 test.each(OPERATIONS)("$id takes need_volumes as true, false or absent", ({ query }) => {
   for (const asked of [{}, { need_volumes: true }, { need_volumes: false }]) {
-    expect(bothWays(query, asked)).toEqual(taken(asked));
+    expect(bothWays(query, asked)).toEqual(accepted(asked));
   }
   expect(bothWays(query, { need_volumes: "true" })).toEqual(refused("need_volumes: true or false"));
   expect(bothWays(query, { need_volumes: null, volumes: true })).toEqual(

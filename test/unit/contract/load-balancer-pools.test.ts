@@ -4,7 +4,7 @@ import {
   poolUpdateSchema,
   updatePool,
 } from "../../../lib/contract/load-balancer-pools.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const ID = "9b8d3a10-0d8c-4c3c-9d2e-2d4b1d0e4a11";
 const NAME_RULE =
@@ -55,7 +55,7 @@ describe("the body of a pool update accepts", () => {
     session(),
     session({ type: "APP_COOKIE", cookie_name: "JSESSION.ID", persistence_timeout: 0 }),
   ])("%j", (body) => {
-    expect(bothWays(poolUpdateSchema, body)).toEqual(taken(body));
+    expect(bothWays(poolUpdateSchema, body)).toEqual(accepted(body));
   });
 
   test.each([
@@ -69,7 +69,7 @@ describe("the body of a pool update accepts", () => {
     "timeout_member_connect",
     "timeout_member_data",
   ])("null for %s", (field) => {
-    expect(bothWays(poolUpdateSchema, { [field]: null })).toEqual(taken({ [field]: null }));
+    expect(bothWays(poolUpdateSchema, { [field]: null })).toEqual(accepted({ [field]: null }));
   });
 });
 
@@ -177,12 +177,12 @@ test("a nested object has to be complete", () => {
 test("the pool id is converted to lower case, so that one pool has one lane", () => {
   const params = { project_id: 1, region_id: 2, pool_id: ID.toUpperCase() };
 
-  expect(bothWays(updatePool.params, params)).toEqual(taken({ ...params, pool_id: ID }));
+  expect(bothWays(updatePool.params, params)).toEqual(accepted({ ...params, pool_id: ID }));
 });
 
 test("ids in the body are converted to lower case, so that equal values compare as equal", () => {
   expect(bothWays(poolUpdateSchema, { secret_id: ID.toUpperCase() })).toEqual(
-    taken({ secret_id: ID }),
+    accepted({ secret_id: ID }),
   );
 });
 

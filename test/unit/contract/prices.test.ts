@@ -4,7 +4,7 @@ import {
   getGpuClusterPrice,
   getK8sClusterPrice,
 } from "../../../lib/contract/prices.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const SERVER_ID = "f1c1eeb6-1834-48c9-a7b0-daafce64872b";
 const price = {
@@ -164,7 +164,7 @@ describe("the price of DDoS protection", () => {
 test("a Kubernetes cluster is identified by project, region and name", () => {
   const path = { project_id: 1, region_id: 2, cluster_name: "größe/1" };
 
-  expect(bothWays(getK8sClusterPrice.params, path)).toEqual(taken(path));
+  expect(bothWays(getK8sClusterPrice.params, path)).toEqual(accepted(path));
   expect(bothWays(getK8sClusterPrice.params, { ...path, cluster_name: ".." })).toEqual(
     refused("cluster_name: must not be . or .."),
   );
@@ -176,17 +176,17 @@ test("a Kubernetes cluster is identified by project, region and name", () => {
 test("a GPU server is identified by project, region and a UUID in any letter case", () => {
   const path = { project_id: 1, region_id: 2, server_id: SERVER_ID };
 
-  expect(bothWays(getGpuClusterPrice.params, path)).toEqual(taken(path));
+  expect(bothWays(getGpuClusterPrice.params, path)).toEqual(accepted(path));
   expect(
     bothWays(getGpuClusterPrice.params, { ...path, server_id: SERVER_ID.toUpperCase() }),
-  ).toEqual(taken(path));
+  ).toEqual(accepted(path));
   expect(bothWays(getGpuClusterPrice.params, { ...path, server_id: "gpu-1" })).toEqual(
     refused("server_id: a UUID"),
   );
 });
 
 test("the price of DDoS protection depends on the region only", () => {
-  expect(bothWays(getDdosPrice.params, { region_id: 2 })).toEqual(taken({ region_id: 2 }));
+  expect(bothWays(getDdosPrice.params, { region_id: 2 })).toEqual(accepted({ region_id: 2 }));
   expect(bothWays(getDdosPrice.params, { project_id: 1, region_id: 2.5 })).toEqual(
     refused("region_id: a whole number", "project_id: unknown field"),
   );

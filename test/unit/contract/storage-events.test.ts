@@ -8,7 +8,7 @@ import {
   storageEventSchema,
   updateStorageEvent,
 } from "../../../lib/contract/storage-events.ts";
-import { bothWays, received, refused, taken, written } from "./both-ways.ts";
+import { accepted, bothWays, received, refused, written } from "./both-ways.ts";
 
 const WIRE_RULE = "a whole number from 0 to 18446744073709551615";
 const DECIMAL_RULE =
@@ -130,7 +130,7 @@ test.each([
   { name: "reaching_used_requests", bucket_name: "", storage_name: "", uuid: "" },
   { name: "reaching_used_traffic", bucket_name: "b", storage_name: "1-s", uuid: "not a uuid" },
 ])("%j is accepted", (event) => {
-  expect(bothWays(storageEventSchema, event)).toEqual(taken(event));
+  expect(bothWays(storageEventSchema, event)).toEqual(accepted(event));
 });
 
 test.each([
@@ -165,9 +165,9 @@ test("the problems of an event include its name, both limits and the unknown fie
 });
 
 test.each(byId)("%s takes an optional client id in the query", (_, { query }) => {
-  expect(bothWays(query, {})).toEqual(taken({}));
+  expect(bothWays(query, {})).toEqual(accepted({}));
   for (const client_id of [0, 9007199254740991]) {
-    expect(bothWays(query, { client_id })).toEqual(taken({ client_id }));
+    expect(bothWays(query, { client_id })).toEqual(accepted({ client_id }));
   }
   for (const client_id of [2n ** 63n - 1n, -(2n ** 63n)]) {
     expect(written(query, { client_id })).toEqual({ client_id });
@@ -187,7 +187,7 @@ test.each(byId)("%s takes an optional client id in the query", (_, { query }) =>
 test.each(byId)("%s takes its event in the body", (_, { body }) => {
   const event = { name: "reaching_used_requests", storage_name: "s", bucket_name: "b" };
 
-  expect(bothWays(body, event)).toEqual(taken(event));
+  expect(bothWays(body, event)).toEqual(accepted(event));
   expect(bothWays(body, { name: "reaching_used_space", count: 1 })).toEqual(
     refused("count: not allowed with reaching_used_space; use bytes"),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { getFloatingIpTag, getNetworkTag } from "../../../lib/contract/tags.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 const ID = "c64e5db1-5f1f-43ec-a8d9-5090df85b82d";
 const tag = { key: "cost-center", read_only: false, value: "platform" };
@@ -17,7 +17,7 @@ describe.each([
     "a key",
     "a=b",
   ])("accepts the key %j", (key) => {
-    expect(bothWays(operation.query, { key })).toEqual(taken({ key }));
+    expect(bothWays(operation.query, { key })).toEqual(accepted({ key }));
   });
 
   test.each<[string, object]>([
@@ -37,8 +37,10 @@ describe.each([
   test("identifies its resource by a UUID in any letter case", () => {
     const path = { project_id: 1, region_id: 2, [field]: ID };
 
-    expect(bothWays(operation.params, path)).toEqual(taken(path));
-    expect(bothWays(operation.params, { ...path, [field]: ID.toUpperCase() })).toEqual(taken(path));
+    expect(bothWays(operation.params, path)).toEqual(accepted(path));
+    expect(bothWays(operation.params, { ...path, [field]: ID.toUpperCase() })).toEqual(
+      accepted(path),
+    );
     expect(bothWays(operation.params, { ...path, [field]: "net1" })).toEqual(
       refused(`${field}: a UUID`),
     );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { getTask, listTasks } from "../../../lib/contract/tasks.ts";
-import { bothWays, received, refused, taken } from "./both-ways.ts";
+import { accepted, bothWays, received, refused } from "./both-ways.ts";
 
 test.each([
   { id: "t", state: "RUNNING" },
@@ -28,7 +28,7 @@ test.each([
 });
 
 test("a task id may be any text that stays one segment of the path", () => {
-  expect(bothWays(getTask.params, { task_id: "a/b?c" })).toEqual(taken({ task_id: "a/b?c" }));
+  expect(bothWays(getTask.params, { task_id: "a/b?c" })).toEqual(accepted({ task_id: "a/b?c" }));
   expect(bothWays(getTask.params, { task_id: ".." })).toEqual(
     refused("task_id: must not be . or .."),
   );
@@ -40,7 +40,7 @@ test.each([
   { limit: 1000, state: ["NEW", "RUNNING"], project_id: [1, 2], region_id: [] },
   { order_by: "asc", task_type: "create_router", from_timestamp: "2026-01-01T00:00:00.000Z" },
 ])("the task list accepts %j", (query) => {
-  expect(bothWays(listTasks.query, query)).toEqual(taken(query));
+  expect(bothWays(listTasks.query, query)).toEqual(accepted(query));
 });
 
 test.each([
