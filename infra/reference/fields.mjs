@@ -48,7 +48,9 @@ const numberType = ({ type, format, minimum, exclusiveMinimum, maximum }) => {
 const listType = ({ items = {}, minItems, maxItems }) => {
   const limits = range(minItems, maxItems);
   const type = typeOf(items);
-  const list = / or |, /.test(type) ? `list; each entry ${type}` : `list of ${type}`;
+  const list = / or |, /.test(type)
+    ? `list; each entry ${type}`
+    : `list of ${type.replace(/^(string|integer|number|object|UUID)\b/, "$1s")}`;
   return limits ? `${list} (${limits} ${entries(limits)})` : list;
 };
 
@@ -90,7 +92,11 @@ const typeOf = (schema) => {
   }
 };
 
-const sentence = (text) => (/[.:;]$/.test(text) ? text : `${text}.`);
+const sentence = (text) => {
+  // A name such as `names:` keeps its first letter.
+  const begun = text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return /[.:;]$/.test(begun) ? begun : `${begun}.`;
+};
 
 const descriptionOf = (schema) => {
   const meanings = Object.entries(schema.meanings ?? {});

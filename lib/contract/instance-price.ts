@@ -19,10 +19,16 @@ const ofType = <const Type extends InterfaceType>(type: Type) =>
 
 /** Fields of all four variants. The document leaves the floating IP variants open; these follow the published schema. */
 const common = {
-  interface_name: text(37).nullable().optional(),
-  security_groups: z.array(z.strictObject({ id: uuid })).optional(),
+  interface_name: text(37).nullable().optional().describe("name of the interface"),
+  security_groups: z
+    .array(z.strictObject({ id: uuid.describe("id of the security group") }))
+    .optional()
+    .describe("security groups of the interface"),
 };
-const ipFamily = oneOf(["ipv4", "ipv6", "dual"]).nullable().optional();
+const ipFamily = oneOf(["ipv4", "ipv6", "dual"])
+  .nullable()
+  .optional()
+  .describe("IP versions of the interface");
 
 const ofSource = <const Source extends "new" | "existing">(source: Source) =>
   z.literal(source, { error: "one of new, existing" });
@@ -30,46 +36,55 @@ const ofSource = <const Source extends "new" | "existing">(source: Source) =>
 const floatingIp = z
   .discriminatedUnion("source", [
     z.strictObject({ source: ofSource("new") }),
-    z.strictObject({ source: ofSource("existing"), existing_floating_id: uuid }),
+    z.strictObject({
+      source: ofSource("existing"),
+      existing_floating_id: uuid.describe("id of the floating IP"),
+    }),
   ])
   .nullable()
-  .optional();
+  .optional()
+  .describe("floating IP of the interface");
 
 const interfaceSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: ofType("external"), ...common, ip_family: ipFamily }),
   z.strictObject({
     type: ofType("subnet"),
     ...common,
-    network_id: uuid,
-    subnet_id: uuid,
+    network_id: uuid.describe("id of the network"),
+    subnet_id: uuid.describe("id of the subnet"),
     floating_ip: floatingIp,
   }),
   z.strictObject({
     type: ofType("any_subnet"),
     ...common,
-    network_id: uuid,
-    ip_address: ipAddress.nullable().optional(),
+    network_id: uuid.describe("id of the network"),
+    ip_address: ipAddress.nullable().optional().describe("IP address of the interface"),
     ip_family: ipFamily,
     floating_ip: floatingIp,
   }),
   z.strictObject({
     type: ofType("reserved_fixed_ip"),
     ...common,
-    port_id: unlimitedText,
+    port_id: unlimitedText.describe("id of the reserved port"),
     floating_ip: floatingIp,
   }),
 ]);
 
 const volumeSchema = z
   .strictObject({
-    source: oneOf(["new-volume", "image", "snapshot", "apptemplate", "existing-volume"]),
-    size: z.int().min(1).nullable().optional().describe("GiB"),
+    source: oneOf(["new-volume", "image", "snapshot", "apptemplate", "existing-volume"]).describe(
+      "source of the volume",
+    ),
+    size: z.int().min(1).nullable().optional().describe("size in GiB"),
     type_name: unlimitedText
       .nullable()
       .optional()
       .describe("volume type, such as standard or ssd_hiiops"),
-    snapshot_id: uuid.nullable().optional(),
-    image_id: uuid.nullable().optional(),
+    snapshot_id: uuid
+      .nullable()
+      .optional()
+      .describe("id of the snapshot, required when source is snapshot"),
+    image_id: uuid.nullable().optional().describe("id of the image"),
   })
   .refine(({ source, snapshot_id }) => source !== "snapshot" || Boolean(snapshot_id), {
     path: ["snapshot_id"],
@@ -79,13 +94,13 @@ const volumeSchema = z
 const previewSchema = z
   .strictObject({
     flavor: unlimitedText.describe("flavor name"),
-    interfaces: z.array(interfaceSchema),
+    interfaces: z.array(interfaceSchema).describe("network interfaces of each instance"),
     names: z.array(unlimitedText).optional().describe("one instance for each name"),
     name_templates: z
       .array(unlimitedText.nullable())
       .optional()
       .describe("one instance for each template; placeholders such as {ip_octets} are allowed"),
-    volumes: z.array(volumeSchema).optional(),
+    volumes: z.array(volumeSchema).optional().describe("volumes of each instance"),
   })
   .refine(({ names, name_templates }) => (names === undefined) !== (name_templates === undefined), {
     path: ["names"],

@@ -38,7 +38,10 @@ export const getK8sClusterPrice = read({
   reference: "E7",
   summary: "Read the price of a Kubernetes cluster",
   path: "/cloud/v2/pricing/{project_id}/{region_id}/k8s/clusters/{cluster_name}",
-  params: z.strictObject({ ...projectAndRegion, cluster_name: pathText }),
+  params: z.strictObject({
+    ...projectAndRegion,
+    cluster_name: pathText.describe("name of the cluster"),
+  }),
   query: nothing,
   response: z.looseObject({
     instances: z.array(itemPriceSchema),
@@ -54,7 +57,10 @@ export const getGpuClusterPrice = read({
   reference: "E12",
   summary: "Read the price of a GPU cluster server",
   path: "/cloud/v1/pricing/{project_id}/{region_id}/ai/clusters/{server_id}",
-  params: z.strictObject({ ...projectAndRegionInt64, server_id: uuid }),
+  params: z.strictObject({
+    ...projectAndRegionInt64,
+    server_id: uuid.describe("id of the server"),
+  }),
   query: nothing,
   response: itemPriceSchema,
   hasPrices: true,
@@ -68,7 +74,7 @@ export const getDdosPrice = read({
   reference: "E9",
   summary: "Read the price of DDoS protection in a region",
   path: "/cloud/v1/pricing/{region_id}/ddos",
-  params: z.strictObject({ region_id: pathInteger }),
+  params: z.strictObject({ region_id: pathInteger.describe("id of the region") }),
   query: nothing,
   response: z.looseObject({
     current_month_days: z.int(),

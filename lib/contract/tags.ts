@@ -22,7 +22,10 @@ export const getFloatingIpTag = read({
   reference: "E13",
   summary: "Read one tag of a floating IP",
   path: "/cloud/v1/floatingips/{project_id}/{region_id}/{floating_ip_id}/metadata_item",
-  params: z.strictObject({ ...projectAndRegion, floating_ip_id: uuid }),
+  params: z.strictObject({
+    ...projectAndRegion,
+    floating_ip_id: uuid.describe("id of the floating IP"),
+  }),
   query: keyQuery,
   response: tagSchema,
 });
@@ -32,7 +35,7 @@ export const getNetworkTag = read({
   reference: "E14",
   summary: "Read one tag of a network",
   path: "/cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
-  params: z.strictObject({ ...projectAndRegion, network_id: uuid }),
+  params: z.strictObject({ ...projectAndRegion, network_id: uuid.describe("id of the network") }),
   query: keyQuery,
   response: tagSchema,
 });

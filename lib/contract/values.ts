@@ -125,9 +125,15 @@ export const tasksReply = z
   })
   .meta({ id: "Tasks" });
 
-export const projectAndRegion = { project_id: pathInteger, region_id: pathInteger };
+export const projectAndRegion = {
+  project_id: pathInteger.describe("id of the project"),
+  region_id: pathInteger.describe("id of the region"),
+};
 /** 64-bit ids, as the document types them for E6 and E12. */
-export const projectAndRegionInt64 = { project_id: int64, region_id: int64 };
+export const projectAndRegionInt64 = {
+  project_id: int64.describe("id of the project"),
+  region_id: int64.describe("id of the region"),
+};
 
 /** Instant in ISO 8601. The provider's samples have `Z` or no zone; without a zone it means UTC. */
 export const timestamp = z.iso

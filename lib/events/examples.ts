@@ -165,7 +165,7 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
       problems: [
         {
           path: "",
-          rule: "request 1 got no clear reply (timeout); several routers fit the request",
+          rule: "request 1 got no clear reply (timed-out); the account's API lists no tasks, so Skyhook cannot find out whether the router was created",
         },
       ],
     },
@@ -219,7 +219,7 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
           bucket_name: "photos",
           after: { count: "1000000" },
           outcome: "failed",
-          problem: "the provider refused the request (400)",
+          problem: "create-storage-event: 400 refused: limit too low",
         },
         { ...usedSpace, outcome: "done" },
       ],
@@ -244,7 +244,11 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
       reason: "invalid",
       problemCount: 1,
       problems: [
-        { path: "thresholds.0.count", rule: "reaching_used_space is limited by bytes", line: 6 },
+        {
+          path: "thresholds.0.count",
+          rule: "not allowed with reaching_used_space; use bytes",
+          line: 6,
+        },
       ],
     },
   }),
@@ -255,7 +259,9 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
       bucket: atText("09:00:00"),
       source: { name: "s3://skyhook-prod-config/watchlist.yaml", version: "null" },
       problemCount: 1,
-      problems: [{ path: "items.2.name", rule: "another item has this name", line: 14 }],
+      problems: [
+        { path: "items.2.name", rule: "duplicate name: each item needs its own", line: 14 },
+      ],
     },
   }),
   PricesCaptured: example({
@@ -269,7 +275,9 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
       unchanged: 2,
       notCompared: 0,
       failed: 1,
-      failures: [{ name: "gpu", problem: "the provider refused the request (404)" }],
+      failures: [
+        { name: "gpu", problem: "get-gpu-cluster-price: 404 not-found: server not found" },
+      ],
     },
   }),
   PriceChanged: example({
@@ -319,7 +327,7 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
     data: {
       since: atText("09:00:00"),
       status: 403,
-      problem: "the provider refused the request (403)",
+      problem: "list-ai-tasks: 403 forbidden",
     },
   }),
   AiTaskListAccepted: example({

@@ -6,18 +6,22 @@ import { commandRequestedSchema } from "../../../lib/engine/request.ts";
 import { EVENT_DATA, metadataSchema } from "../../../lib/events/catalogue.ts";
 import { EVENT_EXAMPLES, REQUEST_EXAMPLES } from "../../../lib/events/examples.ts";
 import { taskFollowSchema } from "../../../lib/intake/ingest.ts";
+import { reactionsSchema } from "../../../lib/intake/reactions-config.ts";
+import { watchlistSchema } from "../../../lib/jobs/prices/watchlist.ts";
+import { thresholdConfigSchema } from "../../../lib/jobs/thresholds/config.ts";
+import { accountsSchema } from "../../../lib/provider/accounts-schema.ts";
 
 const WORDS = { heading: "Field", required: "always", optional: "optional" };
 
 const tableOf = (schema: z.ZodType): string => fieldTable(editorSchemaOf(schema), WORDS);
 
-/** Fields without a description; ids of projects, regions and resources explain themselves. */
+/** Rows of fields without a description. */
 const undescribed = (schema: z.ZodType): readonly string[] =>
   tableOf(schema)
     .split("\n")
-    .filter((row) => row.endsWith("|  |") && !/(project|region|floating_ip|network)_id`/.test(row));
+    .filter((row) => row.endsWith("|  |"));
 
-describe("the reference of events", () => {
+describe("the reference of events and configuration", () => {
   it.each(Object.entries(EVENT_DATA))("describes %s and each of its fields", (_name, schema) => {
     expect(z.globalRegistry.get(schema)?.description).toMatch(/\.$/);
     expect(undescribed(schema)).toEqual([]);
@@ -52,6 +56,15 @@ describe("the reference of events", () => {
     expect(taskFollowSchema.safeParse(TaskFollowRequested.detail).error).toBeUndefined();
   });
 
+  it.each([
+    ["accounts.yaml", accountsSchema],
+    ["reactions.yaml", reactionsSchema],
+    ["thresholds.yaml", thresholdConfigSchema],
+    ["watchlist.yaml", watchlistSchema],
+  ])("describes each field of %s", (_name, schema) => {
+    expect(undescribed(schema)).toEqual([]);
+  });
+
   it("writes types, limits, defaults and the values of an enum", () => {
     const schema = z.object({
       state: z.enum(["on", "off"]).meta({
@@ -73,7 +86,7 @@ describe("the reference of events", () => {
       "| Field | Type | Presence | Description |",
       "| --- | --- | --- | --- |",
       "| `state` | enum | always | State. <br>`on`: at work. <br>`off`: stopped. |",
-      "| `rates` | list of integer (1 to 1,000) (at most 3 entries) | optional | Rates. Default: `[]`. |",
+      "| `rates` | list of integers (1 to 1,000) (at most 3 entries) | optional | Rates. Default: `[]`. |",
       "| `at` | object | always |  |",
       "| `at.kind` | `day` or `never` | always |  |",
       "| `at.day` | time (ISO 8601) or null | always with `kind` `day` |  |",

@@ -45,7 +45,7 @@ describe("the JSON Schema of a watchlist", () => {
     expect(item.properties.gpu_cluster.properties.project_id).toEqual({
       type: "integer",
       format: "int64",
-      description: "a whole number from -9223372036854775808 to 9223372036854775807",
+      description: "id of the project",
     });
     expect(item.properties.ddos.properties.region_id).toEqual({ type: "integer" });
   });
