@@ -8,13 +8,13 @@ const MAX_ACCOUNTS_AT_ONCE = 20;
  * How long the requests of one account may take in one round. An account that answers needs a second or
  * two.
  */
-const ASKING_MS = 10_000;
+const REQUESTS_MS = 10_000;
 /** The same while the limit of accounts is reached, and others may wait. */
-const ASKING_WHEN_FULL_MS = 5_000;
+const REQUESTS_WHEN_FULL_MS = 5_000;
 
 interface Round {
   /** When the first request to the provider began, epoch ms; absent while the ledger is read. */
-  askedSince: number | undefined;
+  requestsSince: number | undefined;
   readonly over: AbortController;
   readonly ended: Promise<void>;
 }
@@ -52,15 +52,15 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
 
   const beginRound = (account: string, keys: readonly string[], isCrowded: boolean): void => {
     const over = new AbortController();
-    const startAsking = (): AbortSignal => {
-      round.askedSince = deps.clock.now();
+    const startRequests = (): AbortSignal => {
+      round.requestsSince = deps.clock.now();
       return AbortSignal.any([run, over.signal]);
     };
     const check = async (): Promise<void> => {
-      await checkTasks(deps, memory, { account, keys, isCrowded, run, startAsking });
+      await checkTasks(deps, memory, { account, keys, isCrowded, run, startRequests });
       rounds.delete(account);
     };
-    const round: Round = { askedSince: undefined, over, ended: check() };
+    const round: Round = { requestsSince: undefined, over, ended: check() };
     rounds.set(account, round);
     begunAt.set(account, deps.clock.now());
   };
@@ -81,9 +81,9 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
     },
     /** Aborts the requests of every account that has used up its time. */
     endLate(): void {
-      const since = deps.clock.now() - (isFull() ? ASKING_WHEN_FULL_MS : ASKING_MS);
-      for (const { askedSince, over } of rounds.values()) {
-        if (askedSince !== undefined && askedSince <= since) over.abort();
+      const since = deps.clock.now() - (isFull() ? REQUESTS_WHEN_FULL_MS : REQUESTS_MS);
+      for (const { requestsSince, over } of rounds.values()) {
+        if (requestsSince !== undefined && requestsSince <= since) over.abort();
       }
     },
     /** Resolves when any round in progress is over. */

@@ -34,7 +34,7 @@ const PART_OF_AGE = 0.2;
 /** Spreads the checks of tasks that began together: the pause is up to a quarter shorter. */
 const JITTER = 0.25;
 /** For tasks that were not read because the account was in trouble. */
-const UNASKED_PAUSE_MS = 2_000;
+const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
 
 /** The pause before the next check of a task of this age: short at first, longer with age. */
@@ -75,7 +75,7 @@ const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): P
       }
       return abandonOverdue(deps, task);
     // These do not say whether the provider knows the task.
-    case "unasked":
+    case "skipped":
     case "unseen":
     case "unreadable":
       return abandonOverdue(deps, task);
@@ -112,8 +112,8 @@ const pausesOf = (deps: CommandDeps, open: readonly Task[]): ReadonlyMap<string,
 };
 
 const pauseAfter = (report: TaskReport, pause: number, isCrowded: boolean): number => {
-  const asked = "retryAfterMs" in report ? (report.retryAfterMs ?? 0) : 0;
-  return Math.max(asked, report.kind === "unasked" && !isCrowded ? UNASKED_PAUSE_MS : pause);
+  const requested = "retryAfterMs" in report ? (report.retryAfterMs ?? 0) : 0;
+  return Math.max(requested, report.kind === "skipped" && !isCrowded ? SKIPPED_PAUSE_MS : pause);
 };
 
 /** One check of the due tasks of one account. */
@@ -129,7 +129,7 @@ export interface AccountCheck {
   /** Aborts when the run may begin nothing new. */
   readonly run: AbortSignal;
   /** Called before the first request to the provider. @returns the signal for all requests */
-  readonly startAsking: () => AbortSignal;
+  readonly startRequests: () => AbortSignal;
 }
 
 interface OpenTask {
@@ -172,7 +172,7 @@ const readOpenTasks = async (
 const checkOpenTasks = async (
   deps: CommandDeps,
   memory: RunMemory,
-  { account: name, isCrowded, run, startAsking }: AccountCheck,
+  { account: name, isCrowded, run, startRequests }: AccountCheck,
   open: readonly OpenTask[],
 ): Promise<void> => {
   const openTasks = open.map(({ task }) => task);
@@ -183,7 +183,7 @@ const checkOpenTasks = async (
     });
   // Without an account no task can be read, and the tasks stay open until their deadline.
   const { reports, isListed } = account
-    ? await readTasks(account, openTasks, deps.random, startAsking())
+    ? await readTasks(account, openTasks, deps.random, startRequests())
     : NOTHING_SEEN;
   const now = deps.clock.now();
   const pauses = pausesOf(deps, openTasks);

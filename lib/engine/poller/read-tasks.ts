@@ -15,7 +15,7 @@ export type TaskReport =
   /** There is no account to ask. */
   | { readonly kind: "unseen" }
   /** Not read, because the account was in trouble; the provider may have asked for a pause. */
-  | { readonly kind: "unasked"; readonly retryAfterMs: number | undefined }
+  | { readonly kind: "skipped"; readonly retryAfterMs: number | undefined }
   /** The provider gave no usable answer; it may have asked for a pause. */
   | {
       readonly kind: "unreadable";
@@ -160,7 +160,7 @@ const readEach = async (
   const reports = new Map<string, TaskReport>();
   let trouble: Unreadable | undefined;
   const read = async (id: string): Promise<TaskReport> => {
-    if (trouble) return { kind: "unasked", retryAfterMs: trouble.retryAfterMs };
+    if (trouble) return { kind: "skipped", retryAfterMs: trouble.retryAfterMs };
     const report = await readTask(account, id, signal);
     if (report.kind === "unreadable" && IN_TROUBLE.has(report.code)) trouble = report;
     return report;
