@@ -16,6 +16,8 @@ module.exports = {
         { AttributeName: "pk", AttributeType: "S" },
         { AttributeName: "due", AttributeType: "S" },
         { AttributeName: "dueAt", AttributeType: "N" },
+        { AttributeName: "listPartition", AttributeType: "S" },
+        { AttributeName: "listSort", AttributeType: "S" },
       ],
       KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
       GlobalSecondaryIndexes: [
@@ -26,6 +28,17 @@ module.exports = {
             { AttributeName: "dueAt", KeyType: "RANGE" },
           ],
           Projection: { ProjectionType: "KEYS_ONLY" },
+        },
+        {
+          IndexName: "list",
+          KeySchema: [
+            { AttributeName: "listPartition", KeyType: "HASH" },
+            { AttributeName: "listSort", KeyType: "RANGE" },
+          ],
+          Projection: {
+            ProjectionType: "INCLUDE",
+            NonKeyAttributes: ["account", "operation", "sender", "resource"],
+          },
         },
       ],
       TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },

@@ -16,8 +16,12 @@ export type LevelOperation =
   | { readonly type: "del"; readonly map: string; readonly key: string };
 
 interface EntryRange {
+  /** Beginning of the keys. */
+  readonly prefix?: string;
   /** Upper bound of the keys, exclusive. */
   readonly before?: string;
+  /** Descending order of the keys. */
+  readonly reverse?: boolean;
   /** Maximum number of entries. */
   readonly limit?: number;
 }
@@ -123,13 +127,14 @@ export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<
     });
   return {
     get: (map, key) => level.get(fullKey(map, key)),
-    async *entries(map, { before, limit = -1 } = {}) {
-      const gte = fullKey(map, "");
-      const lt = before === undefined ? `!${map}${END_OF_MAP}` : fullKey(map, before);
-      const found = { gte, lt, limit };
+    async *entries(map, { prefix = "", before, reverse = false, limit = -1 } = {}) {
+      const start = fullKey(map, "");
+      const end = prefix === "" ? `!${map}${END_OF_MAP}` : `${fullKey(map, prefix)}${LAST_KEY}`;
+      const lt = before === undefined ? end : fullKey(map, before);
+      const found = { gte: fullKey(map, prefix), lt, reverse, limit };
       const iterator = level instanceof Level ? level.iterator(found) : level.iterator(found);
       for await (const [key, value] of iterator) {
-        yield [key.slice(gte.length), value] as const;
+        yield [key.slice(start.length), value] as const;
       }
     },
     write: createGroupCommit(commit),

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { type Ledger, type LedgerItem, UnreadableItemError } from "../platform/ports/ledger.ts";
+import {
+  type Ledger,
+  type LedgerItem,
+  type Listing,
+  UnreadableItemError,
+} from "../platform/ports/ledger.ts";
 import type { LevelDatabase, LevelOperation } from "./level-database.ts";
 
 /** DynamoDB's limits, so that a local run refuses the same items as a deployed ledger. */
@@ -11,12 +16,25 @@ const ATTRIBUTE_BYTES = 100;
 const ITEMS = "item";
 const DUE = "due";
 const EXPIRY = "expiry";
+const LIST = "list";
+
+const listingSchema = z.object({
+  partition: z.string(),
+  sort: z.string(),
+  account: z.string().optional(),
+  operation: z.string().optional(),
+  sender: z.string().optional(),
+  resource: z.string().optional(),
+});
+
+const listEntrySchema = listingSchema.extend({ key: z.string() });
 
 /** The value is JSON text inside JSON, as in DynamoDB, so that only a reader parses it. */
 const storedSchema = z.object({
   version: z.number().nullable(),
   dueAt: z.number().optional(),
   expiresAt: z.number().optional(),
+  listing: listingSchema.optional(),
   text: z.string().nullable(),
 });
 
@@ -40,13 +58,22 @@ const keyInIndex = (entryKey: string): string => entryKey.slice(INSTANT_DIGITS);
 /** Sorts after every index key of this instant. */
 const behind = (instant: number): string => indexKey(instant, "\u{10ffff}");
 
-const indexesOf = ({ dueAt, expiresAt }: Pick<StoredItem, "dueAt" | "expiresAt">) => [
-  ...(dueAt === undefined ? [] : [{ map: DUE, instant: dueAt }]),
-  ...(expiresAt === undefined ? [] : [{ map: EXPIRY, instant: expiresAt }]),
+/** No partition holds this character, so no key of one begins as a key of another. */
+const listPrefix = (partition: string): string => `${partition}\u0000`;
+const listKey = ({ partition, sort }: Listing): string => `${listPrefix(partition)}${sort}`;
+
+const indexesOf = (key: string, { dueAt, expiresAt, listing }: StoredItem) => [
+  ...(dueAt === undefined ? [] : [{ map: DUE, key: indexKey(dueAt, key), value: String(dueAt) }]),
+  ...(expiresAt === undefined
+    ? []
+    : [{ map: EXPIRY, key: indexKey(expiresAt, key), value: String(expiresAt) }]),
+  ...(listing === undefined
+    ? []
+    : [{ map: LIST, key: listKey(listing), value: JSON.stringify({ key, ...listing }) }]),
 ];
 
 const leaveIndexes = (key: string, stored: StoredItem): readonly LevelOperation[] =>
-  indexesOf(stored).map(({ map, instant }) => ({ type: "del", map, key: indexKey(instant, key) }));
+  indexesOf(key, stored).map((entry) => ({ type: "del", map: entry.map, key: entry.key }));
 
 /** Operations that replace a stored item, if any, and its index entries. */
 export const replacing = (
@@ -56,14 +83,7 @@ export const replacing = (
 ): readonly LevelOperation[] => [
   ...(before === undefined ? [] : leaveIndexes(key, before)),
   { type: "put", map: ITEMS, key, value: JSON.stringify(stored) },
-  ...indexesOf(stored).map(
-    ({ map, instant }): LevelOperation => ({
-      type: "put",
-      map,
-      key: indexKey(instant, key),
-      value: String(instant),
-    }),
-  ),
+  ...indexesOf(key, stored).map((entry): LevelOperation => ({ type: "put", ...entry })),
 ];
 
 const parseStored = (key: string, text: string): StoredItem => {
@@ -136,15 +156,17 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
       return stored && toItem(key, stored);
     },
 
-    async write({ key, version, value, dueAt, expiresAt }) {
+    async write({ key, version, value, dueAt, expiresAt, listing }) {
       const text = JSON.stringify(value);
       refuseTooLarge(key, text);
       const due = dueAt === undefined ? {} : { dueAt };
       const expiry = expiresAt === undefined ? {} : { expiresAt };
+      const listed = listing === undefined ? {} : { listing };
       return withLock(key, async () => {
         const before = await readStored(key);
         if ((before ? before.version : 0) !== version - 1) return "conflict";
-        await database.write(replacing(key, before, { version, ...due, ...expiry, text }));
+        const stored = { version, ...due, ...expiry, ...listed, text };
+        await database.write(replacing(key, before, stored));
         return "written";
       });
     },
@@ -153,6 +175,21 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
       const entries = [];
       for await (const [key, dueAt] of database.entries(DUE, { before: behind(until), limit })) {
         entries.push({ key: keyInIndex(key), dueAt: Number(dueAt) });
+      }
+      return entries;
+    },
+
+    async list(partition, before, limit) {
+      const prefix = listPrefix(partition);
+      const end = before === undefined ? {} : { before: `${prefix}${before}` };
+      const entries = [];
+      for await (const [, text] of database.entries(LIST, {
+        prefix,
+        ...end,
+        reverse: true,
+        limit,
+      })) {
+        entries.push(listEntrySchema.parse(JSON.parse(text)));
       }
       return entries;
     },

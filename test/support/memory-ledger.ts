@@ -25,6 +25,13 @@ export const createMemoryLedger = (): Ledger => {
       stored.set(item.key, { ...item, valueText });
       return "written";
     },
+    list: async (partition, before, limit) =>
+      [...stored.values()]
+        .flatMap(({ key, listing }) => (listing === undefined ? [] : [{ key, ...listing }]))
+        .filter((entry) => entry.partition === partition)
+        .filter(({ sort }) => before === undefined || sort < before)
+        .sort((a, b) => (a.sort < b.sort ? 1 : -1))
+        .slice(0, limit),
     listDue: async (until, limit) =>
       [...stored.values()]
         .flatMap(({ key, dueAt }) => (dueAt === undefined ? [] : [{ key, dueAt }]))

@@ -15,6 +15,7 @@ const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
   read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
   write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
   listDue: (until, limit) => call("ledger.listDue", () => ledger.listDue(until, limit)),
+  list: (...page) => call("ledger.list", () => ledger.list(...page)),
 });
 
 /** The port never rejects: a failure is an outcome of each entry, unless the invocation was killed. */

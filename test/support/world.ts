@@ -110,6 +110,7 @@ export const createWorld = async (options: WorldOptions) => {
       countQuery();
       return ledger.listDue(until, limit);
     },
+    list: (...page) => ledger.list(...page),
   };
 
   /** The ports of one invocation, which has its own name and its own calls of every port. */

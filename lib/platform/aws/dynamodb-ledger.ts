@@ -7,12 +7,15 @@ import {
   PutItemCommand,
   type PutItemCommandInput,
   QueryCommand,
+  type QueryCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import {
   type DueEntry,
   type JsonObject,
   type Ledger,
   type LedgerItem,
+  type ListEntry,
+  type Listing,
   UnreadableItemError,
 } from "../ports/ledger.ts";
 
@@ -25,6 +28,13 @@ const DUE_INDEX = "due";
  */
 const DUE_PARTITION = "due";
 
+const LIST_INDEX = "list";
+/** Attributes of the index's keys. */
+const LIST_PARTITION = "listPartition";
+const LIST_SORT = "listSort";
+/** Projected into the index under these names. */
+const LIST_FIELDS = ["account", "operation", "sender", "resource"] as const;
+
 /** Attribute with epoch seconds, as DynamoDB's time to live requires. */
 export const EXPIRY_ATTRIBUTE = "expiresAt";
 
@@ -35,6 +45,8 @@ export const LEDGER_TABLE: Omit<CreateTableCommandInput, "TableName"> = {
     { AttributeName: "pk", AttributeType: "S" },
     { AttributeName: "due", AttributeType: "S" },
     { AttributeName: "dueAt", AttributeType: "N" },
+    { AttributeName: LIST_PARTITION, AttributeType: "S" },
+    { AttributeName: LIST_SORT, AttributeType: "S" },
   ],
   KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
   GlobalSecondaryIndexes: [
@@ -45,6 +57,14 @@ export const LEDGER_TABLE: Omit<CreateTableCommandInput, "TableName"> = {
         { AttributeName: "dueAt", KeyType: "RANGE" },
       ],
       Projection: { ProjectionType: "KEYS_ONLY" },
+    },
+    {
+      IndexName: LIST_INDEX,
+      KeySchema: [
+        { AttributeName: LIST_PARTITION, KeyType: "HASH" },
+        { AttributeName: LIST_SORT, KeyType: "RANGE" },
+      ],
+      Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: [...LIST_FIELDS] },
     },
   ],
 };
@@ -59,6 +79,17 @@ export interface DynamodbLedgerOptions {
 
 type Attributes = Record<string, AttributeValue>;
 
+const listingAttributes = (listing: Listing): Attributes => ({
+  [LIST_PARTITION]: { S: listing.partition },
+  [LIST_SORT]: { S: listing.sort },
+  ...Object.fromEntries(
+    LIST_FIELDS.flatMap((name) => {
+      const text = listing[name];
+      return text === undefined ? [] : [[name, { S: text }]];
+    }),
+  ),
+});
+
 const toAttributes = (item: LedgerItem): Attributes => ({
   pk: { S: item.key },
   version: { N: String(item.version) },
@@ -71,6 +102,7 @@ const toAttributes = (item: LedgerItem): Attributes => ({
   ...(item.expiresAt === undefined
     ? {}
     : { [EXPIRY_ATTRIBUTE]: { N: String(Math.ceil(item.expiresAt / 1000)) } }),
+  ...(item.listing === undefined ? {} : listingAttributes(item.listing)),
 });
 
 const textOf = (attributes: Attributes, name: string): string => {
@@ -103,6 +135,17 @@ const parsedValue = (attributes: Attributes): JsonObject => {
   }
 };
 
+const toListing = (attributes: Attributes): Listing => ({
+  partition: textOf(attributes, LIST_PARTITION),
+  sort: textOf(attributes, LIST_SORT),
+  ...Object.fromEntries(
+    LIST_FIELDS.flatMap((name) => {
+      const text = attributes[name]?.S;
+      return text === undefined ? [] : [[name, text]];
+    }),
+  ),
+});
+
 const toItem = (attributes: Attributes): LedgerItem => {
   const dueAt = numberOf(attributes, "dueAt");
   const expiresAtSeconds = numberOf(attributes, EXPIRY_ATTRIBUTE);
@@ -112,12 +155,18 @@ const toItem = (attributes: Attributes): LedgerItem => {
     value: parsedValue(attributes),
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(expiresAtSeconds === undefined ? {} : { expiresAt: expiresAtSeconds * 1000 }),
+    ...(attributes[LIST_SORT] === undefined ? {} : { listing: toListing(attributes) }),
   };
 };
 
 const toDueEntry = (attributes: Attributes): DueEntry => ({
   key: textOf(attributes, "pk"),
   dueAt: requiredNumberOf(attributes, "dueAt"),
+});
+
+const toListEntry = (attributes: Attributes): ListEntry => ({
+  key: textOf(attributes, "pk"),
+  ...toListing(attributes),
 });
 
 const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
@@ -128,6 +177,23 @@ const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
         ExpressionAttributeNames: { "#version": "version" },
         ExpressionAttributeValues: { ":previous": { N: String(item.version - 1) } },
       };
+
+/** Reads an index page by page, because a page ends at 1 MB, until `limit` items are read. */
+const queryAll = async (
+  client: DynamoDBClient,
+  query: QueryCommandInput,
+  limit: number,
+): Promise<readonly Attributes[]> => {
+  const found: Attributes[] = [];
+  let from: Attributes | undefined;
+  do {
+    const page = { ...query, Limit: limit - found.length, ExclusiveStartKey: from };
+    const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand(page));
+    found.push(...Items);
+    from = LastEvaluatedKey;
+  } while (from !== undefined && found.length < limit);
+  return found;
+};
 
 /**
  * The ledger in one DynamoDB table (see `LEDGER_TABLE`).
@@ -170,25 +236,27 @@ export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOption
   },
 
   async listDue(until, limit) {
-    const entries: DueEntry[] = [];
-    let from: Attributes | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName: tableName,
-          IndexName: DUE_INDEX,
-          KeyConditionExpression: "due = :due AND dueAt <= :until",
-          ExpressionAttributeValues: {
-            ":due": { S: DUE_PARTITION },
-            ":until": { N: String(until) },
-          },
-          Limit: limit - entries.length,
-          ExclusiveStartKey: from,
-        }),
-      );
-      entries.push(...Items.map(toDueEntry));
-      from = LastEvaluatedKey;
-    } while (from !== undefined && entries.length < limit);
-    return entries;
+    const query = {
+      TableName: tableName,
+      IndexName: DUE_INDEX,
+      KeyConditionExpression: "due = :due AND dueAt <= :until",
+      ExpressionAttributeValues: { ":due": { S: DUE_PARTITION }, ":until": { N: String(until) } },
+    };
+    return (await queryAll(client, query, limit)).map(toDueEntry);
+  },
+
+  async list(partition, before, limit) {
+    const isBefore = before === undefined ? "" : ` AND ${LIST_SORT} < :before`;
+    const query = {
+      TableName: tableName,
+      IndexName: LIST_INDEX,
+      KeyConditionExpression: `${LIST_PARTITION} = :partition${isBefore}`,
+      ExpressionAttributeValues: {
+        ":partition": { S: partition },
+        ...(before === undefined ? {} : { ":before": { S: before } }),
+      },
+      ScanIndexForward: false,
+    };
+    return (await queryAll(client, query, limit)).map(toListEntry);
   },
 });

@@ -8,6 +8,21 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
+/**
+ * How the list shows an item. A kind of record derives it from values that never change, so that only
+ * the item's first write costs the list a write.
+ */
+export interface Listing {
+  /** The list is read one partition at a time. */
+  readonly partition: string;
+  /** Unique in its partition; a partition is listed in descending order of it. */
+  readonly sort: string;
+  readonly account?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly sender?: string | undefined;
+  readonly resource?: string | undefined;
+}
+
 /** One item of the ledger. Everything that changes together lives in one item. */
 export interface LedgerItem {
   /** Unique; `<kind>#…`. */
@@ -18,12 +33,18 @@ export interface LedgerItem {
   readonly dueAt?: number | undefined;
   /** Epoch ms. The store may remove the item at any time after it. */
   readonly expiresAt?: number | undefined;
+  /** Absent for an item outside the list. */
+  readonly listing?: Listing | undefined;
   readonly value: JsonObject;
 }
 
 export interface DueEntry {
   readonly key: string;
   readonly dueAt: number;
+}
+
+export interface ListEntry extends Listing {
+  readonly key: string;
 }
 
 /** The record under a key is not a ledger item, or not one that this version can read. */
@@ -53,4 +74,10 @@ export interface Ledger {
    * before you act on it.
    */
   listDue(until: number, limit: number): Promise<readonly DueEntry[]>;
+  /**
+   * Lists at most `limit` items of one partition in descending order of `sort`; fewer only at the end
+   * of the partition. Eventually consistent.
+   * @param before `sort` of the last entry of the previous page; undefined for the first page
+   */
+  list(partition: string, before: string | undefined, limit: number): Promise<readonly ListEntry[]>;
 }

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JsonObject, Ledger, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
+import type {
+  JsonObject,
+  Ledger,
+  LedgerItem,
+  Listing,
+} from "../../../lib/platform/ports/ledger.ts";
 
 export interface OpenedLedger {
   readonly ledger: Ledger;
@@ -245,6 +250,84 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
       await expect
         .poll(() => ledger.listDue(1_000, 1_000))
         .toEqual(indexes.map((index) => ({ key: longKey(index), dueAt: index })));
+    });
+
+    describe("list", () => {
+      const listed = (key: string, sort: string, rest: Partial<Listing> = {}): LedgerItem =>
+        item(key, 1, { listing: { partition: "2026-11-22#0", sort, ...rest } });
+      const keysOf = async (ledger: Ledger, ...page: Parameters<Ledger["list"]>) =>
+        (await ledger.list(...page)).map(({ key }) => key);
+
+      test("shows an item with its fields, and leaves out one without a listing", async () => {
+        const ledger = await openForTest();
+        const listing = {
+          partition: "2026-11-22#0",
+          sort: "09:00#1",
+          account: "local",
+          operation: "update-policy",
+          sender: "000000000000",
+          resource: "local/policy/1/1/1",
+        };
+        await ledger.write(item("command#1", 1, { listing }));
+        await ledger.write(item("lane#1", 1));
+
+        await expect
+          .poll(() => ledger.list("2026-11-22#0", undefined, 10))
+          .toEqual([{ key: "command#1", ...listing }]);
+        expect((await ledger.read("command#1"))?.listing).toEqual(listing);
+      });
+
+      test("pages through one partition in descending order", async () => {
+        const ledger = await openForTest();
+        for (const sort of ["b", "d", "a", "e", "c"]) await ledger.write(listed(sort, sort));
+        for (const partition of ["2026-11-22", "2026-11-22#1", "2026-11-22#00"]) {
+          await ledger.write(item(partition, 1, { listing: { partition, sort: "b" } }));
+        }
+        const all = ["e", "d", "c", "b", "a"];
+        await expect.poll(() => keysOf(ledger, "2026-11-22#0", undefined, 9)).toEqual(all);
+
+        const pages = [undefined, "d", "b", "a"];
+        const found = await Promise.all(
+          pages.map((before) => keysOf(ledger, "2026-11-22#0", before, 2)),
+        );
+
+        expect(found).toEqual([["e", "d"], ["c", "b"], ["a"], []]);
+      });
+
+      test("goes on behind an entry that was deleted or never there", async () => {
+        const ledger = await openForTest();
+        for (const sort of ["a", "c"]) await ledger.write(listed(sort, sort));
+
+        await expect.poll(() => keysOf(ledger, "2026-11-22#0", "b", 9)).toEqual(["a"]);
+      });
+
+      test("keeps an item in its order over later versions, and drops one that has no listing", async () => {
+        const ledger = await openForTest();
+        for (const sort of ["a", "b"]) await ledger.write(listed(sort, sort));
+        await ledger.write({ ...listed("a", "a"), version: 2, dueAt: 100, value: { new: true } });
+        await ledger.write(item("b", 2));
+
+        await expect.poll(() => keysOf(ledger, "2026-11-22#0", undefined, 9)).toEqual(["a"]);
+      });
+
+      test("shows nothing of a write that lost", async () => {
+        const ledger = await openForTest();
+        await ledger.write(item("a", 1));
+        await ledger.write(listed("a", "a"));
+
+        expect(await ledger.list("2026-11-22#0", undefined, 9)).toEqual([]);
+      });
+
+      test("lists more than one page of a store may hold", async () => {
+        const ledger = await openForTest();
+        const sorts = Array.from({ length: 700 }, (_, index) => String(index).padStart(1_000, "0"));
+        const resource = "r".repeat(600);
+        await Promise.all(sorts.map((sort) => ledger.write(listed(sort, sort, { resource }))));
+
+        await expect
+          .poll(() => keysOf(ledger, "2026-11-22#0", undefined, 1_000))
+          .toEqual(sorts.toReversed());
+      });
     });
 
     test("no longer lists an item whose new version has no due time", async () => {

@@ -104,6 +104,7 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
         read: (key) => slowly(`ledger.read ${key}`, () => ledger.read(key)),
         write: (item) => slowly(`ledger.write ${item.key}`, () => ledger.write(item)),
         listDue: ledger.listDue,
+        list: ledger.list,
       },
       bus: {
         publish: async (entries) => {

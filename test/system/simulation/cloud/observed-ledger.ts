@@ -57,6 +57,7 @@ export const createObservedLedger = (): ObservedLedger => {
     usedBy: (caller) => ({
       read: ledger.read,
       listDue: ledger.listDue,
+      list: ledger.list,
       async write(item) {
         const answer = await ledger.write(item);
         if (answer === "conflict") return answer;

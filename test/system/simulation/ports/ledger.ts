@@ -46,4 +46,6 @@ export const hostileLedger = (
         ? entries.filter(({ key }) => chance.happens(`shown ${place} ${key}`, 0.5))
         : entries;
     }),
+  // Operators read the list; no function does.
+  list: ledger.list,
 });

@@ -90,6 +90,7 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
         write: (item: Parameters<typeof ledger.write>[0]) =>
           call(`ledger.write ${item.key}`, () => ledger.write(item)),
         listDue: ledger.listDue,
+        list: ledger.list,
       },
       bus: {
         publish: async (entries: Parameters<typeof bus.publish>[0]) => {

@@ -136,6 +136,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
       write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
       listDue: ledger.listDue,
+      list: ledger.list,
     };
     const failed = { kind: "failed", code: "fault", message: "" } as const;
     const deps: JobDeps = {
