@@ -72,6 +72,11 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/put-event.ts")).declarePutEvent,
   },
   {
+    usage: "list [options]",
+    summary: "List commands and rejected requests, the newest first",
+    load: async () => (await import("./commands/list.ts")).declareList,
+  },
+  {
     usage: "status [options] <command-id>",
     summary: "Show a command's state, attempts and next steps",
     load: async () => (await import("./commands/status.ts")).declareStatus,

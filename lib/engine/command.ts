@@ -158,6 +158,13 @@ export const commands = recordKind({
   dueAt,
   expiresAt: ({ state }) =>
     "endedAt" in state && state.settled ? state.endedAt + LEDGER_RETENTION_MS : undefined,
+  listing: ({ acceptedAt, account, operation, sender, lane }) => ({
+    at: acceptedAt,
+    account,
+    operation,
+    sender,
+    resource: lane,
+  }),
 });
 
 /** Sender and id together: a sender cannot name another sender's command. */

@@ -36,6 +36,12 @@ const rejectionSchema = z.object({
 
 export type Rejected = z.output<typeof rejectionSchema>;
 
+const keyOf = (sender: string, id: string): string => `${sender}/${id}`;
+
+/** The id under which a rejection is recorded first. */
+const recordId = ({ eventId, commandId, digest }: Rejected): string =>
+  eventId ?? commandId ?? digest;
+
 /** Rejected requests of one sender under one id: a request's event id, or its command id. */
 const rejections = recordKind({
   kind: "rejection",
@@ -43,6 +49,13 @@ const rejections = recordKind({
   dueAt: () => undefined,
   expiresAt: (record) =>
     Math.max(...record.rejections.map(({ rejectedAt }) => rejectedAt)) + RETENTION_MS,
+  // A rejection that is recorded under two ids is listed once, under the first of them.
+  listing: ({ rejections: [first] }, key) => {
+    const sender = key.slice(0, key.indexOf("/"));
+    return first && keyOf(sender, recordId(first)) === key
+      ? { at: first.rejectedAt, sender, operation: first.operation }
+      : undefined;
+  },
 });
 
 /**
@@ -59,8 +72,6 @@ const rejectionHours = recordKind({
   dueAt: () => undefined,
   expiresAt: ({ beganAt }) => beganAt + HOUR_MS + RETENTION_MS,
 });
-
-const keyOf = (sender: string, id: string): string => `${sender}/${id}`;
 
 /** The part of a rejection that fits a record, about 4 kB. */
 const fitting = (rejection: Rejected): Rejected => ({
@@ -120,8 +131,8 @@ export const recordRejection = async (
   sender: string,
   rejection: Rejected,
 ): Promise<Rejected | undefined> => {
-  const { digest, eventId, commandId, rejectedAt } = rejection;
-  const id = eventId ?? commandId ?? digest;
+  const { digest, commandId, rejectedAt } = rejection;
+  const id = recordId(rejection);
   const known = withDigest(await readRejections(ledger, sender, id), digest);
   if (!known && !(await countInHour(ledger, sender, { id, digest, rejectedAt }))) return undefined;
   const recorded = (await record(ledger, keyOf(sender, id), known ?? rejection)) ?? rejection;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Ledger, UnreadableItemError } from "../platform/ports/ledger.ts";
+import { type ListFields, listingOf } from "./listing.ts";
 
 /** A stored value, with the version that a replacing write must name. */
 export interface Stored<T> {
@@ -22,6 +23,8 @@ export interface RecordRules<S extends z.ZodType> {
   readonly dueAt: (value: z.output<S>) => number | undefined;
   /** When the store may delete it, epoch ms. */
   readonly expiresAt: (value: z.output<S>) => number | undefined;
+  /** How the list shows it; absent: the list leaves this kind out. */
+  readonly listing?: (value: z.output<S>, key: string) => ListFields | undefined;
 }
 
 /** Typed reading and writing of one kind of ledger item. Keys are given without the kind. */
@@ -42,11 +45,13 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     value: T,
   ): Promise<Stored<T> | undefined> => {
     const version = (previous?.version ?? 0) + 1;
+    const fields = rules.listing?.(value, key);
     const written = await ledger.write({
       key: itemKey(key),
       version,
       dueAt: rules.dueAt(value),
       expiresAt: rules.expiresAt(value),
+      listing: fields && listingOf(itemKey(key), fields),
       // A copy in the form that the store keeps: without absent fields.
       value: JSON.parse(JSON.stringify(value)),
     });

@@ -7,10 +7,11 @@ import {
   listDeadLetters,
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
+import { listCommands, listQuerySchema } from "../admin/list.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
 import { type RequestView, readState } from "../admin/status.ts";
 import { parseJson } from "../contract/json.ts";
-import type { Problem } from "../contract/problem.ts";
+import { type Problem, problemsOf } from "../contract/problem.ts";
 import { commandKey, commands, isEnded } from "../engine/command.ts";
 import { type CommandDeps, depsFor, errorFields } from "../engine/deps.ts";
 import { finishCommand } from "../engine/finish.ts";
@@ -236,6 +237,12 @@ const createApp = (automation: Automation): Hono => {
       if (error instanceof PutRefused) return refuse(context, 403, error.message);
       throw error;
     }
+  });
+  app.get("/commands", async (context) => {
+    const query = listQuerySchema.safeParse(context.req.query());
+    return query.success
+      ? context.json(await listCommands(deps.ledger, query.data, deps.clock.now()))
+      : refuse(context, 400, problemsText(problemsOf(query.error.issues)));
   });
   app.get("/commands/:id", async (context) => {
     const { id } = context.req.param();

@@ -8,6 +8,7 @@ import type {
   Verdict,
 } from "../../admin/answers.ts";
 import type { Selection } from "../../admin/dead-letters.ts";
+import type { ListPage, ListQuery } from "../../admin/list.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { checkedEndpoint } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
@@ -22,6 +23,7 @@ import { createGatewayClient } from "./gateway.ts";
  */
 export interface CommandAdmin {
   look(commandId: string): Promise<RequestState | undefined>;
+  list(query: ListQuery): Promise<ListPage>;
   cancel(commandId: string): Promise<CancelAnswer | undefined>;
   resolve(commandId: string, verdict: Verdict): Promise<ResolveAnswer | undefined>;
   /** Lets an account send again that the provider has asked to pause. */

@@ -9,6 +9,7 @@ import {
   type Verdict,
 } from "../../admin/answers.ts";
 import type { Selection } from "../../admin/dead-letters.ts";
+import { type ListQuery, listPageSchema } from "../../admin/list.ts";
 import {
   priceChangeViewSchema,
   priceViewSchema,
@@ -129,6 +130,8 @@ export const createGatewayClient = (endpoint: string, sender?: string) => {
       const url = at(`/accounts/${encodeURIComponent(account)}/lift-pause`);
       return answerIn(await post(url, {}), url, liftAnswerSchema, "no such account");
     },
+    list: ({ limit, ...filters }: ListQuery) =>
+      read(at("/commands", { ...filters, limit: String(limit) }), listPageSchema),
     /** Resolves when the job has ended. */
     runJob: (name: JobName) =>
       accepted(at(`/jobs/${name}/run`), {}, jobRunSchema, jobAnswerMs(name)),

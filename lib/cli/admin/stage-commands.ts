@@ -1,5 +1,6 @@
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Verdict } from "../../admin/answers.ts";
+import { type ListQuery, listCommands } from "../../admin/list.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../../admin/operator-actions.ts";
 import { readState } from "../../admin/status.ts";
 import { commandKey } from "../../engine/command.ts";
@@ -56,6 +57,7 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
           return state && requestStateSchema.parse(state);
         }),
       ),
+    list: (query: ListQuery) => withTrouble(listCommands(ledger, query, deps.clock.now())),
     cancel: (commandId: string) => about(commandId, (key) => cancelCommand(deps, key)),
     liftPause: (account: string) => withTrouble(liftPause(deps, account)),
     resolve: (commandId: string, verdict: Verdict) =>

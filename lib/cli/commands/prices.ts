@@ -1,12 +1,11 @@
 import type { Command } from "commander";
-import { epochMsOf, timestamp } from "../../contract/values.ts";
 import type { PriceTotal } from "../../jobs/prices/change.ts";
 import type { PriceChangeView, PriceView, ReadingView } from "../../jobs/prices/memory.ts";
-import type { Clock } from "../../platform/ports/clock.ts";
 import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
 import { checkedEndpoint } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printResult, type Row, tableText, visibleText } from "../render.ts";
+import { instantOf } from "../time-flag.ts";
 import { type DeclareVerb, ending, endpointOption } from "../verb.ts";
 
 /** Further changed categories of one price are only counted. */
@@ -101,25 +100,6 @@ const print = <T>(views: T, { json }: PriceFlags, text: (views: T) => string): E
   return EXIT.ok;
 };
 
-const UNITS_MS = new Map([
-  ["m", 60_000],
-  ["h", 3_600_000],
-  ["d", 86_400_000],
-]);
-
-/** Reads a day, an instant, or how long ago: `24h`, `7d`. */
-const instantOf = (since: string, clock: Clock): string => {
-  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(since) ?? [];
-  const unitMs = UNITS_MS.get(unit);
-  if (unitMs !== undefined) return new Date(clock.now() - Number(count) * unitMs).toISOString();
-  const full = /^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00:00Z` : since;
-  if (timestamp.safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
-  throw new ExitError(
-    EXIT.refused,
-    "--since: how long ago, such as 24h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z",
-  );
-};
-
 export const declarePrices: DeclareVerb = (prices, { clock }) => {
   const addSub = (usage: string, description: string): Command =>
     prices
@@ -148,7 +128,7 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
     .action(
       ending(async (flags: PriceFlags & { readonly since: string }) => {
         const gateway = gatewayOf(flags);
-        const changes = await gateway.priceChanges(instantOf(flags.since, clock));
+        const changes = await gateway.priceChanges(instantOf("--since", flags.since, clock));
         return print(changes, flags, priceChangesText);
       }),
     );

@@ -65,6 +65,28 @@ describe("a deployed stage", () => {
     expect(ended.stdout).toMatch(/\n {2}next: npx skyhook cancel waits --stage test\n$/);
   });
 
+  it.concurrent("lists commands by status, a JSON object a line", async () => {
+    const acceptedAt = Date.now() - 1_000;
+    const sender = "222233334444";
+    await put("older", { sender, acceptedAt, state: unknownEnd });
+    await put("newer", { sender, acceptedAt: acceptedAt + 1, state: unknownEnd });
+    await put("running", { sender, acceptedAt, state: { status: "waiting" } });
+
+    const ended = await skyhook(
+      ...["list", "--stage", "test", "--sender", sender, "--status", "unknown-outcome", "--json"],
+    );
+
+    const rows = ended.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(rows).toMatchObject([
+      { id: "newer", status: "failed", reason: "unknown-outcome" },
+      { id: "older", status: "failed", reason: "unknown-outcome" },
+    ]);
+    expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   it.concurrent("shows another AWS account's command, as JSON too", async () => {
     await put("theirs", { sender: "111122223333", state: { status: "waiting" } });
 

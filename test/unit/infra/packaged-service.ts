@@ -91,7 +91,7 @@ export const packageService = async (stage: Stage = {}): Promise<PackagedService
   await mkdir(join(directory, "lib", "platform"), { recursive: true });
   await cp(NUMBERS, join(directory, NUMBERS));
   const env = { PATH: process.env.PATH, HOME: directory };
-  const bare = { cwd: directory, env, timeout: 60_000 };
+  const bare = { cwd: directory, env, timeout: 170_000 };
   await run(process.execPath, [resolve("infra/build.mjs"), "functions"], bare);
 
   const packageTo = async (folder: string, stage: Stage) => {

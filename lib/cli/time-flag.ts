@@ -1,0 +1,26 @@
+import { epochMsOf, timestamp } from "../contract/values.ts";
+import type { Clock } from "../platform/ports/clock.ts";
+import { EXIT, ExitError } from "./exit-code.ts";
+
+const UNITS_MS = new Map([
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+]);
+
+/**
+ * Reads the time that a flag names, as an instant in ISO 8601.
+ * @param text how long ago (`24h`, `7d`), a day, or an instant
+ * @throws ExitError for any other text; it names the flag
+ */
+export const instantOf = (flag: string, text: string, clock: Clock): string => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const unitMs = UNITS_MS.get(unit);
+  if (unitMs !== undefined) return new Date(clock.now() - Number(count) * unitMs).toISOString();
+  const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  if (timestamp.safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
+  throw new ExitError(
+    EXIT.refused,
+    `${flag}: how long ago, such as 24h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+  );
+};

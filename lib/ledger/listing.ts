@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import type { Listing } from "../platform/ports/ledger.ts";
+
+/**
+ * Partitions of one day. DynamoDB takes 1,000 writes a second into one partition of an index, and each
+ * command writes the list once, so four take 4,000 commands a second.
+ */
+const SHARDS = 4;
+
+/** The day of a `sort`, or of the beginning of one: `2026-11-22`, in UTC. */
+export const dayOf = (sort: string): string => sort.slice(0, "2026-11-22".length);
+
+/** The partitions of a day in UTC. */
+export const partitionsOf = (day: string): readonly string[] =>
+  Array.from({ length: SHARDS }, (_, shard) => `${day}#${shard}`);
+
+/** A text behind every `sort` of this instant, epoch ms. */
+export const behindInstant = (at: number): string => `${new Date(at).toISOString()}~`;
+
+/** What the list shows of a record, and when it was created. None of it may ever change. */
+export type ListFields = Omit<Listing, "partition" | "sort"> & {
+  /** Epoch ms. */
+  readonly at: number;
+};
+
+/** The listing of an item. A hash of its key spreads one day's items over the day's partitions. */
+export const listingOf = (itemKey: string, { at, ...fields }: ListFields): Listing => {
+  const instant = new Date(at).toISOString();
+  const shard = createHash("sha256").update(itemKey).digest().readUInt8() % SHARDS;
+  return { partition: `${dayOf(instant)}#${shard}`, sort: `${instant}#${itemKey}`, ...fields };
+};

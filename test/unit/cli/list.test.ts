@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+
+let started: SkyhookProcess;
+let environment: Record<string, string>;
+
+const UPDATE = [
+  "update-policy",
+  "--project-id",
+  "1234567",
+  "--region-id",
+  "76",
+  "--policy-id",
+  "1",
+];
+const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
+
+beforeAll(async () => {
+  started = startSkyhook(["start", "--no-demo"]);
+  await started.printed("What can be sent");
+  const SKYHOOK_ENDPOINT = /listens at (\S+)/.exec(started.stderr())?.[1] ?? "none";
+  environment = { SKYHOOK_ENDPOINT };
+});
+
+afterAll(async () => {
+  started.child.kill("SIGTERM");
+  await started.ended();
+});
+
+describe("skyhook list", () => {
+  it("says that there are none, and then lists what was sent, the newest first", async () => {
+    const empty = await skyhook("list");
+    for (const id of ["first", "second"]) {
+      await skyhook("send", ...UPDATE, "--status", "paused", "--id", id, "--wait");
+    }
+    const full = await skyhook("list");
+
+    expect(empty).toMatchObject({ exitCode: 0, stdout: "no commands\n", stderr: "" });
+    const [heads, ...rows] = full.stdout.trim().split("\n");
+    expect(heads).toMatch(/^accepted +status +operation +id$/);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(1))).toEqual([
+      ["succeeded", "update-policy", "second"],
+      ["succeeded", "update-policy", "first"],
+    ]);
+  });
+
+  it("continues at the cursor of a full page", async () => {
+    const first = await skyhook("list", "--limit", "1", "--json");
+    const cursor = /--cursor (\S+)/.exec(first.stderr)?.[1]?.replaceAll("'", "") ?? "none";
+    const second = await skyhook("list", "--limit", "1", "--json", "--cursor", cursor);
+
+    expect(JSON.parse(first.stdout)).toMatchObject({ id: "second" });
+    expect(JSON.parse(second.stdout)).toMatchObject({ id: "first" });
+  });
+
+  it.each([
+    [["--limit", "501"], "--limit: at most 500"],
+    [["--limit", "many"], "--limit: a number"],
+    [["--since", "yesterday"], "--since: how long ago, such as 24h or 7d"],
+    [["--until", "soon"], "--until: how long ago, such as 24h or 7d"],
+    [["--status", "done"], "Allowed choices are accepted, waiting"],
+  ])("refuses %j and says which values it takes", async (args, text) => {
+    const ended = await skyhook("list", ...args);
+
+    expect(ended.stderr).toContain(text);
+    expect(ended.exitCode).toBe(2);
+  });
+});
