@@ -6,7 +6,7 @@ import { deathsOf, stepsOf } from "./steps.ts";
 
 /** A scenario runs several hundred times, on a machine with other work. */
 const TIMEOUT_MS = 300_000;
-const MAX_TOLD = 8;
+const MAX_LINES = 8;
 
 /** No message is lost, and no work is outstanding. */
 const AT_REST = {
@@ -26,8 +26,8 @@ const placeOf = (faults: readonly Fault[]): string =>
   faults.map(({ kind, nth, call }) => `${kind} at call ${nth}, ${call}`).join("; then ");
 
 const clipped = (lines: readonly string[]): readonly string[] =>
-  lines.length > MAX_TOLD
-    ? [...lines.slice(0, MAX_TOLD), `and ${lines.length - MAX_TOLD} more`]
+  lines.length > MAX_LINES
+    ? [...lines.slice(0, MAX_LINES), `and ${lines.length - MAX_LINES} more`]
     : lines;
 
 /** Differences from the undisturbed end that no rule permits. */
