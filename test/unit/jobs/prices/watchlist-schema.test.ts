@@ -47,7 +47,10 @@ describe("the JSON Schema of a watchlist", () => {
       format: "int64",
       description: "id of the project",
     });
-    expect(item.properties.ddos.properties.region_id).toEqual({ type: "integer" });
+    expect(item.properties.ddos.properties.region_id).toEqual({
+      type: "integer",
+      description: "id of the region",
+    });
   });
 
   test("describes in words the rules that JSON Schema cannot express", () => {
