@@ -94,7 +94,7 @@ const findObstacle = ({ image }: ContainerUpdate): string | undefined =>
 export const finishContainerUpdate = (work: ContainerWork, context: WorkContext): null => {
   const { records, task } = context;
   const container = records.get("containers", namedKey({ ...task, name: work.container_name }));
-  if (container === undefined) throw new TaskFailure("the container does not exist any more");
+  if (container === undefined) throw new TaskFailure("the container no longer exists");
 
   const obstacle = findObstacle(work.update);
   const next = obstacle === undefined ? applyUpdate(container, work.update) : container;

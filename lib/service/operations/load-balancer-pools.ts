@@ -200,7 +200,7 @@ const findMissing = (update: PoolUpdate, { records, task }: WorkContext): string
 export const finishPoolUpdate = (work: PoolWork, context: WorkContext): ReturnType<DoWork> => {
   const { records, newId } = context;
   const pool = records.get("load_balancer_pools", work.pool_id);
-  if (pool === undefined) throw new TaskFailure("the pool does not exist any more");
+  if (pool === undefined) throw new TaskFailure("the pool no longer exists");
 
   const missing = findMissing(work.update, context);
   const next = missing === undefined ? applyPoolUpdate(pool, work.update, newId) : pool;

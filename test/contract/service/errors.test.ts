@@ -117,7 +117,7 @@ test.each(["application/json; charset=utf-8", "Application/JSON"])(
 
 test.each([
   ["is cut off", '{"name":"hush-1"'],
-  ["is no JSON", "hush-1"],
+  ["is not JSON", "hush-1"],
   ["is not UTF-8", new Uint8Array([0x22, 0xff, 0x22])],
   ["is nested too deeply", "[".repeat(100_000)],
 ])("a body that %s returns 400, and the error does not quote it", async (_, text) => {

@@ -54,7 +54,7 @@ describe("one price", () => {
         tax_percent: "17.12345678901234567890",
       },
     ],
-    ["with a field of tomorrow", { ...price, unit: "server" }],
+    ["with an unknown field", { ...price, unit: "server" }],
   ])("%s parses unchanged", (_, reply) => {
     expect(read(reply)).toEqual(reply);
   });

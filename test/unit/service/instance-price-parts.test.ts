@@ -96,7 +96,7 @@ test.each<[string, object[], object, number]>([
     0.02,
   ],
   [
-    "equal types are added up, others kept apart",
+    "prices of one type are added up, other types are separate",
     [
       { source: "new-volume", size: 1, type_name: "ultra" },
       { source: "snapshot", snapshot_id: ID, size: 2, type_name: "cold" },

@@ -198,7 +198,7 @@ test.each([
 test.each([
   ["an unknown id", "/cloud/v1/lbpools/1234567/76/9fccf0a3-c0de-441d-9afd-000000000000", 404],
   ["another project", "/cloud/v1/lbpools/1186668/76/9fccf0a3-c0de-441d-9afd-2b9b58b08b9f", 404],
-  ["an id that is no UUID", "/cloud/v1/lbpools/1234567/76/my_pool", 400],
+  ["an id that is not a UUID", "/cloud/v1/lbpools/1234567/76/my_pool", 400],
 ])("reading and updating a pool by %s returns 404", async (_, path, status) => {
   const { send } = await startService();
 

@@ -131,8 +131,8 @@ test("each request is one batch, and so is each step of a task", async () => {
 });
 
 test.each([
-  ["a record that is none", "routers/x", '{"id":7}', "routers.0.id: a string, and 12 more"],
-  ["a list that is none", "images/x", "{}", "images: unknown field"],
+  ["an invalid record", "routers/x", '{"id":7}', "routers.0.id: a string, and 12 more"],
+  ["an unknown list", "images/x", "{}", "images: unknown field"],
   ["half a record", "routers/x", '{"id"', "routers/x: must be valid JSON"],
 ])("a store that holds %s is refused at the start", async (_, key, text, problem) => {
   const store = await open("data");

@@ -88,7 +88,7 @@ const exchange = async (url: string, sent: string): Promise<string> => {
 };
 
 test.each([
-  ["a host that is none", "GET /v1/tasks/x HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
+  ["an invalid host", "GET /v1/tasks/x HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
   ["no path", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
 ])("a request with %s is refused in the documented format", async (_, sent) => {
   const { service } = await startService();
