@@ -138,7 +138,9 @@ describe("skyhook put-event", () => {
     const team = await put({ ...EVENT, source: "skyhook" }, ["--from", "111122223333"]);
 
     expect(own).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(own.stderr).toContain("Skyhook answers 403: source skyhook is Skyhook's own");
+    expect(own.stderr).toContain(
+      "Skyhook answers 403: source skyhook is reserved for Skyhook's own events",
+    );
     expect(own.stderr).toContain("skyhook reactions test");
     expect(team.stderr).toBe(own.stderr);
   });
@@ -164,7 +166,9 @@ describe("skyhook put-event", () => {
       SKYHOOK_ENDPOINT: endpoint,
     });
 
-    expect(stranger.stderr).toContain("Skyhook answers 403: AWS account 444455556666 may put");
+    expect(stranger.stderr).toContain(
+      "Skyhook answers 403: AWS account 444455556666 may not put events",
+    );
     expect(bare.stderr).toContain("source: required");
     expect(nothing.stderr).toContain("none.json: there is no such file");
     expect([stranger.exitCode, bare.exitCode, nothing.exitCode]).toEqual([2, 2, 2]);
