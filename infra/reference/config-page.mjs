@@ -9,7 +9,7 @@ This page lists every field of the four YAML files, with type, default and an ex
 has at most 500,000 bytes, and Skyhook reports every mistake in it at once, with its line. Unknown fields and duplicate
 keys are mistakes. \`accounts[].name\` is the field \`name\` of each entry of the list \`accounts\`.
 
-An editor checks a file whose first line names its schema:
+An editor checks a file if its first line names the schema:
 
 ${block("yaml plain", "# yaml-language-server: $schema=lib/provider/accounts.schema.json")}`;
 

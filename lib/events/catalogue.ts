@@ -21,7 +21,7 @@ const problems = z
       rule: text("Rule that the field breaks, or the cause; at most 500 characters"),
     }),
   )
-  .describe("What is wrong and where: the first 100 problems");
+  .describe("Problems with their places, the first 100");
 
 const commandFacts = {
   operation: text("Id of the operation, such as `update-container`"),
@@ -268,7 +268,7 @@ export const EVENT_DATA = {
           "Of reason `guard`: the tag that the guard read; null when the resource has no such tag",
         ),
     })
-    .describe("The command ended without effect, and its request is never sent."),
+    .describe("The command ended without effect. Nothing more is sent for it."),
   CommandResolved: z
     .looseObject({
       ...commandFacts,
@@ -380,7 +380,9 @@ export const EVENT_DATA = {
       first: counter("Items with a first price, or with a changed order under the same name"),
       changed: counter("Items with a changed price; each has a `PriceChanged` event"),
       unchanged: counter("Items with the same price as before"),
-      notCompared: counter("Items whose price the provider hides or could not find out"),
+      notCompared: counter(
+        "Items without a comparable price: the provider hides it or could not find it out",
+      ),
       failed: counter("Items that could not be read"),
       failures: z
         .array(
