@@ -84,12 +84,12 @@ describe("a deployed stage", () => {
       await messagesIn(stage.stack, "requests"),
       await messagesIn(stage.stack, "commands.fifo"),
     ];
-    const told = stage.events.all(({ detail: { metadata } }) =>
+    const published = stage.events.all(({ detail: { metadata } }) =>
       ["while-stopped", `${eventId}:${DEMO_REACTION}`].includes(metadata.commandId ?? ""),
     );
     await setRunning(stage.stack, "yes");
 
-    expect(told).toEqual([]);
+    expect(published).toEqual([]);
     expect(waiting).toEqual(["1", "1"]);
     expect(stopped).toEqual({
       mappings: ["Disabled", "Disabled", "Disabled"],

@@ -285,7 +285,7 @@ export const createWorld = async (options: WorldOptions) => {
       return (await commands.read(ledger, commandKey({ sender, id })))?.value;
     },
     /** The published events of one command, or of all, by detail-type. */
-    told: (commandId?: string): readonly string[] =>
+    publishedTypes: (commandId?: string): readonly string[] =>
       bus
         .published()
         .filter(({ metadata }) => commandId === undefined || metadata.commandId === commandId)

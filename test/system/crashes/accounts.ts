@@ -62,7 +62,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     name: "a provider that throttles once",
     between: throttledOnce,
     course: (cloud) => cloud.send(requests.updatePolicy("c1")),
-    end: (cloud) => expect(cloud.told()).toEqual(["CommandAccepted", "CommandSucceeded"]),
+    end: (cloud) => expect(cloud.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]),
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],
   },
   {
@@ -72,7 +72,7 @@ export const ACCOUNTS: readonly Scenario[] = [
       await cloud.send(requests.updatePolicy("c1"));
       await cloud.send(requests.createEvent("c2"));
     },
-    end: (cloud) => expect(cloud.told()).toHaveLength(4),
+    end: (cloud) => expect(cloud.publishedTypes()).toHaveLength(4),
     mayDiffer: [...SENT_BESIDE_OTHERS, DONE_BEFORE, UNCOUNTED_BESIDE_OTHERS],
   },
   {
@@ -81,8 +81,8 @@ export const ACCOUNTS: readonly Scenario[] = [
     between: manyTasks,
     course: (cloud) => cloud.send(requests.updateContainer("c1")),
     async end(cloud) {
-      expect(new Set(cloud.told()).size).toBe(3);
-      expect(cloud.told()).toHaveLength(7);
+      expect(new Set(cloud.publishedTypes()).size).toBe(3);
+      expect(cloud.publishedTypes()).toHaveLength(7);
       const containers = await cloud.service.records("containers");
       expect(containers.filter(({ description }) => description === "c1")).toHaveLength(5);
     },

@@ -56,7 +56,7 @@ export const API_KEY: readonly Scenario[] = [
       await cloud.send(requests.createEvent("c2"));
     },
     end: (cloud) =>
-      expect(cloud.told()).toEqual([
+      expect(cloud.publishedTypes()).toEqual([
         "CommandAccepted",
         "AccountKeyRefused",
         "AccountKeyAccepted",

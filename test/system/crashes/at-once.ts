@@ -15,7 +15,7 @@ const NETWORK = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c
 const SECOND_VOLUME = "3ed9e2ce-f906-47fb-ba32-c25a3f63df50";
 
 const expectTold = (cloud: Cloud, ...ends: readonly string[]): void =>
-  expect(cloud.told()).toEqual(ends.flatMap((end) => ["CommandAccepted", end]));
+  expect(cloud.publishedTypes()).toEqual(ends.flatMap((end) => ["CommandAccepted", end]));
 
 const policy = async (cloud: Cloud) => (await cloud.service.records("lifecycle_policies"))[0];
 
@@ -146,8 +146,8 @@ export const ENDS_AT_ONCE: readonly Scenario[] = [
       await cloud.send(requests.updateEvent("c1", { bucket_name: "no-such" }));
     },
     async end(cloud) {
-      expect(cloud.told("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
-      expect(cloud.told("c2")).toEqual(["CommandAccepted", "CommandCancelled"]);
+      expect(cloud.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+      expect(cloud.publishedTypes("c2")).toEqual(["CommandAccepted", "CommandCancelled"]);
       expect((await policy(cloud)).status).toBe("active");
     },
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],
@@ -155,7 +155,7 @@ export const ENDS_AT_ONCE: readonly Scenario[] = [
   {
     name: "a request that breaks the contract",
     course: (cloud) => cloud.send(requests.updateContainer("c1", { timeout: 999 })),
-    end: (cloud) => expect(cloud.told()).toEqual(["CommandRejected"]),
+    end: (cloud) => expect(cloud.publishedTypes()).toEqual(["CommandRejected"]),
     mayDiffer: [COUNTED_AGAIN],
   },
 ];

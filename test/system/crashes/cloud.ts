@@ -83,7 +83,7 @@ export const openCloud = async (faults: Faults, beginning: Beginning) => {
       sources.call("sync-thresholds", objectCreatedEvent(object, clock.now(), random));
     },
     /** Published events of one command, or of all, by detail-type; every publication counts. */
-    told: (commandId?: string): readonly string[] =>
+    publishedTypes: (commandId?: string): readonly string[] =>
       parts.bus
         .published()
         .filter(({ metadata }) => commandId === undefined || metadata.commandId === commandId)

@@ -7,7 +7,7 @@ const undisturbed = new Map([
   ["ledger > command#c1 > attemptCount", "1"],
 ]);
 
-const told = (disturbed: ReadonlyMap<string, string>, ...named: readonly Difference[]) => {
+const outcomeOf = (disturbed: ReadonlyMap<string, string>, ...named: readonly Difference[]) => {
   const used: string[] = [];
   const note = ({ because }: Difference) => void used.push(because);
   return { wrong: unexplained({ undisturbed, disturbed }, [FAULT], named, note), used };
@@ -23,11 +23,11 @@ const sentTwice = new Map([...undisturbed, ["ledger > command#c1 > attemptCount"
 
 describe("the end of a disturbed scenario", () => {
   test("is right if it equals the undisturbed end", () => {
-    expect(told(new Map(undisturbed), moreAttempts)).toEqual({ wrong: [], used: [] });
+    expect(outcomeOf(new Map(undisturbed), moreAttempts)).toEqual({ wrong: [], used: [] });
   });
 
   test("may differ where a rule permits it", () => {
-    expect(told(sentTwice, moreAttempts)).toEqual({ wrong: [], used: ["sent again"] });
+    expect(outcomeOf(sentTwice, moreAttempts)).toEqual({ wrong: [], used: ["sent again"] });
   });
 
   test.each<[string, Partial<Difference>]>([
@@ -36,7 +36,7 @@ describe("the end of a disturbed scenario", () => {
     ["to another value", { how: { becomes: "3" } }],
     ["after another fault", { after: /^fails before/ }],
   ])("is wrong where the rule is %s", (_what, other) => {
-    expect(told(sentTwice, { ...moreAttempts, ...other })).toEqual({
+    expect(outcomeOf(sentTwice, { ...moreAttempts, ...other })).toEqual({
       wrong: ["ledger > command#c1 > attemptCount: 2, undisturbed: 1"],
       used: [],
     });
@@ -48,7 +48,7 @@ describe("the end of a disturbed scenario", () => {
       ["ledger > command#c1 > attemptCount", "1"],
     ]);
 
-    expect(told(other).wrong).toEqual([
+    expect(outcomeOf(other).wrong).toEqual([
       "events > CommandSucceeded c1: undefined, undisturbed: 1",
       "events > CommandFailed c1: 1, undisturbed: undefined",
     ]);

@@ -44,7 +44,7 @@ export const INTAKE: readonly Scenario[] = [
     name: "a command of another AWS account",
     course: (cloud) =>
       cloud.put(eventOf(TEAM, "CommandRequested", requests.resumeInstance("theirs"))),
-    end: (cloud) => expect(cloud.told("theirs")).toEqual(SUCCEEDED),
+    end: (cloud) => expect(cloud.publishedTypes("theirs")).toEqual(SUCCEEDED),
     mayDiffer: [...SENT_AGAIN, DONE_BEFORE, UNCOUNTED],
   },
   {
@@ -55,7 +55,7 @@ export const INTAKE: readonly Scenario[] = [
       await cloud.put(eventOf(TEAM, "InvoicePaid", detail, "billing"), "resume-when-paid");
     },
     end: (cloud) =>
-      expect(cloud.told("7bf73129-1428-4cd3-a780-95db273d1602:resume-when-paid")).toEqual(
+      expect(cloud.publishedTypes("7bf73129-1428-4cd3-a780-95db273d1602:resume-when-paid")).toEqual(
         SUCCEEDED,
       ),
     mayDiffer: [...SENT_AGAIN, DONE_BEFORE, UNCOUNTED],
@@ -68,7 +68,11 @@ export const INTAKE: readonly Scenario[] = [
       await cloud.put(eventOf(TEAM, "TaskFollowRequested", detail));
     },
     end: (cloud) =>
-      expect(cloud.told("f1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
+      expect(cloud.publishedTypes("f1")).toEqual([
+        "CommandAccepted",
+        "TaskFinished",
+        "CommandSucceeded",
+      ]),
     mayDiffer: [UNCOUNTED],
   },
   {
@@ -77,7 +81,7 @@ export const INTAKE: readonly Scenario[] = [
       cloud.put(
         eventOf(TEAM, "CommandRequested", requests.updatePolicy("c1", { status: "asleep" })),
       ),
-    end: (cloud) => expect(cloud.told()).toEqual(["CommandRejected"]),
+    end: (cloud) => expect(cloud.publishedTypes()).toEqual(["CommandRejected"]),
     mayDiffer: [COUNTED_AGAIN],
   },
   {

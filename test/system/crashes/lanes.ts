@@ -13,8 +13,8 @@ export const LANES: readonly Scenario[] = [
       await cloud.send(requests.updateContainer("c2"));
     },
     async end(cloud) {
-      expect(cloud.told("c1")).toEqual(WITH_ONE_TASK);
-      expect(cloud.told("c2")).toEqual(WITH_ONE_TASK);
+      expect(cloud.publishedTypes("c1")).toEqual(WITH_ONE_TASK);
+      expect(cloud.publishedTypes("c2")).toEqual(WITH_ONE_TASK);
       expect(await containerDescription(cloud)).toBe("c2");
     },
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
@@ -26,7 +26,7 @@ export const LANES: readonly Scenario[] = [
       await cloud.send(requests.updateContainer("c1"));
     },
     async end(cloud) {
-      expect(cloud.told("c2")).toEqual(WITH_ONE_TASK);
+      expect(cloud.publishedTypes("c2")).toEqual(WITH_ONE_TASK);
       expect(await containerDescription(cloud)).toBe("c2");
     },
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],

@@ -26,14 +26,16 @@ export const PRICES: readonly Scenario[] = [
       cloud.tick("snapshot-prices");
     },
     end(cloud) {
-      const told = (type: string) =>
+      const published = (type: string) =>
         cloud.bus.published().flatMap(({ detailType, data }) => (detailType === type ? data : []));
-      expect(told("PricesCaptured").map(({ first, failed }) => [first, failed])).toEqual([
+      expect(published("PricesCaptured").map(({ first, failed }) => [first, failed])).toEqual([
         [2, 1],
         [0, 1],
         [0, 1],
       ]);
-      expect(told("PriceChanged")).toMatchObject([{ name: "gpu", number: 3, percent: "0.08" }]);
+      expect(published("PriceChanged")).toMatchObject([
+        { name: "gpu", number: 3, percent: "0.08" },
+      ]);
     },
     mayDiffer: [],
   },

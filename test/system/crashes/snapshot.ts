@@ -71,12 +71,12 @@ const addLedger = async (facts: Facts, { ledger, ledgerKeys }: Cloud, ids: IdNam
 /** Each published fact once, however often it was published. */
 const addEvents = (facts: Facts, { bus }: Cloud, ids: IdNames): void => {
   const events = [...new Map(bus.published().map((event) => [event.id, event])).values()];
-  const told = events.map(({ detailType, metadata: { id: _, ...metadata }, data }) => ({
+  const published = events.map(({ detailType, metadata: { id: _, ...metadata }, data }) => ({
     detailType,
     metadata,
     data,
   }));
-  for (const { detailType, metadata, data } of inOrder(told, ids)) {
+  for (const { detailType, metadata, data } of inOrder(published, ids)) {
     const about = metadata.commandId ?? data.name ?? data.taskId ?? "";
     const kind = `events > ${ids.named(`${detailType} ${about}`.trim())}`;
     count(facts, kind);
@@ -86,18 +86,18 @@ const addEvents = (facts: Facts, { bus }: Cloud, ids: IdNames): void => {
 
 /** Order of each command's events, and of the ends of commands in each lane. */
 const addOrders = (facts: Facts, { bus }: Cloud, { named }: IdNames): void => {
-  const told = new Map<string, string[]>();
+  const typesOf = new Map<string, string[]>();
   const ended = new Map<string, { readonly at: string; readonly command: string }[]>();
   const seen = new Set<string>();
   for (const { id, detailType, metadata, data } of bus.published()) {
     const command = metadata.commandId;
     if (command === undefined || seen.has(id)) continue;
     seen.add(id);
-    told.set(command, [...(told.get(command) ?? []), detailType]);
+    typesOf.set(command, [...(typesOf.get(command) ?? []), detailType]);
     if (!ENDS.test(detailType) || data.lane === undefined) continue;
     ended.set(data.lane, [...(ended.get(data.lane) ?? []), { at: metadata.time, command }]);
   }
-  for (const [command, types] of told) facts.set(`order > of ${command}`, types.join(", "));
+  for (const [command, types] of typesOf) facts.set(`order > of ${command}`, types.join(", "));
   for (const [lane, ends] of ended) {
     const order = ends.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ command }) => command);
     facts.set(`order > in ${named(lane)}`, order.join(", "));

@@ -83,7 +83,7 @@ export const THRESHOLDS: readonly Scenario[] = [
     },
     async end(cloud) {
       expect(await actual(cloud)).toEqual(["a 9", "b 2", "d 3"]);
-      expect(cloud.told()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
+      expect(cloud.publishedTypes()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
     },
     mayDiffer: GONE_ON_WITH,
   },
@@ -98,7 +98,7 @@ export const THRESHOLDS: readonly Scenario[] = [
     },
     async end(cloud) {
       expect(await actual(cloud)).toEqual(["a 9", "b 2", "d 3"]);
-      expect(cloud.told()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
+      expect(cloud.publishedTypes()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
     },
     mayDiffer: [...GONE_ON_WITH, MAY_STILL_ACT],
   },
@@ -113,7 +113,11 @@ export const THRESHOLDS: readonly Scenario[] = [
     },
     async end(cloud) {
       expect(await actual(cloud)).toEqual(["a 1", "b 2", "c 3"]);
-      expect(cloud.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
+      expect(cloud.publishedTypes()).toEqual([
+        "ThresholdsSynced",
+        "ThresholdsDrifted",
+        "ThresholdsSynced",
+      ]);
     },
     mayDiffer: [...GONE_ON_WITH, COMPARED_AGAIN],
   },
@@ -123,7 +127,7 @@ export const THRESHOLDS: readonly Scenario[] = [
     course: (cloud) => cloud.writeConfig(INVALID),
     async end(cloud) {
       expect(await actual(cloud)).toEqual(["unwanted 1"]);
-      expect(cloud.told()).toEqual(["ThresholdsRejected"]);
+      expect(cloud.publishedTypes()).toEqual(["ThresholdsRejected"]);
     },
     mayDiffer: [],
   },

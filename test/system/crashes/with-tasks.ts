@@ -40,7 +40,7 @@ export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
     taskMs: 3_000,
     course: (cloud) => cloud.send(requests.updateContainer("c1")),
     async end(cloud) {
-      expect(cloud.told()).toEqual(WITH_ONE_TASK);
+      expect(cloud.publishedTypes()).toEqual(WITH_ONE_TASK);
       expect(await containerDescription(cloud)).toBe("c1");
     },
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
@@ -49,7 +49,7 @@ export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
     name: "updating a pool (E8)",
     course: (cloud) => cloud.send(requests.updatePool("c1")),
     async end(cloud) {
-      expect(cloud.told()).toEqual(WITH_ONE_TASK);
+      expect(cloud.publishedTypes()).toEqual(WITH_ONE_TASK);
       const [pool] = await cloud.service.records("load_balancer_pools");
       expect(pool).toMatchObject({ name: "renamed_pool", task_id: null });
     },
@@ -61,7 +61,7 @@ export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
     course: (cloud) =>
       cloud.send(requests.createRouter("c1", { interfaces: [{ subnet_id: requests.SUBNET }] })),
     async end(cloud) {
-      expect(cloud.told()).toEqual(WITH_ONE_TASK);
+      expect(cloud.publishedTypes()).toEqual(WITH_ONE_TASK);
       const routers = await cloud.service.records("routers");
       expect(routers.filter(({ name }) => name === "new_router")).toHaveLength(1);
     },
@@ -76,7 +76,7 @@ export const ENDS_WITH_TASKS: readonly Scenario[] = [
     course: (cloud) =>
       cloud.send(requests.updateContainer("c1", { image: "registry.invalid/image:1" })),
     async end(cloud) {
-      expect(cloud.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
+      expect(cloud.publishedTypes()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
       expect(await containerDescription(cloud)).toBe("");
     },
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
@@ -86,7 +86,7 @@ export const ENDS_WITH_TASKS: readonly Scenario[] = [
     between: finishedWithError,
     course: (cloud) => cloud.send(requests.updateContainer("c1")),
     end: (cloud) =>
-      expect(cloud.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]),
+      expect(cloud.publishedTypes()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]),
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
   },
   {
@@ -95,7 +95,7 @@ export const ENDS_WITH_TASKS: readonly Scenario[] = [
     course: (cloud) =>
       cloud.send(requests.updateContainer("c1", {}, { deadline: "2026-01-01T00:01:05Z" })),
     async end(cloud) {
-      expect(cloud.told()).toEqual(["CommandAccepted", "CommandFailed"]);
+      expect(cloud.publishedTypes()).toEqual(["CommandAccepted", "CommandFailed"]);
       expect(cloud.metrics.counted).toContain("TaskPastDeadline");
     },
     mayDiffer: [...SENT_AGAIN, ...STILL_AT_WORK, UNCOUNTED],

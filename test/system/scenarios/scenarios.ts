@@ -50,16 +50,16 @@ export const describeScenarios = (name: string, stageOf: () => Stage, limitMs: n
     test("publishes the events of a command in order", async () => {
       await endOf("demo-scale-container");
 
-      const told = stage.events.all(
+      const published = stage.events.all(
         ({ detail }) => detail.metadata.commandId === "demo-scale-container",
       );
 
-      expect(told.map((event) => event["detail-type"])).toEqual([
+      expect(published.map((event) => event["detail-type"])).toEqual([
         "CommandAccepted",
         "TaskFinished",
         "CommandSucceeded",
       ]);
-      expect(new Set(told.map(({ detail }) => detail.metadata.correlationId))).toEqual(
+      expect(new Set(published.map(({ detail }) => detail.metadata.correlationId))).toEqual(
         new Set(["of demo-scale-container"]),
       );
     });

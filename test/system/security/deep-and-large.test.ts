@@ -85,7 +85,7 @@ describe.each(TOO_MUCH)("%s", (_, text) => {
 
     await world.put(eventOf(OWN, "CommandRequested", detail));
 
-    expect(world.told()).toEqual(["CommandRejected"]);
+    expect(world.publishedTypes()).toEqual(["CommandRejected"]);
   });
 
   test("is rejected at the path that a reaction reads", async () => {
@@ -94,7 +94,7 @@ describe.each(TOO_MUCH)("%s", (_, text) => {
 
     await world.putFor("react", eventOf(OWN, "InvoicePaid", { name: JSON.parse(text) }));
 
-    expect(world.told()).toEqual(["CommandRejected"]);
+    expect(world.publishedTypes()).toEqual(["CommandRejected"]);
   });
 });
 

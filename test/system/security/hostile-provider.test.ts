@@ -32,7 +32,7 @@ describe("a reply with tasks that cannot be followed leaves the outcome unknown:
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
     expect((await world.command("c1"))?.state).toMatchObject({ reason: "unknown-outcome" });
     expect(world.errors).toEqual([]);
   });
@@ -52,7 +52,11 @@ describe("a task id stays one segment of the path:", () => {
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+    expect(world.publishedTypes("c1")).toEqual([
+      "CommandAccepted",
+      "TaskFinished",
+      "CommandSucceeded",
+    ]);
     expect(provider.requests.at(-1)?.target).toBe(`${TASK}${encodeURIComponent(id)}`);
   });
 });
@@ -102,7 +106,11 @@ describe("the created resources of a task", () => {
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+    expect(world.publishedTypes("c1")).toEqual([
+      "CommandAccepted",
+      "TaskFinished",
+      "CommandSucceeded",
+    ]);
     expect(world.bus.published().at(-1)?.data.createdResources).toBeUndefined();
   });
 
@@ -113,7 +121,7 @@ describe("the created resources of a task", () => {
 
     await world.untilQuiet();
 
-    expect(world.told("c1").slice(-2)).toEqual(["TaskFinished", "CommandSucceeded"]);
+    expect(world.publishedTypes("c1").slice(-2)).toEqual(["TaskFinished", "CommandSucceeded"]);
     expect(world.bus.published().at(-1)?.data.createdResources.routers).toHaveLength(1_000);
   });
 });
@@ -129,7 +137,7 @@ test.each([10, 190, 210, 1_000, 3_000, 5_000, 10_000, 100_000])(
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toHaveLength(2);
+    expect(world.publishedTypes("c1")).toHaveLength(2);
     expect(world.errors).toEqual([]);
   },
 );
@@ -142,5 +150,5 @@ test("a number of a million digits does no harm", async () => {
 
   await world.untilQuiet();
 
-  expect(world.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
 });

@@ -193,7 +193,7 @@ test("no name in a request adds a log line or an event", async () => {
         eventOf(OWN, "CommandRequested", requestOf(id, data, metadata), { source: name }),
       );
 
-      expect(world.told()).toEqual(["CommandRejected"]);
+      expect(world.publishedTypes()).toEqual(["CommandRejected"]);
       expect(world.log.lines).toHaveLength(1);
     }),
     { numRuns: 50 },

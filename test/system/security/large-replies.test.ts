@@ -27,14 +27,14 @@ const pour = async (response: ServerResponse, gone: Promise<unknown>): Promise<n
 
 /** A provider that answers with 100 MB. `poured` resolves when the connection is closed. */
 const servePourer = async (status: number, headers: Record<string, string | number>) => {
-  let tell = (_bytes: number) => {};
+  let report = (_bytes: number) => {};
   const poured = new Promise<number>((resolve) => {
-    tell = resolve;
+    report = resolve;
   });
   const baseUrl = await serveHttp((_request, response) => {
     const gone = once(response, "close");
     response.writeHead(status, headers);
-    void Promise.all([pour(response, gone), gone]).then(([bytes]) => tell(bytes));
+    void Promise.all([pour(response, gone), gone]).then(([bytes]) => report(bytes));
   });
   return { baseUrl, poured };
 };
@@ -139,13 +139,13 @@ test("a reply of the maximum size is read, one byte more is refused", async () =
   expect((await errorOf(over.calls["get-task"]())).code).toBe("reply-unreadable");
 });
 
-/** A promise that `tell` resolves. */
+/** A promise that `report` resolves. */
 const news = () => {
-  let tell = () => {};
-  const told = new Promise<void>((resolve) => {
-    tell = resolve;
+  let report = () => {};
+  const reported = new Promise<void>((resolve) => {
+    report = resolve;
   });
-  return { told, tell: () => tell() };
+  return { reported, report: () => report() };
 };
 
 test.each([
@@ -157,24 +157,24 @@ test.each([
   async (id, status, ...meaning) => {
     const [head, closed] = [news(), news()];
     const baseUrl = await serveHttp((_request, response) => {
-      response.once("close", closed.tell);
+      response.once("close", closed.report);
       response.writeHead(status).write("{");
     });
     const { calls, clock } = openClient({
       baseUrl,
       fetch: async (request) => {
         const response = await fetch(request);
-        head.tell();
+        head.report();
         return response;
       },
     });
     const call = errorOf(calls[id]());
-    await head.told;
+    await head.reported;
 
     await clock.advance(ATTEMPT_TIMEOUT_MS);
 
     const error = await call;
     expect([error.disposition, error.code]).toEqual(meaning);
-    await closed.told;
+    await closed.reported;
   },
 );

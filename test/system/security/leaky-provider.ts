@@ -57,10 +57,10 @@ export const createLeakyProvider = async (keys: readonly string[]) => {
     const text = gossip(authorization, body);
     const container = LEAKY_CONTAINERS.find((name) => pathname.endsWith(`/containers/${name}`));
     if (container) return leak(container, text);
-    const told = secretsOfTask.get(pathname.split("/").at(-1) ?? "");
-    if (told !== undefined) {
+    const secret = secretsOfTask.get(pathname.split("/").at(-1) ?? "");
+    if (secret !== undefined) {
       const id = pathname.split("/").at(-1);
-      return json(200, { id, state: "ERROR", error: told, project_id: 1234567 });
+      return json(200, { id, state: "ERROR", error: secret, project_id: 1234567 });
     }
     const headers = new Headers(request.headers);
     headers.set("authorization", `apikey ${OWN_KEY}`);

@@ -60,7 +60,7 @@ describe.each(NAMES)("the name %s", (name) => {
       await world.put(eventOf(OWN, "CommandRequested", detail, { id: `event-${index}` }));
     }
 
-    expect(world.told()).toEqual(Array(4).fill("CommandRejected"));
+    expect(world.publishedTypes()).toEqual(Array(4).fill("CommandRejected"));
   });
 
   test("is the id of a command like any other", async () => {
@@ -69,7 +69,7 @@ describe.each(NAMES)("the name %s", (name) => {
     await world.put(eventOf(OWN, "CommandRequested", updatePolicy(name)));
     await world.untilQuiet();
 
-    expect(world.told(name)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes(name)).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test("is read from an event only if the event has it", async () => {
@@ -81,7 +81,11 @@ describe.each(NAMES)("the name %s", (name) => {
     await world.putFor("react", eventOf(OWN, "InvoicePaid", detail, { id: "with" }));
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandRejected", "CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual([
+      "CommandRejected",
+      "CommandAccepted",
+      "CommandSucceeded",
+    ]);
     expect(world.bus.published()[0]?.data.problems).toMatchObject([{ rule: "not in the event" }]);
   });
 

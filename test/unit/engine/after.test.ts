@@ -72,7 +72,7 @@ test("a command that waits is in no lane, so it delays no other", async () => {
 
   await current.handle(requests.updatePolicy("other"));
 
-  expect(current.told("other").at(-1)).toBe("CommandSucceeded");
+  expect(current.publishedTypes("other").at(-1)).toBe("CommandSucceeded");
 });
 
 test("a command that waits is not rejected for a full lane, and enters when there is room", async () => {
@@ -91,7 +91,7 @@ test("a command that waits is not rejected for a full lane, and enters when ther
   await current.untilQuiet();
 
   expect(outside?.state.status).toBe("waiting");
-  expect(current.told("second").at(-1)).toBe("CommandSucceeded");
+  expect(current.publishedTypes("second").at(-1)).toBe("CommandSucceeded");
 });
 
 describe("a command that waits for another one, which", () => {
@@ -113,7 +113,7 @@ describe("a command that waits for another one, which", () => {
     expect(endOf(current, "third").data.problems).toEqual([
       { path: "after.0", rule: "command second did not succeed: cancelled (dependency)" },
     ]);
-    expect(current.told("third").at(-1)).toBe("CommandCancelled");
+    expect(current.publishedTypes("third").at(-1)).toBe("CommandCancelled");
   });
 
   test("failed, is cancelled at once, while others in its `after` go on", async () => {
@@ -135,7 +135,7 @@ describe("a command that waits for another one, which", () => {
 
     await current.handle(waitingFor("second", "first"));
 
-    expect(current.told("second").at(-1)).toBe("CommandSucceeded");
+    expect(current.publishedTypes("second").at(-1)).toBe("CommandSucceeded");
   });
 
   test("has already failed, is cancelled at once, without entering a lane", async () => {
@@ -144,7 +144,7 @@ describe("a command that waits for another one, which", () => {
 
     await current.handle(waitingFor("second", "first"));
 
-    expect(current.told("second")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(current.publishedTypes("second")).toEqual(["CommandAccepted", "CommandCancelled"]);
     expect(endOf(current, "second").data.attempts).toBe(0);
   });
 
@@ -238,7 +238,7 @@ describe("commands that wait for each other", () => {
 
     await current.handle(waitingFor("c", "a"));
 
-    expect(current.told("c")).toEqual(["CommandAccepted"]);
+    expect(current.publishedTypes("c")).toEqual(["CommandAccepted"]);
   });
 
   test("end as cancelled when both were accepted at the same time", async () => {
@@ -264,7 +264,7 @@ describe("commands that wait for each other", () => {
 
     await current.handle(waitingFor("c100", "c99"));
 
-    expect(current.told("c99")).toEqual(["CommandAccepted"]);
+    expect(current.publishedTypes("c99")).toEqual(["CommandAccepted"]);
     expect(endOf(current, "c100").data).toMatchObject({
       reason: "invalid",
       problems: [{ path: "after", rule: "forms a chain of more than 100 commands" }],

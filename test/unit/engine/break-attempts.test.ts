@@ -23,8 +23,8 @@ test("attempts of a dead process are repeated at once, and nothing else changes"
   expect((await world.ledger.read("command#own/c2"))?.version).toBeGreaterThanOrEqual(
     behind?.version ?? 0,
   );
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
-  expect(world.told("c2").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c2").at(-1)).toBe("CommandSucceeded");
 });
 
 test("a ledger without attempts stays unchanged", async () => {

@@ -34,13 +34,13 @@ describe("a command that an operator stops", () => {
     await world.untilQuiet();
 
     expect(answer).toMatchObject(stopped);
-    expect(world.told("second")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(world.publishedTypes("second")).toEqual(["CommandAccepted", "CommandCancelled"]);
     expect(endOf(world, "second")?.data).toMatchObject({
       reason: "requested",
       attempts: 0,
       problems: [{ path: "", rule: "a person has stopped it" }],
     });
-    expect(world.told("first").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("first").at(-1)).toBe("CommandSucceeded");
   });
 
   test("is erased like any other that has ended, and records when it was cancelled", async () => {
@@ -64,8 +64,8 @@ describe("a command that an operator stops", () => {
     await cancel(world, "first");
     await world.untilQuiet();
 
-    expect(world.told("first").at(-1)).toBe("CommandCancelled");
-    expect(world.told("second").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("first").at(-1)).toBe("CommandCancelled");
+    expect(world.publishedTypes("second").at(-1)).toBe("CommandSucceeded");
     const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
     expect(lane?.value).toMatchObject({ waiting: [] });
     expect(lane?.value).not.toHaveProperty("holder");
@@ -92,7 +92,7 @@ describe("a command that an operator stops", () => {
 
     const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
     expect(lane?.value).not.toHaveProperty("holder");
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
   test("ends the commands that wait for it too", async () => {
@@ -124,7 +124,7 @@ describe("a command that an operator stops", () => {
     await world.untilQuiet();
 
     expect(answer).toMatchObject(stopped);
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
   test("ends with an unknown outcome when an earlier request of it got no reply", async () => {
@@ -215,7 +215,7 @@ describe("a command that an operator cannot stop", () => {
     await handling;
 
     expect(answer).toEqual({ kind: "under-way", waitMs: ATTEMPT_LEASE_MS - 20_000 });
-    expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
   });
 });
 
@@ -275,7 +275,9 @@ describe("an operator who stops a command", () => {
 
       expect(answer?.kind).toBe(isFirst ? "stopped" : "under-way");
       expect(provider.count("PATCH ")).toBe(isFirst ? 0 : 1);
-      expect(world.told("c1").at(-1)).toBe(isFirst ? "CommandCancelled" : "CommandSucceeded");
+      expect(world.publishedTypes("c1").at(-1)).toBe(
+        isFirst ? "CommandCancelled" : "CommandSucceeded",
+      );
     }
   });
 
@@ -293,7 +295,7 @@ describe("an operator who stops a command", () => {
     writing.open();
 
     expect(await cancelling).toMatchObject({ kind: "ended", status: "succeeded" });
-    expect(world.told("c1").filter((type) => type === "CommandCancelled")).toEqual([]);
+    expect(world.publishedTypes("c1").filter((type) => type === "CommandCancelled")).toEqual([]);
   });
 
   test("twice at once or again later, gets the same answer and one event", async () => {

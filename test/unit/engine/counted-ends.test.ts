@@ -68,7 +68,7 @@ test("a deadline that passes before the first send is not counted as one of a ta
   await world.clock.advance(60_000);
   await world.poll(1_000);
 
-  expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
   expect(world.counted).toEqual(["CommandEnded failed", "PollerRan"]);
 });
 
@@ -110,7 +110,7 @@ test("an end that is published only at the second try is counted once", async ()
   await world.handle(updatePolicyWith("c1", {}));
   await world.untilQuiet();
 
-  expect(world.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   expect(atFirst).toEqual(["CommandEnded succeeded"]);
   expect(world.counted.filter((name) => name !== "PollerRan")).toEqual(["CommandEnded succeeded"]);
 });
@@ -150,7 +150,7 @@ test("a command that gets its task's end again is counted once", async () => {
 
   await world.untilQuiet();
 
-  expect(world.told("c1").filter((type) => type === "TaskFinished")).toHaveLength(2);
+  expect(world.publishedTypes("c1").filter((type) => type === "TaskFinished")).toHaveLength(2);
   const counted = world.counted.filter((name) => name !== "PollerRan");
   expect(counted).toEqual(["CommandEnded succeeded", "DueEntryLeft"]);
 });
@@ -165,6 +165,6 @@ test("a command whose tasks end together is counted once", async () => {
 
   await world.poll(1_000);
 
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
   expect(world.counted).toEqual(["CommandEnded succeeded", "PollerRan"]);
 });

@@ -92,7 +92,7 @@ test("many hidden tasks stay hidden when the list contains them", async () => {
 
   await world.pass(6 * 60_000);
 
-  expect(world.told().filter((type) => type === "CommandFailed")).toHaveLength(6);
+  expect(world.publishedTypes().filter((type) => type === "CommandFailed")).toHaveLength(6);
 });
 
 test("two followers of one task and the command that started it each get its end", async () => {
@@ -109,7 +109,7 @@ test("two followers of one task and the command that started it each get its end
   const ends = world.bus.published().filter(({ detailType }) => detailType === "TaskFinished");
   expect(ends.map(({ metadata }) => metadata.commandId).toSorted()).toEqual(["c1", "f1", "f2"]);
   expect(new Set(ends.map(({ id }) => id)).size).toBe(3);
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });
 
 test("followers of one task do not wait for each other", async () => {

@@ -31,7 +31,7 @@ describe.each([
 
     await world.handle(guarded({ ...resource, ...condition }));
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test.each([
@@ -92,7 +92,7 @@ test("a guard is read before each request, not once", async () => {
   await world.untilQuiet();
 
   expect(resumes).toBe(1);
-  expect(world.told()).toEqual(["CommandAccepted", "CommandCancelled"]);
+  expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandCancelled"]);
 });
 
 test("a command that waits in its lane is guarded by the tag of the moment when it holds the lane", async () => {
@@ -110,7 +110,7 @@ test("a command that waits in its lane is guarded by the tag of the moment when 
   await world.send(guarded({ network: NETWORK, key: "gate", equals: "open" }));
   await world.untilQuiet();
 
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });
 
 test("a tag that cannot be read now is read again, and nothing is sent before", async () => {

@@ -33,6 +33,6 @@ test.each([1, 2, 3])(
   async (lost) => {
     const world = await runWith(lost);
 
-    expect(world.told("next")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("next")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   },
 );

@@ -14,7 +14,7 @@ describe.each(LOSSES)("when %s", (loss) => {
     await world.send(requests.updateContainer("c1"));
     await world.untilQuiet();
 
-    expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
     expect(endOf(world).data.lostReplies).toBe(1);
     expect((await records("containers"))[0].description).toBe("c1");
   });
@@ -25,7 +25,7 @@ describe.each(LOSSES)("when %s", (loss) => {
     await world.send(requests.resumeInstance("c1"));
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
     const instances = await records("instances");
     const resumed = instances.find(({ id }) => id === requests.SUSPENDED_INSTANCE);
     expect(resumed.vm_state).toBe("active");
@@ -49,7 +49,7 @@ describe.each(LOSSES)("when %s", (loss) => {
     await world.send(request);
     await world.untilQuiet();
 
-    expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
     expect(endOf(world).data.lostReplies).toBeLessThanOrEqual(1);
   });
 });
@@ -74,7 +74,7 @@ test("an update of a pool is not sent again while a task holds the pool", async 
   await world.untilQuiet();
 
   expect(sent()).toBe(2);
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });
 
 describe("a resumption that is refused after a lost reply", () => {

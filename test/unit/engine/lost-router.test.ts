@@ -84,7 +84,7 @@ describe("a router whose creation got no reply", () => {
     await world.send(request("c1"));
     await world.untilQuiet();
 
-    expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
     const made = (await records("routers")).filter(({ name }) => name === "new_router");
     expect(made).toHaveLength(1);
     expect(world.bus.published().at(-1)?.data).toMatchObject({
@@ -103,7 +103,7 @@ describe("a router whose creation got no reply", () => {
 
     const made = (await records("routers")).filter(({ name }) => name === "new_router");
     expect(made).toHaveLength(1);
-    expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
   });
 
   test("is adopted when exactly one task created it", async () => {

@@ -104,6 +104,6 @@ describe("a pause that the provider asks for", () => {
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
   });
 });

@@ -48,7 +48,7 @@ test.each([
   await world.send(message);
   await world.untilQuiet();
 
-  expect(world.told()).toEqual([]);
+  expect(world.publishedTypes()).toEqual([]);
   expect(world.log.lines.map(({ level }) => level)).toEqual(["warn"]);
 });
 

@@ -172,7 +172,7 @@ test("a command that finds its lane full after it was accepted enters when there
   await lanes.update(world.ledger, lane, (full) => ({ ...full, waiting: [], checkAt }));
   await world.untilQuiet();
 
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });
 
 test("a message that comes again before the poller's check treats a dead attempt as uncertain", async () => {

@@ -146,7 +146,7 @@ describe("a rejected request", () => {
       operation: "update-policy",
       problems: [{ path: "metadata.commandId", rule: "required" }],
     });
-    expect(current.told()).toEqual([]);
+    expect(current.publishedTypes()).toEqual([]);
   });
 
   test("with more problems than a record has room for keeps the first, and their number", async () => {

@@ -22,7 +22,7 @@ describe("a request that comes again", () => {
     await world.send(createText(SPELLINGS[0]!, '"params":{},"query":{},"account":"local",'));
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test("stores bytes as a decimal string up to the largest that 64 bits hold", async () => {
@@ -48,7 +48,7 @@ describe("a request that comes again", () => {
     await world.untilQuiet();
 
     expect(await world.command("c1")).toEqual(before);
-    expect(world.told().filter((type) => type === "CommandRejected")).toEqual([]);
+    expect(world.publishedTypes().filter((type) => type === "CommandRejected")).toEqual([]);
   });
 
   test("under the id of another command is rejected without naming that command's id", async () => {
@@ -74,7 +74,7 @@ describe("a request that comes again", () => {
     await world.send(requests.updateContainer("c1", {}, { deadline }));
     await world.untilQuiet();
 
-    expect(world.told()).toContain("CommandRejected");
+    expect(world.publishedTypes()).toContain("CommandRejected");
   });
 
   const network = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };

@@ -57,7 +57,7 @@ describe.each(Object.entries(ECHOES))("secrets that the provider echoes %s", (_n
     await world.send(request());
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
     await expectNoLeak(world);
   });
 
@@ -95,7 +95,7 @@ describe.each(Object.entries(ECHOES))("secrets that the provider echoes %s", (_n
     await world.send(request());
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual([
+    expect(world.publishedTypes("c1")).toEqual([
       "CommandAccepted",
       "TaskFailed",
       "TaskFailed",
@@ -118,7 +118,7 @@ describe.each(Object.entries(ECHOES))("secrets that the provider echoes %s", (_n
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed", "TaskFailed"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed", "TaskFailed"]);
     await expectNoLeak(world);
   });
 });
@@ -151,7 +151,7 @@ test("a request that breaks the contract is reported without its values", async 
   await world.send(updateContainer("c2", { envs: { A: [TOKEN] }, timeout: 999 }));
   await world.untilQuiet();
 
-  expect(world.told()).toEqual(["CommandRejected", "CommandRejected"]);
+  expect(world.publishedTypes()).toEqual(["CommandRejected", "CommandRejected"]);
   await expectNoLeak(world);
 });
 

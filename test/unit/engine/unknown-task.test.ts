@@ -69,7 +69,7 @@ test("a follow-task can be cancelled while its task is followed, and is not chec
   await world.pass(10 * MINUTE_MS);
 
   expect(answer).toMatchObject({ kind: "stopped", status: "cancelled", unfollowed: [TASK] });
-  expect(world.told("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  expect(world.publishedTypes("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   expect(world.bus.published().at(-1)?.data).toMatchObject({
     reason: "requested",
     taskIds: [TASK],
@@ -93,7 +93,7 @@ test("a task that ends while its follow-task is cancelled is not published for i
   await polling;
   await world.untilQuiet();
 
-  expect(world.told("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  expect(world.publishedTypes("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
 });
 
 test("a follow-task that is cancelled while its task is recorded leaves no open task", async () => {
@@ -110,7 +110,7 @@ test("a follow-task that is cancelled while its task is recorded leaves no open 
   await handled;
   await world.untilQuiet();
 
-  expect(world.told("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  expect(world.publishedTypes("f1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   expect(await world.dueEntries()).toEqual([]);
 });
 

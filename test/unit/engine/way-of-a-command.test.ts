@@ -23,7 +23,7 @@ test("a command with tasks is accepted, followed and published", async () => {
   await world.send(updateContainer("c1"));
   await world.untilQuiet();
 
-  expect(world.told()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+  expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
   expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded", settled: true });
   expect(world.errors).toEqual([]);
 });
@@ -59,7 +59,7 @@ test("the lane passes to the next command at once, without the poller", async ()
   await first;
   await world.deliver();
 
-  expect(world.told("c2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(world.publishedTypes("c2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
 });
 
 test("commands on different resources do not wait for each other", async () => {
@@ -71,7 +71,7 @@ test("commands on different resources do not wait for each other", async () => {
 
   await world.handle(updatePolicy("c2"));
 
-  expect(world.told("c2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(world.publishedTypes("c2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   sending.open();
   await first;
 });
@@ -95,7 +95,7 @@ describe("the provider's answer", () => {
 
     await world.handle(updatePolicy("c1"));
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(world.bus.published().at(-1)?.data).not.toHaveProperty("result");
   });
 
@@ -105,7 +105,7 @@ describe("the provider's answer", () => {
 
     await world.handle(updatePolicy("c1"));
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test("that refuses with a hundred long texts fits an event", async () => {
@@ -116,7 +116,7 @@ describe("the provider's answer", () => {
 
     await world.handle(updatePolicy("c1"));
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandFailed"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandFailed"]);
     expect(world.bus.published().at(-1)?.data.problems.length).toBeGreaterThan(10);
   });
 });
@@ -143,7 +143,7 @@ test("a refused API key does not fail the command", async () => {
   const world = await createWorld({ provider: () => provider });
   await world.send(updatePolicy("c1"));
   await world.pass(120_000);
-  expect(world.told()).toEqual(["CommandAccepted"]);
+  expect(world.publishedTypes()).toEqual(["CommandAccepted"]);
 
   isValid = true;
   await world.untilQuiet();

@@ -49,8 +49,8 @@ describe("intake, called with messages of its queue", () => {
     );
 
     expect(answer).toEqual({ batchItemFailures: [] });
-    expect(world.told("c1")).toEqual(["CommandRejected"]);
-    expect(world.told("c2")).toEqual(["CommandRejected"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandRejected"]);
+    expect(world.publishedTypes("c2")).toEqual(["CommandRejected"]);
     expect(world.bound).toEqual([context]);
   });
 
@@ -105,7 +105,7 @@ describe("intake, called with one event by a rule of an earlier version", () => 
 
     const [message] = await world.queue.receive(10, 1_000);
     expect(message).toBeUndefined();
-    expect(world.told("c1")).toEqual(["CommandRejected"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandRejected"]);
     expect(world.bound).toEqual([context]);
   });
 

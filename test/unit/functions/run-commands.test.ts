@@ -29,8 +29,8 @@ describe("run-commands", () => {
     const answer = await runCommands(eventOf(resumeInstance("r1"), updatePolicy("p1")), context);
 
     expect(answer).toEqual(failures());
-    expect(world.told("r1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
-    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("r1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(world.bound).toEqual([context]);
   });
 
@@ -52,7 +52,7 @@ describe("run-commands", () => {
       );
 
     expect(answer).toEqual(failures("m1"));
-    expect(world.told("beside").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("beside").at(-1)).toBe("CommandSucceeded");
   });
 
   it("returns the failed message and the later ones of its lane only", async () => {
@@ -68,9 +68,9 @@ describe("run-commands", () => {
     const answer = await runCommands(event, world.contextOf(30_000));
 
     expect(answer).toEqual(failures("m2", "m4"));
-    expect(world.told("behind")).toEqual([]);
-    expect(world.told("first")).toEqual(["CommandAccepted", "CommandSucceeded"]);
-    expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("behind")).toEqual([]);
+    expect(world.publishedTypes("first")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([
       {
         level: "error",
@@ -131,9 +131,9 @@ describe("run-commands", () => {
     await world.untilQuiet();
 
     expect(answer).toEqual(failures("m1"));
-    expect(world.told("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("beside")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(second).toEqual(failures());
-    expect(world.told("hung")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("hung")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   it("accepts every command of a slow lane, and returns none that it did not start", async () => {
@@ -146,7 +146,7 @@ describe("run-commands", () => {
     const event = eventOf(...ids.map((id) => updatePolicy(id)));
 
     const answer = await world.skyhook().runCommands(event, world.contextOf(30_000));
-    const toldAtFirst = ids.map((id) => world.told(id));
+    const toldAtFirst = ids.map((id) => world.publishedTypes(id));
     await world.deliver();
 
     expect(answer).toEqual(failures());
@@ -173,7 +173,7 @@ describe("run-commands", () => {
 
     expect(answer).toEqual(failures());
     expect(sent).toEqual([]);
-    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect((await world.command("p1"))?.lostReplies).toBe(0);
   });
 
@@ -188,7 +188,7 @@ describe("run-commands", () => {
     await world.untilQuiet();
 
     expect(answer).toEqual(failures());
-    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   it("defers a resuming message as a new message, and runs the command once", async () => {
@@ -198,12 +198,12 @@ describe("run-commands", () => {
     await world.queue.acknowledge(first?.receiptHandle ?? "");
 
     const answer = await world.skyhook().runCommands(eventOf(first?.body), world.contextOf(12_999));
-    const toldAtFirst = world.told("p1");
+    const toldAtFirst = world.publishedTypes("p1");
     await world.deliver();
 
     expect(answer).toEqual(failures());
     expect(toldAtFirst).toEqual(["CommandAccepted"]);
-    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   it("hands over the lane of a deferred command that an operator ended before it entered", async () => {
@@ -221,8 +221,8 @@ describe("run-commands", () => {
     await world.skyhook().runCommands(eventOf(updatePolicy("p1")), world.contextOf(12_999));
     await world.skyhook().runCommands(eventOf(updatePolicy("p2")), world.contextOf(30_000));
 
-    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandCancelled"]);
-    expect(world.told("p2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    expect(world.publishedTypes("p2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   it("starts nothing and returns everything without time to record", async () => {
@@ -244,7 +244,7 @@ describe("run-commands", () => {
     const answer = await runCommands(eventOf("Test message."), world.contextOf(30_000));
 
     expect(answer).toEqual(failures());
-    expect(world.told()).toEqual([]);
+    expect(world.publishedTypes()).toEqual([]);
     expect(world.log.lines).toMatchObject([
       { level: "warn", message: "request rejected without an event: it has no id" },
     ]);
@@ -258,8 +258,8 @@ describe("run-commands", () => {
     const answer = await runCommands(eventOf(invalid, updatePolicy("p1")), world.contextOf(30_000));
 
     expect(answer).toEqual(failures());
-    expect(world.told("bad")).toEqual(["CommandRejected"]);
-    expect(world.told("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("bad")).toEqual(["CommandRejected"]);
+    expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   it("runs two commands of one lane in the order of their messages", async () => {
@@ -290,6 +290,6 @@ describe("run-commands", () => {
         expect(answer).toEqual(failures());
       }),
     );
-    expect(world.told()).toEqual([]);
+    expect(world.publishedTypes()).toEqual([]);
   });
 });

@@ -124,7 +124,7 @@ test("any event of another AWS account ends as a command within its rights, a re
       await (isForReaction ? world.putFor("react", event) : world.put(event));
       await world.deliver();
 
-      const types = new Set(world.told());
+      const types = new Set(world.publishedTypes());
       const isCommand = types.has("CommandAccepted");
       const outcomes = [
         isCommand,
@@ -200,5 +200,5 @@ test.each([
   await world.put(eventOf(TEAM, "TaskFollowRequested", any, { id: "second" }));
   await world.putFor("react", eventOf(TEAM, "Any", any, { id: "third" }));
 
-  expect(new Set(world.told())).toEqual(new Set(["CommandRejected"]));
+  expect(new Set(world.publishedTypes())).toEqual(new Set(["CommandRejected"]));
 });

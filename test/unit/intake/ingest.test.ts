@@ -17,7 +17,7 @@ describe("a CommandRequested on the bus", () => {
     await current.put(requested(updatePolicy("c1")));
     await current.untilQuiet();
 
-    expect(current.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(current.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect((await current.command("c1", TEAM))?.state.status).toBe("succeeded");
     expect(await current.command("c1", OWN)).toBeUndefined();
     for (const { metadata } of current.bus.published()) expect(metadata.sender).toBe(TEAM);
@@ -46,7 +46,7 @@ describe("a CommandRequested on the bus", () => {
     await current.put(requested({ metadata: {}, data }, { id: "old", time: old }));
     await current.untilQuiet();
 
-    expect(current.told(EVENT_ID).at(-1)).toBe("CommandSucceeded");
+    expect(current.publishedTypes(EVENT_ID).at(-1)).toBe("CommandSucceeded");
     expect(
       current.bus.published().find(({ metadata }) => metadata.commandId === "old")?.data,
     ).toMatchObject({ reason: "too-old" });
@@ -70,7 +70,7 @@ describe("a CommandRequested on the bus", () => {
 
     await current.put(requested({ metadata: { commandId: "\ud800" }, data }));
 
-    expect(current.told(EVENT_ID)).toEqual(["CommandRejected"]);
+    expect(current.publishedTypes(EVENT_ID)).toEqual(["CommandRejected"]);
   });
 
   test("that is delivered twice runs once", async () => {
@@ -82,7 +82,7 @@ describe("a CommandRequested on the bus", () => {
     await current.put(requested(updatePolicy("c1")));
     await current.untilQuiet();
 
-    expect(current.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(current.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test("of another sender under the same id is another command", async () => {
@@ -104,7 +104,7 @@ describe("a CommandRequested on the bus", () => {
 
     await current.put(requested(resumeInstance("c1", { params: {} })));
 
-    expect(current.told("c1")).toEqual(["CommandRejected"]);
+    expect(current.publishedTypes("c1")).toEqual(["CommandRejected"]);
     expect(await current.queue.receive(10, 1_000)).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe("a CommandRequested on the bus", () => {
     await current.put(requested(updatePolicy("c1")));
     await current.untilQuiet();
 
-    expect(current.told("c1").at(-1)).toBe("CommandSucceeded");
+    expect(current.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
   });
 
   test("is rejected once if its rejection is published only at the next delivery", async () => {
@@ -182,7 +182,7 @@ describe("an event that is not a request", () => {
     await current.untilQuiet();
 
     expect(current.counted).toEqual([`EventIgnored ${reason}`]);
-    expect(current.told()).toEqual([]);
+    expect(current.publishedTypes()).toEqual([]);
   });
 });
 

@@ -32,7 +32,7 @@ describe("an event with a reaction", () => {
     await current.untilQuiet();
 
     const id = `${EVENT_ID}:resume-when-paid`;
-    expect(current.told(id)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(current.publishedTypes(id)).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(await current.command(id, TEAM)).toMatchObject({
       operation: "resume-instance",
       causationId: EVENT_ID,
@@ -48,7 +48,7 @@ describe("an event with a reaction", () => {
     await current.putFor("resume-when-paid", paid(INSTANCE));
     await current.untilQuiet();
 
-    expect(current.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(current.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test("makes two commands if it matches two rules", async () => {
@@ -69,8 +69,8 @@ describe("an event with a reaction", () => {
       await current.putFor(rule, paid(INSTANCE));
     await current.untilQuiet();
 
-    expect(current.told(`${EVENT_ID}:resume-when-paid`).at(-1)).toBe("CommandSucceeded");
-    expect(current.told(`${EVENT_ID}:pause-policy`).at(-1)).toBe("CommandSucceeded");
+    expect(current.publishedTypes(`${EVENT_ID}:resume-when-paid`).at(-1)).toBe("CommandSucceeded");
+    expect(current.publishedTypes(`${EVENT_ID}:pause-policy`).at(-1)).toBe("CommandSucceeded");
   });
 
   test("that lacks a value is rejected with the missing path", async () => {
@@ -117,6 +117,9 @@ describe("an event with a reaction", () => {
     await current.putFor(ruleNameOf(name), paid(INSTANCE));
     await current.untilQuiet();
 
-    expect(current.told(`${EVENT_ID}:${name}`)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(current.publishedTypes(`${EVENT_ID}:${name}`)).toEqual([
+      "CommandAccepted",
+      "CommandSucceeded",
+    ]);
   });
 });

@@ -30,10 +30,10 @@ const toldOtherwise = (
   field: string,
   subjects: ReadonlySet<string>,
 ): readonly string[] => {
-  const told = bus.seen().filter((event) => event.detailType === detailType);
+  const events = bus.seen().filter((event) => event.detailType === detailType);
   const idsOf = (subject: string): ReadonlySet<string> =>
-    new Set(told.filter(({ data }) => data[field] === subject).map(({ id }) => id));
-  const unknown = told.filter(({ data }) => !subjects.has(data[field]));
+    new Set(events.filter(({ data }) => data[field] === subject).map(({ id }) => id));
+  const unknown = events.filter(({ data }) => !subjects.has(data[field]));
   return [
     ...[...subjects]
       .map((subject) => [subject, idsOf(subject).size] as const)

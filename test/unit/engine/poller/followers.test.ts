@@ -39,7 +39,7 @@ test("a failure for one follower of a task does not hide the end from others", a
   await world.clock.advance(2_000);
   await world.poll(1_000);
 
-  expect(world.told("f2").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("f2").at(-1)).toBe("CommandSucceeded");
   const warnings = world.log.lines.filter(({ level }) => level === "warn");
   expect(warnings.map(({ fields }) => [fields.key, fields.errorMessage])).toEqual([
     ["task#local/t1/own/f1", "cannot be written"],
@@ -80,5 +80,5 @@ test("tasks that are too old for the list are read one by one", async () => {
 
   await world.untilQuiet();
 
-  expect(world.told().filter((type) => type === "CommandSucceeded")).toHaveLength(6);
+  expect(world.publishedTypes().filter((type) => type === "CommandSucceeded")).toHaveLength(6);
 });

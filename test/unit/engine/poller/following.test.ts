@@ -36,7 +36,7 @@ describe("a command with tasks", () => {
 
     await world.untilQuiet();
 
-    expect(world.told().slice(-1)).toEqual(["CommandSucceeded"]);
+    expect(world.publishedTypes().slice(-1)).toEqual(["CommandSucceeded"]);
     expect(world.bus.published().at(-1)?.data).toMatchObject({
       outcome: "done",
       taskIds: ["t1", "t2", "t3"],
@@ -54,7 +54,7 @@ describe("a command with tasks", () => {
     provider.answer("GET /v1/tasks/t2", answers(FINISHED));
     await world.untilQuiet();
 
-    expect(world.told("c1").at(-1)).toBe("CommandFailed");
+    expect(world.publishedTypes("c1").at(-1)).toBe("CommandFailed");
     expect(world.bus.published().at(-1)?.data).toMatchObject({
       reason: "task-failed",
       problems: [{ path: "tasks.t3", rule: "the task ended in state ERROR without an error text" }],
@@ -64,7 +64,7 @@ describe("a command with tasks", () => {
   test("is done at once when there are none", async () => {
     const { world } = await follow({});
 
-    expect(world.told()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(world.bus.published().at(-1)?.data).toMatchObject({ outcome: "no-op", taskIds: [] });
   });
 
@@ -78,7 +78,7 @@ describe("a command with tasks", () => {
     await world.send(updateContainer("c1"));
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
   });
 });
 
@@ -88,7 +88,7 @@ describe("a task", () => {
 
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
     expect(world.bus.published().at(-1)?.data.problems).toEqual([
       { path: "tasks.t1", rule: "half of it" },
     ]);
@@ -100,7 +100,7 @@ describe("a task", () => {
 
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
     expect(world.bus.published().at(-1)?.data).toMatchObject({
       reason: "task-failed",
       problems: [{ path: "tasks.t1", rule: "half of it" }],
@@ -125,7 +125,7 @@ describe("a task", () => {
 
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
     const failed = world.bus.published().find(({ detailType }) => detailType === "TaskFailed");
     expect(failed?.data.reason).toBe("task-unknown");
     expect(failed?.data.durationMs).toBeGreaterThanOrEqual(302_000);
@@ -192,7 +192,7 @@ describe("a task", () => {
     provider.answer("GET /v1/tasks/t1", answers(FINISHED));
     await world.untilQuiet();
 
-    expect(world.told()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
   });
 });
 
@@ -207,8 +207,12 @@ describe("at the deadline of a command", () => {
 
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "TaskFinished", "CommandFailed"]);
-    expect(world.told("c2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("c1")).toEqual([
+      "CommandAccepted",
+      "TaskFinished",
+      "CommandFailed",
+    ]);
+    expect(world.publishedTypes("c2")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     const failed = world.bus.published().find(({ detailType }) => detailType === "CommandFailed");
     expect(failed?.data).toMatchObject({
       reason: "deadline",
@@ -227,13 +231,13 @@ describe("at the deadline of a command", () => {
     await world.deliver();
     await world.clock.advance(600_000);
     await world.poll();
-    expect(world.told("c2")).toEqual(["CommandAccepted", "CommandFailed"]);
+    expect(world.publishedTypes("c2")).toEqual(["CommandAccepted", "CommandFailed"]);
     provider.answer("GET /v1/tasks/t1", answers(FINISHED));
     provider.answer("PATCH ", () => json(200, { tasks: [] }));
 
     await world.untilQuiet();
 
-    expect(world.told("c3")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    expect(world.publishedTypes("c3")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
   test("a task of a removed account is abandoned too", async () => {
@@ -246,7 +250,7 @@ describe("at the deadline of a command", () => {
     delete accounts.local;
     await world.untilQuiet();
 
-    expect(world.told("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
   });
 });
 
@@ -263,6 +267,6 @@ test("a clock that goes backwards produces no event that breaks the catalogue", 
   const { deps } = world.newInvocation();
   await reportTaskEnd(deps, "own/c1", "t1", { kind: "finished" });
 
-  expect(world.told().at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes().at(-1)).toBe("CommandSucceeded");
   expect(world.bus.published().at(-1)?.data.durationMs).toBe(0);
 });

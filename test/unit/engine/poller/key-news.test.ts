@@ -13,7 +13,7 @@ test("the poller publishes the events that a process left in the outbox of an ac
 
   await world.poll();
 
-  expect(world.told()).toEqual(["AccountKeyRefused"]);
+  expect(world.publishedTypes()).toEqual(["AccountKeyRefused"]);
   expect(await world.dueEntries()).toEqual([]);
 });
 
@@ -27,6 +27,6 @@ test("an unpublished refusal of the AI task list is published by the poller", as
 
   await world.poll();
 
-  expect(world.told()).toEqual(["AiTaskListRefused"]);
+  expect(world.publishedTypes()).toEqual(["AiTaskListRefused"]);
   expect(await world.dueEntries()).toEqual([]);
 });

@@ -85,8 +85,8 @@ describe("from five tasks on", () => {
 
     await world.poll();
 
-    expect(world.told("c3").at(-1)).toBe("CommandSucceeded");
-    expect(world.told("c4").at(-1)).toBe("CommandFailed");
+    expect(world.publishedTypes("c3").at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes("c4").at(-1)).toBe("CommandFailed");
     expect((await world.command("c5"))?.state.status).toBe("following");
     const read = provider.requests.filter(({ target }) => target.startsWith(READ));
     expect(new Set(read.map(({ target }) => target.slice(READ.length)))).toEqual(
@@ -177,8 +177,10 @@ test("many tasks of one command that end at once end it once", async () => {
 
   await world.untilQuiet();
 
-  expect(world.told().filter((type) => type === "TaskFinished").length).toBeGreaterThanOrEqual(40);
-  expect(new Set(world.told())).toEqual(
+  expect(
+    world.publishedTypes().filter((type) => type === "TaskFinished").length,
+  ).toBeGreaterThanOrEqual(40);
+  expect(new Set(world.publishedTypes())).toEqual(
     new Set(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
   );
 });

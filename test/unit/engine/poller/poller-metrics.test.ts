@@ -157,7 +157,7 @@ test("a completion is counted as left until it can be published", async () => {
 
   expect(whileAway.map((count) => count > 0)).toEqual(Array(12).fill(true));
   expect(Math.max(...lags(world))).toBeGreaterThan(3_000);
-  expect(world.told("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   expect(afterwards).toEqual([0]);
 });
 
@@ -169,7 +169,7 @@ test("nothing is counted as left while commands wait for each other and their ta
 
   await world.pass(12 * FIVE_MINUTES_MS);
 
-  expect(world.told().filter((type) => type === "CommandSucceeded")).toHaveLength(3);
+  expect(world.publishedTypes().filter((type) => type === "CommandSucceeded")).toHaveLength(3);
   expect(world.counted).not.toContain("DueEntryLeft");
   expect(Math.max(...lags(world))).toBeLessThan(60);
 });

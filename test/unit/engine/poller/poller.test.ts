@@ -29,7 +29,7 @@ test("a run waits for entries that become due within its time, and sees an end w
 
   await world.poll();
 
-  expect(world.told().at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes().at(-1)).toBe("CommandSucceeded");
   const { durationMs } = world.bus.published().at(-1)!.data;
   expect(durationMs).toBeGreaterThanOrEqual(10_000);
   expect(durationMs).toBeLessThanOrEqual(13_000);
@@ -87,7 +87,7 @@ describe("the lease of the poller", () => {
 
     await world.poll();
 
-    expect(world.told()).toEqual(["CommandAccepted"]);
+    expect(world.publishedTypes()).toEqual(["CommandAccepted"]);
   });
 
   test("is taken over when its holder has died", async () => {
@@ -95,7 +95,7 @@ describe("the lease of the poller", () => {
 
     await world.poll();
 
-    expect(world.told().at(-1)).toBe("CommandSucceeded");
+    expect(world.publishedTypes().at(-1)).toBe("CommandSucceeded");
   });
 
   test("is held for as long as the run goes on", async () => {
@@ -142,7 +142,7 @@ describe("the lease of the poller", () => {
     await first;
     await world.untilQuiet();
 
-    expect(new Set(world.told("c1"))).toEqual(
+    expect(new Set(world.publishedTypes("c1"))).toEqual(
       new Set(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
     );
     expect(provider.count("PATCH ")).toBe(2);
@@ -161,7 +161,7 @@ test("an event that the bus did not take is published again, and only that one",
 
   await world.untilQuiet();
 
-  expect(world.told()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+  expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
   expect((await world.command("c1"))?.state).toMatchObject({ settled: true });
 });
 
@@ -173,12 +173,12 @@ test("of two events of one command only the one that the bus refused is publishe
   world.bus.refuse(({ detailType }) => detailType === "CommandFailed");
   await world.clock.advance(60_000);
   await world.poll();
-  expect(world.told()).toEqual(["CommandAccepted"]);
+  expect(world.publishedTypes()).toEqual(["CommandAccepted"]);
 
   world.bus.refuse(() => false);
   await world.untilQuiet();
 
-  expect(world.told()).toEqual(["CommandAccepted", "CommandFailed"]);
+  expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandFailed"]);
 });
 
 test("an account with tasks that cannot be checked does not stop the others", async () => {
@@ -198,8 +198,8 @@ test("an account with tasks that cannot be checked does not stop the others", as
   await world.clock.advance(2_000);
   await world.poll();
 
-  expect(world.told("c2").at(-1)).toBe("CommandSucceeded");
-  expect(world.told("c1")).toEqual(["CommandAccepted"]);
+  expect(world.publishedTypes("c2").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted"]);
   expect(world.errors).toEqual([]);
 });
 
@@ -210,8 +210,8 @@ test("a stopped run releases its lease and leaves the rest to the next run", asy
   const endsAt = world.clock.now() + 50_000;
 
   await pollDue(world.newInvocation().deps, { endsAt, signal: AbortSignal.abort() });
-  expect(world.told("c1")).toEqual(["CommandAccepted"]);
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted"]);
   await world.poll();
 
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });

@@ -105,7 +105,7 @@ test("tasks that were skipped after a broken connection are read soon", async ()
 
   await world.poll(5_000);
 
-  expect(world.told().filter((type) => type === "CommandSucceeded")).toHaveLength(29);
+  expect(world.publishedTypes().filter((type) => type === "CommandSucceeded")).toHaveLength(29);
 });
 
 test("tasks without an answer do not hide another task of the account for ever", async () => {
@@ -114,7 +114,7 @@ test("tasks without an answer do not hide another task of the account for ever",
 
   await world.pass(180_000);
 
-  expect(world.told("c1").at(-1)).toBe("CommandSucceeded");
+  expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });
 
 test("a read that never ends is given up, and the account's other tasks are checked", async () => {

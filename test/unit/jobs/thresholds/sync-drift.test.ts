@@ -22,7 +22,11 @@ test("a change at the provider is published as drift, then undone", async () => 
     "reaching_used_space - films 900",
     "reaching_used_space - photos 500",
   ]);
-  expect(world.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
+  expect(world.publishedTypes()).toEqual([
+    "ThresholdsSynced",
+    "ThresholdsDrifted",
+    "ThresholdsSynced",
+  ]);
   const [drifted] = world.publishedOf("ThresholdsDrifted");
   expect(drifted?.data).toMatchObject({
     cause: "schedule",
@@ -73,7 +77,7 @@ test("the first sync finds no drift", async () => {
 
   await world.sync(SCHEDULE);
 
-  expect(world.told()).toEqual(["ThresholdsSynced"]);
+  expect(world.publishedTypes()).toEqual(["ThresholdsSynced"]);
 });
 
 test("drift found after the same config was written again is published too", async () => {
@@ -84,7 +88,11 @@ test("drift found after the same config was written again is published too", asy
 
   await world.sync({ kind: "object-created", sequencer: "02" });
 
-  expect(world.told()).toEqual(["ThresholdsSynced", "ThresholdsDrifted", "ThresholdsSynced"]);
+  expect(world.publishedTypes()).toEqual([
+    "ThresholdsSynced",
+    "ThresholdsDrifted",
+    "ThresholdsSynced",
+  ]);
   expect(world.publishedOf("ThresholdsDrifted")[0]?.data).toMatchObject({
     cause: "object-created",
     counts: { missing: 1, different: 0, unwanted: 0 },
@@ -126,7 +134,7 @@ test("an event about an older version of the config, or a redelivered one, is ig
   await world.sync({ sequencer: "0055aed6dcd90281e5" });
 
   expect(world.methods()).toEqual([]);
-  expect(world.told()).toEqual(["ThresholdsSynced"]);
+  expect(world.publishedTypes()).toEqual(["ThresholdsSynced"]);
 });
 
 test("an event about a newer version syncs the newest config, and a longer sequencer is later", async () => {
@@ -154,7 +162,7 @@ test("drift is published before its first change", async () => {
   await world.sync();
   await world.atProvider("DELETE", { name: "reaching_used_space", bucket_name: "films" });
   const publishedThen: string[] = [];
-  world.meanwhile(async () => publishedThen.push(...world.told()));
+  world.meanwhile(async () => publishedThen.push(...world.publishedTypes()));
 
   await world.sync(SCHEDULE);
 

@@ -9,7 +9,7 @@ const rejectedBy = async (config: string | undefined) => {
   await world.sync();
   expect(world.requests).toEqual([]);
   expect(await world.remembered()).toBeUndefined();
-  expect(world.told()).toEqual(["ThresholdsRejected"]);
+  expect(world.publishedTypes()).toEqual(["ThresholdsRejected"]);
   return world.publishedOf("ThresholdsRejected")[0]?.data;
 };
 
