@@ -10,7 +10,7 @@ import { readAccountsFile } from "../provider/accounts-file.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { fileProblemText } from "./render.ts";
 
-/** Options that say which files are read, as commander reads them. */
+/** Options that name the files, as commander reads them. */
 export interface FileFlags {
   readonly accounts?: string;
   readonly eventSource?: string;
@@ -18,42 +18,43 @@ export interface FileFlags {
 
 export interface ReactionFiles {
   readonly reactions: readonly Reaction[];
-  /** Absent when there is no accounts file. */
+  /** Undefined without an accounts file. */
   readonly accounts: AccountsConfig | undefined;
 }
 
+/** The default of `reactions` commands. */
 const REACTIONS_FILE = "reactions.yaml";
 const ACCOUNTS_FILE = "accounts.yaml";
 const EVENT_SOURCE = "skyhook";
 
 const codeSchema = z.object({ code: z.string() });
 
-/** Undefined when there is no such file. @throws ExitError when it cannot be read */
+/** The text of a file; undefined if it does not exist. @throws ExitError when it cannot be read */
 export const readText = (file: string): string | undefined => {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
     const code = codeSchema.safeParse(error).data?.code;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new ExitError(EXIT.refused, `${file}: it cannot be read (${code})`);
+    throw new ExitError(EXIT.refused, `${file}: cannot be read (${code})`);
   }
 };
 
-/** The text of a named file. @throws ExitError when there is none, or it cannot be read */
+/** The text of a file that must exist. @throws ExitError when it does not, or cannot be read */
 export const readNamed = (file: string): string => present(file, readText(file));
 
 const present = (file: string, text: string | undefined): string => {
   if (text !== undefined) return text;
-  throw new ExitError(EXIT.refused, `${file}: there is no such file`);
+  throw new ExitError(EXIT.refused, `${file}: no such file`);
 };
 
-/** @throws ExitError naming every mistake in the file with its line */
+/** The value of a valid config. @throws ExitError listing every mistake with its line */
 export const validConfig = <T>(file: string, read: ConfigReading<T>): T => {
   if (read.kind === "valid") return read.value;
   throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
 };
 
-/** @throws ExitError when there is no such file, or naming every mistake in it with its line */
+/** @throws ExitError when the file does not exist, or listing every mistake with its line */
 export const readAccounts = (file: string): AccountsConfig =>
   validConfig(file, readAccountsFile(readNamed(file)));
 
@@ -61,15 +62,15 @@ export const readAccounts = (file: string): AccountsConfig =>
 const readReactionsIn = (file: string, context: ReactionContext): readonly Reaction[] =>
   validConfig(file, readReactions(readNamed(file), context));
 
-/** Only an accounts file that was named must be there. */
+/** The accounts file. It may be missing only if no option names it. */
 const accountsBeside = (given: string | undefined): AccountsConfig | undefined =>
   given === undefined && readText(ACCOUNTS_FILE) === undefined
     ? undefined
     : readAccounts(given ?? ACCOUNTS_FILE);
 
 /**
- * Reads a reactions file against the accounts file.
- * @throws ExitError naming every mistake in the first wrong file with its line
+ * Reads a reactions file and checks it against the accounts file.
+ * @throws ExitError listing every mistake of the first wrong file with its line
  */
 export const readReactionFiles = (file = REACTIONS_FILE, flags: FileFlags = {}): ReactionFiles => {
   const accounts = accountsBeside(flags.accounts);
@@ -84,18 +85,18 @@ const parseJson = (file: string, text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ExitError(EXIT.refused, `${file}: not readable as JSON`);
+    throw new ExitError(EXIT.refused, `${file}: not valid JSON`);
   }
 };
 
 /**
- * Reads an event as a function gets it.
+ * Reads the event in a file.
  * @param file `-` for standard input
- * @throws ExitError when there is none, or it is no JSON object
+ * @throws ExitError when the file cannot be read, or has no JSON object
  */
 export const readEvent = (file: string): JsonObject => {
   const name = file === "-" ? "standard input" : file;
   const event = parseJson(name, present(name, readText(file)));
   if (isObject(event)) return event;
-  throw new ExitError(EXIT.refused, `${name}: must be one event, a JSON object`);
+  throw new ExitError(EXIT.refused, `${name}: must be a JSON object with one event`);
 };

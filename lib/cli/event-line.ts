@@ -10,13 +10,13 @@ const COLUMNS = 36;
 const line = (event: BusEvent, way: string, text: string): string =>
   [pc.dim(event.time.slice(11, 19).padEnd(12)), way.padEnd(COLUMNS), visibleText(text)].join("  ");
 
-/** An event of another AWS account on the bus. */
+/** A line for an event that another AWS account put on the bus. */
 export const incomingLine = (event: BusEvent): string =>
   line(event, `from ${event.account}`, `${event["detail-type"]} (${event.source})`);
 
 const metadataSchema = z.object({ metadata: z.object({ commandId: z.string().optional() }) });
 
-/** An event of ours that has gone to another AWS account's bus. */
+/** A line for an event that Skyhook has forwarded to another AWS account's bus. */
 export const forwardedLine = (awsAccount: string, event: BusEvent): string => {
   const { commandId = "" } = metadataSchema.safeParse(event.detail).data?.metadata ?? {};
   return line(event, `to the bus of ${awsAccount}`, `${event["detail-type"]} ${commandId}`);
@@ -50,27 +50,27 @@ const detailSchema = z.object({
 
 type Data = z.output<typeof detailSchema>["data"];
 
-/** So that a line with a short command id fits 120 columns. */
+/** Widths with which a line with a short command id fits 120 columns. */
 const LANE_COLUMNS = 36;
 const COMMAND_COLUMNS = 26;
 
 const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})\b/g;
 
-/** Ids of our own begin with the time, so those of one minute differ in their ends only. */
+/** Shortens UUIDs. Generated ids begin with the time, so ids of one minute differ only at the end. */
 const shortened = (text: string): string => text.replace(UUID, "$1…$2");
 
-/** The end is kept: resources differ there. */
+/** Cuts the beginning, because names of resources differ at the end. */
 const clipped = (text: string): string =>
   text.length > LANE_COLUMNS ? `…${text.slice(1 - LANE_COLUMNS)}` : text;
 
-/** The account is named where it is not the one that local runs have by themselves. */
+/** The lane, with its account unless that is the default account of local runs. */
 const laneText = (lane: string): string => {
   const [account, resource = "", ...parts] = lane.split("/").map(decodeURIComponent);
   const text = [resource, parts.filter(Boolean).map(shortened).join("/")].join(" ");
   return clipped(visibleText(account === DEFAULT_ACCOUNT ? text : `${account}: ${text}`));
 };
 
-/** Who asked for what has no lane; our own AWS account needs no name. */
+/** The sender of an event without a lane; `-` for Skyhook's own AWS account. */
 const askerText = ({ account }: BusEvent, { sender }: { readonly sender?: string | undefined }) =>
   sender === undefined || sender === account ? "-" : visibleText(`AWS account ${sender}`);
 
@@ -85,25 +85,25 @@ const createdText = ({ createdResources = {} }: Data): string =>
   );
 
 const failureText = (data: Data): string => {
-  // The lines of the tasks have said why.
-  const isToldAlready = data.reason === "task-failed" || data.reason === "task-unknown";
-  return visibleText(`failed (${data.reason}) ${isToldAlready ? "" : problemText(data)}`.trimEnd());
+  // The lines of the tasks have the problems.
+  const isReported = data.reason === "task-failed" || data.reason === "task-unknown";
+  return visibleText(`failed (${data.reason}) ${isReported ? "" : problemText(data)}`.trimEnd());
 };
 
 const SUCCESS = new Map([
-  ["no-op", "succeeded, there was nothing to do"],
-  ["dry-run", "dry run: it would be sent"],
+  ["no-op", "succeeded, nothing to change"],
+  ["dry-run", "dry run succeeded, nothing sent"],
 ]);
 
 const lostText = ({ lostReplies = 0 }: Data): string =>
   lostReplies > 0
-    ? "; a reply was lost, so an earlier request or another client may have done it"
+    ? "; a reply was lost: an earlier request or another client may have caused it"
     : "";
 
-/** What a guard has seen. */
+/** The tag that a guard found. */
 const tagText = ({ tag }: Data): string => {
   if (tag === undefined) return "";
-  return tag === null ? ", but there is none" : `, but is ${JSON.stringify(tag.value)}`;
+  return tag === null ? ", but there is no such tag" : `, but is ${JSON.stringify(tag.value)}`;
 };
 
 const resolvedText = ({ applied, note }: Data): string =>
@@ -149,12 +149,12 @@ const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
   ].join("  ");
 
 /**
- * One line an event: time, lane, command, what happened, how long it took; of a scheduled job instead
- * of lane and command its name and what it is about.
+ * A line for a published event: time, lane, command, result, duration. An event of a scheduled job has the name of
+ * the job and its subject instead of lane and command.
  */
 export const eventLine = (event: BusEvent): string => {
   const detail = detailSchema.safeParse(event.detail);
-  // A person may have put one that is none of ours.
+  // The user may have put an event of another format.
   if (!detail.success) return incomingLine(event);
   const { metadata, data } = detail.data;
   const time = visibleText(metadata.time.slice(11, 23));
@@ -168,7 +168,7 @@ export const eventLine = (event: BusEvent): string => {
     (data.lane === undefined ? askerText(event, metadata) : laneText(data.lane)).padEnd(
       LANE_COLUMNS,
     ),
-    // Never cut: it is what `skyhook status` asks for.
+    // Never cut, because `skyhook status` needs the whole id.
     pc.bold(command.padEnd(COMMAND_COLUMNS)),
     happened(event["detail-type"], data) + took,
   ].join("  ");

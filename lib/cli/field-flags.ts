@@ -5,12 +5,12 @@ import type { Operation } from "../contract/operation.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { type FieldPlace, fieldsOf, type OperationField } from "./operation-fields.ts";
 
-/** A field that a flag can fill, and the name of the flag. */
+/** A field with the name of its option. */
 export interface FieldFlag extends OperationField {
   readonly flag: string;
 }
 
-/** Top-level fields get a flag each; nested ones are given as JSON. */
+/** The options of an operation: one for each top-level field; nested fields are given as JSON. */
 export const flagsOf = (operation: Operation): readonly FieldFlag[] =>
   fieldsOf(operation)
     .filter(({ name }) => !/[.[]/.test(name))
@@ -32,10 +32,7 @@ export const readJson = (source: string, option: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ExitError(
-      EXIT.refused,
-      `${option}: not readable as JSON, such as '["a"]' or '{"a":1}'`,
-    );
+    throw new ExitError(EXIT.refused, `${option}: not valid JSON, such as '["a"]' or '{"a":1}'`);
   }
 };
 
@@ -68,14 +65,14 @@ const jsonOrText = (text: string): unknown => {
   }
 };
 
-/** Text where the field takes it as it stands, else what it says as JSON: numbers, lists, objects. */
+/** The text itself if the field accepts it, else its value as JSON: numbers, lists, objects. */
 const flagValue = (operation: Operation, field: FieldFlag, text: string): unknown => {
   if (field.type === "json") return readJson(text, `--${field.flag}`);
   return z.safeEncode(fieldSchema(operation, field), text).success ? text : jsonOrText(text);
 };
 
 export interface CommandInput {
-  /** Whole data of the request, or its body, as JSON or `@file`. */
+  /** The whole data of the request, as JSON or `@file`; `body`: its body only. */
   readonly data?: string | undefined;
   readonly body?: string | undefined;
   readonly flags: ReadonlyMap<FieldFlag, string>;
@@ -83,7 +80,7 @@ export interface CommandInput {
 
 const takesBody = (operation: Operation): boolean => operation.body instanceof z.ZodObject;
 
-/** A request as it was typed; nothing of it is checked, and `--data` may have put more into it. */
+/** A request as the user typed it: unchecked, possibly with unknown fields from `--data`. */
 export interface RequestData {
   readonly [name: string]: unknown;
   readonly operation: string;
@@ -92,7 +89,7 @@ export interface RequestData {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Puts a request together; a flag wins over `--body`, and that over `--data`. */
+/** Builds a request; an option overrides `--body`, and `--body` overrides `--data`. */
 export const requestData = (operation: Operation, input: CommandInput): RequestData => {
   const data = readObject(input.data, "--data");
   const places: Record<FieldPlace, Record<string, unknown>> = {
@@ -109,9 +106,9 @@ export const requestData = (operation: Operation, input: CommandInput): RequestD
 };
 
 const GROUPS: Readonly<Record<FieldPlace, string>> = {
-  params: "Which one:",
-  query: "Query:",
-  body: "Fields of the body:",
+  params: "Path parameters:",
+  query: "Query parameters:",
+  body: "Body fields:",
 };
 
 const fieldOption = (field: FieldFlag): Option =>
@@ -125,23 +122,23 @@ const hintOf = (operation: Operation, fields: readonly FieldFlag[]): string => {
   const hasSecrets = operation.kind === "mutation" && (operation.secrets ?? []).length > 0;
   return [
     "",
-    ...(hasJson ? ["A <json> value may also be @file or @-."] : []),
-    ...(hasSecrets ? ["Secrets are best given that way: a command line is seen by others."] : []),
-    `All fields, nested ones too: npx skyhook operations ${operation.id}`,
+    ...(hasJson ? ["A <json> value can also be @FILE, or @- for standard input."] : []),
+    ...(hasSecrets ? ["Give secrets that way: other users of the machine see command lines."] : []),
+    `Nested fields: npx skyhook operations ${operation.id}`,
   ].join("\n");
 };
 
 const addWholeOptions = (command: Command, operation: Operation): void => {
-  command.optionsGroup("Several fields at once:");
+  command.optionsGroup("Several fields:");
   if (takesBody(operation)) {
-    command.option("--body <json>", "body as JSON, or from a file: @file, @- for standard input");
+    command.option("--body <json>", "body as JSON");
   }
-  command.option("--data <json>", "params, query and body in one object, as JSON, @file or @-");
+  command.option("--data <json>", "object with params, query and body as JSON");
 };
 
 /**
- * Adds a flag for every top-level field of the operation, and the options that give several at once.
- * @returns what was given, to be called when the command line is parsed
+ * Adds an option for every top-level field of the operation, and the options for several fields.
+ * @returns a function for the typed values; call it after the command line is parsed
  */
 export const addFieldOptions = (command: Command, operation: Operation): (() => CommandInput) => {
   const flags = flagsOf(operation);

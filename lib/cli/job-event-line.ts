@@ -11,7 +11,7 @@ type Unit = "per_month" | "per_hour";
 
 const UNIT_TEXT = { per_month: "a month", per_hour: "an hour" } as const;
 
-/** What both have, the month before the hour, as the percentage has it; else what one of them has. */
+/** The unit that both totals have, else the unit of one; per month first, as in the event's percentage. */
 const unitOf = (before: Total, after: Total): Unit | undefined => {
   const units = ["per_month", "per_hour"] as const;
   return (
@@ -23,7 +23,7 @@ const unitOf = (before: Total, after: Total): Unit | undefined => {
 const countText = (count: number): string =>
   count === 1 ? "1 category changed" : `${count} categories changed`;
 
-/** From what to what a total went, each with its currency when they are two. */
+/** `from → to`; with both currencies if they differ. */
 const stepText = (before: Total, after: Total, unit: Unit): string => {
   const from = before[unit] ?? "?";
   const to = after[unit] ?? "?";
@@ -35,7 +35,7 @@ const stepText = (before: Total, after: Total, unit: Unit): string => {
   return `${step} ${UNIT_TEXT[unit]}`;
 };
 
-/** What an event of a changed price says in one line: `48.20 → 51.08 EUR a month (+5.97 %)`. */
+/** A changed price in one line: `48.20 → 51.08 EUR a month (+5.97 %)`. */
 const priceChangeText = (changed: PriceChanged): string => {
   const { before, after, percent, categoryCount } = changed;
   const unit = unitOf(before, after);
@@ -50,7 +50,7 @@ const priceChangeText = (changed: PriceChanged): string => {
   return stepText(before, after, unit ?? "per_month") + share;
 };
 
-/** What the line of a job's event says: what it is about, and what happened. */
+/** The parts of a job event's line: `subject` is the file, price, task or account. */
 export interface JobLine {
   readonly job: string;
   readonly subject: string;
@@ -61,7 +61,7 @@ type DataOf<T extends keyof typeof EVENT_DATA> = z.output<(typeof EVENT_DATA)[T]
 
 const MAX_PROBLEMS_SHOWN = 3;
 
-/** `2 created, 1 left`: what is zero is left out. */
+/** `2 created, 1 left`, without the zeros. */
 const countsText = (counts: Readonly<Record<string, unknown>>, names: readonly string[]): string =>
   names
     .filter((name) => Number(counts[name]) > 0)
@@ -71,8 +71,8 @@ const countsText = (counts: Readonly<Record<string, unknown>>, names: readonly s
 const SYNCED = ["created", "updated", "deleted", "unchanged", "failed", "left"];
 
 const syncedText = ({ counts, outcome }: DataOf<"ThresholdsSynced">): string => {
-  const text = countsText(counts, SYNCED) || "nothing is wanted";
-  return outcome === "complete" ? pc.green(`synced: ${text}`) : pc.red(`not all synced: ${text}`);
+  const text = countsText(counts, SYNCED) || "no thresholds";
+  return outcome === "complete" ? pc.green(`synced: ${text}`) : pc.red(`partly synced: ${text}`);
 };
 
 const rejectedText = ({
@@ -96,7 +96,7 @@ const endedText = ({ status, taskName = "task" }: DataOf<"AiTaskEnded">): string
 
 const line = (job: string, subject: string, text: string): JobLine => ({ job, subject, text });
 
-/** An event of a scheduled job, or of an account, in words; undefined for every other event. */
+/** The line for an event of a scheduled job or of an account; undefined for every other event. */
 export const jobLineOf = (
   detailType: string,
   data: unknown,
@@ -134,29 +134,29 @@ export const jobLineOf = (
     }
     case "AiTaskVanished": {
       const { taskId } = EVENT_DATA.AiTaskVanished.parse(data);
-      return line("ai-task", taskId, pc.yellow("vanished: nobody knows its end"));
+      return line("ai-task", taskId, pc.yellow("vanished: its end is unknown"));
     }
     case "AiTaskListRefused": {
       const { status, since } = EVENT_DATA.AiTaskListRefused.parse(data);
-      const text = `the provider refuses the list of AI tasks (${status}) since ${since}`;
+      const text = `the provider has refused the list of AI tasks (${status}) since ${since}`;
       return line("account", account, pc.red(text));
     }
     case "AiTaskListAccepted": {
-      const text = "the provider shows the list of AI tasks again: they are watched";
+      const text = "the provider lists AI tasks again: Skyhook watches them";
       return line("account", account, pc.green(text));
     }
     case "AccountKeyRefused": {
       const { since } = EVENT_DATA.AccountKeyRefused.parse(data);
-      const text = `the provider refuses the API key since ${since}: commands wait`;
+      const text = `the provider has refused the API key since ${since}: commands wait`;
       return line("account", account, pc.red(text));
     }
     case "AccountKeyAccepted": {
-      const text = "the provider takes the API key again: commands go on";
+      const text = "the provider accepts the API key again: commands continue";
       return line("account", account, pc.green(text));
     }
     case "AccountPaused": {
       const { until } = EVENT_DATA.AccountPaused.parse(data);
-      const text = `the provider asks for a pause until ${until}: commands wait; to go on: npx skyhook lift-pause ${shellWord(account)}`;
+      const text = `the provider requested a pause until ${until}: commands wait; to end it: npx skyhook lift-pause ${shellWord(account)}`;
       return line("account", account, pc.red(text));
     }
     default:

@@ -15,7 +15,7 @@ import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
 import { isElsewhere, readTeamConfig, type TeamReading, watchTeamConfig } from "./team-config.ts";
 import type { Ports } from "./verb.ts";
 
-/** Where each account is; those that name no address are at the run's provider. */
+/** The provider of each account; an account without an address is at the run's provider. */
 const providerLines = (plan: RunPlan, { accounts, provider }: Automation): readonly string[] => {
   const own = `${provider.baseUrl}${plan.run.provider.kind === "embedded" ? " (the embedded service)" : ""}`;
   const [only, ...others] = accounts.accounts;
@@ -29,34 +29,34 @@ const whereItListens = (plan: RunPlan, automation: Automation, url: string): str
     `${pc.bold("Skyhook")} listens at ${url}`,
     ...providerLines(plan, automation),
     plan.run.directory === undefined
-      ? "state: in memory, gone at the end (keep it: --data DIR)"
+      ? "state: in memory, lost at the end (to keep it: --data DIR)"
       : `state: kept in ${plan.run.directory}`,
   ].join("\n");
 
-/** Something everybody has: the embedded service's built-in resources. */
+/** A resource of the embedded service's built-in state. */
 const POLICY = "--project-id 1234567 --region-id 76 --policy-id 1";
 
 const howToRead = ({ baseUrl, builtInKey }: Provider): readonly string[] => [
-  "Look at what it changed:",
+  "Read the result from the provider:",
   pc.cyan(`  export SKYHOOK_BASE_URL=${baseUrl}`),
   ...(builtInKey ? [pc.cyan(`  export SKYHOOK_API_KEY='${builtInKey}'`)] : []),
   pc.cyan(`  npx skyhook read get-policy ${POLICY}`),
 ];
 
 const howToEdit = ({ jobs, teams }: Demo): readonly string[] => [
-  "Edit what the scheduled jobs go by, watch, and ask what they remember:",
+  "Edit a file of the scheduled jobs and watch the events; list the recorded prices:",
   pc.cyan(`  ${jobs.thresholdsFile}`),
   pc.cyan("  npx skyhook prices list"),
   ...(teams
     ? [
-        "Edit who may do what, and which events become commands:",
+        "Edit the rights and the rules that turn events into commands:",
         pc.cyan(`  ${teams.files.accountsFile}`),
         pc.cyan(`  ${teams.files.reactionsFile}`),
       ]
     : []),
 ];
 
-/** How to reach the run: its address is kept for other commands, if that can be done. */
+/** The address of the run; `isKept`: other commands find it in the file of the last run. */
 interface Reachable {
   readonly url: string;
   readonly isKept: boolean;
@@ -74,7 +74,7 @@ const howToGoOn = (
     : "OPERATION --help";
   return [
     ...(demo ? [""] : []),
-    "Send the next command from another terminal:",
+    "Send a command from another terminal:",
     ...(isKept ? [] : [pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`)]),
     pc.cyan(`  npx skyhook send ${example}`),
     ...(isEmbedded ? howToRead(provider) : []),
@@ -83,7 +83,7 @@ const howToGoOn = (
   ].join("\n");
 };
 
-/** Everything that a run is made of. */
+/** The parts of a run. */
 interface RunPlan {
   readonly run: Pick<
     AutomationOptions,
@@ -91,13 +91,13 @@ interface RunPlan {
   >;
   /** Whether every request goes to the embedded service. */
   readonly isEmbedded: boolean;
-  /** Absent where there is none. */
+  /** Undefined for a run without a demo. */
   readonly demo: Demo | undefined;
-  /** What the run begins with; its files are re-read when they change. */
+  /** The first version of the accounts and reactions files, which the run re-reads when they change. */
   readonly teams: TeamReading;
 }
 
-/** What is run: with a demo its own configs, on a state in which something happens. */
+/** Plans the run. A demo brings its own configs, and a state in which prices and tasks change. */
 const planRun = async (
   settings: StartSettings,
   flags: StartFlags,
@@ -109,9 +109,9 @@ const planRun = async (
     const run = { ...settings, ...named.config };
     return { run, isEmbedded: false, demo: undefined, teams: named };
   }
-  // A real provider is asked for nothing without a flag.
+  // A real provider gets no request without an option; here the provider is the embedded service.
   const aiTasks = jobs.aiTasks ?? "all";
-  // The demo's resources exist in the embedded service only; real ones are not touched.
+  // The demo's resources exist only in the embedded service.
   const demo = flags.demo ? await planDemo(settings) : undefined;
   if (!demo) {
     const run = { ...settings, ...named.config, jobs: { ...jobs, aiTasks } };
@@ -127,7 +127,7 @@ const planRun = async (
   return { run, isEmbedded: true, demo, teams: reading };
 };
 
-/** Our own events on stdout; for a person also what comes from, and goes to, other AWS accounts. */
+/** Prints published events; without --json also events from and to other AWS accounts. */
 const printEvents = ({ bus, defaultBus, routes }: Automation, isJson: boolean): void => {
   bus.subscribeToOwn(async (event) => printLine(isJson ? jsonLine(event) : eventLine(event)));
   if (isJson) return;
@@ -136,7 +136,7 @@ const printEvents = ({ bus, defaultBus, routes }: Automation, isJson: boolean): 
   routes.subscribeToForwarded(async (id, event) => printLine(forwardedLine(id, event)));
 };
 
-/** Runs until the demo has ended, with `exit`, or until it is stopped. */
+/** Runs until it is stopped, with `--exit` until the end of the demo. */
 const run = async (
   plan: RunPlan,
   flags: StartFlags,
@@ -170,19 +170,19 @@ const run = async (
   }
 };
 
-/** A run is useful even when its address cannot be kept. */
+/** Keeps the run's address. A run without a kept address is still useful, so a failure is only reported. */
 const keepAddress = (url: string): (() => void) | undefined => {
   try {
     return keepRun(url, process.env);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    printNote(`the address of this run could not be kept for other commands: ${reason}`);
+    printNote(`cannot keep the address of this run for other commands: ${reason}`);
     return undefined;
   }
 };
 
 /**
- * Runs service and automation in this process: the demo first, then until it is stopped.
+ * Runs the service and the automation in this process: the demo first, then until a stop signal.
  * @throws DataDirectoryError when the data directory cannot be used
  * @throws Error with code EADDRINUSE when a port is taken
  */

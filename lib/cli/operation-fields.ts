@@ -2,9 +2,9 @@ import * as z from "zod";
 import type { Operation } from "../contract/operation.ts";
 import { ownRulesOf } from "../contract/own-rules.ts";
 
-/** JSON Schema of one part of a request, as far as a person needs it, with the contract's rules. */
+/** JSON Schema of one part of a request: the keywords that the help shows, and the contract's own rules. */
 const nodeSchema = z.looseObject({
-  /** Several when null is one of them. */
+  /** A list if null is permitted. */
   type: z.union([z.string(), z.array(z.string())]).optional(),
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
@@ -38,7 +38,7 @@ const nodeSchema = z.looseObject({
 
 type SchemaNode = z.output<typeof nodeSchema>;
 
-/** The schema of a place with the contract's own rules. */
+/** The JSON Schema of a part of the request, with the contract's own rules. */
 const nodeOf = (schema: z.ZodType): SchemaNode =>
   nodeSchema.parse(
     z.toJSONSchema(schema, {
@@ -52,17 +52,17 @@ const nodeOf = (schema: z.ZodType): SchemaNode =>
   );
 
 export type FieldPlace = "params" | "query" | "body";
-/** How a person writes a value. */
+/** The format of a value on the command line. */
 type FieldType = "text" | "number" | "true|false" | "json";
 
-/** One field of an operation as a person fills it in. */
+/** One field of an operation. */
 export interface OperationField {
   readonly place: FieldPlace;
-  /** Name inside its place; dotted for a field of a nested object, `[]` for an element of a list. */
+  /** Name in its part of the request: dotted inside an object, `[]` for elements of a list. */
   readonly name: string;
   readonly required: boolean;
   readonly type: FieldType;
-  /** What it is and its limits, in words. */
+  /** Its type and limits in words. */
   readonly rule: string;
 }
 
@@ -105,7 +105,7 @@ const plainRule = (node: SchemaNode): string => {
   return word + rangeOf(node.minimum, node.maximum) + (node.minLength === 1 ? ", not empty" : "");
 };
 
-/** What a value has to be: the contract's own words where it has some. */
+/** The type and limits of a value: the contract's own text if it has one. */
 const ruleOf = (node: SchemaNode): string => {
   if (Array.isArray(node.type)) {
     const [type] = node.type.filter((name) => name !== "null");
@@ -132,7 +132,7 @@ const typeOf = (node: SchemaNode): FieldType => {
   return types.includes("integer") || node.format === "uint64" ? "number" : "text";
 };
 
-/** Rules of an object about one of its fields, such as a minimum that must not exceed a maximum. */
+/** Cross-field rules of an object that name one field, such as a minimum that must not exceed a maximum. */
 const crossRules = (node: SchemaNode, key: string): readonly string[] =>
   (node.ownRules ?? []).filter(({ field }) => field === key).map(({ text }) => text);
 
@@ -161,14 +161,14 @@ const discriminatorOf = (variants: readonly SchemaNode[]): string | undefined =>
 const valuesOf = (variants: readonly SchemaNode[], key: string): unknown[] =>
   variants.map(({ properties }) => properties?.[key]?.const);
 
-/** A field of one variant, with what it is in the others. */
+/** A field of one variant, with a note on the variants that have or require it. */
 const amongVariants = (
   field: OperationField,
   key: string,
   variants: readonly SchemaNode[],
 ): OperationField => {
   const having = variants.filter(({ properties = {} }) => Object.hasOwn(properties, key));
-  // Further inside: the field around it says where it belongs.
+  // The enclosing field names the variants of a deeper field.
   if (having.length === 0) return field;
   const requiring = having.filter(({ required }) => required?.includes(key));
   const required = requiring.length === variants.length;
@@ -191,14 +191,14 @@ const amongVariants = (
   return { ...field, required, rule: rules.join("; ") };
 };
 
-/** The fields of all variants, each once; what only some of them have says so. */
+/** The fields of all variants, each once, with a note on fields of single variants. */
 const variantFields = (
   variants: readonly SchemaNode[],
   place: FieldPlace,
   prefix: string,
 ): readonly OperationField[] => {
   const objects = variants.filter(({ properties }) => properties !== undefined);
-  // One object, or a union inside another one, as when it is null or that.
+  // One object, or a union inside another one, such as null or a union.
   if (objects.length < 2) return variants.flatMap((variant) => fieldsIn(variant, place, prefix));
   const fields = new Map<string, OperationField>();
   for (const field of objects.flatMap((variant) => fieldsIn(variant, place, prefix))) {
@@ -208,7 +208,7 @@ const variantFields = (
   return [...fields.values()];
 };
 
-/** The fields of a node and of everything inside it, outer before inner. */
+/** The fields of a node and of its children, outer before inner. */
 const fieldsIn = (
   node: SchemaNode,
   place: FieldPlace,
@@ -221,12 +221,12 @@ const fieldsIn = (
 
 const PLACES = ["params", "query", "body"] as const;
 
-/** Every field of an operation with its limits, as the contract has them. */
+/** Every field of an operation with its limits, from the contract. */
 export const fieldsOf = (operation: Operation): readonly OperationField[] => {
   const secrets = new Set<string>(operation.kind === "mutation" ? operation.secrets : []);
   return PLACES.flatMap((place) => fieldsIn(nodeOf(operation[place]), place, "")).map((field) =>
     secrets.has(`${field.place}.${field.name}`)
-      ? { ...field, rule: `${field.rule}; secret, so never shown` }
+      ? { ...field, rule: `${field.rule}; secret, never shown` }
       : field,
   );
 };

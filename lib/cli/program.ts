@@ -18,12 +18,12 @@ interface Verb {
 const VERBS: readonly Verb[] = [
   {
     usage: "start [options]",
-    summary: "Run Skyhook and a local provider service, with a demo",
+    summary: "Run Skyhook on this machine, with a demo",
     load: async () => (await import("./commands/start.ts")).declareStart,
   },
   {
     usage: "service [options]",
-    summary: "Run the local provider service alone",
+    summary: "Run only the service, a local provider API",
     load: async () => (await import("./commands/service.ts")).declareService,
   },
   {

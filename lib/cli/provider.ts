@@ -15,15 +15,15 @@ import type { Environment } from "./environment.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
 import { problemLines, visibleText } from "./render.ts";
 
-/** A key of the provider as a header can carry it. */
+/** An API key of the provider, in characters that a header can carry. */
 export const apiKeySetting = z
   .string()
   .regex(/^[\x21-\x7e]+$/, { error: "a key without spaces or line breaks" });
 
-/** Where the provider updates pools. */
+/** The path of a pool's update. */
 export const poolPathSetting = z.enum([POOL_PATH, POOL_SUCCESSOR_PATH]).default(POOL_PATH);
 
-/** Where the provider answers for one task. */
+/** The path of a task. */
 export const taskPathSetting = z.enum([TASK_PATH, PUBLISHED_TASK_PATH]).default(TASK_PATH);
 
 /** Options that name a provider, as commander reads them. */
@@ -48,7 +48,7 @@ const settingsSchema = z.object({
 
 /**
  * Reads the provider's address, key and paths; an empty setting counts as missing.
- * @throws SettingsError naming every bad setting, never its value
+ * @throws SettingsError listing every wrong setting, without values
  */
 export const readProviderSettings = (
   flags: ProviderFlags,
@@ -68,11 +68,11 @@ export const readProviderSettings = (
 
 const NO_ANSWER = new Set<ProviderErrorCode>(["connection-failed", "connection-lost", "timed-out"]);
 
-/** The provider may say itself, by a status, that it took too long. */
+/** Whether no reply came; a status such as 504 is a reply. */
 const isNoAnswer = ({ code, status }: ProviderError): boolean =>
   status === undefined && NO_ANSWER.has(code);
 
-/** A key that is refused may be accepted later, but not in the same command by the same person. */
+/** A refused key counts as refused: the same call does not succeed until the user changes the key. */
 const exitCodeOf = (error: ProviderError): ExitCode => {
   if (isNoAnswer(error)) return EXIT.unreachable;
   const isRefused = error.disposition === "permanent" || error.code === "key-refused";
@@ -84,16 +84,16 @@ const hintsFor = (error: ProviderError, baseUrl: string): readonly string[] => {
   const isAddress = isNoAnswer(error) || code === "reply-unreadable";
   return [
     ...(isAddress
-      ? [`look at the address, --base-url or SKYHOOK_BASE_URL: ${new URL(baseUrl).origin}`]
+      ? [`check the address ${new URL(baseUrl).origin} (--base-url or SKYHOOK_BASE_URL)`]
       : []),
-    ...(code === "key-refused" ? ["look at the key, SKYHOOK_API_KEY"] : []),
+    ...(code === "key-refused" ? ["check the key in SKYHOOK_API_KEY"] : []),
     ...(retryAfterMs === undefined
       ? []
-      : [`the provider asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]),
+      : [`the provider requests a wait of ${Math.ceil(retryAfterMs / 1000)} s`]),
   ];
 };
 
-/** A failed read in words for a person, and with a status for a script. */
+/** A failed read as text for the user, with an exit status for scripts. */
 export const readFailure = (error: ProviderError, baseUrl: string): ExitError => {
   const [message, ...fields] = problemsOfError(error);
   const hints = hintsFor(error, baseUrl).map((hint) => `  ${hint}`);
@@ -101,10 +101,10 @@ export const readFailure = (error: ProviderError, baseUrl: string): ExitError =>
   return new ExitError(exitCodeOf(error), lines.map(visibleText).join("\n"));
 };
 
-/** Longer than an automation waits: a person sees that it takes long, and may stop it. */
+/** Longer than the automation's limit, because a user sees the wait and can end it. */
 const ANSWER_MS = 30_000;
 
-/** The provider that a person has named. @throws SettingsError when a setting is missing or wrong */
+/** Connects to the provider of the options. @throws SettingsError when a setting is missing or wrong */
 export const connectProvider = (flags: ProviderFlags, clock: Clock) => {
   const settings = readProviderSettings(flags, process.env);
   const { baseUrl } = settings;
@@ -113,7 +113,7 @@ export const connectProvider = (flags: ProviderFlags, clock: Clock) => {
   return {
     baseUrl,
     client,
-    /** Reads once: a person sees at once that a key or an address is wrong. @throws ExitError */
+    /** Reads without retries, so that a wrong key or address shows at once. @throws ExitError */
     read: <T>(work: Promise<T>): Promise<T> =>
       work.catch((error: unknown) => {
         throw error instanceof ProviderError ? readFailure(error, baseUrl) : error;

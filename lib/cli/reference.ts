@@ -7,10 +7,12 @@ import { examplesOf } from "./verb.ts";
 
 const help = new Help();
 
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "\\<");
+/** Escapes what Markdown would read as HTML or as the end of a cell; code spans keep their `<`. */
+const escaped = (text: string): string =>
+  text.replaceAll("|", "\\|").replaceAll(/`[^`]*`|</g, (part) => (part === "<" ? "\\<" : part));
 
 const tableOf = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [heads, heads.map(() => "---"), ...rows.map((row) => row.map(cell))]
+  [heads, heads.map(() => "---"), ...rows.map((row) => row.map(escaped))]
     .map((row) => `| ${row.join(" | ")} |`)
     .join("\n");
 
@@ -76,7 +78,7 @@ const sectionsOf = (
   return [
     `${"#".repeat(level)} ${nameOf(command)}`,
     ...fenced("text", [help.commandUsage(command)]),
-    cell(help.commandDescription(command)),
+    escaped(help.commandDescription(command)),
     ...argumentTable(command),
     ...optionTables(options),
     ...fenced("sh", examplesOf(command)),

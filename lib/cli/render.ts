@@ -5,31 +5,28 @@ import type { ConfigProblem } from "../config/config-file.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { Log, LogFields } from "../platform/ports/log.ts";
 
-/** What steers a terminal, breaks a line or writes from right to left. */
+/** Characters that control a terminal, break a line or write from right to left. */
 const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const byNumber = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
-/**
- * A foreign text in one line. Characters that steer the terminal, or write from right to left, are shown
- * by their numbers.
- */
+/** An untrusted text in one line; control and right-to-left characters are shown as `\u` escapes. */
 export const visibleText = (text: string): string => text.replaceAll(STEERING, byNumber);
 
-/** JSON in one line for a terminal and a pipe alike: what JSON lets through of the same is escaped. */
+/** JSON in one line, safe for a terminal: characters that JSON leaves unescaped are escaped too. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replaceAll(STEERING, (character) =>
     character.split("").map(byNumber).join(""),
   );
 
-/** A text as one word of a shell: a person may type it, and an id may hold anything. */
+/** A text as one quoted shell word, because an id can hold any character. */
 export const shellWord = (text: string): string =>
   visibleText(/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 export type Row = readonly string[];
 
-/** Cells are texts of anybody's. Columns as wide as their widest cell; none is padded at the end of a line. */
+/** A table of untrusted texts. Columns are as wide as their widest cell; lines have no trailing spaces. */
 export const tableText = (heads: Row, rows: readonly Row[]): string => {
   const all = [heads, ...rows.map((row) => row.map(visibleText))];
   const widths = heads.map((_, column) =>
@@ -43,12 +40,12 @@ export const tableText = (heads: Row, rows: readonly Row[]): string => {
   return all.map(lineOf).join("\n");
 };
 
-/** JSON and YAML, in which a line break would change something. */
+/** JSON and YAML, where a line break can change the meaning. */
 const DATA = /^\s*[[{#]/;
-/** What people copy into a shell. */
+/** Lines to copy into a shell. */
 const SHELL = /^\s*(npx |export )/;
 
-/** Where the lines behind the first begin: under the last column, or two columns further in. */
+/** Indent of continuation lines: the last column of the line, or two columns more than its start. */
 const hangOf = (line: string, columns: number): number => {
   const plain = stripVTControlCharacters(line);
   const start = plain.search(/\S/);
@@ -61,7 +58,7 @@ const hangOf = (line: string, columns: number): number => {
 const wrapLine = (line: string, columns: number): string => {
   if (stringWidth(line) <= columns || SHELL.test(stripVTControlCharacters(line))) return line;
   const hang = hangOf(line, columns);
-  // Wrapped narrower by the indent, which the lines behind the first get back.
+  // Continuation lines are wrapped to the width that remains beside their indent.
   const [first = "", ...rest] = wrapAnsi(line, columns, { trim: false }).split("\n");
   if (rest.length === 0) return line;
   const behind = wrapAnsi(rest.join("").trimStart(), columns - hang).split("\n");
@@ -69,8 +66,8 @@ const wrapLine = (line: string, columns: number): string => {
 };
 
 /**
- * Breaks the lines of a text between words. Data and shell commands stay as they are.
- * @param columns of the terminal; undefined where there is none, 0 where its size is not known
+ * Wraps the lines of a text between words, except data and shell commands.
+ * @param columns width of the terminal; undefined without a terminal, 0 for an unknown width
  */
 export const wrapText = (text: string, columns: number | undefined): string =>
   !columns || DATA.test(text)
@@ -83,12 +80,12 @@ export const wrapText = (text: string, columns: number | undefined): string =>
 const forStream = (text: string, stream: NodeJS.WriteStream): string =>
   wrapText(text, stream.isTTY ? stream.columns : undefined);
 
-/** Results go to stdout, everything else to stderr, so that pipes see results only. */
+/** Prints a result on stdout. Everything else goes to stderr, so that pipes get only results. */
 export const printResult = (text: string): void => {
   process.stdout.write(`${forStream(text, process.stdout)}\n`);
 };
 
-/** Resolves when the line has left this process, so that a kill cannot take it back. */
+/** Prints a line and resolves when it has left the process, so that a kill cannot lose it. */
 export const printLine = (text: string): Promise<void> =>
   new Promise((resolve) => {
     process.stdout.write(`${forStream(text, process.stdout)}\n`, () => resolve());
@@ -109,7 +106,7 @@ const fieldText = (fields: LogFields): string =>
 
 const silent = (): void => {};
 
-/** @param commandId the command of the lines, where it is known */
+/** @param commandId the command of the lines; undefined: unknown */
 const terminalLogOf = (commandId: LogFields[string]): Log => {
   const line =
     (level: string) =>
@@ -122,18 +119,15 @@ const terminalLogOf = (commandId: LogFields[string]): Log => {
     info: silent,
     warn: line("warning"),
     error: line("error"),
-    // The other fields help to search in thousands of lines.
+    // The other fields serve searches in a log, and are noise at a terminal.
     with: (fields) => terminalLogOf(fields.commandId ?? commandId),
   };
 };
 
-/**
- * A log for a person at a terminal: what needs attention, on stderr, one line each. Of the fields of
- * the work that a line belongs to it shows the command's id only.
- */
+/** A log for the terminal: warnings and errors on stderr, a line each, with the command id of their context. */
 export const terminalLog: Log = terminalLogOf(undefined);
 
-/** Problems of a config as compilers write them: file, line, what is wrong. */
+/** Problems of a config in the format of compilers: `file:line: path: problem`. */
 export const fileProblemText = (file: string, problems: readonly ConfigProblem[]): string =>
   problems
     .map(({ path, rule, line }) => [line ? `${file}:${line}` : file, path, rule])

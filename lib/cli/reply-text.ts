@@ -2,12 +2,12 @@ import type { Mutation } from "../contract/operation.ts";
 import { MUTATIONS } from "../contract/operations.ts";
 import { tableText, visibleText } from "./render.ts";
 
-/** A reply as JSON can hold it and a person may see it. */
+/** A reply as JSON, without secrets. */
 export type Plain = string | number | boolean | null | Plain[] | { [name: string]: Plain };
 
 const MUTATING: readonly Mutation[] = MUTATIONS;
 
-/** What a command must not show of its request, a reply must not show either. */
+/** Names of fields that are secret in requests, and therefore in replies too. */
 const SECRET_NAMES = new Set(
   MUTATING.flatMap(({ secrets = [] }) => secrets.map((field) => field.replace(/^\w+\./, ""))),
 );
@@ -15,7 +15,7 @@ const SECRET_NAMES = new Set(
 const entriesOf = (record: object): readonly (readonly [string, unknown])[] =>
   Object.entries(record);
 
-/** Keeps what is not there, and the names of whatever is. */
+/** Redacts values; keeps null and the names of fields. */
 const redacted = (value: unknown): Plain => {
   if (value === null || value === undefined) return null;
   if (typeof value !== "object" || Array.isArray(value)) return "[redacted]";
@@ -23,8 +23,8 @@ const redacted = (value: unknown): Plain => {
 };
 
 /**
- * Makes a provider's reply fit to be shown: integers beyond what JSON readers keep exact become
- * decimal strings, and the values of secrets `[redacted]`, wherever they stand.
+ * Prepares a provider's reply for output: integers that JSON readers would round become decimal strings, and the
+ * values of secret fields become `[redacted]` at every level.
  */
 export const plainReply = (value: unknown): Plain => {
   switch (typeof value) {
@@ -45,20 +45,20 @@ export const plainReply = (value: unknown): Plain => {
       );
     }
     default:
-      // JSON has nothing else.
+      // JSON has no other types.
       return null;
   }
 };
 
 type PlainRecord = Readonly<Record<string, Plain>>;
 
-/** A list of values that is longer than this gets a line for each. */
+/** A longer list of values gets a line for each. */
 const MAX_INLINE_CHARACTERS = 80;
 
 const isRecord = (value: Plain): value is { [name: string]: Plain } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** One value without parts, or undefined for anything that has some. */
+/** The text of a scalar; undefined for a value with parts. */
 const scalarText = (value: Plain): string | undefined => {
   if (value === null) return "-";
   if (value === "") return '""';
@@ -66,7 +66,7 @@ const scalarText = (value: Plain): string | undefined => {
   return Object.keys(value).length === 0 ? "none" : undefined;
 };
 
-/** A value that fits into one line or one cell of a table, or undefined. */
+/** The text of a value for one line or table cell; undefined if it does not fit. */
 const inlineText = (value: Plain): string | undefined => {
   if (!Array.isArray(value) || value.length === 0) return scalarText(value);
   const texts = value.map(scalarText);
@@ -88,7 +88,7 @@ const recordLines = (record: PlainRecord): readonly string[] =>
 const isFlat = (value: Plain): value is { [name: string]: Plain } =>
   isRecord(value) && Object.values(value).every((field) => inlineText(field) !== undefined);
 
-/** A column for each name that any of the records has; a cell is empty where a record has it not. */
+/** A column for each name in any record; a record without the field has an empty cell. */
 const tableLines = (records: readonly PlainRecord[]): readonly string[] => {
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
   const cellOf = (record: PlainRecord, name: string): string =>
@@ -111,7 +111,7 @@ const linesOf = (value: Plain): readonly string[] => {
 };
 
 /**
- * A reply in lines for people: `name: value`, records of one level in a list as a table, anything
- * deeper indented. `-` is null, `none` an empty list or object.
+ * A reply in lines: `name: value`, a table for a list of flat records, indented lines for deeper values. `-` means
+ * null, `none` an empty list or object.
  */
 export const replyText = (reply: Plain): string => linesOf(reply).join("\n");

@@ -46,7 +46,7 @@ const rejectionSchema = z.looseObject({
   operation: z.string(),
   reason: z.string(),
   problems: z.array(z.object({ path: z.string(), rule: z.string() })),
-  // A rejection that is known from its event only has none of these.
+  // A rejection that is known only from its event has none of these.
   problemCount: z.int().optional(),
   rejectedAt: z.string().optional(),
 });
@@ -72,7 +72,7 @@ const viewSchema = z.looseObject({
   acceptedAt: z.string(),
   endedAt: z.string().optional(),
   deadline: z.string(),
-  // An earlier version of Skyhook sends none of these.
+  // Earlier versions of Skyhook send none of these.
   tasks: z.array(taskSchema).optional(),
   sender: z.string().optional(),
   history: z.array(attemptSchema).optional(),
@@ -88,7 +88,7 @@ const viewSchema = z.looseObject({
   rejections: z.array(rejectionSchema).optional(),
 });
 
-/** What became of a request that was sent. */
+/** The state of a sent request: a command, or a rejection. */
 export const requestStateSchema = z.discriminatedUnion("kind", [
   viewSchema.extend({ kind: z.literal("command") }),
   rejectionSchema.extend({
@@ -101,13 +101,13 @@ export type RequestState = z.output<typeof requestStateSchema>;
 export type RejectionState = z.output<typeof rejectionSchema>;
 export type CommandState = Extract<RequestState, { kind: "command" }>;
 
-/** The exit status that a state of a request stands for; a command that goes on is no failure. */
+/** The exit status for the state of a request; a command that has not ended is no failure. */
 export const exitCodeOf = (state: RequestState): ExitCode => {
   if (state.kind === "rejected") return EXIT.refused;
   return state.status === "failed" || state.status === "cancelled" ? EXIT.failed : EXIT.ok;
 };
 
-/** How something ended: `failed (refused)`. */
+/** Status and reason of an end: `failed (refused)`. */
 export const endText = (end: {
   readonly status: string;
   readonly reason?: string | undefined;
@@ -117,8 +117,8 @@ const seconds = (from: string, to: string): string =>
   `${((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1)} s`;
 
 const OUTCOMES = new Map([
-  ["no-op", "nothing to do"],
-  ["dry-run", "a dry run: nothing was sent"],
+  ["no-op", "nothing to change"],
+  ["dry-run", "dry run, nothing sent"],
 ]);
 
 const headline = (state: RequestState): string => {
@@ -135,17 +135,17 @@ const headline = (state: RequestState): string => {
   ].join("");
 };
 
-/** Why a command has not ended, in words for an operator. */
+/** Texts for error codes that keep a command from its end. */
 const TROUBLE: Readonly<Record<string, string>> = {
   "key-refused": "the provider refuses the API key",
-  "key-unavailable": "the API key cannot be read where the account says it is",
+  "key-unavailable": "the API key cannot be read from the place in accounts.yaml",
   "budget-spent": "the account's rate limit is used up",
-  paused: "the provider has asked for a pause",
+  paused: "the provider requested a pause",
 };
 
 const troubleOf = (code: string): string => TROUBLE[code] ?? code;
 
-/** What keeps a command that goes on, or undefined when nothing is known. */
+/** The reason why a command has not ended; undefined: unknown. */
 export const waitsFor = (state: RequestState | undefined): string | undefined =>
   state?.kind === "command" && state.lastError !== undefined
     ? troubleOf(state.lastError)
@@ -158,11 +158,11 @@ const progressLines = (state: CommandState): readonly string[] => {
   return [
     ...(status === "waiting" && after.length > 0 ? [`  after ${after.join(", ")}`] : []),
     ...(trouble === undefined ? [] : [`  last attempt: ${trouble}`]),
-    `  goes on until ${state.deadline} at the latest`,
+    `  deadline ${state.deadline}`,
   ];
 };
 
-const TASK_ENDS: Readonly<Record<string, string>> = { unknown: "is not known at the provider" };
+const TASK_ENDS: Readonly<Record<string, string>> = { unknown: "is unknown to the provider" };
 
 const tagText = (tag: CommandState["tag"]): string =>
   tag ? `${tag.key} is ${JSON.stringify(tag.value)}` : "none";
@@ -182,19 +182,17 @@ const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
     return end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`;
   });
 
-/** The effect of a request without a reply looks the same as the effect of another client's request. */
+/** A note on a lost reply: an effect may come from the lost request or from another client. */
 const lostReplyLines = ({ status, lostReplies = 0, history = [] }: CommandState) => {
   if (status !== "succeeded" || lostReplies === 0) return [];
   return history.at(-1)?.disposition === "permanent"
-    ? [
-        "  found done after a request without a reply: this command or another client may have done it",
-      ]
+    ? ["  the change was found after a lost reply: this command or another client made it"]
     : [
-        `  ${lostReplies} request${lostReplies === 1 ? "" : "s"} got no reply: the effect may be an earlier request's or another client's`,
+        `  ${lostReplies} request${lostReplies === 1 ? "" : "s"} got no reply: an earlier request or another client may have made the change`,
       ];
 };
 
-/** A request's state in a few lines for people. */
+/** The state of a request in a few lines. */
 export const stateText = (state: RequestState): string => {
   const details =
     state.kind === "rejected"

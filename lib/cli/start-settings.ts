@@ -42,7 +42,9 @@ const settingsSchema = z.object({
   "--task-seconds": taskSecondsSetting,
   "--event-source": z
     .string()
-    .regex(/^[\w./-]{1,256}$/, { error: "a source name such as skyhook" })
+    .regex(/^[\w./-]{1,256}$/, {
+      error: "a source name such as skyhook: at most 256 letters, digits, _ . / -",
+    })
     .default("skyhook"),
   "--base-url": baseUrl.optional(),
   "--api-key-parameter": z.string().min(1).optional(),
@@ -61,19 +63,19 @@ const KEY_PARAMETER = "--api-key-parameter";
 const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--pool-path", "--no-lists"] as const;
 const EMBEDDED_ONLY = ["--service-port", "--task-seconds"] as const;
 
-/** Half a provider, or settings of the other one, are a mistake that would show much later. */
+/** Refuses half a provider and settings of the other kind, which would fail much later. */
 const problemsBetween = (
   given: Readonly<Record<string, string | undefined>>,
 ): readonly Problem[] => {
   const isGiven = (name: string): boolean => given[name] !== undefined;
   if (!isGiven("--base-url")) {
-    const rule = "only together with --base-url";
+    const rule = "only with --base-url";
     return REMOTE_ONLY.filter(isGiven).map((path) => ({ path, rule }));
   }
-  const rule = "not together with --base-url: it is the embedded service's";
+  const rule = "not with --base-url: this is a setting of the embedded service";
   const foreign = EMBEDDED_ONLY.filter(isGiven).map((path) => ({ path, rule }));
   if (isGiven(KEY) && isGiven(KEY_PARAMETER)) {
-    return [...foreign, { path: KEY_PARAMETER, rule: `not together with ${KEY}` }];
+    return [...foreign, { path: KEY_PARAMETER, rule: `not with ${KEY}: give the key only once` }];
   }
   return isGiven(KEY) || isGiven(KEY_PARAMETER)
     ? foreign
@@ -81,7 +83,7 @@ const problemsBetween = (
         ...foreign,
         {
           path: KEY,
-          rule: `required with --base-url (or name an SSM parameter: ${KEY_PARAMETER})`,
+          rule: `required with --base-url, unless ${KEY_PARAMETER} names an SSM parameter`,
         },
       ];
 };
@@ -89,7 +91,7 @@ const problemsBetween = (
 export interface StartSettings {
   readonly provider: ProviderChoice;
   readonly directory: string | undefined;
-  /** Absent: 4747, or the next one that is free. */
+  /** Undefined: 4747, or the next free port. */
   readonly gatewayPort: number | undefined;
   readonly eventSource: string;
   readonly jobs: JobChoice;
@@ -97,8 +99,8 @@ export interface StartSettings {
 }
 
 /**
- * Reads what a local run needs from flags and environment.
- * @throws SettingsError naming every bad setting, never its value
+ * Reads the settings of a local run from options and environment.
+ * @throws SettingsError listing every wrong setting, without values
  */
 export const readStartSettings = (flags: StartFlags, environment: Environment): StartSettings => {
   const given = {
@@ -117,7 +119,7 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
     "--thresholds": flags.thresholds,
     "--watchlist": flags.watchlist,
     "--ai-tasks": flags.aiTasks,
-    // It may be in the environment for other runs; empty counts as missing.
+    // A run of the embedded service ignores a key in the environment. Empty counts as missing.
     [KEY]: flags.baseUrl === undefined ? undefined : environment.SKYHOOK_API_KEY || undefined,
   };
   const settings = readSettings(settingsSchema, given, problemsBetween);

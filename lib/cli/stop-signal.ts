@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/ports/clock.ts";
 
 const NAMES = ["SIGINT", "SIGTERM"] as const;
-/** npm hands one Ctrl-C on although the terminal has sent it already: that is no second one. */
+/** npm forwards a Ctrl-C that the terminal has already sent; within this time it is the same one. */
 const SAME_PRESS_MS = 500;
 
 /** Aborts at the first Ctrl-C or termination; a second one ends the process at once. */
@@ -14,7 +14,7 @@ export const stopSignal = (clock: Clock): AbortSignal => {
       stopping.abort();
     } else if (clock.now() - stoppedAt >= SAME_PRESS_MS) {
       for (const each of NAMES) process.off(each, stop);
-      // Without a listener the signal has its usual effect.
+      // Without a listener the signal ends the process.
       process.kill(process.pid, name);
     }
   };

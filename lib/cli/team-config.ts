@@ -13,26 +13,26 @@ import { readNamed, validConfig } from "./config-files.ts";
 import { ExitError } from "./exit-code.ts";
 import { printNote, visibleText } from "./render.ts";
 
-/** Files that say who may use which account, and which events become commands. */
+/** The accounts file and the reactions file. */
 export interface TeamFiles {
   readonly accountsFile?: string | undefined;
   readonly reactionsFile?: string | undefined;
 }
 
-/** Who may use which account, and which events become commands. */
+/** Rights and reactions. */
 export interface TeamConfig {
-  /** Absent: our own AWS account may use the run's provider. */
+  /** Undefined: only Skyhook's AWS account may use the run's provider. */
   readonly accounts: AccountsConfig | undefined;
   readonly reactions: readonly Reaction[];
 }
 
-/** The texts of the files; undefined for a file that was not named. */
+/** The texts of the files; undefined for a file that no option names. */
 export interface TeamTexts {
   readonly accounts: string | undefined;
   readonly reactions: string | undefined;
 }
 
-/** A config with the files and the texts that it was read from. */
+/** A config with its files and their texts. */
 export interface TeamReading {
   readonly files: TeamFiles;
   readonly texts: TeamTexts;
@@ -43,7 +43,7 @@ export interface TeamReading {
 export const isElsewhere = ({ accounts }: TeamConfig): boolean =>
   accounts?.accounts.some(({ baseUrl }) => baseUrl !== undefined) ?? false;
 
-/** @throws ExitError naming every mistake in the first wrong file with its line */
+/** @throws ExitError listing every mistake of the first wrong file with its line */
 export const parseTeamConfig = (
   { accountsFile = "", reactionsFile = "" }: TeamFiles,
   texts: TeamTexts,
@@ -64,17 +64,17 @@ export const parseTeamConfig = (
 const textOf = (file: string | undefined): string | undefined =>
   file === undefined ? undefined : readNamed(file);
 
-/** @throws ExitError as `parseTeamConfig`, and when there is no such file */
+/** @throws ExitError like `parseTeamConfig`, and when a file does not exist */
 export const readTeamConfig = (files: TeamFiles, eventSource: string): TeamReading => {
   const texts = { accounts: textOf(files.accountsFile), reactions: textOf(files.reactionsFile) };
   return { files, texts, config: parseTeamConfig(files, texts, eventSource) };
 };
 
-/** Standard input and pipes are read once. */
+/** Whether a file can be read again; standard input and pipes cannot. */
 const isReadable = (file: string | undefined): file is string =>
   file !== undefined && (statSync(file, { throwIfNoEntry: false })?.isFile() ?? false);
 
-/** One source of several files: they are read together when all of them stand still. */
+/** One source for several files, so that they are read together when none of them changes. */
 const sourceOf = (files: readonly string[]): ConfigSource => {
   const sources = files.map(createFileConfigSource);
   return {
@@ -93,13 +93,13 @@ export interface TeamWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Lets a config take effect. @throws JobAccountMoved when this run cannot take it */
+  /** Puts a config into effect. @throws JobAccountMoved when it moves the account of the scheduled jobs */
   readonly apply: (config: TeamConfig) => void;
 }
 
 /**
- * Re-reads the files when they change, until the signal aborts. A valid version takes effect; an
- * invalid one is reported, and the one from before stays. Every version is one report on stderr.
+ * Re-reads the files when they change, until the signal aborts. A valid version takes effect; an invalid one does
+ * not, and the previous version stays. Reports each version on stderr.
  */
 export const watchTeamConfig = async (options: TeamWatchOptions): Promise<void> => {
   const { first, eventSource, clock, log, signal, apply } = options;
@@ -137,7 +137,7 @@ export const watchTeamConfig = async (options: TeamWatchOptions): Promise<void> 
       if (!isOfFile) throw error;
       isRefused = true;
       const where = error instanceof JobAccountMoved ? `${accountsFile}: ` : "";
-      printNote(`${where}${error.message}\nthe version from before stays in effect`);
+      printNote(`${where}${error.message}\nthe previous version stays in effect`);
     }
   };
   const source = createSteadySource(sourceOf(watched), clock);

@@ -9,9 +9,9 @@ const UNITS_MS = new Map([
 ]);
 
 /**
- * Reads the time that a flag names, as an instant in ISO 8601.
- * @param text how long ago (`24h`, `7d`), a day, or an instant
- * @throws ExitError for any other text; it names the flag
+ * The instant of a time option, in ISO 8601.
+ * @param text an age such as `24h` or `7d`, a day, or an instant
+ * @throws ExitError for any other text; the message names the option
  */
 export const instantOf = (flag: string, text: string, clock: Clock): string => {
   const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
@@ -21,6 +21,6 @@ export const instantOf = (flag: string, text: string, clock: Clock): string => {
   if (timestamp.safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
   throw new ExitError(
     EXIT.refused,
-    `${flag}: how long ago, such as 24h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+    `${flag}: must be an age such as 24h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
   );
 };

@@ -2,15 +2,15 @@ import * as z from "zod";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 
-/** A client of AWS that has the time of AWS from its first reply. */
+/** An AWS client, which learns the time of AWS from its first reply. */
 interface AwsTime {
-  /** How far AWS's clock is ahead of this machine's, ms. */
+  /** Lead of AWS's clock over this machine's, ms. */
   readonly config: { readonly systemClockOffset: number };
 }
 
 /**
- * AWS's clock, to within seconds, after the client's first call. Leases are written by that clock, and
- * AWS also serves a machine with a clock that is hours off.
+ * AWS's clock, to within seconds, after the client's first call. The functions write leases by that clock, and
+ * the clock of this machine may be hours off.
  */
 export const awsClock = (clock: Clock, { config }: AwsTime): Clock => ({
   ...clock,
@@ -35,7 +35,7 @@ const NO_NETWORK: ReadonlySet<string> = new Set([
 
 const MISSING: ReadonlySet<string> = new Set(["QueueDoesNotExist", "ResourceNotFoundException"]);
 
-/** Names of a refusal; a status 403 is one, too, under many names. */
+/** Names of refusals. A refusal under another name has status 403. */
 const REFUSALS: ReadonlySet<string> = new Set([
   "AccessDenied",
   "AccessDeniedException",
@@ -47,8 +47,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An error of AWS as one sentence for a person; any other error as it is.
- * @param missing the sentence for a resource that AWS does not know
+ * Turns an AWS error into an ExitError of one sentence; returns any other error unchanged.
+ * @param missing the sentence for a resource that does not exist
  */
 export const awsTrouble = (error: unknown, missing: string): unknown => {
   const known = awsErrorSchema.safeParse(error);
@@ -61,24 +61,27 @@ export const awsTrouble = (error: unknown, missing: string): unknown => {
     );
   }
   if (/^Region (is missing|not accepted)/.test(message)) {
-    return new ExitError(EXIT.refused, "no AWS region: set AWS_REGION to the one of the stage");
+    return new ExitError(EXIT.refused, "no AWS region: set AWS_REGION to the region of the stage");
   }
   if (MISSING.has(name)) {
-    return new ExitError(EXIT.refused, `${missing}; look at the stage's name and at AWS_REGION`);
+    return new ExitError(EXIT.refused, `${missing}; check --stage and AWS_REGION`);
   }
   if (REFUSALS.has(name) || $metadata?.httpStatusCode === 403) {
-    return new ExitError(EXIT.refused, `AWS refuses: ${message}`);
+    return new ExitError(EXIT.refused, `AWS refuses the request: ${message}`);
   }
   if (name === "TimeoutError") {
-    const hint = "look at the network, at AWS_REGION, and at AWS_ENDPOINT_URL if it is set";
-    return new ExitError(EXIT.unreachable, `AWS did not answer in time: ${hint}`);
+    const hint = "check the network, AWS_REGION, and AWS_ENDPOINT_URL if it is set";
+    return new ExitError(EXIT.unreachable, `AWS did not answer in time; ${hint}`);
   }
   if (NO_NETWORK.has(code)) {
-    return new ExitError(EXIT.unreachable, `AWS does not answer: ${message || code}`);
+    return new ExitError(
+      EXIT.unreachable,
+      `AWS does not answer (${message || code}); check the network, AWS_REGION, and AWS_ENDPOINT_URL if it is set`,
+    );
   }
   return error;
 };
 
-/** The name of a resource of a stage (infra/names.cjs). */
+/** The name of a stage's resource, by the rule of infra/names.cjs. */
 export const stageResource = (stage: string, resource: string): string =>
   `skyhook-${stage}-${resource}`;

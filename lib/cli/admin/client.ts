@@ -12,23 +12,23 @@ import type { ListPage, ListQuery } from "../../admin/list.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { checkedEndpoint } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { shellWord } from "../render.ts";
+import { shellWord, visibleText } from "../render.ts";
 import type { RequestState } from "../request-state.ts";
 import { checkedStage, endpointOption, type Ports, stageOption, stageRights } from "../verb.ts";
 import { createGatewayClient } from "./gateway.ts";
 
 /**
- * The commands of a running Skyhook, or of a deployed stage. Each method answers undefined when there is
- * no such command or account.
+ * The commands of a running Skyhook, or of a deployed stage. Each method returns undefined for an unknown
+ * command or account.
  */
 export interface CommandAdmin {
   look(commandId: string): Promise<RequestState | undefined>;
   list(query: ListQuery): Promise<ListPage>;
   cancel(commandId: string): Promise<CancelAnswer | undefined>;
   resolve(commandId: string, verdict: Verdict): Promise<ResolveAnswer | undefined>;
-  /** Lets an account send again that the provider has asked to pause. */
+  /** Ends the pause that the provider requested for an account. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;
-  /** When events and lanes follow a change made here, in words; absent: at once. */
+  /** A note on when events and lanes follow a change; absent: at once. */
   readonly followsLater?: string;
 }
 
@@ -39,7 +39,7 @@ export interface DeadLetterAdmin {
   remove(ids: readonly string[], isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
 }
 
-/** Which Skyhook a person means. A stage wins over an endpoint: that may stand in the environment. */
+/** The target of an admin command. A stage overrides an endpoint, which may come from the environment. */
 interface AdminFlags {
   readonly endpoint?: string;
   readonly stage?: string;
@@ -47,7 +47,7 @@ interface AdminFlags {
 }
 
 export interface CommandFlags extends AdminFlags {
-  /** AWS account of the sender; absent: Skyhook's own. */
+  /** AWS account of the sender; default: Skyhook's own. */
   readonly sender?: string;
 }
 
@@ -59,7 +59,7 @@ export interface DeadLetterFlags extends AdminFlags {
 export const withAdminOptions = (command: Command): Command =>
   command.option("--json", "print JSON").addOption(endpointOption()).addOption(stageOption());
 
-/** Adds what every verb about one command takes. */
+/** Adds the argument and the options of a verb for one command. */
 export const withCommandOptions = (command: Command): Command =>
   withAdminOptions(
     command
@@ -89,7 +89,7 @@ export const openDeadLetterAdmin = async (
 ): Promise<DeadLetterAdmin> => {
   if (stage === undefined) {
     if (file === undefined) return createGatewayClient(checkedEndpoint(endpoint)).deadLetters;
-    const text = "--accounts: only with --stage; a running Skyhook has its own";
+    const text = "--accounts: only with --stage; a running Skyhook uses its own accounts file";
     throw new ExitError(EXIT.refused, text);
   }
   const name = checkedStage(stage);
@@ -102,12 +102,12 @@ export const openDeadLetterAdmin = async (
 export const noSuchCommand = (commandId: string): ExitError =>
   new ExitError(
     EXIT.refused,
-    `no command ${commandId} here: never sent, still queued, or rejected`,
+    `no command ${visibleText(commandId)} found: it was never sent, is still queued, or was rejected; check the id and --sender`,
   );
 
 /**
- * The flags of the next command about the same command.
- * @param known the endpoint of a command without flags
+ * The options that lead the next call to the same command.
+ * @param known the endpoint of a call without options
  */
 export const sameTargetFlags = (
   { endpoint, stage, sender }: CommandFlags,

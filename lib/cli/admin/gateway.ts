@@ -21,7 +21,7 @@ import { timeoutMsOf } from "../../platform/deployment.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { requestStateSchema } from "../request-state.ts";
 
-/** A running Skyhook answers at once. */
+/** Far more than a running Skyhook needs for any answer but that of a job. */
 const ANSWER_MS = 30_000;
 /** A little longer than a job may take. */
 const jobAnswerMs = (name: JobName): number => timeoutMsOf(name) + 10_000;
@@ -34,8 +34,8 @@ const ask = async (url: URL, init?: RequestInit, limitMs = ANSWER_MS): Promise<R
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     const text = isLate
-      ? `${url.origin} did not answer within ${limitMs / 1000} seconds; it may be busy, try again`
-      : `nothing answers at ${url.origin}; run \`npx skyhook start\` and give the address that it prints by --endpoint or SKYHOOK_ENDPOINT`;
+      ? `${url.origin} did not answer within ${limitMs / 1000} s; it may be busy: try again`
+      : `nothing answers at ${url.origin}; run \`npx skyhook start\`, and set --endpoint or SKYHOOK_ENDPOINT to the address that it prints`;
     throw new ExitError(EXIT.unreachable, text);
   }
 };
@@ -49,13 +49,16 @@ const refusalSchema = z.object({ error: z.string() });
 
 const refusedBy = async (response: Response, url: URL): Promise<ExitError> => {
   const body = refusalSchema.safeParse(await response.json().catch(() => undefined));
-  const text = `${url.origin} is not a running Skyhook; look at the address`;
+  const text = `${url.origin} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
   return body.success
-    ? new ExitError(EXIT.refused, `Skyhook answers ${response.status}: ${body.data.error}`)
+    ? new ExitError(
+        EXIT.refused,
+        `Skyhook refuses the request (${response.status}): ${body.data.error}`,
+      )
     : new ExitError(EXIT.unreachable, text);
 };
 
-/** Posts a body that must be accepted. */
+/** Posts a body and returns the answer of a 202. @throws ExitError for any other status */
 const accepted = async <S extends z.ZodType>(
   url: URL,
   body: unknown,
@@ -67,7 +70,7 @@ const accepted = async <S extends z.ZodType>(
   return schema.parse(await response.json());
 };
 
-/** @param noneText the error of an answer that there is none; undefined is answered then */
+/** The answer, or undefined for a refusal with the text `noneText`. @throws ExitError for any other refusal */
 const answerIn = async <S extends z.ZodType>(
   response: Response,
   url: URL,
@@ -92,9 +95,9 @@ const read = async <S extends z.ZodType>(url: URL, schema: S): Promise<z.output<
 const NO_SUCH_COMMAND = "no such command";
 
 /**
- * The running Skyhook at an address. Every method throws an ExitError when it is not reached or does not
- * take the request, and answers undefined when there is no such command, account or price.
- * @param sender AWS account of the commands; absent: Skyhook's own
+ * A client of the running Skyhook at an address. Every method throws an ExitError when Skyhook does not answer
+ * or refuses the request, and returns undefined for an unknown command, account or price.
+ * @param sender AWS account of the commands; default: Skyhook's own
  */
 export const createGatewayClient = (endpoint: string, sender?: string) => {
   const at = (path: string, query: Readonly<Record<string, string | undefined>> = {}): URL => {
@@ -109,7 +112,7 @@ export const createGatewayClient = (endpoint: string, sender?: string) => {
   return {
     send: (detail: unknown) => accepted(at("/commands"), detail, z.unknown()),
     put: (event: unknown) => accepted(at("/events"), event, putAnswerSchema),
-    /** @param of `eventId`: if the request of that event was rejected, its rejection */
+    /** The state of a command. @param of with `eventId`: the rejection of that event's request, if there is one */
     async look(
       commandId: string,
       of: { readonly eventId?: string; readonly signal?: AbortSignal } = {},

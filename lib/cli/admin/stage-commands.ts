@@ -12,10 +12,10 @@ import { terminalLog } from "../render.ts";
 import { requestStateSchema } from "../request-state.ts";
 import { awsClock, awsTrouble, stageResource } from "./aws.ts";
 
-/** Metrics are log lines of a function, and no function runs here. */
-const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
+/** Metrics are log lines of functions, and no function runs here. */
+const noMetrics: Metrics = { count: () => {}, measure: () => {} };
 
-/** The AWS account of the table, in which the stage runs. */
+/** The AWS account of the stage, from the ARN of its table. */
 const accountOf = async (client: DynamoDBClient, tableName: string): Promise<string> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
   const [, , , , account = ""] = (Table?.TableArn ?? "").split(":");
@@ -23,9 +23,9 @@ const accountOf = async (client: DynamoDBClient, tableName: string): Promise<str
 };
 
 /**
- * The commands of a deployed stage: its ledger, read and written as its functions do. Every method throws
- * an ExitError when AWS is not reached or refuses.
- * @param sender AWS account of the commands; absent: the stage's own
+ * The commands of a deployed stage. Reads and writes the ledger by the same code as the functions. Every method
+ * throws an ExitError when AWS does not answer or refuses.
+ * @param sender AWS account of the commands; default: the stage's own
  */
 export const stageCommands = (stage: string, sender: string | undefined, clock: Clock) => {
   const tableName = stageResource(stage, "ledger");
@@ -35,12 +35,12 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
     ledger,
     clock: awsClock(clock, client),
     log: terminalLog,
-    metrics: countedNowhere,
+    metrics: noMetrics,
   };
 
   const withTrouble = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw awsTrouble(error, `there is no table ${tableName} in this AWS account and region`);
+      throw awsTrouble(error, `no table ${tableName} in this AWS account and region`);
     });
   const identityOf = async (id: string) => ({
     sender: sender ?? (await accountOf(client, tableName)),
@@ -49,7 +49,7 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
   const about = <T>(id: string, work: (key: string) => Promise<T>): Promise<T> =>
     withTrouble(identityOf(id).then((identity) => work(commandKey(identity))));
   return {
-    followsLater: "its event follows within a minute",
+    followsLater: "the poller publishes its event within a minute",
     look: (commandId: string) =>
       withTrouble(
         identityOf(commandId).then(async (identity) => {

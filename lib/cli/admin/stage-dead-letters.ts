@@ -21,11 +21,11 @@ import { awsClock, awsTrouble, stageResource } from "./aws.ts";
 
 interface StageOptions extends Ports {
   readonly stage: string;
-  /** The rights in that stage; undefined: rights are not checked. */
+  /** The accounts file of the stage; undefined: rights are not checked. */
   readonly accounts: AccountsConfig | undefined;
 }
 
-/** The dead letters of run-commands, of intake, and of the rules that feed the queue of intake. */
+/** The dead letters of run-commands, of intake, and of the rules that send to intake's queue. */
 const openQueues = async (stage: string, sqs: SQSClient, random: Random) => {
   const urlOf = async (thing: string): Promise<string> => {
     const QueueName = stageResource(stage, thing);
@@ -56,10 +56,10 @@ const openQueues = async (stage: string, sqs: SQSClient, random: Random) => {
   return { commandQueueUrl, deadLetters };
 };
 
-/** `https://sqs.REGION.amazonaws.com/ACCOUNT/NAME` */
+/** The account in `https://sqs.REGION.amazonaws.com/ACCOUNT/NAME`. */
 const awsAccountOf = (queueUrl: string): string => new URL(queueUrl).pathname.split("/")[1] ?? "";
 
-/** The key of intake's seal; undefined without the right to read it: the seal is then not checked. */
+/** The key of intake's seal. Undefined without the right to read it; the seal is not checked then. */
 const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
   createSsmSecrets({ client: createAwsClient(SSMClient) })
     .read(`/skyhook/${stage}/fingerprint-key`)
@@ -88,15 +88,15 @@ const openRecovery = async (options: StageOptions): Promise<DeadLetterDeps> => {
 };
 
 /**
- * The dead letters of a deployed stage, with the AWS credentials of the environment. Its methods
- * throw an ExitError when AWS is not reached or refuses.
+ * The dead letters of a deployed stage, with the AWS credentials of the environment. Every method throws an
+ * ExitError when AWS does not answer or refuses.
  */
 export const stageDeadLetters = (options: StageOptions) => {
   const at = async <T>(work: (recovery: DeadLetterDeps) => Promise<T>): Promise<T> => {
     try {
       return await work(await openRecovery(options));
     } catch (error) {
-      throw awsTrouble(error, `stage ${options.stage} is not in this AWS account and region`);
+      throw awsTrouble(error, `no stage ${options.stage} in this AWS account and region`);
     }
   };
   return {

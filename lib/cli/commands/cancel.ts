@@ -14,21 +14,21 @@ import { jsonLine, printNote, printResult, shellWord, visibleText } from "../ren
 import { endText } from "../request-state.ts";
 import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
-/** A reply usually comes long before its time-out. */
+/** Time between two checks for the reply, which usually comes long before its time-out. */
 const CHECK_MS = 1_000;
 
 export interface CancelFlags extends CommandFlags {
-  /** How long to wait for a request that is on its way. */
+  /** Longest wait for a request in flight. */
   readonly waitSeconds: string;
 }
 
 const secondsOf = (text: string): number => {
   const seconds = Number(text);
   if (/^\d{1,6}$/.test(text)) return seconds;
-  throw new ExitError(EXIT.refused, "--wait-seconds: a whole number of seconds");
+  throw new ExitError(EXIT.refused, "--wait-seconds: must be a whole number of seconds");
 };
 
-/** Asks again until no request is on its way, or the time is over. */
+/** Repeats the cancellation until no request is in flight, or the time is over. */
 const cancelWhenPossible = async (
   admin: CommandAdmin,
   commandId: string,
@@ -49,18 +49,18 @@ const sentence = (commandId: string, answer: CancelAnswer, flags: string): strin
     case "stopped":
       if (answer.unfollowed) {
         const tasks = visibleText(answer.unfollowed.join(", "));
-        return `${commandId} is cancelled: ${tasks} is not followed any more; what the provider does for it goes on`;
+        return `${commandId} is cancelled: Skyhook no longer follows task ${tasks}, which continues at the provider`;
       }
       return answer.status === "cancelled"
-        ? `${commandId} is cancelled; nothing of it took effect`
+        ? `${commandId} is cancelled; it had no effect`
         : [
-            `${commandId} is stopped and ${endText(answer)}: an earlier request of it may have taken effect`,
-            `  next: look at the provider, then npx skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
+            `${commandId} has stopped as ${endText(answer)}: an earlier request may have taken effect`,
+            `  next: check the effect at the provider, then npx skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
           ].join("\n");
     case "under-way":
-      return `${commandId} is not stopped: a request of it is on its way; what comes of it is known in ${Math.ceil(answer.waitMs / 1000)} s at the latest, try again then`;
+      return `${commandId} is not cancelled: a request is in flight; its result is known within ${Math.ceil(answer.waitMs / 1000)} s: try again then`;
     case "following":
-      return `${commandId} cannot be stopped: the provider is at work on ${visibleText(answer.taskIds.join(", "))}, which is followed to its end`;
+      return `${commandId} cannot be cancelled: the provider works on task ${visibleText(answer.taskIds.join(", "))}, which Skyhook follows to its end`;
     case "ended":
       return `${commandId} has ended already: ${endText(answer)}`;
     default:
@@ -74,7 +74,7 @@ const exitCodeOf = (answer: CancelAnswer): ExitCode => {
   return answer.status === "cancelled" ? EXIT.ok : EXIT.failed;
 };
 
-/** Ends a command. @throws ExitError for an unknown command */
+/** Cancels a command. @throws ExitError for an unknown command */
 export const cancel = async (
   commandId: string,
   flags: CancelFlags,
@@ -89,12 +89,12 @@ export const cancel = async (
   else if (answer.kind === "stopped") printResult(text);
   else printNote(text);
   if (answer.kind === "stopped" && admin.followsLater !== undefined) {
-    printNote(`${admin.followsLater}, and its lane goes on then`);
+    printNote(`${admin.followsLater} and releases its lane`);
   }
   return exitCode;
 };
 
-/** Longer than any request is on its way (see ATTEMPT_LEASE_MS). */
+/** Longer than any request is in flight (see ATTEMPT_LEASE_MS). */
 const DEFAULT_WAIT_SECONDS = "60";
 
 const DESCRIPTION = `Ends a command that has had no effect. It ends as cancelled, and so do the commands that wait for it by --after.

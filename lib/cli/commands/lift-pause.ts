@@ -7,28 +7,29 @@ import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
 
 const sentence = (account: string, answer: LiftAnswer): string => {
   const { commands } = answer;
-  const waiting = `${commands} waiting command${commands === 1 ? " goes" : "s go"} on`;
+  const waiting = `${commands} waiting command${commands === 1 ? " continues" : "s continue"}`;
   return answer.kind === "lifted"
-    ? `${account} may send again, its pause until ${answer.until} is lifted; ${waiting}`
+    ? `${account}: the pause until ${answer.until} has ended; ${waiting}`
     : `${account} is not paused; ${waiting}`;
 };
 
-/** Ends the pause that the provider has asked for. @throws ExitError for an unknown account */
+/** Ends the pause that the provider requested. @throws ExitError for an unknown account */
 const liftPause = async (account: string, flags: CommandFlags, clock: Clock): Promise<ExitCode> => {
   const admin = await openCommandAdmin(flags, clock);
   const answer = await admin.liftPause(account);
   if (!answer) {
-    const text = `no account ${visibleText(account)} here, or it has sent nothing yet`;
+    const text = `no account ${visibleText(account)} found: no command was sent for it yet; check its name in accounts.yaml`;
     throw new ExitError(EXIT.refused, text);
   }
   printResult(flags.json ? jsonLine({ account, ...answer }) : sentence(account, answer));
-  if (admin.followsLater !== undefined) printNote("commands and checks go on within a minute");
+  if (admin.followsLater !== undefined)
+    printNote("the poller continues its commands within a minute");
   return EXIT.ok;
 };
 
 const DESCRIPTION = `Ends the pause that the provider requested for an account. Commands that wait for its end are sent at once; with --stage, within a minute.
 
-${stageRights("dynamodb:GetItem, PutItem and DescribeTable on the table skyhook-STAGE-ledger, and dynamodb:Query on its index due")}`;
+${stageRights("dynamodb:GetItem and dynamodb:PutItem on the table skyhook-STAGE-ledger, and dynamodb:Query on its index due")}`;
 
 export const declareLiftPause: DeclareVerb = (command, { clock }) => {
   command

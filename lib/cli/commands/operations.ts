@@ -4,20 +4,20 @@ import { COMMANDED, READS } from "../../contract/operations.ts";
 import { followTask } from "../../contract/tasks.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { fieldsOf, type OperationField } from "../operation-fields.ts";
-import { printResult } from "../render.ts";
-import type { DeclareVerb } from "../verb.ts";
+import { printResult, visibleText } from "../render.ts";
+import { addExamples, type DeclareVerb } from "../verb.ts";
 
 const AFTER_LOST_REPLY: Readonly<Record<AfterAmbiguousSend, string>> = {
-  "send-again": "it is sent again; twice is the same as once",
-  "send-again-unless-done": "it is sent again; a refusal may then mean that it is done",
-  "send-again-when-unlocked": "it is sent again when no task holds the resource",
-  "conflict-means-created": "it is sent again; “exists already” then means that it is done",
-  "look-for-effect": "it is looked for, and sent again only when it is not there",
+  "send-again": "Skyhook sends the request again; it is idempotent",
+  "send-again-unless-done": "Skyhook sends it again; a refusal may then mean success",
+  "send-again-when-unlocked": "Skyhook sends it again once no task locks the resource",
+  "conflict-means-created": "Skyhook sends it again; “exists already” then means success",
+  "look-for-effect": "Skyhook looks for the resource, and sends it again only if it is missing",
 };
 
 const ALL: readonly Operation[] = [...COMMANDED, ...READS];
 
-/** An operation in full for a program; what only a change has to say stands in between. */
+/** An operation as JSON shows it; a mutation has fields that a read lacks. */
 const describe = (operation: Operation) => ({
   id: operation.id,
   kind: operation.kind,
@@ -44,35 +44,35 @@ const rowsOf = (operations: readonly Operation[]): readonly string[] => {
 
 const listing = (): string =>
   [
-    "can be sent, as commands:",
+    "Send (skyhook send OPERATION):",
     ...rowsOf(COMMANDED),
     "",
-    "can be read, from the provider itself:",
+    "Read (skyhook read OPERATION):",
     ...rowsOf(READS),
   ].join("\n");
 
-/** The fields that name the resource, as a person reads them. */
+/** The fields that identify the resource of a lane. */
 const namesOf = ({ lane }: Mutation): string => {
   const names = lane.by.map((field) => field.slice(field.indexOf(".") + 1));
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 };
 
 const consequences = (operation: Operation): readonly string[] => {
-  if (operation.kind === "read") return ["Nothing changes; the provider itself is asked, once."];
+  if (operation.kind === "read") return ["Sends one request to the provider and changes nothing."];
   return operation.id === followTask.id
     ? [
-        "Nothing is sent to the provider but checks of that task, until it ends.",
-        "It waits for no other command, even of the same task.",
+        "Skyhook only polls the task until it ends.",
+        "It waits for no other command, not even for one on the same task.",
       ]
     : [
         ...(operation.deprecated
-          ? [`deprecated by the provider; successor: ${operation.deprecated.successorPath}`]
+          ? [`Deprecated by the provider; successor: ${operation.deprecated.successorPath}`]
           : []),
         operation.answers === "tasks"
-          ? "The provider works in the background; its tasks are followed to their end."
-          : "The provider answers at once.",
+          ? "The provider answers with tasks, which Skyhook follows to their end."
+          : "The provider's answer is the result; there are no tasks.",
         `Commands with the same ${namesOf(operation)} run one after the other.`,
-        `When no reply comes back, ${AFTER_LOST_REPLY[operation.afterAmbiguousSend]}.`,
+        `After a lost reply, ${AFTER_LOST_REPLY[operation.afterAmbiguousSend]}.`,
       ];
 };
 
@@ -84,7 +84,7 @@ const fieldLines = (fields: readonly OperationField[]): readonly string[] => {
         `  ${`${place}.${name}`.padEnd(width)}${required ? "required  " : "          "}${rule}`,
     ),
     ...(fields.some(({ name }) => name.includes("."))
-      ? ["", "Inside an object or a list, “required” holds when the object or the list is given."]
+      ? ["", "A required field of an object or a list is required only if that is given."]
       : []),
   ];
 };
@@ -96,28 +96,37 @@ const details = (operation: Operation): string => {
     `${operation.method} ${operation.path}`,
     ...consequences(operation),
     "",
-    ...(fields.length > 0 ? fieldLines(fields) : ["It has no fields."]),
+    ...(fields.length > 0 ? fieldLines(fields) : ["No fields."]),
     "",
-    `All flags: npx skyhook ${operation.kind === "read" ? "read" : "send"} ${operation.id} --help`,
+    `All options: npx skyhook ${operation.kind === "read" ? "read" : "send"} ${operation.id} --help`,
   ].join("\n");
 };
 
-/** @throws ExitError for an id that is no operation */
+/** @throws ExitError for an unknown id */
 const findOperation = (id: string): Operation => {
   const found = ALL.find((operation) => operation.id === id);
   if (found) return found;
-  throw new ExitError(EXIT.refused, `no operation ${id}; there are:\n${listing()}`);
+  throw new ExitError(
+    EXIT.refused,
+    `no operation ${visibleText(id)}; the operations are:\n${listing()}`,
+  );
 };
 
 export const declareOperations: DeclareVerb = (command) => {
-  command
-    .argument("[operation]", "only this one, with all its fields")
+  const description =
+    "Lists the operations that can be sent and read. For one operation it lists every field with its limits, and the effect of a lost reply.";
+  addExamples(command.description(description), [
+    "npx skyhook operations",
+    "npx skyhook operations update-container",
+    "npx skyhook operations --json",
+  ])
+    .argument("[operation]", "operation to describe")
     .option("--json", "print JSON")
     .action((id: string | undefined, flags: { readonly json?: boolean }) => {
       const chosen = id === undefined ? ALL : [findOperation(id)];
       const text =
         id === undefined
-          ? `${listing()}\n\nFields and limits of one: npx skyhook operations <operation>`
+          ? `${listing()}\n\nFields of an operation: npx skyhook operations OPERATION`
           : chosen.map(details).join("\n");
       printResult(flags.json ? JSON.stringify(chosen.map(describe), undefined, 2) : text);
     });

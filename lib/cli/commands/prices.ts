@@ -6,17 +6,17 @@ import { checkedEndpoint } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printResult, type Row, tableText, visibleText } from "../render.ts";
 import { instantOf } from "../time-flag.ts";
-import { type DeclareVerb, ending, endpointOption } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, endpointOption } from "../verb.ts";
 
-/** Further changed categories of one price are only counted. */
+/** Categories listed below one change; further ones are counted. */
 const MAX_CATEGORIES = 8;
 
-/** To the second; runs are minutes apart. */
+/** A time to the second, because runs are minutes apart. */
 const timeText = (iso: string): string => iso.replace(/\.\d+Z$/, "Z");
 
 const amountText = (amount: string | null): string => amount ?? "-";
 
-/** An amount before and after; an unchanged one only once. */
+/** `before → after`, or one amount if they are equal. */
 const stepText = (before: string | null, after: string | null): string =>
   before === after ? amountText(after) : [before, after].map(amountText).join(" → ");
 
@@ -26,7 +26,7 @@ const totalCells = ({ per_hour, per_month, currency }: PriceTotal): Row =>
 const runText = ({ outcome, problem }: PriceView["lastRun"]): string =>
   problem === null ? outcome : `${outcome}: ${problem}`;
 
-/** What is watched, a line for each name, with the latest price and how the last run ended. */
+/** A line for each watched item: its latest price and the result of its last run. */
 export const priceListText = (prices: readonly PriceView[]): string => {
   if (prices.length === 0) return "no prices yet";
   const rows = prices.map(({ name, kind, latest, lastRun }) => [
@@ -42,7 +42,7 @@ export const priceListText = (prices: readonly PriceView[]): string => {
   return tableText(heads, rows);
 };
 
-/** Every stored reading of one name, a line for each, in the order given. */
+/** A line for each stored reading, in the given order. */
 export const priceHistoryText = (readings: readonly ReadingView[]): string => {
   if (readings.length === 0) return "no readings yet";
   const rows = readings.map(({ number, readAt, lastSeenAt, total, status }) => [
@@ -67,7 +67,7 @@ const categoryLines = ({ categories }: PriceChangeView): readonly string[] => {
   ];
 };
 
-/** The categories that changed stand below each line. */
+/** A line for each change, with the changed categories below. */
 export const priceChangesText = (changes: readonly PriceChangeView[]): string => {
   if (changes.length === 0) return "no changes";
   const rows = changes.map(({ readAt, name, percent, before, after }) => [
@@ -108,23 +108,31 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
       .option("--json", "print JSON")
       .addOption(endpointOption());
 
-  addSub("list", "what is watched, each with its latest price").action(
+  prices.description(
+    "Shows the prices that a running Skyhook has recorded for the items of its watchlist.",
+  );
+  addExamples(prices, [
+    "npx skyhook prices list",
+    "npx skyhook prices history web-server",
+    "npx skyhook prices changes --since 7d",
+  ]);
+  addSub("list", "List the watched items with their latest prices").action(
     ending(async (flags: PriceFlags) =>
       print(await gatewayOf(flags).prices(), flags, priceListText),
     ),
   );
-  addSub("history <name>", "every reading of one price, newest first").action(
+  addSub("history <name>", "List the readings of one item, newest first").action(
     ending(async (name: string, flags: PriceFlags) => {
       const history = await gatewayOf(flags).priceHistory(name);
       if (history) return print(history, flags, priceHistoryText);
       throw new ExitError(
         EXIT.refused,
-        `${name}: nothing is or was watched under this name; those that are: npx skyhook prices list`,
+        `no prices of ${visibleText(name)}: the watchlist never had an item of this name; list the items: npx skyhook prices list`,
       );
     }),
   );
-  addSub("changes", "what has changed, newest first")
-    .requiredOption("--since <time>", "how long ago (24h, 7d), a day, or a time in ISO 8601")
+  addSub("changes", "List price changes, newest first")
+    .requiredOption("--since <time>", "an age such as 24h or 7d, a day, or a time in ISO 8601")
     .action(
       ending(async (flags: PriceFlags & { readonly since: string }) => {
         const gateway = gatewayOf(flags);

@@ -5,13 +5,13 @@ import { readEvent } from "../config-files.ts";
 import { checkedEndpoint } from "../endpoint.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { printNote, printResult, problemLines, shellWord, visibleText } from "../render.ts";
-import { type DeclareVerb, ending, endpointOption } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, endpointOption } from "../verb.ts";
 
 interface PutFlags {
   readonly endpoint?: string;
-  /** AWS account that puts the event; absent: the account in the file, or Skyhook's own. */
+  /** AWS account that puts the event; default: the account in the file, or Skyhook's own. */
   readonly from?: string;
-  /** `default`, or absent for Skyhook's own. */
+  /** `default`; absent: Skyhook's own bus. */
   readonly bus?: string;
 }
 
@@ -19,13 +19,13 @@ const outcomeLines = (outcome: RuleOutcome): readonly string[] => {
   const rule = visibleText(outcome.rule);
   switch (outcome.kind) {
     case "no-match":
-      return [`${rule}: does not match on ${outcome.unfit.map(visibleText).join(", ")}`];
+      return [`${rule}: no match on ${outcome.unfit.map(visibleText).join(", ")}`];
     case "command":
       return [`${rule}: matches, command ${visibleText(outcome.commandId)}`];
     case "rejected": {
       const id = outcome.commandId === undefined ? "" : `, ${visibleText(outcome.commandId)}`;
       return [
-        `${rule}: matches, but its command is rejected (${outcome.reason})${id}`,
+        `${rule}: matches, command rejected (${outcome.reason})${id}`,
         ...problemLines(outcome.problems),
       ];
     }
@@ -34,10 +34,10 @@ const outcomeLines = (outcome: RuleOutcome): readonly string[] => {
   }
 };
 
-/** The command that shows each command's progress, or why there is none to show. */
+/** The next command to type for each command, or a note that there is none. */
 const nextLines = ({ rules, account }: PutAnswer): readonly string[] => {
   if (rules.every(({ kind }) => kind === "no-match")) {
-    return ["No reaction matches: no command comes of this event."];
+    return ["No reaction matches this event, so it creates no command."];
   }
   const sender = account === LOCAL_SENDER ? "" : ` --sender ${account}`;
   return rules.flatMap((outcome) =>
@@ -48,8 +48,8 @@ const nextLines = ({ rules, account }: PutAnswer): readonly string[] => {
 };
 
 /**
- * Puts an event on the bus of a running Skyhook, as its own AWS account or another one. Prints the id
- * of the event on stdout, and what each reaction makes of it on stderr.
+ * Puts an event on the bus of a running Skyhook, as Skyhook's AWS account or another one. Prints the event id
+ * on stdout, and the result of each reaction on stderr.
  * @throws ExitError when no Skyhook answers, or the bus refuses the event
  */
 const putEvent = async (file: string, flags: PutFlags): Promise<ExitCode> => {
@@ -66,11 +66,20 @@ const putEvent = async (file: string, flags: PutFlags): Promise<ExitCode> => {
   return EXIT.ok;
 };
 
+const DESCRIPTION = `Puts an event on the bus of a running Skyhook, as EventBridge does for an AWS account. It prints the event id on stdout, and the result of each reaction on stderr.`;
+
 export const declarePutEvent: DeclareVerb = (command) => {
-  command
-    .argument("<file>", "the event: source, detail-type, detail; - for standard input")
-    .option("--from <aws-account>", "AWS account that puts it (default: Skyhook's own)")
-    .option("--bus <name>", "`default`: the bus where AWS services put theirs")
+  addExamples(command.description(DESCRIPTION), [
+    "npx skyhook put-event event.json",
+    "npx skyhook put-event event.json --from 111122223333",
+    "npx skyhook put-event - --bus default < event.json",
+  ])
+    .argument("<file>", "JSON object with source, detail-type and detail; - for standard input")
+    .option("--from <aws-account>", "AWS account that puts the event (default: Skyhook's own)")
+    .option(
+      "--bus <name>",
+      "`default`: the bus for events of AWS services (default: Skyhook's bus)",
+    )
     .addOption(endpointOption())
     .action(ending(putEvent));
 };

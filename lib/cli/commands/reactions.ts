@@ -20,35 +20,35 @@ import {
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { printNote, printResult, problemLines, visibleText } from "../render.ts";
 import { plainReply } from "../reply-text.ts";
-import { type DeclareVerb, ending, type Ports } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, type Ports } from "../verb.ts";
 
-/** Whether the AWS account of the event may run the command; `if-own`: if Skyhook runs in it. */
+/** Whether the event's AWS account may run the command; `if-own`: only if Skyhook runs in that account. */
 type SenderAccess = "allowed" | "if-own" | "refused";
 
-/** What becomes of an event by a rule. */
+/** The outcome of a rule for an event. */
 type Result =
-  /** With the fields on which it does not match. */
+  /** `unfit`: fields of the pattern that the event does not match. */
   | { readonly kind: "no-match"; readonly unfit: readonly string[] }
-  /** Paths into the event. */
+  /** The event lacks fields that the command needs; paths lead into the event. */
   | { readonly kind: "incomplete"; readonly problems: readonly Problem[] }
-  /** Paths into the command's data. */
+  /** The command would be rejected; paths lead into its data. */
   | {
       readonly kind: "invalid";
-      /** Absent when it is too large to be looked at. */
+      /** Absent for a command above the size limit. */
       readonly command?: RequestDetail;
       readonly problems: readonly Problem[];
     }
   | {
       readonly kind: "command";
       readonly command: RequestDetail;
-      /** Absent where accounts are not known. */
+      /** Absent without an accounts file. */
       readonly access?: SenderAccess;
     };
 
-/** Where the rights come from. */
+/** The source of the rights. */
 interface Rights {
   readonly accounts: AccountsConfig | undefined;
-  /** The AWS account that Skyhook runs in, where that is known. */
+  /** The AWS account that Skyhook runs in; undefined: unknown. */
   readonly ownSender: string | undefined;
 }
 
@@ -91,7 +91,7 @@ const accessOf = (
   return mayIfOwn ? "if-own" : "refused";
 };
 
-/** What an event would lead to by a rule, as far as it can be known without sending anything. */
+/** Applies a rule to an event without sending anything. */
 const resultOf = (reaction: Reaction, event: JsonObject, rights: Rights): Result => {
   if (!matchesPattern(reaction.when, event)) {
     return { kind: "no-match", unfit: mismatchedFields(reaction.when, event) };
@@ -114,26 +114,26 @@ const accessText = (access: SenderAccess, sender: string): string => {
     case "allowed":
       return `AWS account ${sender} may run it`;
     case "refused":
-      return `AWS account ${sender} may not run it: look at the senders, operations and projects of the account`;
+      return `AWS account ${sender} may not run it: no sender of this account in the accounts file permits it; check senders, operations and projects`;
     case "if-own":
-      return `AWS account ${sender} may run it if Skyhook runs in it (say so with --own ${sender})`;
+      return `AWS account ${sender} may run it only if Skyhook runs in that account; if it does, add --own ${sender}`;
     default:
       return access satisfies never;
   }
 };
 
-/** As JSON, where a number differs from a text; without values that a command must not show. */
+/** JSON, which distinguishes numbers from texts, with secrets redacted. */
 const commandLines = (command: object): readonly string[] =>
   JSON.stringify(plainReply(command), undefined, 2).split("\n").map(visibleText);
 
 const lines = (result: Result, sender: string): readonly string[] => {
   switch (result.kind) {
     case "no-match":
-      return [`the event does not match on ${result.unfit.map(visibleText).join(", ")}`];
+      return [`no match on ${result.unfit.map(visibleText).join(", ")}`];
     case "incomplete":
       return [
         "the event matches",
-        "no command, because the event lacks what it needs:",
+        "no command: the event lacks fields that the rule reads:",
         ...problemLines(result.problems).map(visibleText),
       ];
     case "invalid":
@@ -156,7 +156,7 @@ const lines = (result: Result, sender: string): readonly string[] => {
 };
 
 /**
- * What becomes of an event by a rule, for a person.
+ * The outcome of a rule in lines for the terminal.
  * @param sender the event's AWS account
  */
 const resultText = (result: Result, sender: string): string => lines(result, sender).join("\n");
@@ -169,10 +169,10 @@ interface TestFlags extends FileFlags {
 }
 
 const noteMissingAccounts = ({ accounts }: ReactionFiles): void => {
-  if (!accounts) printNote("accounts are not looked at: there is no accounts.yaml here");
+  if (!accounts) printNote("rights are not checked: no accounts.yaml in this folder");
 };
 
-/** Lists the rules of a file. @throws ExitError naming every mistake with its line */
+/** Lists the rules of a file. @throws ExitError listing every mistake with its line */
 const checkReactions = async (file: string | undefined, flags: FileFlags): Promise<ExitCode> => {
   const files = readReactionFiles(file, flags);
   const { reactions } = files;
@@ -182,15 +182,15 @@ const checkReactions = async (file: string | undefined, flags: FileFlags): Promi
     ({ name, operation, account = "(the only one)" }) =>
       `  ${name}: ${operation.id}, account ${visibleText(account)}`,
   );
-  printResult([`${count}, no mistake`, ...rows].join("\n"));
+  printResult([`${count}, no mistakes`, ...rows].join("\n"));
   return EXIT.ok;
 };
 
-/** Success for a command that would run. */
+/** Success only for a command that would run. */
 const exitCodeOf = (result: Result): ExitCode =>
   result.kind === "command" && result.access !== "refused" ? EXIT.ok : EXIT.refused;
 
-/** Without values that a command must not show. */
+/** The result as JSON, with secrets redacted. */
 const toJson = (rule: string, result: Result): string =>
   JSON.stringify({
     rule,
@@ -200,13 +200,16 @@ const toJson = (rule: string, result: Result): string =>
 
 const checkedOwn = (own: string | undefined): string | undefined => {
   if (own === undefined || /^\d{12}$/.test(own)) return own;
-  throw new ExitError(EXIT.refused, "--own: an AWS account id, such as 111122223333");
+  throw new ExitError(
+    EXIT.refused,
+    "--own: must be an AWS account id, 12 digits such as 111122223333",
+  );
 };
 
-/** What put-event adds to an event that lacks it, and reactions look at. */
+/** Fields that put-event adds to an event without them, and that reactions can read. */
 const STAMPS = ["id", "account", "time"] as const;
 
-/** The event as the bus delivers it after put-event. @throws ExitError for one that put-event refuses */
+/** The event as the bus would deliver it. @throws ExitError for an event that put-event refuses */
 const readPutEvent = async (
   given: JsonObject,
   file: string,
@@ -221,16 +224,16 @@ const readPutEvent = async (
     );
     throw new ExitError(EXIT.refused, lines.join("\n"));
   }
-  // The bus has a database.
+  // Loaded here because the module of the bus loads the database.
   const { stampEvent } = await import("../../local/local-bus.ts");
   const event = stampEvent(put.event, { id: random.uuid(), account, at: clock.now() });
   return { event, filledIn: STAMPS.filter((name) => put.event[name] === undefined) };
 };
 
 /**
- * Shows the command that a rule makes of an event, or why there is none.
+ * Shows the command that a rule creates for an event, or why it creates none.
  * @param eventFile `-` for standard input
- * @throws ExitError when a file cannot be read, or there is no such rule
+ * @throws ExitError when a file cannot be read, or the rule does not exist
  */
 const testReaction = async (
   name: string,
@@ -243,7 +246,10 @@ const testReaction = async (
   const reaction = files.reactions.find((each) => each.name === name);
   if (!reaction) {
     const names = files.reactions.map((each) => each.name).join(", ") || "none";
-    throw new ExitError(EXIT.refused, `no rule ${visibleText(name)}; there are: ${names}`);
+    throw new ExitError(
+      EXIT.refused,
+      `no rule ${visibleText(name)} in the reactions file; its rules: ${names}`,
+    );
   }
   const { event, filledIn } = await readPutEvent(
     readEvent(eventFile),
@@ -252,8 +258,8 @@ const testReaction = async (
     ports,
   );
   noteMissingAccounts(files);
-  if (filledIn.length > 0) printNote(`filled in, as put-event does: ${filledIn.join(", ")}`);
-  // An event without an account is put by the AWS account that Skyhook runs in.
+  if (filledIn.length > 0) printNote(`added to the event, as by put-event: ${filledIn.join(", ")}`);
+  // An event without an account comes from the AWS account that Skyhook runs in.
   const own = filledIn.includes("account") ? event.account : ownSender;
   const result = resultOf(reaction, { ...event }, { accounts: files.accounts, ownSender: own });
   printResult(flags.json ? toJson(name, result) : resultText(result, event.account));
@@ -261,27 +267,42 @@ const testReaction = async (
 };
 
 export const declareReactions: DeclareVerb = (reactions, ports) => {
-  const addSub = (usage: string, description: string): Command =>
-    reactions
-      .command(usage)
-      .description(description)
-      .option("--accounts <file>", "accounts file (default: accounts.yaml, if it is there)")
+  const withFileOptions = (command: Command): Command =>
+    command
+      .option("--accounts <file>", "accounts file (default: accounts.yaml, if it exists)")
       .option("--event-source <name>", "`source` of Skyhook's own events (default: skyhook)");
 
-  addSub("test <rule> <event>", "show the command that a rule makes of an event")
-    .option("--reactions <file>", "reactions file (default: reactions.yaml)")
-    .option("--own <aws-account>", "the AWS account that Skyhook runs in")
-    .option("--json", "print JSON")
-    .addHelpText(
-      "after",
-      "\n<event> is a file with one event, as put-event takes it: source, detail-type and\ndetail; id, account and time are filled in where they are missing. - reads it\nfrom standard input.",
+  reactions.description(
+    "Checks a reactions file, or tests one of its rules with an event. Neither needs a running Skyhook, and neither sends anything.",
+  );
+  const test = reactions
+    .command("test")
+    .summary("Show the command that a rule creates for an event")
+    .description(
+      "Shows the command that a rule creates for an event, or why it creates none. Status 0 means that the command would run.",
     )
+    .argument("<rule>", "name of the rule in the reactions file")
+    .argument("<event>", "file with an event, as for put-event; - for standard input");
+  addExamples(withFileOptions(test), [
+    "npx skyhook reactions test resume-when-paid event.json",
+    "npx skyhook reactions test resume-when-paid event.json --json",
+  ])
+    .option("--reactions <file>", "reactions file (default: reactions.yaml)")
+    .option("--own <aws-account>", "AWS account that Skyhook runs in")
+    .option("--json", "print JSON")
     .action(
       ending((rule: string, event: string, flags: TestFlags) =>
         testReaction(rule, event, flags, ports),
       ),
     );
-  addSub("check [file]", "list every mistake of a reactions file with its line").action(
+  const check = reactions
+    .command("check")
+    .summary("List every mistake of a reactions file")
+    .description(
+      "Lists every mistake of a reactions file with its line (status 2), or its rules (status 0).",
+    )
+    .argument("[file]", "reactions file (default: reactions.yaml)");
+  addExamples(withFileOptions(check), ["npx skyhook reactions check reactions.yaml"]).action(
     ending(checkReactions),
   );
 };

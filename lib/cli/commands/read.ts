@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Read } from "../../contract/operation.ts";
 import { READS } from "../../contract/operations.ts";
 import { problemsOf } from "../../contract/problem.ts";
-import { getTask, TASK_PATH } from "../../contract/tasks.ts";
+import { getTask, PUBLISHED_TASK_PATH, TASK_PATH } from "../../contract/tasks.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { OperationRequest } from "../../provider/client.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
@@ -11,13 +11,13 @@ import { addFieldOptions, type CommandInput, requestData } from "../field-flags.
 import { baseUrlOption, connectProvider, type ProviderFlags } from "../provider.ts";
 import { jsonLine, printResult, problemLines } from "../render.ts";
 import { plainReply, replyText } from "../reply-text.ts";
-import { type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
 interface ReadFlags extends ProviderFlags {
   readonly json?: boolean;
 }
 
-/** @throws ExitError naming every field that the contract has something against */
+/** @throws ExitError listing every invalid field */
 const requestOf = (operation: Read, input: CommandInput): OperationRequest<Read> => {
   const { params, query, body, ...rest } = requestData(operation, input);
   const schema = z.strictObject({
@@ -26,7 +26,7 @@ const requestOf = (operation: Read, input: CommandInput): OperationRequest<Read>
     query: operation.query,
     body: operation.body,
   });
-  // Encoding checks the decoded form that people write, as for a command.
+  // The user writes the decoded form, which encoding checks, as for a command.
   const checked = z.safeEncode(schema, { ...rest, params, query, body });
   if (checked.success) return { params, query, body };
   throw new ExitError(
@@ -34,7 +34,7 @@ const requestOf = (operation: Read, input: CommandInput): OperationRequest<Read>
     [
       `not sent: ${operation.id}`,
       ...problemLines(problemsOf(checked.error.issues)),
-      `  every field and limit: npx skyhook operations ${operation.id}`,
+      `  fields and limits: npx skyhook operations ${operation.id}`,
     ].join("\n"),
   );
 };
@@ -44,11 +44,10 @@ const addOperation = (read: Command, operation: Read, clock: Clock): void => {
     .command(operation.id)
     .description(`${operation.summary} (${operation.reference})`);
   const input = addFieldOptions(command, operation);
-  command
-    .optionsGroup("Who is asked; the key is read from SKYHOOK_API_KEY:")
-    .addOption(baseUrlOption());
+  command.optionsGroup("Provider, with the API key in SKYHOOK_API_KEY:").addOption(baseUrlOption());
   if (operation.id === getTask.id) {
-    command.option("--task-path <path>", `path of one task there (default: ${TASK_PATH})`);
+    const paths = `${TASK_PATH} (default) or ${PUBLISHED_TASK_PATH}`;
+    command.option("--task-path <path>", `path of a task: ${paths}`);
   }
   command
     .optionsGroup("Output:")
@@ -64,10 +63,18 @@ const addOperation = (read: Command, operation: Read, clock: Clock): void => {
     );
 };
 
-/** Adds `read <operation>` with a flag for every field of the contract. */
+const DESCRIPTION = `Sends one read to the provider's API and prints the reply. It changes nothing, and needs no running Skyhook.
+
+The address comes from --base-url or SKYHOOK_BASE_URL, the API key from SKYHOOK_API_KEY. --json prints the reply with 64-bit integers as decimal strings. Values of \`envs\` and \`pull_secret\` are printed as [redacted].`;
+
+/** Adds `read <operation>` with an option for every field of the contract. */
 export const declareRead: DeclareVerb = (read, { clock }) => {
-  read
-    .usage("<operation> [options]")
-    .addHelpText("after", "\nThe fields of an operation: npx skyhook read <operation> --help");
+  addExamples(read.usage("<operation> [options]").description(DESCRIPTION), [
+    "npx skyhook read get-policy --project-id 1234567 --region-id 76 --policy-id 1",
+    "npx skyhook read list-tasks --state '[\"RUNNING\"]' --json",
+    "npx skyhook read preview-instance-price --project-id 1234567 --region-id 76 \\",
+    "    --body @instances.json",
+    "npx skyhook read get-policy --help    # fields of one operation",
+  ]);
   for (const operation of READS) addOperation(read, operation, clock);
 };

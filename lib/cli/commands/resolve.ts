@@ -19,14 +19,14 @@ interface ResolveFlags extends CommandFlags {
   readonly note?: string;
 }
 
-/** @throws ExitError unless exactly one of the two flags is there, and the note is valid */
+/** @throws ExitError unless exactly one of the two options is given, and the note is valid */
 const verdictOf = ({ applied = false, notApplied = false, note }: ResolveFlags): Verdict => {
   if (applied === notApplied) {
-    throw new ExitError(EXIT.refused, "say what you have found: either --applied or --not-applied");
+    throw new ExitError(EXIT.refused, "resolve: needs either --applied or --not-applied");
   }
   const verdict = verdictSchema.safeParse({ applied, ...(note !== undefined && { note }) });
   if (verdict.success) return verdict.data;
-  throw new ExitError(EXIT.refused, "--note: 1 to 500 characters of plain text");
+  throw new ExitError(EXIT.refused, "--note: must be plain text of 1 to 500 characters");
 };
 
 const effectText = (applied: boolean): string =>
@@ -39,19 +39,19 @@ const sentence = (commandId: string, answer: ResolveAnswer, flags: string): stri
     case "resolved-otherwise": {
       const note = answer.note === undefined ? "" : ` (${answer.note})`;
       return visibleText(
-        `${commandId} was resolved at ${answer.resolvedAt}: ${effectText(answer.applied)}${note}; that stays`,
+        `${commandId} was resolved before, at ${answer.resolvedAt}: ${effectText(answer.applied)}${note}; a resolution is final`,
       );
     }
     case "known":
-      return `${commandId} cannot be resolved: it ended as ${endText(answer)}, and only an unknown-outcome can be`;
+      return `${commandId} cannot be resolved: it ended as ${endText(answer)}, not as unknown-outcome`;
     case "open":
-      return `${commandId} has not ended, it is ${answer.status}; see npx skyhook status ${shellWord(commandId)}${flags}`;
+      return `${commandId} cannot be resolved: it has not ended (${answer.status}); state: npx skyhook status ${shellWord(commandId)}${flags}`;
     default:
       return answer satisfies never;
   }
 };
 
-/** Keeps a person's verdict about an unknown outcome. @throws ExitError for an unknown command */
+/** Records the operator's verdict on an unknown outcome. @throws ExitError for an unknown command */
 const resolve = async (commandId: string, flags: ResolveFlags, clock: Clock): Promise<ExitCode> => {
   const verdict = verdictOf(flags);
   const admin = await openCommandAdmin(flags, clock);

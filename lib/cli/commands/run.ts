@@ -10,15 +10,17 @@ import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jobLineOf } from "../job-event-line.ts";
 import { jsonLine, printResult, visibleText } from "../render.ts";
 import {
+  addExamples,
   checkedStage,
   type DeclareVerb,
   ending,
   endpointOption,
   type Ports,
   stageOption,
+  stageRights,
 } from "../verb.ts";
 
-/** An error of a function, as Lambda reports it. */
+/** Payload of a function error, as Lambda reports it. */
 const failureSchema = z.object({
   errorType: z.string().optional(),
   errorMessage: z.string().optional(),
@@ -33,9 +35,9 @@ const isThrottled = (error: unknown): boolean =>
   error instanceof Error && error.name === "TooManyRequestsException";
 
 /**
- * Invokes the function of a scheduled job as its schedule does (infra/schedules.cjs), with the AWS
- * credentials of the environment, and waits for its end.
- * @throws ExitError when AWS is not reached or refuses, or the function fails
+ * Invokes the function of a scheduled job like its schedule (infra/schedules.cjs), with the AWS credentials
+ * of the environment, and waits for its end.
+ * @throws ExitError when AWS does not answer or refuses, or the function fails
  */
 const invokeJob = async (stage: string, name: JobName, { clock, random }: Ports): Promise<void> => {
   const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
@@ -50,10 +52,10 @@ const invokeJob = async (stage: string, name: JobName, { clock, random }: Ports)
   });
   const reply = await client.send(command).catch((error: unknown) => {
     if (isThrottled(error)) {
-      const text = `${name} was not started: Lambda throttles it; try again later`;
+      const text = `${name} was not started: Lambda throttles its function; try again later`;
       throw new ExitError(EXIT.failed, text);
     }
-    throw awsTrouble(error, `there is no function ${FunctionName} in this AWS account and region`);
+    throw awsTrouble(error, `no function ${FunctionName} in this AWS account and region`);
   });
   if (reply.FunctionError === undefined) return;
   const problem = problemOf(reply.Payload?.transformToString() ?? "", reply.FunctionError);
@@ -72,7 +74,7 @@ const FLAG: Readonly<Record<JobName, string>> = {
   "watch-ai-tasks": "--ai-tasks WHICH",
 };
 
-/** The job did not do its work, although it ran to its end. */
+/** Events of a job that ended without doing its work. */
 const REFUSALS: ReadonlySet<string> = new Set([
   "AiTaskListRefused",
   "ThresholdsRejected",
@@ -83,7 +85,7 @@ const linesOf = (name: JobName, run: Exclude<JobRun, { kind: "not-configured" }>
   const lines = run.events.map(({ detailType, data }) => {
     const line = jobLineOf(detailType, data, "");
     if (!line) return `${name}: ${visibleText(detailType)}`;
-    // A price, or a task, is one of several; a file and an account are the job's own.
+    // A run has several prices or tasks, but one file and one account, which need no name.
     const isOne = detailType === "PriceChanged" || detailType.startsWith("AiTask");
     return `${name}: ${isOne && line.subject !== "" ? `${visibleText(line.subject)}: ` : ""}${line.text}`;
   });
@@ -93,13 +95,13 @@ const linesOf = (name: JobName, run: Exclude<JobRun, { kind: "not-configured" }>
 const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<ExitCode> => {
   const run = await createGatewayClient(checkedEndpoint(endpoint)).runJob(name);
   if (run.kind === "not-configured") {
-    const text = `${name} is not configured; give \`skyhook start\` ${FLAG[name]}`;
+    const text = `${name} is not configured; restart Skyhook: npx skyhook start ${FLAG[name]}`;
     throw new ExitError(EXIT.refused, text);
   }
   if (json) printResult(jsonLine(run));
   else if (run.events.length > 0) printResult(linesOf(name, run));
   else if (run.kind === "ended") {
-    const why = visibleText(run.notes.join("; ")) || "nothing to publish";
+    const why = visibleText(run.notes.join("; ")) || "no events to publish";
     printResult(`${name} ended; ${why}`);
   }
   if (run.kind === "failed") {
@@ -108,18 +110,25 @@ const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<
   return run.events.some(({ detailType }) => REFUSALS.has(detailType)) ? EXIT.failed : EXIT.ok;
 };
 
-/** Runs the job in the running Skyhook or on a deployed stage, and waits for its end. */
+/** Runs the job in a running Skyhook or on a deployed stage, and waits for its end. */
 const runJob = async (name: JobName, flags: RunFlags, ports: Ports): Promise<ExitCode> => {
   if (flags.stage === undefined) return runLocally(name, flags);
   await invokeJob(checkedStage(flags.stage), name, ports);
-  const text = `${name} ended; what it found is in its events and its log`;
+  const text = `${name} ended; its events and its log have the results`;
   printResult(flags.json ? jsonLine({ kind: "ended" }) : text);
   return EXIT.ok;
 };
 
+const DESCRIPTION = `Runs a scheduled job now, as its schedule does, and waits for its end. A running Skyhook prints a line for each event of the run; of a stage, the events and the log have the results.
+
+${stageRights("lambda:InvokeFunction on the function skyhook-STAGE-JOB")}`;
+
 export const declareRun: DeclareVerb = (command, ports) => {
-  command
-    .addArgument(new Argument("<job>").choices(JOB_NAMES))
+  addExamples(command.description(DESCRIPTION), [
+    "npx skyhook run sync-thresholds",
+    "npx skyhook run snapshot-prices --stage prod",
+  ])
+    .addArgument(new Argument("<job>", "scheduled job").choices(JOB_NAMES))
     .option("--json", "print JSON")
     .addOption(endpointOption())
     .addOption(stageOption())

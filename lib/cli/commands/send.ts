@@ -13,10 +13,10 @@ import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { addFieldOptions, type CommandInput, readJson, requestData } from "../field-flags.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
 import { exitCodeOf, type RequestState, stateText, waitsFor } from "../request-state.ts";
-import { type DeclareVerb, ending, endpointOption, type Ports } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, endpointOption, type Ports } from "../verb.ts";
 
 const CHECK_MS = 300;
-/** How long a request may take to be accepted or rejected before `send` ends without knowing. */
+/** Longest wait until a request is accepted or rejected, without `--wait`. */
 const ANSWER_MS = 2_000;
 const ANSWER_CHECK_MS = 100;
 
@@ -24,7 +24,7 @@ interface SendFlags {
   readonly endpoint?: string;
   readonly id?: string;
   readonly account?: string;
-  /** A time span from now, such as `30m`, or a time. */
+  /** A time span such as `30m`, or a time. */
   readonly deadline?: string | undefined;
   readonly after?: readonly string[];
   readonly guards?: string;
@@ -40,7 +40,7 @@ export interface SendOptions
   readonly endpoint: string;
   readonly input: CommandInput;
   readonly guards?: unknown;
-  /** What to wait for: the command's end, whether it is accepted, or nothing. */
+  /** `answer`: until the request is accepted or rejected. */
   readonly waitFor: "end" | "answer" | "nothing";
   readonly timeoutSeconds: number;
   readonly json: boolean;
@@ -54,7 +54,7 @@ interface Sent {
 const isOver = (state: RequestState): boolean =>
   state.kind === "rejected" || state.endedAt !== undefined;
 
-/** One line that is written over and over; only for a person who watches. */
+/** Rewrites one line of a terminal; prints nothing into a pipe. */
 const showProgress = (state: RequestState | undefined, waitedMs: number): void => {
   if (!process.stderr.isTTY) return;
   const status = state?.kind === "command" ? state.status : "queued";
@@ -79,9 +79,9 @@ const waitForEnd = async (
       throw new ExitError(
         EXIT.timedOut,
         [
-          `${commandId} has not ended after ${timeoutSeconds} s and goes on`,
+          `${commandId} has not ended after ${timeoutSeconds} s and continues`,
           ...(waitsFor(state) === undefined ? [] : [`  last attempt: ${waitsFor(state)}`]),
-          `  look again: npx skyhook status ${shellWord(commandId)}`,
+          `  state: npx skyhook status ${shellWord(commandId)}`,
         ].join("\n"),
       );
     }
@@ -97,15 +97,16 @@ const deadlineAt = ({ deadline, clock }: SendOptions): string | undefined => {
   if (deadline === undefined) return undefined;
   const read = deadlineSchema.safeParse(deadline).data;
   if (read === undefined) {
-    const rule = "a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z";
+    const rule =
+      "must be a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z";
     throw new ExitError(EXIT.refused, `--deadline: ${rule}`);
   }
   return typeof read === "string" ? read : new Date(clock.now() + read).toISOString();
 };
 
 /**
- * Whether the request was accepted or rejected, as far as that shows in time. The request is durable
- * already, so a Skyhook that does not answer any more is no failure of the send.
+ * The command or the rejection of a request, or undefined when neither shows within `ANSWER_MS`. The request
+ * is durable already, so a Skyhook that stops answering does not make `send` fail.
  */
 const awaitAnswer = async (
   gateway: GatewayClient,
@@ -131,7 +132,7 @@ const awaitAnswer = async (
   }
 };
 
-/** Prints what is known of a request that is not followed to its end. */
+/** Prints the command id on stdout, and the state of its request on stderr. */
 const printSent = (sent: Sent, answer: string | undefined, json: boolean): void => {
   if (json) {
     printResult(jsonLine({ ...sent, ...(answer !== undefined && { answer }) }));
@@ -142,10 +143,10 @@ const printSent = (sent: Sent, answer: string | undefined, json: boolean): void 
       ? `sent, but neither accepted nor rejected within ${ANSWER_MS / 1000} s`
       : (answer ?? "sent");
   printResult(sent.commandId);
-  printNote(`${known}; how it goes: npx skyhook status ${shellWord(sent.commandId)}`);
+  printNote(`${known}; state: npx skyhook status ${shellWord(sent.commandId)}`);
 };
 
-/** What is asked for beside the request itself, as far as it was given. */
+/** The given options that become fields of the command's data. */
 const given = (options: SendOptions) => {
   const { after, guards, dryRun } = options;
   const all = { deadline: deadlineAt(options), after, guards, dryRun };
@@ -173,20 +174,24 @@ const requestDetail = (
   },
 });
 
-/** Who may do what is known where the command runs. */
-const ANYBODY = { accountsOf: () => [DEFAULT_ACCOUNT], mayRun: () => true, maySee: () => true };
+/** Rights are checked where the command runs. */
+const EVERYTHING_ALLOWED = {
+  accountsOf: () => [DEFAULT_ACCOUNT],
+  mayRun: () => true,
+  maySee: () => true,
+};
 
-/** What the contract has against a request. */
+/** The rejection of a request that breaks the contract; undefined for a valid one. */
 const refusalOf = (detail: Detail): RequestState | undefined => {
-  const read = readRequest(detail, { sender: "", access: ANYBODY });
+  const read = readRequest(detail, { sender: "", access: EVERYTHING_ALLOWED });
   if (read.kind === "valid") return undefined;
   const { operation, reason, problems } = read.rejection;
   return { kind: "rejected", operation, reason, problems: [...problems] };
 };
 
 /**
- * Sends a command and waits for what `waitFor` says. Without the end, only the command's id goes to
- * stdout, so that a script can keep it; a rejection is a note there.
+ * Sends a command and waits as `waitFor` says. Unless it waits for the end, only the command id goes to stdout,
+ * for scripts, and a rejection goes to stderr.
  */
 export const sendCommand = async (operation: Mutation, options: SendOptions): Promise<ExitCode> => {
   const { random, json, waitFor, clock } = options;
@@ -202,7 +207,7 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
   await gateway.send(detail);
   if (waitFor === "end") {
     const id = visibleText(sent.commandId);
-    printNote(`sent as ${id}; waiting for its end (Ctrl-C stops the waiting only)`);
+    printNote(`sent as ${id}; waiting for its end (Ctrl-C ends only the wait)`);
     const state = await waitForEnd(gateway, sent, options).finally(clearProgress);
     printResult(json ? jsonLine(state) : stateText(state));
     return exitCodeOf(state);
@@ -221,48 +226,60 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
   return EXIT.ok;
 };
 
-/** The default deadline of a command. */
+/** Equals the default deadline of a command. */
 const DEFAULT_WAIT_SECONDS = "7200";
 
 const waitSeconds = (text: string): number => {
   const seconds = Number(text);
   if (Number.isInteger(seconds) && seconds > 0) return seconds;
-  throw new ExitError(EXIT.refused, "--wait-seconds: a whole number of seconds above 0");
+  throw new ExitError(
+    EXIT.refused,
+    "--wait-seconds: must be a whole number of seconds, at least 1",
+  );
 };
 
 const addCommonOptions = (command: Command): Command =>
   command
-    .optionsGroup("How it is sent:")
+    .optionsGroup("Command:")
     .addOption(endpointOption())
-    .option("--id <id>", "id of the command; sent twice with one id, it runs once (default: new)")
-    .option("--account <name>", "account at the provider (default: the only one you may use)")
+    .option(
+      "--id <id>",
+      "command id; a second send with the same id changes nothing (default: new)",
+    )
+    .option("--account <name>", "account at the provider (default: the only permitted one)")
     .option(
       "--deadline <when>",
-      "when to give up: a time span from now such as 30m, or 2026-01-31T12:00:00Z (default: 2h)",
+      "latest end: a time span such as 30m, or a time such as 2026-01-31T12:00:00Z (default: 2h)",
     )
     .option(
       "--after <id>",
-      "run only when this command has succeeded; may be given several times",
+      "run only after this command has succeeded; can be repeated",
       (id: string, ids: readonly string[] = []) => [...ids, id],
     )
     .option(
       "--guards <json>",
-      'run only if tags are so, such as \'[{"network":{…},"key":"paid","equals":"yes"}]\'',
+      'conditions on tags, such as \'[{"network":{…},"key":"paid","equals":"yes"}]\'',
     )
-    .option("--dry-run", "go the whole way, but send nothing: show what would be sent")
-    .option(
-      "--wait",
-      "wait for the end of the command (default: until it is accepted, 2 s at most)",
-    )
-    .option("--no-wait", "do not even wait until it is accepted or rejected")
-    .option("--wait-seconds <n>", "wait so long at most", DEFAULT_WAIT_SECONDS)
+    .option("--dry-run", "run every check, and record the request instead of sending it")
+    .option("--wait", "wait for the end of the command (default: for its acceptance, at most 2 s)")
+    .option("--no-wait", "do not wait for acceptance")
+    .option("--wait-seconds <n>", "longest wait with --wait, seconds", DEFAULT_WAIT_SECONDS)
     .option("--json", "print JSON");
 
-/** Adds `send <operation>` with a flag for every field of the contract. */
+const DESCRIPTION = `Sends a command to a running Skyhook. Without --wait it waits until the request is accepted or rejected, at most 2 seconds.
+
+stdout: the id of the command, with --wait its end. stderr: the problems of a rejected request (status 2). If Skyhook answers neither in time, send ends with status 0: the request is in the queue, and \`skyhook status\` shows its command.
+
+Fields are options, such as --listening-port 8080, or JSON in --body and --data. An option overrides --body, and --body overrides --data.`;
+
+/** Adds `send <operation>` with an option for every field of the contract. */
 export const declareSend: DeclareVerb = (send, ports) => {
-  send
-    .usage("<operation> [options]")
-    .addHelpText("after", "\nThe fields of an operation: npx skyhook send <operation> --help");
+  addExamples(send.usage("<operation> [options]").description(DESCRIPTION), [
+    "npx skyhook send update-policy --project-id 1234567 --region-id 76 \\",
+    "    --policy-id 1 --status active --wait",
+    "npx skyhook send create-router --project-id 1234567 --region-id 76 --body @router.json",
+    "npx skyhook send update-policy --help    # fields of one operation",
+  ]);
   for (const operation of COMMANDED) {
     const command = send
       .command(operation.id)

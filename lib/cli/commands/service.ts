@@ -9,7 +9,7 @@ import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { apiKeySetting } from "../provider.ts";
 import { printNote, printResult, problemLines, terminalLog } from "../render.ts";
 import { failedBy, stopSignal, untilAborted } from "../stop-signal.ts";
-import { type DeclareVerb, ending, type Ports } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, type Ports } from "../verb.ts";
 
 interface ServiceFlags {
   readonly port?: string;
@@ -22,13 +22,13 @@ interface ServiceFlags {
   readonly allowHost?: string;
 }
 
-/** A folder to keep data in. Empty is a mistake, such as a shell variable that is not set. */
+/** A folder for data. An empty text is refused: it comes from a shell variable that is not set. */
 export const directorySetting = z.string().min(1).optional();
 
-/** 0 takes any free port. */
+/** A port; 0, the default, means any free one. */
 export const portSetting = wholeNumber(0, 65_535).default(0);
 
-/** How long the embedded service's background tasks take; short enough to watch, long enough to see. */
+/** Duration of the service's tasks, seconds: long enough to be seen, short enough to wait for. */
 export const taskSecondsSetting = z
   .string()
   .regex(/^\d+(\.\d+)?$/, { error: "a number of seconds" })
@@ -39,7 +39,7 @@ export const taskSecondsSetting = z
 const hostNames = z
   .string()
   .regex(/^[\w.-]+(,[\w.-]+)*$/, {
-    error: "host names such as cloud.internal, without scheme or port, separated by commas",
+    error: "host names such as cloud.internal, separated by commas, without scheme or port",
   })
   .transform((names) => names.split(","));
 
@@ -55,7 +55,7 @@ const settingsSchema = z.object({
 
 const MAX_SHOWN_PROBLEMS = 20;
 
-/** @throws ExitError when the file cannot be read or holds something else than a state */
+/** @throws ExitError when the file cannot be read, or lists the problems of an invalid state */
 const readSeedFile = async (path: string): Promise<State> => {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ExitError(EXIT.refused, `--seed: cannot read ${path} (${error.code})`);
@@ -70,7 +70,7 @@ const readSeedFile = async (path: string): Promise<State> => {
     throw new ExitError(
       EXIT.refused,
       [
-        `--seed: ${path} is not a state of the service (--print-seed shows one):`,
+        `--seed: ${path} is not a state of the service; --print-seed prints a valid one:`,
         ...lines,
         ...(left > 0 ? [`  and ${left} more`] : []),
       ].join("\n"),
@@ -78,7 +78,7 @@ const readSeedFile = async (path: string): Promise<State> => {
   }
 };
 
-/** Runs the provider's interface alone, until it is stopped. */
+/** Runs the service until it is stopped. */
 const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<ExitCode> => {
   const settings = readSettings(settingsSchema, {
     "--port": flags.port,
@@ -114,7 +114,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     );
   });
   printResult(provider.baseUrl);
-  printNote(howToAsk(provider, apiKey === undefined));
+  printNote(nextSteps(provider, apiKey === undefined));
   try {
     await Promise.race([
       untilAborted(signal),
@@ -126,27 +126,35 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
   return EXIT.ok;
 };
 
-/** A key that the user gave is theirs to know; only the built-in one is shown. */
-const howToAsk = ({ baseUrl, builtInKey }: Provider, needsKey: boolean): string =>
+/** The next commands to type. A key of the user's own is never printed, only the built-in one. */
+const nextSteps = ({ baseUrl, builtInKey }: Provider, needsKey: boolean): string =>
   [
-    `the service listens there; what it can do: ${baseUrl}/docs`,
+    `the service listens there; its API: ${baseUrl}/docs`,
     `  export SKYHOOK_BASE_URL=${baseUrl}`,
     ...(needsKey && builtInKey ? [`  export SKYHOOK_API_KEY='${builtInKey}'`] : []),
     "  npx skyhook read list-tasks",
   ].join("\n");
 
+const DESCRIPTION = `Runs the service alone, without Skyhook, until Ctrl-C. It prints its address on stdout.
+
+The service implements the documented endpoints of the provider's API and a built-in state to try them on.`;
+
 export const declareService: DeclareVerb = (command, ports) => {
-  command
+  addExamples(command.description(DESCRIPTION), [
+    "npx skyhook service --port 8080",
+    "npx skyhook service --print-seed > state.json",
+    "npx skyhook service --seed state.json --data ~/service",
+  ])
     .option("--port <n>", "port to listen on (default: a free one)")
-    .option("--api-key <key>", "one more key, of client 1, for every project of the state")
-    .option("--seed <file>", "start with this state (default: the built-in one)")
-    .option("--print-seed", "print the built-in state as --seed takes it, and end")
-    .option("--data <dir>", "keep its state in this folder across runs (default: in memory)")
-    .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
-    .option("--rate-limit <n>", "requests a second for each key (default: any number)")
+    .option("--api-key <key>", "additional API key of client 1, valid for every project")
+    .option("--seed <file>", "initial state (default: the built-in one)")
+    .option("--print-seed", "print the built-in state in the format of --seed, and end")
+    .option("--data <dir>", "folder for the state (default: state in memory)")
+    .option("--task-seconds <n>", "duration of tasks, seconds (default: 1.5)")
+    .option("--rate-limit <n>", "requests per second for each key (default: no limit)")
     .option(
       "--allow-host <names>",
-      "answer requests to these host names, too (default: 127.0.0.1, localhost and [::1] only)",
+      "additional host names that requests may name, separated by commas (default: 127.0.0.1, localhost and [::1] only)",
     )
     .action(
       ending(async (flags: ServiceFlags) => {

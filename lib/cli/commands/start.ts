@@ -1,35 +1,58 @@
-import { POOL_PATH } from "../../contract/load-balancer-pools.ts";
-import { TASK_PATH } from "../../contract/tasks.ts";
+import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../../contract/load-balancer-pools.ts";
+import { PUBLISHED_TASK_PATH, TASK_PATH } from "../../contract/tasks.ts";
 import { readStartSettings, type StartFlags } from "../start-settings.ts";
-import { type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending } from "../verb.ts";
+
+const DESCRIPTION = `Runs Skyhook and the embedded service (an implementation of the provider's API) in one process, until Ctrl-C. The demo sends some commands and prints a line for each published event: time, lane, command, result and duration.
+
+With --base-url, Skyhook works on a real provider instead. There is no demo then, and nothing is sent except your commands and the jobs that you configure.
+
+With --data, a run continues where the last one ended, even after a kill. Only the user can read the folder: files have mode 0600, folders 0700.
+
+Skyhook reads the accounts, reactions, thresholds and watchlist files again when they change.`;
 
 export const declareStart: DeclareVerb = (command, ports) => {
-  command
-    .option("--exit", "end after the demo; status 0 only if every command ended as expected")
+  addExamples(command.description(DESCRIPTION), [
+    "npx skyhook start",
+    "npx skyhook start --exit                      # end with status 0 if the demo succeeds",
+    "npx skyhook start --json --data ~/skyhook     # events as JSON lines, state on disk",
+    "npx skyhook start --accounts accounts.yaml --reactions reactions.yaml",
+    "npx skyhook start --base-url https://api.example.com --data ~/skyhook",
+  ])
+    .option("--exit", "end after the demo; status 0 only if every step ended as expected")
     .option("--json", "print each published event as one JSON line on stdout")
-    .option("--no-demo", "start without the demo's commands")
-    .option("--data <dir>", "keep everything in this folder across runs (default: in memory)")
-    .option("--port <n>", "port that takes commands (default: 4747, or the next free one)")
+    .option("--no-demo", "start without the demo")
+    .option("--data <dir>", "folder for the state of the run (default: state in memory)")
+    .option("--port <n>", "port for commands (default: 4747, or the next free one)")
     .option("--event-source <name>", "`source` of the published events (default: skyhook)")
-    .optionsGroup("Teams in other AWS accounts:")
-    .option("--accounts <file>", "who may use which account at the provider")
-    .option("--reactions <file>", "which events become commands")
+    .optionsGroup("Access and reactions:")
+    .option("--accounts <file>", "accounts at the provider, and the senders that may use them")
+    .option("--reactions <file>", "rules that turn events into commands")
     .optionsGroup("Scheduled jobs:")
-    .option("--thresholds <file>", "keep the provider's thresholds as this file wants them")
-    .option("--watchlist <file>", "price what this file lists, every hour")
+    .option("--thresholds <file>", "keep the provider's thresholds equal to this file")
+    .option("--watchlist <file>", "record the prices of the items in this file every hour")
     .option(
       "--ai-tasks <which>",
-      "watch AI tasks: all, transcription or content-moderation (default: all of the embedded service's, none of a real provider's)",
+      "watch AI tasks: all, transcription or content-moderation (default: all for the embedded service, none for a real provider)",
     )
-    .optionsGroup("The embedded service:")
-    .option("--service-port <n>", "its port (default: a free one)")
-    .option("--task-seconds <n>", "how long its tasks take (default: 1.5)")
-    .optionsGroup("A real provider instead; the key is read from SKYHOOK_API_KEY:")
-    .option("--base-url <url>", "address of its API, such as https://api.example.com")
-    .option("--api-key-parameter <name>", "AWS SSM parameter with the key")
-    .option("--task-path <path>", `path of one task there (default: ${TASK_PATH})`)
-    .option("--pool-path <path>", `path of a pool's update there (default: ${POOL_PATH})`)
-    .option("--no-lists", "its API can list neither tasks nor storage notification events")
+    .optionsGroup("Embedded service:")
+    .option("--service-port <n>", "port of the service (default: a free one)")
+    .option("--task-seconds <n>", "duration of its tasks, seconds (default: 1.5)")
+    .optionsGroup("Real provider, with the API key in SKYHOOK_API_KEY:")
+    .option("--base-url <url>", "address of the provider's API, such as https://api.example.com")
+    .option(
+      "--api-key-parameter <name>",
+      "AWS SSM parameter with the key, instead of SKYHOOK_API_KEY",
+    )
+    .option(
+      "--task-path <path>",
+      `path of a task: ${TASK_PATH} (default) or ${PUBLISHED_TASK_PATH}`,
+    )
+    .option(
+      "--pool-path <path>",
+      `path of a pool's update: ${POOL_PATH} (default) or ${POOL_SUCCESSOR_PATH}`,
+    )
+    .option("--no-lists", "for an API that lists neither tasks nor storage notification events")
     .action(
       ending(async (flags: StartFlags) => {
         const settings = readStartSettings(flags, process.env);

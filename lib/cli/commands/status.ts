@@ -23,15 +23,15 @@ import {
 } from "../request-state.ts";
 import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
 
-/** More attempts than these are for `--json`. */
+/** Only `--json` shows earlier attempts. */
 const MAX_ATTEMPTS_SHOWN = 20;
 
 type History = NonNullable<CommandState["history"]>;
 
 const cameBack = ({ disposition, code, status, message }: History[number]): string => {
-  if (disposition === undefined) return "on its way";
+  if (disposition === undefined) return "in flight";
   if (disposition === "answered") return "answered";
-  if (disposition === "lost") return "lost: its sender died, and nobody has its answer";
+  if (disposition === "lost") return "lost: its process died before the reply";
   const said = message ?? [status, code].filter((part) => part !== undefined).join(" ");
   return visibleText(`${disposition}: ${said}`);
 };
@@ -51,34 +51,34 @@ const historyLines = (history: History): readonly string[] => {
     tookText(attempt),
     cameBack(attempt),
   ]);
-  const table = tableText(["attempt", "sent", "took", "came back"], rows).split("\n");
+  const table = tableText(["attempt", "sent", "duration", "result"], rows).split("\n");
   return [
     ...table.map((line) => `  ${line}`),
-    ...(earlier > 0 ? [`  and ${earlier} earlier, all in --json`] : []),
+    ...(earlier > 0 ? [`  and ${earlier} earlier; --json lists all`] : []),
   ];
 };
 
 const holderText = (holder: { readonly sender: string; readonly commandId: string } | undefined) =>
-  holder ? `; at work there: ${holder.commandId} of ${holder.sender}` : "";
+  holder ? `; in flight: ${holder.commandId} of ${holder.sender}` : "";
 
 const waitsForLines = ({ waitsFor }: CommandState): readonly string[] => {
   switch (waitsFor?.for) {
     case undefined:
       return [];
     case "lane":
-      return [`  waits in its lane behind ${waitsFor.ahead}${holderText(waitsFor.holder)}`];
+      return [`  waits in its lane, ${waitsFor.ahead} ahead${holderText(waitsFor.holder)}`];
     case "others":
-      return [`  waits for ${waitsFor.commandIds.join(", ")}`];
+      return [`  waits for the commands ${waitsFor.commandIds.join(", ")}`];
     case "reply":
       return [`  waits for a reply, until ${waitsFor.until} at the latest`];
     case "next-attempt":
-      return [`  waits for its next attempt at ${waitsFor.until}`];
+      return [`  next attempt at ${waitsFor.until}`];
     case "tasks":
       return [
-        `  waits for ${waitsFor.taskIds.join(", ")}`,
+        `  waits for the tasks ${waitsFor.taskIds.join(", ")}`,
         ...(waitsFor.unknown ?? []).map(
           ({ taskId, since, until }) =>
-            `  the provider has not known task ${taskId} since ${since}; given up at ${until}`,
+            `  task ${taskId} unknown to the provider since ${since}; given up at ${until}`,
         ),
       ];
     default:
@@ -93,15 +93,17 @@ const pauseLines = (
   accountPausedUntil === undefined
     ? []
     : [
-        `  account ${account} sends nothing until ${accountPausedUntil}: the provider asked for a pause`,
-        `  to send all the same: npx skyhook lift-pause ${shellWord(account)}${placeFlags}`,
+        `  account ${account} paused by the provider until ${accountPausedUntil}`,
+        `  to end the pause: npx skyhook lift-pause ${shellWord(account)}${placeFlags}`,
       ];
 
-const personLines = ({ cancelRequestedAt, resolution }: CommandState): readonly string[] => [
-  ...(cancelRequestedAt === undefined ? [] : [`  stopped by a person at ${cancelRequestedAt}`]),
+const operatorLines = ({ cancelRequestedAt, resolution }: CommandState): readonly string[] => [
+  ...(cancelRequestedAt === undefined
+    ? []
+    : [`  cancelled by an operator at ${cancelRequestedAt}`]),
   ...(resolution
     ? [
-        `  a person found at ${resolution.resolvedAt}: it ${resolution.applied ? "took effect" : "did not take effect"}${resolution.note === undefined ? "" : ` (${resolution.note})`}`,
+        `  resolved by an operator at ${resolution.resolvedAt}: it ${resolution.applied ? "took effect" : "did not take effect"}${resolution.note === undefined ? "" : ` (${resolution.note})`}`,
       ]
     : []),
 ];
@@ -112,17 +114,17 @@ const nextText = (act: string, state: CommandState, flags: string): string => {
     case "cancel":
       return `npx skyhook cancel ${id}${flags}`;
     case "resolve":
-      return `look at the provider, then npx skyhook resolve ${id} --applied | --not-applied${flags}`;
+      return `check the effect at the provider, then npx skyhook resolve ${id} --applied | --not-applied${flags}`;
     case "follow-task": {
       const open = (state.tasks ?? []).filter(({ end }) => !end).map((task) => task.id);
-      return `follow what is still at work, by follow-task: ${open.join(", ")}`;
+      return `follow the open tasks: npx skyhook send follow-task, for ${open.join(", ")}`;
     }
     case "check-task-id":
-      return "check the task's id, and that this sender may see its project; then follow it again under a new command id";
+      return "check the task id, and that the sender may see its project; then follow it under a new command id";
     case "check-effect":
-      return "look at the provider, and send it again, under a new id, only if it did not take effect";
+      return "check the effect at the provider; only without effect, send the command again under a new id";
     case "send-again":
-      return "once the cause is gone, send it again under a new id";
+      return "remove the cause, then send the command again under a new id";
     default:
       return act;
   }
@@ -130,10 +132,10 @@ const nextText = (act: string, state: CommandState, flags: string): string => {
 
 const moreProblems = ({ problems, problemCount = 0 }: RejectionState): readonly string[] =>
   problemCount > problems.length
-    ? [`and ${problemCount - problems.length} more; the event CommandRejected has all of them`]
+    ? [`and ${problemCount - problems.length} more; the event CommandRejected lists all`]
     : [];
 
-/** Which request it was that was rejected. */
+/** Time and ids of a rejected request. */
 const rejectedLine = ({ commandId, eventId, rejectedAt }: RejectionState): string =>
   [
     ...(rejectedAt === undefined ? [] : [`at ${rejectedAt}`]),
@@ -141,13 +143,13 @@ const rejectedLine = ({ commandId, eventId, rejectedAt }: RejectionState): strin
     ...(eventId === undefined ? [] : [`event ${eventId}`]),
   ].join(", ");
 
-/** Requests under the id of another command, or under one id again. */
+/** Rejected requests with the id of another request. */
 const rejectionLines = ({ rejections = [] }: RequestState): readonly string[] =>
   rejections.flatMap((rejection) => {
     const { rejectedAt, reason, eventId } = rejection;
     const event = eventId === undefined ? "" : `, event ${eventId}`;
     return [
-      `  another request under this id was rejected at ${rejectedAt} (${reason})${event}`,
+      `  another request with this id was rejected at ${rejectedAt} (${reason})${event}`,
       ...problemLines(rejection.problems).map((line) => `  ${line}`),
       ...moreProblems(rejection).map((line) => `    ${line}`),
     ];
@@ -163,9 +165,9 @@ const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): stri
 };
 
 /**
- * Everything that is known of a request, for people.
- * @param flags that lead to the same command, ready to be typed behind others
- * @param placeFlags the same without the sender: that lead to the same Skyhook
+ * The whole state of a request in lines.
+ * @param flags options that lead the next call to the same command
+ * @param placeFlags options that lead it to the same Skyhook, without a sender
  */
 export const reportText = (state: RequestState, flags: string, placeFlags = flags): string => {
   if (state.kind === "rejected") return rejectionText(state);
@@ -173,7 +175,7 @@ export const reportText = (state: RequestState, flags: string, placeFlags = flag
   const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
   const lines = [
     `  accepted ${acceptedAt}${ended}`,
-    ...personLines(state),
+    ...operatorLines(state),
     ...waitsForLines(state),
     ...pauseLines(state, placeFlags),
     ...historyLines(history),
@@ -183,7 +185,7 @@ export const reportText = (state: RequestState, flags: string, placeFlags = flag
   return [stateText(state), ...lines.map(visibleText)].join("\n");
 };
 
-/** Prints the state of a command and its history. @throws ExitError for an unknown command */
+/** Prints a command with its history. @throws ExitError for an unknown command */
 export const showStatus = async (
   commandId: string,
   flags: CommandFlags,
@@ -194,7 +196,7 @@ export const showStatus = async (
   if (!state) {
     throw new ExitError(
       EXIT.refused,
-      `no command ${commandId} here, and no rejection in the last 30 days: never sent, or still queued`,
+      `no command ${visibleText(commandId)} found, and no rejection in the last 30 days: it was never sent, or is still queued; check the id and --sender`,
     );
   }
   const { sender: _, ...place } = flags;

@@ -24,7 +24,7 @@ import { createRateLimitedClient, createRetryingClient } from "../../provider/re
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { baseUrlOption, connectProvider, type Provider, type ProviderFlags } from "../provider.ts";
 import { fileProblemText, jsonLine, printNote, printResult, visibleText } from "../render.ts";
-import { type DeclareVerb, ending, type Ports } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, type Ports } from "../verb.ts";
 
 const NAME_COLUMNS = 24;
 
@@ -42,7 +42,7 @@ const targetText = ({ name, storage_name, bucket_name }: Target): string =>
     ...(bucket_name ? [`bucket ${visibleText(bucket_name)}`] : []),
   ].join("  ");
 
-/** One line of the diff. */
+/** A line of the diff. */
 const changeText = (change: Change): string => {
   switch (change.action) {
     case "create": {
@@ -64,7 +64,7 @@ const changeText = (change: Change): string => {
 const countOf = (changes: readonly Change[], action: Change["action"]): number =>
   changes.filter((change) => change.action === action).length;
 
-/** A plan as a diff: what is added, changed and removed, and how much stays. */
+/** A plan as a diff, with counts in the last line. */
 const planText = ({ changes, unchangedCount }: Plan): string =>
   [
     ...changes.map(changeText),
@@ -76,7 +76,7 @@ const planText = ({ changes, unchangedCount }: Plan): string =>
     ].join(", "),
   ].join("\n");
 
-/** A plan as JSON; limits are decimal texts, as in events. */
+/** A plan as JSON; limits are decimal strings, as in events. */
 const planJson = (
   { changes, unchangedCount }: Plan,
   about: { readonly actualFrom: "list" | "none"; readonly prune: boolean },
@@ -105,7 +105,7 @@ const outcomeText = (applied: AppliedChange): string => {
   }
 };
 
-/** What became of each change, and how many were made. */
+/** The result of each change, with counts in the last line. */
 const appliedText = (applied: readonly AppliedChange[], unchangedCount: number): string => {
   const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
   const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
@@ -132,14 +132,14 @@ const REQUESTS_PER_SECOND = 20;
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-/** @throws ExitError naming every mistake in the file with its line */
+/** @throws ExitError when the file cannot be read, or listing every mistake with its line */
 const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
   const object = await createFileConfigSource(file)
     .read()
     .catch((error: unknown) => {
-      throw new ExitError(EXIT.refused, `${file}: it cannot be read (${codeOf(error)})`);
+      throw new ExitError(EXIT.refused, `${file}: cannot be read (${codeOf(error)})`);
     });
-  if (!object) throw new ExitError(EXIT.refused, `${file}: there is no such file`);
+  if (!object) throw new ExitError(EXIT.refused, `${file}: no such file`);
   const read = readThresholdConfig(object.text);
   if (read.kind === "valid") return read.value;
   throw new ExitError(EXIT.refused, fileProblemText(file, read.problems));
@@ -148,7 +148,7 @@ const readFileConfig = async (file: string): Promise<ThresholdConfig> => {
 const canCompare = (config: ThresholdConfig, { lists }: ThresholdFlags): boolean =>
   lists && config.clientId === undefined;
 
-/** Compares with the provider's list. Without one, every threshold is sent and none is deleted. */
+/** Compares with the provider's list. Without a list, the plan sends every threshold and deletes none. */
 const planFor = async (
   config: ThresholdConfig,
   provider: Provider,
@@ -159,14 +159,14 @@ const planFor = async (
     return planChanges(config.thresholds, actual, config.prune);
   }
   printNote(
-    "what is there cannot be listed: each threshold is created, or updated if it exists; nothing is deleted",
+    "no list to compare with: every threshold is created, or updated if it exists; none is deleted",
   );
   return planChanges(config.thresholds, [], false);
 };
 
 interface PlanFlags extends ThresholdFlags {
   readonly json?: boolean;
-  /** Status 2 for changes; main turns the status of every error into 1. */
+  /** Ends with status 2 for changes; main.ts turns the status of every error into 1. */
   readonly detailedExitcode?: boolean;
 }
 
@@ -179,12 +179,12 @@ const plan = async (file: string, flags: PlanFlags, { clock }: Ports): Promise<E
   return flags.detailedExitcode && planned.changes.length > 0 ? EXIT.changes : EXIT.ok;
 };
 
-/** Asks a person at a terminal; a pipe gets no question. */
+/** Asks at a terminal; without one the answer is no. */
 const mayDelete = async (count: number): Promise<boolean> => {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const question = `Delete ${count} and make the other changes? (yes/no) `;
-  // The end of the input and Ctrl-C are a no; without this the question would never be answered.
+  const question = `Delete ${count} and apply the other changes? (yes/no) `;
+  // At the end of the input and after Ctrl-C no answer ever comes: both mean no.
   const ended = once(terminal, "close").then(() => "no");
   const answered = terminal.question(question).catch(() => "no");
   const answer = await Promise.race([answered, ended]);
@@ -198,7 +198,7 @@ const agreeToDelete = async (planned: Plan, isAgreed: boolean): Promise<void> =>
   if (count === 0 || isAgreed) return;
   printNote(planText(planned));
   if (await mayDelete(count)) return;
-  const why = `nothing is changed: ${count} to delete; --yes deletes without asking`;
+  const why = `nothing changed: the plan deletes ${count}; add --yes to delete without a question`;
   throw new ExitError(EXIT.refused, why);
 };
 
@@ -233,7 +233,7 @@ const apply = async (
   return applied.every(({ outcome }) => outcome === "done") ? EXIT.ok : EXIT.failed;
 };
 
-/** @param file must not exist yet; absent: printed */
+/** @param file must not exist; undefined prints the text */
 const pull = async (
   file: string | undefined,
   flags: ThresholdFlags,
@@ -248,7 +248,8 @@ const pull = async (
   }
   await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     const code = codeOf(error);
-    const why = code === "EEXIST" ? "it exists already" : `it cannot be written (${code})`;
+    const why =
+      code === "EEXIST" ? "exists already; choose another name" : `cannot be written (${code})`;
     throw new ExitError(EXIT.refused, `${file}: ${why}`);
   });
   printNote(`written: ${file}`);
@@ -260,20 +261,29 @@ export const declareThresholds: DeclareVerb = (thresholds, ports) => {
     thresholds
       .command(usage)
       .description(description)
-      .optionsGroup("Whose thresholds; the key is read from SKYHOOK_API_KEY:")
+      .optionsGroup("Provider, with the API key in SKYHOOK_API_KEY:")
       .addOption(baseUrlOption());
-  const noLists = "its API cannot list storage notification events";
+  const noLists = "for an API that cannot list storage notification events";
 
-  addSub("plan <file>", "show what the file would change, as a diff; nothing changes")
+  thresholds.description(
+    "Compares a thresholds file with the provider, applies it, or exports the provider's thresholds. It needs no running Skyhook.",
+  );
+  addExamples(thresholds, [
+    "npx skyhook thresholds pull thresholds.yaml",
+    "npx skyhook thresholds plan thresholds.yaml --detailed-exitcode",
+    "npx skyhook thresholds apply thresholds.yaml --yes",
+  ]);
+
+  addSub("plan <file>", "Print the changes that apply would make")
     .option("--no-lists", noLists)
     .option("--json", "print the plan as JSON")
-    .option("--detailed-exitcode", "status 0: no change, 2: changes, 1: any error")
+    .option("--detailed-exitcode", "end with 0 for no changes, 2 for changes, 1 for any error")
     .action(ending((file: string, flags: PlanFlags) => plan(file, flags, ports)));
-  addSub("apply <file>", "change what the file wants changed; asks before it deletes")
+  addSub("apply <file>", "Make the provider's thresholds equal to the file")
     .option("--no-lists", noLists)
-    .option("--yes", "delete without asking")
+    .option("--yes", "delete without a question")
     .action(ending((file: string, flags: ApplyFlags) => apply(file, flags, ports)));
-  addSub("pull [file]", "write what the provider has as such a file, or print it").action(
+  addSub("pull [file]", "Export the provider's thresholds to a file, or to stdout").action(
     ending((file: string | undefined, flags: ThresholdFlags) => pull(file, flags, ports)),
   );
 };

@@ -3,12 +3,12 @@ import type { MutationId } from "../../contract/operations.ts";
 type Params = Readonly<Record<string, string | number>>;
 
 export interface DemoCommand {
-  /** The same in every run: with a data directory, a second run is a repeat and runs nothing again. */
+  /** The same in every run, so that a second run with a data directory runs no command again. */
   readonly id: string;
   readonly operation: MutationId;
   readonly params: Params;
   readonly body?: unknown;
-  /** How it must end: its status, and its outcome or reason. */
+  /** Its expected end: status, and outcome or reason. */
   readonly expected: string;
 }
 
@@ -42,8 +42,8 @@ const command = (
 ): DemoCommand => ({ id: `demo-${id}`, operation, params, body, expected });
 
 /**
- * Every mutating operation once on built-in resources; two commands on one container at once; a task
- * that fails for a cause in its world; an update that changes nothing; a command that is invalid.
+ * Every mutation once on built-in resources; two commands on one container at once; a task that fails; an update
+ * that changes nothing; an invalid command.
  */
 export const DEMO_COMMANDS: readonly DemoCommand[] = [
   command("scale-container", "update-container", CONTAINER, SCALE),

@@ -17,27 +17,27 @@ import { parseTeamConfig } from "../team-config.ts";
 import { DEMO_COMMANDS, type DemoCommand } from "./commands.ts";
 import * as world from "./world.ts";
 
-/** Far more than the demo needs, even after a kill in its middle. */
+/** Far more than the demo needs, even after a kill. */
 const MAX_DEMO_MS = 120_000;
 const CHECK_MS = 100;
-/** The steps are apart, so that a person sees one after the other. */
+/** Delays that let a reader see one step after the other. */
 const PUT_AT_MS = 2_000;
 const EDIT_AT_MS = 3_000;
-/** A little later than the change itself, as the service's clock may be read first. */
+/** Slightly later than the change, because the service's clock may be read first. */
 const SNAPSHOT_AT_MS = world.DEMO_CHANGE_MS + 200;
 
-/** One step of the demo: what goes in, and what must come of it. */
+/** One step of the demo: an input and its expected end. */
 interface Step {
   readonly id: string;
-  /** When it begins, milliseconds after the start of the demo; absent: 0. */
+  /** Its start, milliseconds after the start of the demo; default: 0. */
   readonly at?: number;
   begin?(signal: AbortSignal): Promise<unknown>;
   readonly expected: string;
-  /** How it has ended, in the words of `expected`; undefined until then. */
+  /** Its end in the format of `expected`; undefined until it has ended. */
   end(): Promise<string | undefined>;
 }
 
-/** A request of a command as a step: sent by us, or made of another AWS account's event. */
+/** A step for a command: sent by the demo, or created from another AWS account's event. */
 const commandStep = (
   { deps: { ledger } }: Automation,
   sender: string,
@@ -51,12 +51,12 @@ const commandStep = (
       const [rejection] = await readRejections(ledger, sender, commandId);
       return rejection && `rejected: ${rejection.reason}`;
     }
-    // A later run's event has another time, so its request is rejected; the command of the first stands.
+    // The event of a later run has another time, so its request is rejected, and the first command counts.
     if (!isEnded(command) || !command.state.settled) return undefined;
     const { status, outcome, reason } = command.state;
     const end = `${status}: ${outcome ?? reason}`;
-    // After a lost reply a success is published as done, even where nothing was to be done: which of
-    // the two sends had the effect is unknown.
+    // After a lost reply a no-op is published as done, because either of the two sends may have had the
+    // effect.
     const isEither = command.lostReplies > 0 && step.expected.startsWith("succeeded");
     return isEither && end === "succeeded: done" ? step.expected : end;
   },
@@ -71,7 +71,7 @@ const sentStep = (
     expected,
     begin() {
       const data = { operation, params, ...(body !== undefined && { body }) };
-      // A new event each run: the queue drops an event that it has seen, and with it the answer.
+      // A new event id in each run, because the queue drops an event that it has seen.
       const metadata = { id: automation.deps.random.uuid(), commandId: id };
       return automation.send(JSON.stringify({ metadata, data }));
     },
@@ -86,7 +86,7 @@ const teamSteps = async (automation: Automation): Promise<readonly Step[]> => {
       begin: () => routes.put({ ...world.DEMO_EVENT, account, id: world.DEMO_EVENT_ID }),
     });
   const paid = put("demo-paid-invoice", world.DEMO_TEAM, "succeeded: done");
-  // Its end must come to the team's own bus, too; the end of an earlier run came in that run.
+  // Its end must also reach the team's own bus, unless an earlier run has published it.
   let isReported = (await paid.end()) !== undefined;
   routes.subscribeAs(world.DEMO_TEAM, async ({ "detail-type": type }) => {
     isReported ||= type !== "CommandAccepted";
@@ -97,10 +97,10 @@ const teamSteps = async (automation: Automation): Promise<readonly Step[]> => {
   ];
 };
 
-/** Empty for a file that a person has removed or made unreadable. */
+/** The text of a file; empty if the user removed it or made it unreadable. */
 const textOf = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
 
-/** The provider follows the file: the demo's text, the demo's edit of it, or a person's. */
+/** The provider follows the file: the demo's text, the demo's edit, or the user's edit. */
 const thresholdsStep = ({ deps: { clock }, jobAccount }: Automation, file: string): Step => {
   const end = async (): Promise<string | undefined> => {
     const config = readThresholdConfig(await textOf(file));
@@ -110,7 +110,7 @@ const thresholdsStep = ({ deps: { clock }, jobAccount }: Automation, file: strin
     return planChanges(thresholds, actual, prune).changes.length === 0 ? "as wanted" : undefined;
   };
   const begin = async (signal: AbortSignal): Promise<void> => {
-    // The demo edits its own text only, and once the provider has followed that.
+    // The demo edits only its own text, after the provider has followed it.
     while (!signal.aborted && (await textOf(file)) === world.DEMO_THRESHOLDS) {
       if ((await end()) === undefined) await clock.sleep(CHECK_MS, signal);
       else {
@@ -143,7 +143,7 @@ const aiTaskStep = ({ deps, jobAccount }: Automation): Step => ({
   },
 });
 
-/** Begins each step at its time, and waits until all have ended. */
+/** Starts each step at its time, and waits until all have ended. */
 const run = async (
   steps: readonly Step[],
   { deps: { clock }, bus, snapshotPrices }: Automation,
@@ -174,16 +174,16 @@ const run = async (
   }
 };
 
-/** A file of an earlier run stays: a person may have edited it. */
+/** Writes a file unless it exists: the user may have edited that of an earlier run. */
 const writeNew = (file: string, text: string): Promise<void> =>
   writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   });
 
 /**
- * Plans the demo in the folder where the run keeps its state, or in one that goes with the run. The
- * demo neither writes a file that the person has named nor expects anything of it.
- * @throws ExitError when a file that a person has edited is wrong
+ * Plans the demo in the folder of the run's state, or in a temporary folder. The demo neither writes files that
+ * the user has named nor depends on them.
+ * @throws ExitError when a file that the user has edited is invalid
  */
 export const planDemo = async ({
   directory,
@@ -211,16 +211,15 @@ export const planDemo = async ({
     jobs: { ...chosen, thresholdsFile, watchlistFile },
     teams,
     /**
-     * Writes the files that are missing. To be called when the folder is known to be ours, and before
-     * the automation starts.
-     * @returns what runs every step to its end
+     * Writes the missing files. Call it when this run owns the folder, before the automation starts.
+     * @returns a function that runs every step to its end
      */
     async prepare(automation: Automation) {
       if (!chosen.thresholdsFile) await writeNew(thresholdsFile, world.DEMO_THRESHOLDS);
       if (!chosen.watchlistFile) await writeNew(watchlistFile, world.DEMO_WATCHLIST);
       if (hasTeams) await writeNew(accountsFile, texts.accounts);
       if (hasTeams) await writeNew(reactionsFile, texts.reactions);
-      // The end of an edited file is not known: its owner decides what it leads to.
+      // An edited file has an unknown end, so that its step is left out.
       const isDemoList = (await textOf(watchlistFile)) === world.DEMO_WATCHLIST;
       const steps = [
         ...DEMO_COMMANDS.map((command) => sentStep(automation, command)),
@@ -231,7 +230,7 @@ export const planDemo = async ({
       ];
       return (signal: AbortSignal) => run(steps, automation, signal);
     },
-    /** Removes the files, if they are for this run only. */
+    /** Removes the temporary folder, if there is one. */
     async remove() {
       if (directory === undefined) await rm(folder, { recursive: true, force: true });
     },

@@ -1,16 +1,16 @@
 import { builtInState, type State } from "../../service/state/state.ts";
 
-/** How long after the start of the embedded service the prices change and an AI task ends. */
+/** Time from the start of the embedded service until the prices change and an AI task ends. */
 export const DEMO_CHANGE_MS = 8_000;
 
 export const DEMO_AI_TASK = "aafe70c6-0000-4000-8000-327b65f76799";
 
-/** An item of the watchlist; a tenth dearer after the change. */
+/** An item of the watchlist. The change raises its price by a tenth. */
 export const DEMO_PRICE_ITEM = "web-server";
 const FLAVOR = "g1-standard-2-4";
 export const DEMO_PRICE_AFTER = 0.044;
 
-export const DEMO_WATCHLIST = `# What Skyhook prices on schedule.
+export const DEMO_WATCHLIST = `# Items for which Skyhook records prices every hour.
 items:
   - name: ${DEMO_PRICE_ITEM}
     instance:
@@ -30,7 +30,7 @@ items:
     ddos: { region_id: 76 }
 `;
 
-/** The first text of the demo's thresholds file, and the one that it is edited to. */
+/** The demo's thresholds file, before and after the demo's edit. */
 export const DEMO_THRESHOLDS = `# Edit this file: the provider's notification thresholds follow.
 prune: false
 thresholds:
@@ -47,14 +47,14 @@ export const DEMO_THRESHOLDS_EDITED = `${DEMO_THRESHOLDS.replace("500 GiB", "750
     bytes: 18446744073709551615
 `;
 
-/** Another team's AWS account, which may resume instances of one project. */
+/** AWS account of another team, which may resume instances of one project. */
 export const DEMO_TEAM = "111122223333";
-/** An AWS account of the same organization, without any rights. */
+/** AWS account of the same organization, without rights. */
 export const DEMO_STRANGER = "444455556666";
 
-export const DEMO_ACCOUNTS = `# Who may use which account at the provider. Read again when it changes.
+export const DEMO_ACCOUNTS = `# Accounts at the provider, and the senders that may use them. Skyhook reads the file again when it changes.
 accounts:
-  - name: local                          # of the embedded service: no address, no key
+  - name: local                          # the embedded service: no address, no key
     requests_per_second: 1000
     senders:
       - own
@@ -64,13 +64,13 @@ accounts:
 aws_accounts:
   - id: "${DEMO_TEAM}"
     bus: arn:aws:events:us-east-1:${DEMO_TEAM}:event-bus/billing
-organization: o-demo123456               # its other AWS accounts may put events, and nothing more
+organization: o-demo123456               # its other AWS accounts may only put events
 `;
 
 export const DEMO_REACTION = "resume-when-paid";
 const NETWORK = "c2f1b7de-64a5-4d0e-8f7b-1e2d3c4b5a60";
 
-export const DEMO_REACTIONS = `# Which events become commands. Read again when it changes.
+export const DEMO_REACTIONS = `# Rules that turn events into commands. Skyhook reads the file again when it changes.
 reactions:
   - name: ${DEMO_REACTION}
     when:
@@ -92,14 +92,14 @@ reactions:
 
 const PAID_INSTANCE = "6c6aa80f-7836-4dc2-a2ae-125e248be478";
 
-/** An event of the billing team's system, in its own words. */
+/** An event of the billing team's system, with the fields of that system. */
 export const DEMO_EVENT = {
   source: "billing",
   "detail-type": "InvoicePaid",
   detail: { invoice: "2026-0042", project: 1186668, region: 148, instance: PAID_INSTANCE },
 } as const;
 
-/** The same in every run: with a data directory, a second run is a redelivery and runs nothing again. */
+/** The same in every run, so that a second run with a data directory is a redelivery. */
 export const DEMO_EVENT_ID = "demo-invoice-paid";
 
 const demoAiTask = (at: number): State["ai_tasks"][number] => {
@@ -118,7 +118,7 @@ const demoAiTask = (at: number): State["ai_tasks"][number] => {
   };
 };
 
-/** The built-in state with changes to come: the prices of region 76 rise, an AI task ends. */
+/** The built-in state with scheduled changes: the prices of region 76 rise, and an AI task ends. */
 export const demoState = (at: number): State => {
   const state = builtInState();
   const dearer = state.prices

@@ -12,7 +12,10 @@ test.each([
     { name: "InvalidClientTokenId", $metadata: { httpStatusCode: 403 } },
   ],
 ])("a refusal is reported as a refusal: %s", (_which, fields) => {
-  expect(inWords(fields)).toMatchObject({ exitCode: 2, message: "AWS refuses: what AWS says" });
+  expect(inWords(fields)).toMatchObject({
+    exitCode: 2,
+    message: "AWS refuses the request: what AWS says",
+  });
 });
 
 test.each(["QueueDoesNotExist", "ResourceNotFoundException"])(
@@ -20,7 +23,7 @@ test.each(["QueueDoesNotExist", "ResourceNotFoundException"])(
   (name) => {
     expect(inWords({ name })).toMatchObject({
       exitCode: 2,
-      message: "there is no such thing; look at the stage's name and at AWS_REGION",
+      message: "there is no such thing; check --stage and AWS_REGION",
     });
   },
 );
@@ -29,7 +32,7 @@ test("an AWS that does not answer is reported with where to look, and not in the
   expect(inWords({ name: "TimeoutError", code: "ETIMEDOUT" })).toMatchObject({
     exitCode: 3,
     message:
-      "AWS did not answer in time: look at the network, at AWS_REGION, and at AWS_ENDPOINT_URL if it is set",
+      "AWS did not answer in time; check the network, AWS_REGION, and AWS_ENDPOINT_URL if it is set",
   });
 });
 

@@ -84,10 +84,10 @@ describe("skyhook cancel", () => {
     expect(before).toMatch(/\n {2}next: npx skyhook cancel locked\n$/);
     expect(ended).toEqual({
       exitCode: 0,
-      stdout: "locked is cancelled; nothing of it took effect\n",
+      stdout: "locked is cancelled; it had no effect\n",
       stderr: "",
     });
-    expect(await report("locked")).toMatch(/\n {2}stopped by a person at \d/);
+    expect(await report("locked")).toMatch(/\n {2}cancelled by an operator at \d/);
   });
 
   it.concurrent("waits for a request that is on its way, but not for ever", async () => {
@@ -101,7 +101,7 @@ describe("skyhook cancel", () => {
 
     expect(hasty).toMatchObject({ exitCode: 4, stdout: "" });
     expect(hasty.stderr).toMatch(
-      /^slow is not stopped: a request of it is on its way; what comes of it is known in \d+ s at/,
+      /^slow is not cancelled: a request is in flight; its result is known within \d+ s: try again/,
     );
     expect(patient).toEqual({
       exitCode: 2,
@@ -118,7 +118,7 @@ describe("skyhook cancel", () => {
       exitCode: 2,
       stdout: "",
       stderr:
-        "working cannot be stopped: the provider is at work on t1, which is followed to its end\n",
+        "working cannot be cancelled: the provider works on task t1, which Skyhook follows to its end\n",
     });
   });
 
@@ -142,7 +142,8 @@ describe("skyhook cancel", () => {
     expect(ended).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "no command none here: never sent, still queued, or rejected\n",
+      stderr:
+        "no command none found: it was never sent, is still queued, or was rejected; check the id and --sender\n",
     });
   });
 
@@ -152,7 +153,7 @@ describe("skyhook cancel", () => {
     expect(ended).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "--wait-seconds: a whole number of seconds\n",
+      stderr: "--wait-seconds: must be a whole number of seconds\n",
     });
   });
 });
@@ -172,7 +173,7 @@ describe("skyhook resolve", () => {
     await program.printed("CommandResolved");
 
     expect(before).toContain(
-      "\n  next: look at the provider, then npx skyhook resolve router --applied | --not-applied\n",
+      "\n  next: check the effect at the provider, then npx skyhook resolve router --applied | --not-applied\n",
     );
     expect(ended).toEqual({
       exitCode: 0,
@@ -180,7 +181,7 @@ describe("skyhook resolve", () => {
       stderr: "",
     });
     expect(await report("router")).toMatch(
-      /\n {2}a person found at \S+: it took effect \(it is there\)\n/,
+      /\n {2}resolved by an operator at \S+: it took effect \(it is there\)\n/,
     );
   });
 
@@ -194,7 +195,7 @@ describe("skyhook resolve", () => {
     expect(JSON.parse(same.stdout)).toMatchObject({ kind: "resolved", applied: false });
     expect(other).toMatchObject({ exitCode: 2, stdout: "" });
     expect(other.stderr).toMatch(
-      /^twice was resolved at \S+: it did not take effect; that stays\n$/,
+      /^twice was resolved before, at \S+: it did not take effect; a resolution is final\n$/,
     );
   });
 
@@ -205,7 +206,7 @@ describe("skyhook resolve", () => {
     expect(await skyhook("resolve", "none", ...flags)).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "say what you have found: either --applied or --not-applied\n",
+      stderr: "resolve: needs either --applied or --not-applied\n",
     });
   });
 
@@ -216,7 +217,7 @@ describe("skyhook resolve", () => {
   ])("takes no note that is %s", async (_what, note) => {
     const ended = await skyhook("resolve", "none", "--applied", "--note", note);
 
-    expect(ended.stderr).toBe("--note: 1 to 500 characters of plain text\n");
+    expect(ended.stderr).toBe("--note: must be plain text of 1 to 500 characters\n");
   });
 
   it.concurrent("says of a command with a known end what it is", async () => {
@@ -227,12 +228,14 @@ describe("skyhook resolve", () => {
 
     const late = await skyhook("resolve", "known", "--applied");
 
-    expect(early.stderr).toBe("known has not ended, it is running; see npx skyhook status known\n");
+    expect(early.stderr).toBe(
+      "known cannot be resolved: it has not ended (running); state: npx skyhook status known\n",
+    );
     expect(late).toEqual({
       exitCode: 2,
       stdout: "",
       stderr:
-        "known cannot be resolved: it ended as cancelled (requested), and only an unknown-outcome can be\n",
+        "known cannot be resolved: it ended as cancelled (requested), not as unknown-outcome\n",
     });
   });
 });

@@ -73,8 +73,8 @@ test("a command that may have been done says so, and what to do about it", async
 
   expect(lines).toEqual([
     [
-      "c 1 is stopped and failed (unknown-outcome): an earlier request of it may have taken effect",
-      `  next: look at the provider, then npx skyhook resolve 'c 1' --applied | --not-applied --endpoint ${endpoint} --sender 111122223333\n`,
+      "c 1 has stopped as failed (unknown-outcome): an earlier request may have taken effect",
+      `  next: check the effect at the provider, then npx skyhook resolve 'c 1' --applied | --not-applied --endpoint ${endpoint} --sender 111122223333\n`,
     ].join("\n"),
   ]);
 });
@@ -87,7 +87,7 @@ test("tasks are named so that they steer no terminal, in words and in JSON", asy
   await cancel("c1", { endpoint, waitSeconds: "0", json: true }, sleepingClock());
 
   expect(lines).toEqual([
-    "c1 cannot be stopped: the provider is at work on t\\u009b2J, which is followed to its end\n",
+    "c1 cannot be cancelled: the provider works on task t\\u009b2J, which Skyhook follows to its end\n",
     '{"commandId":"c1","kind":"following","taskIds":["t\\u009b2J"]}\n',
   ]);
 });
@@ -102,7 +102,7 @@ test("a cancellation gives up when its time is over, and says how long to wait",
   expect(exitCode).toBe(4);
   expect(asked).toHaveLength(6);
   expect(lines).toEqual([
-    "c1 is not stopped: a request of it is on its way; what comes of it is known in 35 s at the latest, try again then\n",
+    "c1 is not cancelled: a request is in flight; its result is known within 35 s: try again then\n",
   ]);
 });
 

@@ -35,6 +35,6 @@ test.each([
 
 test("more than are shown are counted, with every reason that there may be", () => {
   expect(deadLettersText({ deadLetters: [], more: 32 })).toBe(
-    "about 32 more: beyond a hundred, behind these in their groups, or looked at by somebody else at this moment",
+    "about 32 more: above the limit of 100, behind these in their groups, or held by another reader for up to a minute",
   );
 });

@@ -74,18 +74,18 @@ describe("skyhook dead-letters", () => {
     expect(listed).toMatchObject({ exitCode: 0, stderr: "" });
     expect(listed.stdout).toContain(
       [
-        "  command: update-policy p1 of 000000000000 in lane local/policy/1234567/76/1",
-        "  now: not in the ledger: never accepted",
+        "  command: update-policy p1 from 000000000000 in lane local/policy/1234567/76/1",
+        "  command now: not in the ledger: never accepted",
         '  content: {"operation":"update-policy","params":{"project_id":1234567,"region_id":76,"policy_id":1},"query":{},"body":{"status":"paused"}}',
         "  redrive: runs it",
-        `  do: npx skyhook redrive ${policy}`,
+        `  next: npx skyhook redrive ${policy}`,
       ].join("\n"),
     );
     expect(listed.stdout).toContain(
       [
-        "  now: no command",
+        "  command now: no command",
         "  redrive: rejects it; no CommandRejected event is possible, because it has no id",
-        `  do: npx skyhook dead-letters delete ${broken}`,
+        `  next: npx skyhook dead-letters delete ${broken}`,
       ].join("\n"),
     );
 
@@ -133,14 +133,14 @@ describe("skyhook dead-letters", () => {
   it("takes no accounts file, as the running Skyhook has its own", async () => {
     expect(await run("dead-letters", "--accounts", "accounts.yaml")).toMatchObject({
       exitCode: 2,
-      stderr: "--accounts: only with --stage; a running Skyhook has its own\n",
+      stderr: "--accounts: only with --stage; a running Skyhook uses its own accounts file\n",
     });
   });
 
   it("requires ids or --all for a redrive", async () => {
     expect(await run("redrive")).toMatchObject({
       exitCode: 2,
-      stderr: "redrive: give ids, or --all\n",
+      stderr: "redrive: needs either ids or --all; `npx skyhook dead-letters` prints the ids\n",
     });
   });
 });
@@ -158,7 +158,7 @@ describe("skyhook dead-letters of a stage", () => {
     });
 
     expect(ended).toMatchObject({ exitCode: 3, stdout: "" });
-    expect(ended.stderr).toMatch(/^AWS does not answer: .*ECONNREFUSED/);
+    expect(ended.stderr).toMatch(/^AWS does not answer \(.*ECONNREFUSED/);
   });
 
   it("without a region are refused", async () => {
@@ -167,7 +167,7 @@ describe("skyhook dead-letters of a stage", () => {
     });
 
     expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(ended.stderr).toBe("no AWS region: set AWS_REGION to the one of the stage\n");
+    expect(ended.stderr).toBe("no AWS region: set AWS_REGION to the region of the stage\n");
   });
 
   it("with an invalid name are refused", async () => {

@@ -50,7 +50,7 @@ describe("the line of an event", () => {
 
   it("says that another may have done it when a reply was lost", () => {
     expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 1 })).toBe(
-      "succeeded; a reply was lost, so an earlier request or another client may have done it",
+      "succeeded; a reply was lost: an earlier request or another client may have caused it",
     );
     expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 0 })).toBe("succeeded");
   });
@@ -90,8 +90,8 @@ describe("the line of an event", () => {
 
   it.each([
     ["CommandAccepted", {}, "accepted update-container"],
-    ["CommandSucceeded", { outcome: "no-op" }, "succeeded, there was nothing to do"],
-    ["CommandSucceeded", { outcome: "dry-run" }, "dry run: it would be sent"],
+    ["CommandSucceeded", { outcome: "no-op" }, "succeeded, nothing to change"],
+    ["CommandSucceeded", { outcome: "dry-run" }, "dry run succeeded, nothing sent"],
     [
       "CommandCancelled",
       {
@@ -108,7 +108,7 @@ describe("the line of an event", () => {
         problems: [{ path: "guards.1", rule: "tag paid must exist" }],
         tag: null,
       },
-      "cancelled (guard) guards.1: tag paid must exist, but there is none",
+      "cancelled (guard) guards.1: tag paid must exist, but there is no such tag",
     ],
     [
       "CommandCancelled",

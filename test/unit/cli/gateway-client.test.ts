@@ -32,7 +32,7 @@ describe("the client of a running Skyhook", () => {
     [500, "<html>"],
   ])("says that %i %j is no answer of a Skyhook", async (status, body) => {
     const url = await serverAnswering(status, body);
-    const message = `${url} is not a running Skyhook; look at the address`;
+    const message = `${url} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
 
     await expect(createGatewayClient(url).look("c1")).rejects.toMatchObject({
       exitCode: 3,
@@ -51,7 +51,7 @@ describe("the client of a running Skyhook", () => {
 
     await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
       exitCode: 3,
-      message: `${url} did not answer within 30 seconds; it may be busy, try again`,
+      message: `${url} did not answer within 30 s; it may be busy: try again`,
     });
     expect(limits).toEqual([30_000]);
   });
@@ -71,7 +71,7 @@ describe("the client of a running Skyhook", () => {
 
     await expect(createGatewayClient(url).send({})).rejects.toMatchObject({
       exitCode: 2,
-      message: "Skyhook answers 413: at most 256 KiB",
+      message: "Skyhook refuses the request (413): at most 256 KiB",
     });
   });
 });

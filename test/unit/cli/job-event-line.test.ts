@@ -22,12 +22,12 @@ test("an account whose list of AI tasks is refused is named, and when it is show
   expect(lineOf("AiTaskListRefused", { since, status: 403, problem: "no" })).toEqual([
     "account",
     "main",
-    `the provider refuses the list of AI tasks (403) since ${since}`,
+    `the provider has refused the list of AI tasks (403) since ${since}`,
   ]);
   expect(lineOf("AiTaskListAccepted", { since, refusedSince: since })).toEqual([
     "account",
     "main",
-    "the provider shows the list of AI tasks again: they are watched",
+    "the provider lists AI tasks again: Skyhook watches them",
   ]);
 });
 
@@ -37,21 +37,21 @@ test("an account whose key is refused is named, and when it is taken again", () 
   expect(lineOf("AccountKeyRefused", { since })).toEqual([
     "account",
     "main",
-    "the provider refuses the API key since 2026-01-31T12:00:00.000Z: commands wait",
+    "the provider has refused the API key since 2026-01-31T12:00:00.000Z: commands wait",
   ]);
   expect(lineOf("AccountKeyAccepted", { since, refusedSince: since })).toEqual([
     "account",
     "main",
-    "the provider takes the API key again: commands go on",
+    "the provider accepts the API key again: commands continue",
   ]);
 });
 
 test.each([
   [{ counts: { ...COUNTS, created: 2, unchanged: 1 } }, "synced: 2 created, 1 unchanged"],
-  [{}, "synced: nothing is wanted"],
+  [{}, "synced: no thresholds"],
   [
     { outcome: "partial", counts: { ...COUNTS, deleted: 1, failed: 1, left: 3 } },
-    "not all synced: 1 deleted, 1 failed, 3 left",
+    "partly synced: 1 deleted, 1 failed, 3 left",
   ],
 ])("a sync says how many of what", (own, text) => {
   expect(lineOf("ThresholdsSynced", { ...SYNCED, ...own })).toEqual([
@@ -201,7 +201,7 @@ test("an AI task says how it ended, or that it is gone", () => {
   expect(lineOf("AiTaskVanished", { taskId, missingSince: "2026-01-01T00:00:00.000Z" })).toEqual([
     "ai-task",
     taskId,
-    "vanished: nobody knows its end",
+    "vanished: its end is unknown",
   ]);
 });
 

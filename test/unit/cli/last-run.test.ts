@@ -50,7 +50,7 @@ test("a run without a demo prints one blank line before what to do next", async 
   run.child.kill("SIGINT");
   await run.ended();
 
-  expect(run.stderr()).toContain("\n\nSend the next command");
+  expect(run.stderr()).toContain("\n\nSend a command");
   expect(run.stderr()).not.toContain("\n\n\n");
 });
 
@@ -83,7 +83,7 @@ test("a run goes on where its address cannot be kept, and says what to export", 
   run.child.kill("SIGINT");
   await run.ended();
 
-  expect(run.stderr()).toContain("could not be kept for other commands");
+  expect(run.stderr()).toContain("cannot keep the address of this run for other commands");
   expect(run.stderr()).toContain(`export SKYHOOK_ENDPOINT=${url}`);
 });
 

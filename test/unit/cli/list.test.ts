@@ -56,8 +56,8 @@ describe("skyhook list", () => {
   it.each([
     [["--limit", "501"], "--limit: at most 500"],
     [["--limit", "many"], "--limit: a number"],
-    [["--since", "yesterday"], "--since: how long ago, such as 24h or 7d"],
-    [["--until", "soon"], "--until: how long ago, such as 24h or 7d"],
+    [["--since", "yesterday"], "--since: must be an age such as 24h or 7d"],
+    [["--until", "soon"], "--until: must be an age such as 24h or 7d"],
     [["--status", "done"], "Allowed choices are accepted, waiting"],
   ])("refuses %j and says which values it takes", async (args, text) => {
     const ended = await skyhook("list", ...args);

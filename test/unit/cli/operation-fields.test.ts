@@ -91,12 +91,10 @@ describe("the fields of an operation", () => {
   });
 
   it("say of secrets that they are never shown", () => {
-    expect(rows(updateContainer).filter((row) => row.endsWith("; secret, so never shown"))).toEqual(
-      [
-        "body.envs | optional | json | object; each name: letters, digits and underscores, no digit first, at most 255 characters; each value: text; at most 255 characters, or null; secret, so never shown",
-        "body.pull_secret | optional | text | text, or null; secret, so never shown",
-      ],
-    );
+    expect(rows(updateContainer).filter((row) => row.endsWith("; secret, never shown"))).toEqual([
+      "body.envs | optional | json | object; each name: letters, digits and underscores, no digit first, at most 255 characters; each value: text; at most 255 characters, or null; secret, never shown",
+      "body.pull_secret | optional | text | text, or null; secret, never shown",
+    ]);
   });
 
   it.each([...MUTATIONS, ...READS].map((operation) => [operation.id, operation] as const))(

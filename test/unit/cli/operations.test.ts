@@ -26,7 +26,7 @@ describe("skyhook --version", () => {
 });
 
 describe("skyhook operations", () => {
-  it.concurrent("lists what can be sent and what can be read under headings of their own", async () => {
+  it.concurrent("lists operations to send and to read under separate headings", async () => {
     const { stdout, exitCode } = await runSkyhook(["operations"]);
 
     const [sent = "", read = ""] = stdout.split("\n\n");
@@ -35,9 +35,9 @@ describe("skyhook operations", () => {
         .split("\n")
         .slice(1)
         .map((line) => line.trim().split(" ")[0]);
-    expect(sent).toMatch(/^can be sent/);
+    expect(sent).toMatch(/^Send \(skyhook send OPERATION\):/);
     expect(idsIn(sent)).toEqual(COMMANDED.map(({ id }) => id));
-    expect(read).toMatch(/^can be read/);
+    expect(read).toMatch(/^Read \(skyhook read OPERATION\):/);
     expect(idsIn(read)).toEqual(READS.map(({ id }) => id));
     expect(exitCode).toBe(0);
   });
@@ -62,13 +62,13 @@ describe("skyhook operations", () => {
     });
   });
 
-  it.concurrent("says of follow-task that it sends nothing, and waits for no other command", async () => {
+  it.concurrent("says that follow-task only polls, and waits for no other command", async () => {
     const { stdout } = await runSkyhook(["operations", "follow-task"]);
 
     expect(stdout.split("\n").slice(1, 5)).toEqual([
       "GET /v1/tasks/{task_id}",
-      "Nothing is sent to the provider but checks of that task, until it ends.",
-      "It waits for no other command, even of the same task.",
+      "Skyhook only polls the task until it ends.",
+      "It waits for no other command, not even for one on the same task.",
       "",
     ]);
   });
@@ -80,14 +80,14 @@ describe("skyhook operations", () => {
       [
         "get-network-tag (E14): Read one tag of a network",
         "GET /cloud/v1/networks/{project_id}/{region_id}/{network_id}/metadata_item",
-        "Nothing changes; the provider itself is asked, once.",
+        "Sends one request to the provider and changes nothing.",
         "",
         "  params.project_id  required  whole number",
         "  params.region_id   required  whole number",
         "  params.network_id  required  a UUID",
         "  query.key          required  text, not empty; 1 to 255 characters",
         "",
-        "All flags: npx skyhook read get-network-tag --help",
+        "All options: npx skyhook read get-network-tag --help",
         "",
       ].join("\n"),
     );
@@ -96,7 +96,7 @@ describe("skyhook operations", () => {
   it.concurrent("lists all of them to who names none of them", async () => {
     const { stderr, exitCode } = await runSkyhook(["operations", "get-netwrok-tag"]);
 
-    expect(stderr).toMatch(/^no operation get-netwrok-tag; there are:\ncan be sent/);
+    expect(stderr).toMatch(/^no operation get-netwrok-tag; the operations are:\nSend/);
     expect(exitCode).toBe(2);
   });
 });

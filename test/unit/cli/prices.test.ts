@@ -91,7 +91,7 @@ describe("skyhook prices", () => {
       const ended = await prices("changes", "--since", since);
 
       expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
-      expect(ended.stderr).toMatch(/^--since: how long ago, such as 24h/);
+      expect(ended.stderr).toMatch(/^--since: must be an age such as 24h/);
     },
   );
 
@@ -101,7 +101,7 @@ describe("skyhook prices", () => {
     expect(ended).toMatchObject({
       exitCode: 2,
       stderr:
-        "web server: nothing is or was watched under this name; those that are: npx skyhook prices list\n",
+        "no prices of web server: the watchlist never had an item of this name; list the items: npx skyhook prices list\n",
     });
   });
 });

@@ -92,10 +92,10 @@ describe("skyhook put-event", () => {
     expect(ended.stderr).toBe(
       [
         `pause: matches, command ${id}:pause`,
-        "pause-by-size: does not match on detail.size",
-        `rename: matches, but its command is rejected (invalid), ${id}:rename`,
+        "pause-by-size: no match on detail.size",
+        `rename: matches, command rejected (invalid), ${id}:rename`,
         "  $.detail.name: not in the event",
-        "on-bucket: does not match on bus, source",
+        "on-bucket: no match on bus, source",
         "Follow it:",
         `  npx skyhook status ${id}:pause --sender 111122223333`,
         "",
@@ -121,15 +121,15 @@ describe("skyhook put-event", () => {
     expect(ended.stderr).toContain("Follow it:\n  npx skyhook status asked-1\n");
     expect(refused.stderr).toContain("CommandRequested: matches, command asked-1\n");
     expect(wrong.stderr).toContain(
-      "CommandRequested: matches, but its command is rejected (unknown-operation)",
+      "CommandRequested: matches, command rejected (unknown-operation)",
     );
   });
 
   it("says that nothing comes of an event that no reaction matches", async () => {
     const ended = await put({ ...EVENT, source: "shop" });
 
-    expect(ended.stderr).toContain("pause: does not match on source\n");
-    expect(ended.stderr).toContain("No reaction matches: no command comes of this event.\n");
+    expect(ended.stderr).toContain("pause: no match on source\n");
+    expect(ended.stderr).toContain("No reaction matches this event, so it creates no command.\n");
     expect(ended.exitCode).toBe(0);
   });
 
@@ -139,7 +139,7 @@ describe("skyhook put-event", () => {
 
     expect(own).toMatchObject({ exitCode: 2, stdout: "" });
     expect(own.stderr).toContain(
-      "Skyhook answers 403: source skyhook is reserved for Skyhook's own events",
+      "Skyhook refuses the request (403): source skyhook is reserved for Skyhook's own events",
     );
     expect(own.stderr).toContain("skyhook reactions test");
     expect(team.stderr).toBe(own.stderr);
@@ -153,7 +153,7 @@ describe("skyhook put-event", () => {
     const tested = await runSkyhook(["reactions", "test", "pause", file, ...reactions]);
     const ended = await put(EVENT);
 
-    expect(tested.stderr).toBe("filled in, as put-event does: id, account, time\n");
+    expect(tested.stderr).toBe("added to the event, as by put-event: id, account, time\n");
     expect(tested.stdout).toContain("AWS account 000000000000 may run it");
     expect(tested.exitCode).toBe(0);
     expect(ended.stderr).toContain("pause: matches, command ");
@@ -167,10 +167,10 @@ describe("skyhook put-event", () => {
     });
 
     expect(stranger.stderr).toContain(
-      "Skyhook answers 403: AWS account 444455556666 may not put events",
+      "Skyhook refuses the request (403): AWS account 444455556666 may not put events",
     );
     expect(bare.stderr).toContain("source: required");
-    expect(nothing.stderr).toContain("none.json: there is no such file");
+    expect(nothing.stderr).toContain("none.json: no such file");
     expect([stranger.exitCode, bare.exitCode, nothing.exitCode]).toEqual([2, 2, 2]);
   });
 });
@@ -215,8 +215,8 @@ describe("the event file of docs/getting-started.md", () => {
 
 describe("skyhook start with teams", () => {
   it.each([
-    [["--accounts", "none.yaml"], "none.yaml: there is no such file"],
-    [["--reactions", "none.yaml"], "none.yaml: there is no such file"],
+    [["--accounts", "none.yaml"], "none.yaml: no such file"],
+    [["--reactions", "none.yaml"], "none.yaml: no such file"],
   ])("ends with status 2 and says what is wrong with %j", async (args, text) => {
     const ended = await runSkyhook(["start", ...args]);
 

@@ -155,7 +155,7 @@ describe("skyhook reactions test", () => {
 
     expect(ended.exitCode).toBe(0);
     expect(JSON.parse(ended.stdout)).not.toHaveProperty("access");
-    expect(ended.stderr).toBe("accounts are not looked at: there is no accounts.yaml here\n");
+    expect(ended.stderr).toBe("rights are not checked: no accounts.yaml in this folder\n");
   });
 
   it("names the fields on which an event does not match", async () => {
@@ -166,7 +166,7 @@ describe("skyhook reactions test", () => {
 
     expect(shown).toEqual({
       exitCode: 2,
-      stdout: "the event does not match on detail.state, source\n",
+      stdout: "no match on detail.state, source\n",
       stderr: "",
     });
     expect(JSON.parse(printed.stdout)).toEqual({
@@ -182,7 +182,7 @@ describe("skyhook reactions test", () => {
     expect(ended).toEqual({
       exitCode: 2,
       stdout:
-        "the event matches\nno command, because the event lacks what it needs:\n  $.detail.project: not in the event\n  $.detail.instance: not in the event\n",
+        "the event matches\nno command: the event lacks fields that the rule reads:\n  $.detail.project: not in the event\n  $.detail.instance: not in the event\n",
       stderr: "",
     });
   });
@@ -253,7 +253,7 @@ describe("skyhook reactions test", () => {
     const { command } = madeSchema.parse(JSON.parse(ended.stdout));
     expect(ended).toMatchObject({
       exitCode: 0,
-      stderr: "filled in, as put-event does: id, account, time\n",
+      stderr: "added to the event, as by put-event: id, account, time\n",
     });
     expect(command.metadata.commandId).toBe(`${command.metadata.id}:resume-paid-instance`);
     expect(command.metadata.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
@@ -299,37 +299,32 @@ describe("skyhook reactions test", () => {
       "a rule that there is not",
       ["nope", "-"],
       "{}",
-      "no rule nope; there are: resume-paid-instance, set-variables\n",
+      "no rule nope in the reactions file; its rules: resume-paid-instance, set-variables\n",
     ],
     [
       "an event file that there is not",
       ["set-variables", "no-such.json"],
       "",
-      "no-such.json: there is no such file\n",
+      "no-such.json: no such file\n",
     ],
-    [
-      "an event that is no JSON",
-      ["set-variables", "-"],
-      "{",
-      "standard input: not readable as JSON\n",
-    ],
+    ["an event that is no JSON", ["set-variables", "-"], "{", "standard input: not valid JSON\n"],
     [
       "an event that is a list",
       ["set-variables", "-"],
       "[{}]",
-      "standard input: must be one event, a JSON object\n",
+      "standard input: must be a JSON object with one event\n",
     ],
     [
       "an own account that is none",
       ["set-variables", "-", "--own", "12"],
       "{}",
-      "--own: an AWS account id, such as 111122223333\n",
+      "--own: must be an AWS account id, 12 digits such as 111122223333\n",
     ],
     [
       "an accounts file that there is not",
       ["set-variables", "-", "--accounts", "no-such.yaml"],
       "{}",
-      "no-such.yaml: there is no such file\n",
+      "no-such.yaml: no such file\n",
     ],
   ])("refuses %s", async (_what, args, input, stderr) => {
     const ended = await reactions(["test", ...args, "--reactions", at("reactions.yaml")], input);
@@ -354,7 +349,7 @@ describe("skyhook reactions check", () => {
     expect(ended).toEqual({
       exitCode: 0,
       stdout:
-        "2 rules, no mistake\n  resume-paid-instance: resume-instance, account main\n  set-variables: update-container, account main\n",
+        "2 rules, no mistakes\n  resume-paid-instance: resume-instance, account main\n  set-variables: update-container, account main\n",
       stderr: "",
     });
   });

@@ -44,7 +44,7 @@ describe("a read that failed", () => {
         exitCode: 3,
         lines: [
           `get-task:  ${code}`,
-          "  look at the address, --base-url or SKYHOOK_BASE_URL: https://api.example.com",
+          "  check the address https://api.example.com (--base-url or SKYHOOK_BASE_URL)",
         ],
       });
     },
@@ -92,14 +92,14 @@ describe("a read that failed", () => {
   it("for its key says where the key comes from", () => {
     expect(failure("key-refused", { status: 401 })).toEqual({
       exitCode: 2,
-      lines: ["get-task: 401 key-refused", "  look at the key, SKYHOOK_API_KEY"],
+      lines: ["get-task: 401 key-refused", "  check the key in SKYHOOK_API_KEY"],
     });
   });
 
   it("for too many requests says how long to wait", () => {
     expect(failure("throttled", { status: 429, retryAfterMs: 1_200 })).toEqual({
       exitCode: 1,
-      lines: ["get-task: 429 throttled", "  the provider asks to wait 2 s"],
+      lines: ["get-task: 429 throttled", "  the provider requests a wait of 2 s"],
     });
   });
 });

@@ -102,7 +102,7 @@ describe("skyhook read", () => {
         "  params.network_id: a UUID",
         "  query.key: required",
         "  deadline: unknown field",
-        "  every field and limit: npx skyhook operations get-network-tag",
+        "  fields and limits: npx skyhook operations get-network-tag",
         "",
       ].join("\n"),
     );
@@ -120,7 +120,7 @@ describe("skyhook read", () => {
     const ended = await read(["list-tasks"], { SKYHOOK_BASE_URL: "http://127.0.0.1:2" });
 
     expect(ended.stderr).toBe(
-      "list-tasks: no connection (ECONNREFUSED)\n  look at the address, --base-url or SKYHOOK_BASE_URL: http://127.0.0.1:2\n",
+      "list-tasks: no connection (ECONNREFUSED)\n  check the address http://127.0.0.1:2 (--base-url or SKYHOOK_BASE_URL)\n",
     );
     expect(ended.exitCode).toBe(3);
   });
@@ -129,7 +129,7 @@ describe("skyhook read", () => {
     const ended = await read(["list-tasks", "--json"], { SKYHOOK_API_KEY: "2001_wrong-hush" });
 
     expect(ended.stderr).toMatch(
-      /^list-tasks: 401 key-refused: .+\n {2}look at the key, SKYHOOK_API_KEY\n$/,
+      /^list-tasks: 401 key-refused: .+\n {2}check the key in SKYHOOK_API_KEY\n$/,
     );
     expect(ended.stderr).not.toContain("hush");
     expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);

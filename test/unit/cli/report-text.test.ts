@@ -40,12 +40,12 @@ describe("the report of a command", () => {
     ];
 
     expect(linesOf({ history })).toEqual([
-      "  attempt  sent                      took   came back",
-      "  1        2026-01-31T12:00:01.000Z  -      lost: its sender died, and nobody has its answer",
-      "  2        2026-01-31T12:00:01.000Z  1.3 s  throttled: 429 slow",
-      "  3        2026-01-31T12:00:01.000Z  1.3 s  transient: 409 locked",
-      "  4        2026-01-31T12:00:01.000Z  1.3 s  answered",
-      "  5        2026-01-31T12:00:03.000Z  -      on its way",
+      "  attempt  sent                      duration  result",
+      "  1        2026-01-31T12:00:01.000Z  -         lost: its process died before the reply",
+      "  2        2026-01-31T12:00:01.000Z  1.3 s     throttled: 429 slow",
+      "  3        2026-01-31T12:00:01.000Z  1.3 s     transient: 409 locked",
+      "  4        2026-01-31T12:00:01.000Z  1.3 s     answered",
+      "  5        2026-01-31T12:00:03.000Z  -         in flight",
     ]);
   });
 
@@ -58,7 +58,7 @@ describe("the report of a command", () => {
 
     expect(lines).toHaveLength(22);
     expect(lines[1]).toMatch(/^ {2}6 /);
-    expect(lines.at(-1)).toBe("  and 5 earlier, all in --json");
+    expect(lines.at(-1)).toBe("  and 5 earlier; --json lists all");
   });
 
   it("shows nothing of the provider's that steers the terminal", () => {
@@ -70,18 +70,18 @@ describe("the report of a command", () => {
   it.each([
     [
       { for: "lane", ahead: 3, holder: { sender: "111122223333", commandId: "c0" } },
-      "  waits in its lane behind 3; at work there: c0 of 111122223333",
+      "  waits in its lane, 3 ahead; in flight: c0 of 111122223333",
     ],
-    [{ for: "others", commandIds: ["a", "b"] }, "  waits for a, b"],
+    [{ for: "others", commandIds: ["a", "b"] }, "  waits for the commands a, b"],
     [
       { for: "reply", until: "2026-01-31T12:00:45.000Z" },
       "  waits for a reply, until 2026-01-31T12:00:45.000Z at the latest",
     ],
     [
       { for: "next-attempt", until: "2026-01-31T12:00:45.000Z", because: "paused" },
-      "  waits for its next attempt at 2026-01-31T12:00:45.000Z",
+      "  next attempt at 2026-01-31T12:00:45.000Z",
     ],
-    [{ for: "tasks", taskIds: ["t1"] }, "  waits for t1"],
+    [{ for: "tasks", taskIds: ["t1"] }, "  waits for the tasks t1"],
   ] as const)("says what a command waits for: %j", (waitsFor, line) => {
     const waiting = waitsFor as unknown as NonNullable<CommandState["waitsFor"]>;
 
@@ -97,8 +97,8 @@ describe("the report of a command", () => {
     const cancelRequestedAt = "2026-01-31T13:00:00.000Z";
 
     expect(linesOf({ cancelRequestedAt, resolution })).toEqual([
-      "  stopped by a person at 2026-01-31T13:00:00.000Z",
-      "  a person found at 2026-02-01T09:00:00.000Z: it did not take effect (not there)",
+      "  cancelled by an operator at 2026-01-31T13:00:00.000Z",
+      "  resolved by an operator at 2026-02-01T09:00:00.000Z: it did not take effect (not there)",
     ]);
   });
 
@@ -106,14 +106,14 @@ describe("the report of a command", () => {
     ["cancel", "  next: npx skyhook cancel c1 --stage prod"],
     [
       "resolve",
-      "  next: look at the provider, then npx skyhook resolve c1 --applied | --not-applied --stage prod",
+      "  next: check the effect at the provider, then npx skyhook resolve c1 --applied | --not-applied --stage prod",
     ],
-    ["follow-task", "  next: follow what is still at work, by follow-task: t2"],
+    ["follow-task", "  next: follow the open tasks: npx skyhook send follow-task, for t2"],
     [
       "check-effect",
-      "  next: look at the provider, and send it again, under a new id, only if it did not take effect",
+      "  next: check the effect at the provider; only without effect, send the command again under a new id",
     ],
-    ["send-again", "  next: once the cause is gone, send it again under a new id"],
+    ["send-again", "  next: remove the cause, then send the command again under a new id"],
   ])("says what a person can do next: %s", (act, line) => {
     const tasks = [{ id: "t1", end: { kind: "finished" } }, { id: "t2" }];
 
@@ -162,7 +162,7 @@ describe("the report of a command", () => {
     ];
 
     expect(reportText(commandState({ taskIds: ["t1", "t2", "t3"], tasks }), "")).toContain(
-      "\n  task t1 failed\n  task t2 is not known at the provider\n  task t3\n",
+      "\n  task t1 failed\n  task t2 is unknown to the provider\n  task t3\n",
     );
   });
 });

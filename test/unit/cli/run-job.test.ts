@@ -86,9 +86,15 @@ describe("skyhook run on a running Skyhook", () => {
 
     const refused = (text: string) => ({ exitCode: 2, stdout: "", stderr: `${text}\n` });
     expect(ends.slice(0, 3)).toEqual([
-      refused("sync-thresholds is not configured; give `skyhook start` --thresholds FILE"),
-      refused("snapshot-prices is not configured; give `skyhook start` --watchlist FILE"),
-      refused("watch-ai-tasks is not configured; give `skyhook start` --ai-tasks WHICH"),
+      refused(
+        "sync-thresholds is not configured; restart Skyhook: npx skyhook start --thresholds FILE",
+      ),
+      refused(
+        "snapshot-prices is not configured; restart Skyhook: npx skyhook start --watchlist FILE",
+      ),
+      refused(
+        "watch-ai-tasks is not configured; restart Skyhook: npx skyhook start --ai-tasks WHICH",
+      ),
     ]);
     expect(ends[3]).toMatchObject({ exitCode: 2, stdout: "" });
   });
@@ -164,7 +170,7 @@ describe("skyhook run --stage", () => {
 
     expect(ended).toEqual({
       exitCode: 0,
-      stdout: "snapshot-prices ended; what it found is in its events and its log\n",
+      stdout: "snapshot-prices ended; its events and its log have the results\n",
       stderr: "",
     });
     expect(invocations).toEqual([
@@ -210,7 +216,7 @@ describe("skyhook run --stage", () => {
       exitCode: 2,
       stdout: "",
       stderr:
-        "there is no function skyhook-test-watch-ai-tasks in this AWS account and region; look at the stage's name and at AWS_REGION\n",
+        "no function skyhook-test-watch-ai-tasks in this AWS account and region; check --stage and AWS_REGION\n",
     });
   });
 
@@ -224,7 +230,7 @@ describe("skyhook run --stage", () => {
 
     expect(ended.exitCode).toBe(1);
     expect(ended.stderr).toBe(
-      "watch-ai-tasks was not started: Lambda throttles it; try again later\n",
+      "watch-ai-tasks was not started: Lambda throttles its function; try again later\n",
     );
     expect(invocations).toHaveLength(1);
   });

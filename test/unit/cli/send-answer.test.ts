@@ -84,7 +84,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
       out: "c1\n",
-      err: "accepted; how it goes: npx skyhook status c1\n",
+      err: "accepted; state: npx skyhook status c1\n",
     });
   });
 
@@ -121,7 +121,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
       out: "c1\n",
-      err: "sent, but neither accepted nor rejected within 2 s; how it goes: npx skyhook status c1\n",
+      err: "sent, but neither accepted nor rejected within 2 s; state: npx skyhook status c1\n",
     });
   });
 
@@ -156,7 +156,7 @@ describe("skyhook send without --wait", () => {
     expect({ exitCode, out, err }).toEqual({
       exitCode: 0,
       out: "c1\n",
-      err: "sent; how it goes: npx skyhook status c1\n",
+      err: "sent; state: npx skyhook status c1\n",
     });
   });
 });

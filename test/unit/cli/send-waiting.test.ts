@@ -71,7 +71,7 @@ test("the id is shown before anything is waited for, so that Ctrl-C loses nothin
 
   await sendAndWait(endpoint);
 
-  expect(written[0]).toBe("sent as c1; waiting for its end (Ctrl-C stops the waiting only)\n");
+  expect(written[0]).toBe("sent as c1; waiting for its end (Ctrl-C ends only the wait)\n");
 });
 
 test("the progress line is gone before an error is printed", async () => {
@@ -101,7 +101,7 @@ test("a deadline that is neither a time span nor a time is not sent", async () =
   await expect(sendAndWait(endpoint, "30 minutes")).rejects.toMatchObject({
     exitCode: 2,
     message:
-      "--deadline: a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z",
+      "--deadline: must be a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z",
   });
   expect(posted).toEqual([]);
 });

@@ -50,7 +50,7 @@ describe("skyhook send", () => {
     const args = [...CONTAINER, "my-container", ...flags, "--envs", `@${envs}`];
     const ended = await run(["send", "update-container", ...args, "--id", "all", "--wait"]);
 
-    expect(ended.stderr).toBe("sent as all; waiting for its end (Ctrl-C stops the waiting only)\n");
+    expect(ended.stderr).toBe("sent as all; waiting for its end (Ctrl-C ends only the wait)\n");
     expect(ended.stdout).toMatch(
       /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36} finished\n$/,
     );
@@ -64,9 +64,7 @@ describe("skyhook send", () => {
     const ended = await run(["send", "update-container", ...args]);
 
     const [headline, lane, target, body] = ended.stdout.split("\n");
-    expect(headline).toMatch(
-      /^update-container dry succeeded \(a dry run: nothing was sent\) after/,
-    );
+    expect(headline).toMatch(/^update-container dry succeeded \(dry run, nothing sent\) after/);
     expect(lane).toContain("0 requests sent");
     expect(target).toBe("  would send PATCH /cloud/v1/caas/1234567/76/containers/my-container");
     expect(body).toBe('  {"envs":"[redacted]","is_disabled":true}');
@@ -110,7 +108,7 @@ describe("skyhook send", () => {
     const unreadable = await run(["send", "update-policy", ...POLICY, "--guards", "paid"]);
     const wrong = await run(["send", "update-policy", ...POLICY, "--guards", '[{"key":"k"}]']);
 
-    expect(unreadable.stderr).toContain("--guards: not readable as JSON");
+    expect(unreadable.stderr).toContain("--guards: not valid JSON");
     expect(wrong.stderr).toContain("guards.0: exactly one of floating_ip, network");
     expect([unreadable.exitCode, wrong.exitCode]).toEqual([2, 2]);
   });
@@ -157,7 +155,7 @@ describe("skyhook send", () => {
 
     expect(sent.exitCode).toBe(0);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    expect(sent.stderr).toMatch(new RegExp(`; how it goes: npx skyhook status ${id}\n$`));
+    expect(sent.stderr).toMatch(new RegExp(`; state: npx skyhook status ${id}\n$`));
     expect(JSON.parse(status.stdout)).toMatchObject({ commandId: id, operation: "update-policy" });
     expect(status.exitCode).toBe(0);
   });
@@ -176,7 +174,7 @@ describe("skyhook send", () => {
     );
     expect(status.stdout).toMatch(/^update-policy twice succeeded/);
     expect(status.stdout).toMatch(
-      /\n {2}another request under this id was rejected at \S+ \(id-reused\), event [0-9a-f-]{36}\n {4}metadata.commandId: already used by a command with another payload; send under a new id\n/,
+      /\n {2}another request with this id was rejected at \S+ \(id-reused\), event [0-9a-f-]{36}\n {4}metadata.commandId: already used by a command with another payload; send under a new id\n/,
     );
     expect(status.exitCode).toBe(0);
     expect(eventsOf("twice").map((event) => event["detail-type"])).toEqual([
@@ -211,7 +209,7 @@ describe("skyhook status", () => {
     const ended = await run(["status", "no/such?id"]);
 
     expect(ended.stderr).toBe(
-      "no command no/such?id here, and no rejection in the last 30 days: never sent, or still queued\n",
+      "no command no/such?id found, and no rejection in the last 30 days: it was never sent, or is still queued; check the id and --sender\n",
     );
     expect(ended.exitCode).toBe(2);
   });

@@ -98,7 +98,7 @@ describe("skyhook service", () => {
     ]);
 
     expect([state.exitCode, missing.exitCode, settings.exitCode]).toEqual([2, 2, 2]);
-    expect(state.stderr).toMatch(/is not a state of the service \(--print-seed shows one\):/);
+    expect(state.stderr).toMatch(/is not a state of the service; --print-seed prints a valid one:/);
     expect(state.stderr).toMatch(/^ {2}instances\.0\.status: one of ACTIVE, /m);
     expect(state.stderr).toMatch(/^ {2}routers\.0\.task_id: a string$/m);
     expect(missing.stderr).toContain("nowhere.json (ENOENT)");

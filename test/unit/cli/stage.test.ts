@@ -109,8 +109,8 @@ describe("a deployed stage", () => {
 
     expect(ended).toEqual({
       exitCode: 0,
-      stdout: "unwanted is cancelled; nothing of it took effect\n",
-      stderr: "its event follows within a minute, and its lane goes on then\n",
+      stdout: "unwanted is cancelled; it had no effect\n",
+      stderr: "the poller publishes its event within a minute and releases its lane\n",
     });
     const { state, outbox } = (await stored("unwanted")) ?? {};
     expect(state).toMatchObject({ status: "cancelled", reason: "requested", settled: false });
@@ -129,7 +129,7 @@ describe("a deployed stage", () => {
     expect(resolved).toEqual({
       exitCode: 0,
       stdout: "unknown is resolved: it did not take effect\n",
-      stderr: "its event follows within a minute\n",
+      stderr: "the poller publishes its event within a minute\n",
     });
     expect(await stored("unknown")).toMatchObject({
       resolution: { applied: false },
@@ -152,7 +152,7 @@ describe("a deployed stage", () => {
     const unmade = await skyhook("status", "unmade", "--stage", "test", "--json");
 
     expect(taken.stdout).toContain(
-      "\n  another request under this id was rejected at 2026-01-01T00:00:00.000Z (id-reused), event e1\n    metadata.commandId: belongs to a command\n",
+      "\n  another request with this id was rejected at 2026-01-01T00:00:00.000Z (id-reused), event e1\n    metadata.commandId: belongs to a command\n",
     );
     expect(taken.exitCode).toBe(0);
     expect(JSON.parse(unmade.stdout)).toMatchObject({ kind: "rejected", reason: "id-reused" });
@@ -173,10 +173,10 @@ describe("a deployed stage", () => {
     const lifted = await skyhook("lift-pause", "slow", "--stage", "test", "--json");
 
     expect(before.stdout).toContain(
-      "\n  account slow sends nothing until 2100-01-01T00:00:00.000Z: the provider asked for a pause\n  to send all the same: npx skyhook lift-pause slow --stage test\n",
+      "\n  account slow paused by the provider until 2100-01-01T00:00:00.000Z\n  to end the pause: npx skyhook lift-pause slow --stage test\n",
     );
     expect(JSON.parse(lifted.stdout)).toMatchObject({ account: "slow", kind: "lifted" });
-    expect(lifted.stderr).toBe("commands and checks go on within a minute\n");
+    expect(lifted.stderr).toBe("the poller continues its commands within a minute\n");
     expect((await rateLimits.read(ledger, "slow"))?.value.blockedUntil).toBe(0);
   });
 
@@ -184,7 +184,8 @@ describe("a deployed stage", () => {
     expect(await skyhook("cancel", "none", "--stage", "test")).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "no command none here: never sent, still queued, or rejected\n",
+      stderr:
+        "no command none found: it was never sent, is still queued, or was rejected; check the id and --sender\n",
     });
   });
 });
@@ -194,7 +195,7 @@ describe("a stage that is not reached", () => {
     [
       "is not there",
       { name: "tset", settings: {} },
-      "there is no table skyhook-tset-ledger in this AWS account and region; look at the stage's name and at AWS_REGION\n",
+      "no table skyhook-tset-ledger in this AWS account and region; check --stage and AWS_REGION\n",
       2,
     ],
     [
@@ -206,7 +207,7 @@ describe("a stage that is not reached", () => {
     [
       "has no region",
       { name: "test", settings: { AWS_REGION: "" } },
-      "no AWS region: set AWS_REGION to the one of the stage\n",
+      "no AWS region: set AWS_REGION to the region of the stage\n",
       2,
     ],
     [
@@ -221,7 +222,7 @@ describe("a stage that is not reached", () => {
     [
       "does not answer",
       { name: "test", settings: { AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:1" } },
-      "AWS does not answer: connect ECONNREFUSED 127.0.0.1:1\n",
+      "AWS does not answer (connect ECONNREFUSED 127.0.0.1:1); check the network, AWS_REGION, and AWS_ENDPOINT_URL if it is set\n",
       3,
     ],
   ])(

@@ -118,7 +118,7 @@ describe("the settings of a local run", () => {
       "--data: must not be empty",
       "--port: at most 65535",
       "--task-seconds: a number of seconds",
-      "--event-source: a source name such as skyhook",
+      "--event-source: a source name such as skyhook: at most 256 letters, digits, _ . / -",
       "--base-url: must be a URL without user, password, query or fragment",
       "--task-path: one of /v1/tasks/{task_id}, /cloud/v1/tasks/{task_id}",
       "--pool-path: one of /cloud/v1/lbpools/{project_id}/{region_id}/{pool_id}, /cloud/v2/lbpools/{project_id}/{region_id}/{pool_id}",
@@ -133,14 +133,14 @@ describe("the settings of a local run", () => {
       {},
       [
         "--port: a whole number",
-        "SKYHOOK_API_KEY: required with --base-url (or name an SSM parameter: --api-key-parameter)",
+        "SKYHOOK_API_KEY: required with --base-url, unless --api-key-parameter names an SSM parameter",
       ],
     ],
     [
       "two keys",
       { ...REMOTE, apiKeyParameter: "/key" },
       { SKYHOOK_API_KEY: "1_hush" },
-      ["--api-key-parameter: not together with SKYHOOK_API_KEY"],
+      ["--api-key-parameter: not with SKYHOOK_API_KEY: give the key only once"],
     ],
     [
       "half a provider",
@@ -152,10 +152,10 @@ describe("the settings of a local run", () => {
       },
       {},
       [
-        "--api-key-parameter: only together with --base-url",
-        "--task-path: only together with --base-url",
-        "--pool-path: only together with --base-url",
-        "--no-lists: only together with --base-url",
+        "--api-key-parameter: only with --base-url",
+        "--task-path: only with --base-url",
+        "--pool-path: only with --base-url",
+        "--no-lists: only with --base-url",
       ],
     ],
     [
@@ -163,8 +163,8 @@ describe("the settings of a local run", () => {
       { ...REMOTE, servicePort: "4001", taskSeconds: "1" },
       { SKYHOOK_API_KEY: "1_hush" },
       [
-        "--service-port: not together with --base-url: it is the embedded service's",
-        "--task-seconds: not together with --base-url: it is the embedded service's",
+        "--service-port: not with --base-url: this is a setting of the embedded service",
+        "--task-seconds: not with --base-url: this is a setting of the embedded service",
       ],
     ],
   ])("refuse %s", (_case, flags, environment, problems) => {

@@ -103,7 +103,7 @@ describe("skyhook start", () => {
         "  --port: at most 65535",
         "  --task-seconds: a number of seconds",
         "  --base-url: must be a URL without user, password, query or fragment",
-        "  SKYHOOK_API_KEY: required with --base-url (or name an SSM parameter: --api-key-parameter)",
+        "  SKYHOOK_API_KEY: required with --base-url, unless --api-key-parameter names an SSM parameter",
         "",
       ].join("\n"),
     );
@@ -187,7 +187,7 @@ describe("skyhook start with a provider elsewhere", () => {
     expect(done.stdout).toMatch(/^update-policy c1 succeeded after /);
     expect(waiting.exitCode).toBe(4);
     expect(waiting.stderr).toBe(
-      "sent as c1; waiting for its end (Ctrl-C stops the waiting only)\nc1 has not ended after 1 s and goes on\n  last attempt: the provider refuses the API key\n  look again: npx skyhook status c1\n",
+      "sent as c1; waiting for its end (Ctrl-C ends only the wait)\nc1 has not ended after 1 s and continues\n  last attempt: the provider refuses the API key\n  state: npx skyhook status c1\n",
     );
     expect(ends).toEqual([0, 0, 0]);
     for (const program of [right, wrong]) {

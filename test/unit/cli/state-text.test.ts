@@ -57,18 +57,20 @@ describe("the status of a request in words", () => {
       [
         "update-container c1 succeeded after 2.5 s",
         "  lane local/container/1/2/web, 2 requests sent",
-        "  found done after a request without a reply: this command or another client may have done it",
+        "  the change was found after a lost reply: this command or another client made it",
       ].join("\n"),
     );
     expect(textOf(ended({ ...found, lostReplies: 2, history: [answered] }))).toContain(
-      "\n  2 requests got no reply: the effect may be an earlier request's or another client's",
+      "\n  2 requests got no reply: an earlier request or another client may have made the change",
     );
     expect(textOf(ended({ ...found, lostReplies: 0 }))).not.toContain("reply");
     expect(textOf(ended({ ...found, status: "failed" }))).not.toContain("another client");
   });
 
   it("says that there was nothing to do", () => {
-    expect(textOf(ended({ outcome: "no-op" }))).toContain("succeeded (nothing to do) after 2.5 s");
+    expect(textOf(ended({ outcome: "no-op" }))).toContain(
+      "succeeded (nothing to change) after 2.5 s",
+    );
   });
 
   it("says why a command failed", () => {
@@ -89,7 +91,7 @@ describe("the status of a request in words", () => {
         "update-container c1 running",
         "  lane local/container/1/2/web, 3 requests sent",
         "  last attempt: the provider refuses the API key",
-        "  goes on until 2026-01-31T14:00:00.000Z at the latest",
+        "  deadline 2026-01-31T14:00:00.000Z",
       ].join("\n"),
     );
   });

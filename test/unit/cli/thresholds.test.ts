@@ -68,7 +68,11 @@ describe("skyhook thresholds", () => {
 
     expect(first).toEqual({ exitCode: 0, stdout: "", stderr: `written: ${path}\n` });
     expect(await readFile(path, "utf8")).toContain(BUILT_IN);
-    expect(second).toEqual({ exitCode: 2, stdout: "", stderr: `${path}: it exists already\n` });
+    expect(second).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `${path}: exists already; choose another name\n`,
+    });
   });
 
   it("plan shows a diff and changes nothing; apply makes the changes; then there are none", async () => {
@@ -133,7 +137,7 @@ thresholds:
     expect(asked).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: `${planned.stdout}nothing is changed: 1 to delete; --yes deletes without asking\n`,
+      stderr: `${planned.stdout}nothing changed: the plan deletes 1; add --yes to delete without a question\n`,
     });
     expect(stillPlanned.stdout).toBe(planned.stdout);
     expect(nothing.exitCode).toBe(0);
@@ -202,7 +206,7 @@ thresholds:
     const ended = await thresholds("apply", path);
 
     expect(ended.exitCode).toBe(1);
-    expect(ended.stderr).toMatch(/^what is there cannot be listed: .* nothing is deleted\n$/);
+    expect(ended.stderr).toMatch(/^no list to compare with: .* none is deleted\n$/);
     expect(ended.stdout.trimEnd().split("\n")).toEqual([
       "+ reaching_used_space       4 B",
       "    refused: create-storage-event: 404 not-found: client not found",

@@ -81,7 +81,7 @@ describe("the files of skyhook start", () => {
     const { program, reactions } = await startWithFiles(context);
 
     await replaceFile(reactions, reactionsOn("active").replace("status: $", "colour: $"));
-    await program.printed("the version from before stays in effect\n");
+    await program.printed("the previous version stays in effect\n");
     const stays = await putTeamEvent(program, { id: "e1", detail: { status: "active" } });
     await replaceFile(reactions, reactionsOn("active"));
     await program.printed("reactions.yaml: the version in effect is back\n");
@@ -94,9 +94,7 @@ describe("the files of skyhook start", () => {
     const { program, accounts } = await startWithFiles(context);
 
     await rm(accounts);
-    await program.printed(
-      `${accounts}: there is no such file\nthe version from before stays in effect\n`,
-    );
+    await program.printed(`${accounts}: no such file\nthe previous version stays in effect\n`);
 
     const event = { id: "e1", detail: { status: "active" } };
     expect(await putTeamEvent(program, event)).toMatchObject({ rules: [{ kind: "command" }] });
