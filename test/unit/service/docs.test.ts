@@ -176,7 +176,9 @@ test("/docs mentions null beside the type, because after the rules it would chan
     "boolean or null; enabling key authentication is temporarily unavailable",
   );
   expect(rulesOn(text, "scale")).toContain("object or null; min: must not exceed max");
-  expect(rulesOn(text, "ip_family")).toEqual(["one of ipv4, ipv6, dual, or null"]);
+  expect(rulesOn(text, "ip_family")).toEqual([
+    "one of ipv4, ipv6, dual, or null; IP versions of the interface",
+  ]);
   expect(rulesOn(text, "name_templates")).toEqual([
     "list of (string or null); one instance for each template; placeholders such as {ip_octets} are allowed",
   ]);
