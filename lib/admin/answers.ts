@@ -8,18 +8,18 @@ const howItEnded = {
 };
 
 export const cancelAnswerSchema = z.discriminatedUnion("kind", [
-  /** As `cancelled`, or as `failed` where an earlier request may have taken effect. */
+  /** Ended as `cancelled`, or as `failed` if an earlier request may have taken effect. */
   z.object({
     kind: z.literal("stopped"),
     ...howItEnded,
-    /** Tasks that it had followed and not started; they go on at the provider. */
+    /** Tasks that a follow-task no longer follows; they continue at the provider. */
     unfollowed: z.array(z.string()).optional(),
   }),
-  /** A request is on its way; what comes of it is known after this time at the latest. */
+  /** A request is in flight; its result is known within `waitMs`. */
   z.object({ kind: z.literal("under-way"), waitMs: z.int() }),
-  /** The provider is at work on these tasks. */
+  /** The provider works on these tasks. */
   z.object({ kind: z.literal("following"), taskIds: z.array(z.string()) }),
-  /** It had ended by itself. */
+  /** The command had ended before. */
   z.object({ kind: z.literal("ended"), ...howItEnded }),
 ]);
 
@@ -75,7 +75,7 @@ export const liftAnswerSchema = z.discriminatedUnion("kind", [
 
 export type LiftAnswer = z.output<typeof liftAnswerSchema>;
 
-/** A dead letter as people and scripts see it. Instants are ISO 8601. */
+/** A dead letter with its explanation. Instants are ISO 8601. */
 const explanationSchema = z.object({
   messageId: z.string(),
   /** Absent for an event, whose queue has no groups. */
@@ -85,29 +85,29 @@ const explanationSchema = z.object({
   receiveCount: z.int(),
   bytes: z.int(),
   kind: z.enum(["forged", "ignored", "reaction", "request", "resume", "unreadable"]),
-  /** What it is, in words. */
+  /** Description of the message. */
   what: z.string(),
-  /** The command that it is, or would be; as far as it shows. */
+  /** Fields of its command, as far as the message has them. */
   sender: z.string().optional(),
   commandId: z.string().optional(),
   operation: z.string().optional(),
   account: z.string().optional(),
   lane: z.string().optional(),
-  /** Of that command in the ledger; absent when it is not there. */
+  /** Status in the ledger; absent if the command is not there. */
   status: z.string().optional(),
   endedAt: z.string().optional(),
-  /** How it stands now, in words. */
+  /** State of its command. */
   standing: z.string(),
-  /** Why it would be rejected. */
+  /** Reason of the rejection that a redrive would cause. */
   reason: z.string().optional(),
   problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
-  /** What sending it back would do, in words. */
+  /** Effect of a redrive. */
   redrive: z.string(),
-  /** It may have run so long ago that the ledger has forgotten it; so it is never sent back. */
+  /** Whether the ledger may have forgotten its command; then it is never sent back. */
   mayRunTwice: z.boolean(),
-  /** What makes sense; `mend`: something else first, or it comes back or is lost. */
+  /** Recommended action; `mend`: remove the cause first. */
   advice: z.enum(["delete", "mend", "redrive"]),
-  /** What is lost when it is deleted; only the loss of a command has to be forced. */
+  /** Loss by a deletion; only the loss of a command needs `--force`. */
   deletingLoses: z.enum(["command", "nothing", "rejection"]),
   /** The request without secrets; of an invalid one only the names of its fields. */
   content: z.custom<JsonValue>((value) => value !== undefined).optional(),
@@ -117,7 +117,7 @@ export type Explanation = z.output<typeof explanationSchema>;
 
 export const deadLetterListSchema = z.object({
   deadLetters: z.array(explanationSchema),
-  /** About how many are held by others, or beyond the limit. */
+  /** Approximate number of further dead letters: held by others, or above the limit. */
   more: z.int(),
 });
 
@@ -127,9 +127,9 @@ export const deadLetterOutcomeSchema = z.object({
   messageId: z.string(),
   /** `kept`: not touched; `in-both`: sent back, and still among the dead letters. */
   outcome: z.enum(["deleted", "failed", "in-both", "kept", "not-found", "sent-back"]),
-  /** What it is, in words. */
+  /** Description of the message. */
   what: z.string().optional(),
-  /** What follows, or why not. */
+  /** The effect, or the reason for no effect. */
   why: z.string().optional(),
 });
 

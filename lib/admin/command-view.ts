@@ -22,7 +22,7 @@ export type WaitsFor =
     }
   /** Those commands of `after` that have not ended. */
   | { readonly for: "others"; readonly commandIds: readonly string[] }
-  /** A request is on its way; its result is known by `until` at the latest. */
+  /** A request is in flight; its result is known by `until` at the latest. */
   | { readonly for: "reply"; readonly until: string }
   /** The next attempt; `because` says why not now, unless the last attempt says so. */
   | { readonly for: "next-attempt"; readonly until: string; readonly because?: string }
@@ -46,14 +46,14 @@ type OperatorAction =
   | "check-effect"
   | "send-again";
 
-/** A request that was sent, or is on its way. `disposition` is `lost` when its sender died. */
+/** A request that was sent or is in flight. `disposition` is `lost` if its process died. */
 type AttemptView = Omit<NumberedAttempt, "startedAt" | "endedAt"> & {
   readonly startedAt: string;
-  /** Of one that was lost: when that was noticed. */
+  /** For a lost request: the time at which that was noticed. */
   readonly endedAt?: string;
 };
 
-/** A command as people and scripts see it: without its request and its housekeeping. */
+/** The public view of a command, without its request body and internal fields. */
 export interface CommandView {
   readonly commandId: string;
   readonly sender: string;

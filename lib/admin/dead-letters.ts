@@ -3,13 +3,13 @@ import type { DeadLetterList, DeadLetterOutcome, Explanation } from "./answers.t
 import type { DiagnosisContext } from "./diagnosis.ts";
 import { explain } from "./explanation.ts";
 
-/** Makes one of several queues of dead letters; each letter stays with the queue that holds it. */
+/** Joins several queues of dead letters; each dead letter stays in its queue. */
 export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
   const holders = new WeakMap<HeldDeadLetter, DeadLetters>();
 
   const holderOf = (letter: HeldDeadLetter): DeadLetters => {
     const holder = holders.get(letter);
-    if (!holder) throw new Error("the dead letter was not held here");
+    if (!holder) throw new Error("the dead letter is not from a queue of this list");
     return holder;
   };
 
@@ -38,20 +38,20 @@ export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
   };
 };
 
-/** `all`: each for which a redrive makes sense. */
+/** `all`: each dead letter for which a redrive is recommended. */
 export type Selection =
   | { readonly kind: "all" }
   | { readonly ids: readonly string[]; readonly kind: "ids" };
 
 export interface DeadLetterDeps {
   readonly deadLetters: DeadLetters;
-  /** What a diagnosis at this moment depends on. */
+  /** The inputs of a diagnosis at this moment. */
   readonly context: () => DiagnosisContext;
 }
 
-/** At most so many are held at once: in SQS they are hidden from everybody else meanwhile. */
+/** Limit of held dead letters, because SQS hides them from other readers. */
 const MAX_LISTED = 100;
-/** The kept ones are held too: what can be sent back may lie behind many of them. */
+/** Limit of kept ones, which are held too: dead letters to send back may be behind them. */
 const MAX_KEPT = 1_000;
 
 /** Visits dead letters until there are no more or `isDone`. Releases at the end those it kept. */
@@ -96,7 +96,7 @@ export const listDeadLetters = async ({
 
 type Outcome = Omit<DeadLetterOutcome, "messageId">;
 
-/** Processes each selected dead letter by itself: a failure stops no other. */
+/** Processes each selected dead letter separately, so that a failure does not stop the others. */
 const processEach = async (
   { deadLetters, context }: DeadLetterDeps,
   selection: Selection,
@@ -122,7 +122,10 @@ const processEach = async (
   return [...outcomes, ...missing];
 };
 
-const NOT_FOUND = { outcome: "not-found", why: "not among those that can be had now" } as const;
+const NOT_FOUND = {
+  outcome: "not-found",
+  why: "not among the messages that can be received now",
+} as const;
 
 const errorName = (error: unknown): string => (error instanceof Error ? error.name : String(error));
 
@@ -139,7 +142,7 @@ export const redriveDeadLetters = (
     return { outcome: sent.kind, why: sent.kind === "sent-back" ? redrive : sent.why };
   });
 
-/** Deletes dead letters; one that would lose a command only when that is forced. */
+/** Deletes dead letters; `isForced` also deletes those whose loss would lose a command. */
 export const deleteDeadLetters = (
   deps: DeadLetterDeps,
   ids: readonly string[],
@@ -147,7 +150,10 @@ export const deleteDeadLetters = (
 ): Promise<readonly DeadLetterOutcome[]> =>
   processEach(deps, { kind: "ids", ids }, async (letter, { deletingLoses, standing }) => {
     if (deletingLoses === "command" && !isForced) {
-      return { outcome: "kept", why: `it would lose a command: ${standing}` };
+      return {
+        outcome: "kept",
+        why: `a deletion would lose a command; --force deletes it: ${standing}`,
+      };
     }
     const removed = await deps.deadLetters.remove(letter);
     return removed === "gone" ? NOT_FOUND : { outcome: "deleted" };

@@ -11,19 +11,19 @@ import { type Diagnosis, type DiagnosisContext, diagnose } from "./diagnosis.ts"
 
 type Description = Pick<Explanation, "advice" | "deletingLoses" | "redrive" | "standing">;
 
-/** To the second: for people. */
+/** A time to the second. */
 const timeText = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 const describeContent = (letter: DeadLetterContent): string => {
   switch (letter.kind) {
     case "resume":
-      return "Skyhook's own message: its command is to go on";
+      return "Skyhook's own message: resume a command";
     case "forged":
-      return `a request that says intake has sealed it for AWS account ${clipped(letter.sender)}, and its seal is not ours`;
+      return `a request with a false seal of intake for AWS account ${clipped(letter.sender)}`;
     case "unreadable":
-      return `nothing that Skyhook understands: ${letter.why}`;
+      return `an unreadable message: ${letter.why}`;
     case "ignored":
-      return `nothing that intake understands: ${clipped(letter.why)}`;
+      return `a message that intake ignores: ${clipped(letter.why)}`;
     case "reaction":
       return `an event of AWS account ${clipped(letter.source.sender)} for the reaction ${clipped(letter.reaction)}, not accepted by intake`;
     case "request": {
@@ -32,8 +32,7 @@ const describeContent = (letter: DeadLetterContent): string => {
       if (letter.origin === "event") {
         return `an event of AWS account ${clipped(sender)} that asks for a command and was not accepted by intake`;
       }
-      const seal =
-        letter.origin === "intake" ? "" : " (seal not checked: its key is not known here)";
+      const seal = letter.origin === "intake" ? "" : " (seal not checked: no access to its key)";
       return `a request of AWS account ${clipped(sender)}, sealed by intake${seal}`;
     }
     default:
@@ -45,7 +44,7 @@ const commandText = (command: Command): string => {
   if (!isEnded(command)) {
     const since = timeText(command.acceptedAt);
     const until = timeText(command.deadline);
-    return `${command.state.status}, accepted ${since}; goes on by itself until ${until} at the latest`;
+    return `${command.state.status}, accepted ${since}; continues by itself, deadline ${until}`;
   }
   const { status, reason, endedAt } = command.state;
   return `ended ${timeText(endedAt)} as ${status}${reason === undefined ? "" : ` (${reason})`}`;
@@ -56,10 +55,10 @@ const REDRIVE = { advice: "redrive", deletingLoses: "command" } as const;
 const MEND = { advice: "mend", deletingLoses: "command" } as const;
 
 const NEVER_ACCEPTED = "not in the ledger: never accepted";
-const RIGHTS_UNKNOWN = ", if its sender may: rights are not checked without --accounts";
+const RIGHTS_UNKNOWN = ", if its sender has the right: rights are checked only with --accounts";
 const NO_EVENT = "no CommandRejected event is possible, because it has no id";
 
-/** Reasons that pass, or that an operator can remove: a rejection now would lose the command. */
+/** Reasons that may pass or that an operator can remove, so that a rejection now would lose the command. */
 const PASSING: ReadonlySet<RejectionReason> = new Set(["lane-full", "not-allowed"]);
 
 const describeRefusal = (
@@ -83,8 +82,7 @@ const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Descrip
       return { standing: "no command", redrive: `rejects it; ${NO_EVENT}`, ...DELETE };
     case "forged":
       return {
-        standing:
-          "no command: somebody else wrote it, or the fingerprint key is another one by now",
+        standing: "no command: another writer made the message, or the fingerprint key has changed",
         redrive: "rejects it; no CommandRejected event is possible, because its sender is unknown",
         ...DELETE,
       };
@@ -94,24 +92,24 @@ const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Descrip
       return {
         standing: diagnosis.isIdKnown
           ? NEVER_ACCEPTED
-          : "not in the ledger under this id; a rule with `key` gives its command another id",
-        redrive: "gives it to intake again, which applies the reaction",
+          : "not in the ledger under this id; a rule with `key` creates its command under another id",
+        redrive: "sends it to intake again, which applies the reaction",
         ...REDRIVE,
       };
     case "stuck":
       return {
         standing: "its command's ledger item cannot be read by this version",
-        redrive: "fails as before, until a version runs that can read the item",
+        redrive: "fails again, until a version that can read the item is deployed",
         ...MEND,
       };
     case "forgotten":
       return {
-        standing: "its command is not in the ledger (any more)",
+        standing: "its command is not in the ledger, or no longer",
         redrive: "changes nothing",
         ...DELETE,
       };
     case "known": {
-      const unsure = diagnosis.isCompared ? "" : "; whether its payload is the same is not checked";
+      const unsure = diagnosis.isCompared ? "" : "; payload not compared";
       const standing = `in the ledger: ${commandText(diagnosis.command)}${unsure}`;
       return { standing, redrive: "changes nothing", ...DELETE };
     }
@@ -124,8 +122,9 @@ const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Descrip
     case "untimed":
       return {
         standing:
-          "not in the ledger, and more than 30 days old: it may have run, and been forgotten since",
-        redrive: "could run it a second time, so it is not sent back: send it anew if it is wanted",
+          "not in the ledger and more than 30 days old: it may have run, and the ledger may have forgotten it",
+        redrive:
+          "could run it a second time, so it is not sent back; if it is still needed, send a new command",
         ...MEND,
       };
     case "refused":
@@ -142,7 +141,7 @@ const MAX_LEVELS = 4;
 const MAX_FIELDS = 50;
 const MAX_NAME_CHARACTERS = 100;
 
-/** A copy in which every text has gone through `change`. */
+/** A copy with `change` applied to every text. */
 const withTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
   if (typeof value === "string") return change(value);
   if (value === null || typeof value !== "object") return value;
@@ -164,7 +163,7 @@ const bodyOf = ({ operation, request }: CommandRequest): JsonObject | undefined 
   );
 };
 
-/** A valid request without secrets: neither their fields, nor their values in other texts. */
+/** A valid request with secrets redacted: secret fields, and their values in other texts. */
 const shownRequest = (given: CommandRequest): JsonObject => {
   const { request, askedAt, deadline, after, guards, dryRun } = given;
   const body = bodyOf(given);
@@ -219,7 +218,7 @@ const requestFields = (letter: DeadLetterContent, diagnosis: Diagnosis): Partial
   if (!request) return diagnosis.kind === "refused" ? { content: outlineOf(letter.detail) } : {};
   return {
     operation: request.operation.id,
-    // Without the rights, a request that names no account has none.
+    // Without rights the account of a request without one is unknown.
     ...(request.account !== "" && { account: request.account, lane: request.lane }),
     content: shownRequest(request),
   };
@@ -230,7 +229,7 @@ const refusalFields = (diagnosis: Diagnosis): Partial<Explanation> =>
     ? { reason: diagnosis.refusal.reason, problems: listedProblems(diagnosis.refusal.problems) }
     : {};
 
-/** Explains what a dead letter is and how its command stands now, without secrets. Changes nothing. */
+/** Explains a dead letter and the state of its command, without secrets. Changes nothing. */
 export const explain = async (
   letter: DeadLetter,
   context: DiagnosisContext,

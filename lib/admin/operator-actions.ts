@@ -17,14 +17,14 @@ import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "./answers.ts";
 import { instant } from "./command-view.ts";
 
-/** Clocks may differ: the holder of a lease is taken for gone only so long after its end. */
+/** Clocks differ, so that the holder of a lease counts as dead only this long after its end. */
 const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
 /** The poller is about to take away a lease that has run out. */
 const SHORTEST_WAIT_MS = 1_000;
 
 const leaseOf = ({ state }: Command) => (state.status === "running" ? state.lease : undefined);
 
-/** Whether it follows a task that it has not started, so that its end stops nothing there. */
+/** Whether the command only follows a task, so that its end stops nothing at the provider. */
 const onlyFollows = ({ operation, state }: Command): boolean =>
   operation === followTask.id && state.status === "following";
 
@@ -41,7 +41,7 @@ const stopped = (found: Command, now: number): Command => {
   if (isEnded(command) || command.state.status === "following" || leaseOf(command)) return found;
   const noted = noteCancelRequest(command, now);
   const problem = { path: "", rule: "a person has stopped it" };
-  // The request may have taken effect already, so the end must not say that it did not.
+  // An earlier request may have taken effect, so that the outcome is unknown.
   return command.uncertain
     ? leaveUnknown(noted, { now, problem })
     : cancel(noted, { now, reason: "requested", problems: [problem] });

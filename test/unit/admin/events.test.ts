@@ -74,8 +74,9 @@ describe("an event that intake has not accepted", () => {
       what: "an event of AWS account 111122223333 for the reaction paid, not accepted by intake",
       sender: OTHER_TEAM,
       commandId: `${event.id}:paid`,
-      standing: "not in the ledger under this id; a rule with `key` gives its command another id",
-      redrive: "gives it to intake again, which applies the reaction",
+      standing:
+        "not in the ledger under this id; a rule with `key` creates its command under another id",
+      redrive: "sends it to intake again, which applies the reaction",
       advice: "redrive",
       deletingLoses: "command",
     });

@@ -61,7 +61,7 @@ describe("a request that was never accepted", () => {
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
 
     expect(explanation).toMatchObject({
-      what: "a request of AWS account 111122223333, sealed by intake (seal not checked: its key is not known here)",
+      what: "a request of AWS account 111122223333, sealed by intake (seal not checked: no access to its key)",
       redrive: "runs it",
     });
   });
@@ -70,7 +70,7 @@ describe("a request that was never accepted", () => {
     const explanation = await explained(updatePolicy("p1"), contextOf({ access: undefined }));
 
     expect(explanation).toMatchObject({
-      redrive: "runs it, if its sender may: rights are not checked without --accounts",
+      redrive: "runs it, if its sender has the right: rights are checked only with --accounts",
       advice: "redrive",
     });
     expect(explanation).not.toHaveProperty("lane");
@@ -85,7 +85,8 @@ describe("a request that was never accepted", () => {
       mayRunTwice: true,
       advice: "mend",
       deletingLoses: "command",
-      redrive: "could run it a second time, so it is not sent back: send it anew if it is wanted",
+      redrive:
+        "could run it a second time, so it is not sent back; if it is still needed, send a new command",
     });
   });
 });
@@ -170,7 +171,7 @@ describe("a request that would be rejected", () => {
       reason: "id-reused",
       status: "waiting",
       standing:
-        "a command with its id is in the ledger: waiting, accepted 2026-01-29T12:00:00Z; goes on by itself until 2026-02-01T12:00:00Z at the latest",
+        "a command with its id is in the ledger: waiting, accepted 2026-01-29T12:00:00Z; continues by itself, deadline 2026-02-01T12:00:00Z",
       advice: "redrive",
       deletingLoses: "rejection",
     });
@@ -179,8 +180,8 @@ describe("a request that would be rejected", () => {
 
 describe("a message that is no request", () => {
   test.each([
-    { case: "no JSON", body: "{", what: "nothing that Skyhook understands: not JSON" },
-    { case: "a list", body: "[1]", what: "nothing that Skyhook understands: JSON, and no object" },
+    { case: "no JSON", body: "{", what: "an unreadable message: not JSON" },
+    { case: "a list", body: "[1]", what: "an unreadable message: JSON, and no object" },
   ])("but $case is hopeless", async ({ body, what }) => {
     expect(await explained(body)).toMatchObject({
       kind: "unreadable",
@@ -190,12 +191,12 @@ describe("a message that is no request", () => {
     });
   });
 
-  test("but has a seal that is not ours is unlike one that intake has sealed", async () => {
+  test("but has a false seal differs from one that intake has sealed", async () => {
     const body = sealedBy(OTHER_TEAM, updatePolicy("p1"), "another key");
 
     expect(await explained(body)).toMatchObject({
       kind: "forged",
-      what: "a request that says intake has sealed it for AWS account 111122223333, and its seal is not ours",
+      what: "a request with a false seal of intake for AWS account 111122223333",
       advice: "delete",
     });
   });

@@ -25,7 +25,7 @@ describe("a request whose command is in the ledger", () => {
     expect(explanation).toMatchObject({
       status: "waiting",
       standing:
-        "in the ledger: waiting, accepted 2026-01-29T12:00:00Z; goes on by itself until 2026-02-01T12:00:00Z at the latest",
+        "in the ledger: waiting, accepted 2026-01-29T12:00:00Z; continues by itself, deadline 2026-02-01T12:00:00Z",
       redrive: "changes nothing",
       advice: "delete",
       deletingLoses: "nothing",
@@ -54,7 +54,7 @@ describe("a request whose command is in the ledger", () => {
     const explanation = await explained(updatePolicy("p1"), context);
 
     expect(explanation.standing).toBe(
-      "in the ledger: ended 2026-01-30T12:00:00Z as failed (task-failed); whether its payload is the same is not checked",
+      "in the ledger: ended 2026-01-30T12:00:00Z as failed (task-failed); payload not compared",
     );
   });
 
@@ -76,7 +76,7 @@ describe("a request whose command is in the ledger", () => {
 
     expect(explanation).toMatchObject({
       standing: "its command's ledger item cannot be read by this version",
-      redrive: "fails as before, until a version runs that can read the item",
+      redrive: "fails again, until a version that can read the item is deployed",
       advice: "mend",
       deletingLoses: "command",
     });
@@ -85,7 +85,11 @@ describe("a request whose command is in the ledger", () => {
 
 describe("Skyhook's own message to go on", () => {
   test.each([
-    { case: "goes on", state: goingOn, standing: /^in the ledger: waiting, .* goes on by itself/ },
+    {
+      case: "goes on",
+      state: goingOn,
+      standing: /^in the ledger: waiting, .* continues by itself/,
+    },
     { case: "has ended", state: failed, standing: /^in the ledger: ended .* as failed/ },
   ])("with a command that $case changes nothing", async ({ state, standing }) => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state });
@@ -94,7 +98,7 @@ describe("Skyhook's own message to go on", () => {
 
     expect(explanation).toMatchObject({
       kind: "resume",
-      what: "Skyhook's own message: its command is to go on",
+      what: "Skyhook's own message: resume a command",
       sender: "own",
       commandId: "p1",
       operation: "update-policy",
@@ -108,7 +112,7 @@ describe("Skyhook's own message to go on", () => {
   test("with a forgotten command changes nothing", async () => {
     expect(await explained(resume("own/gone"))).toMatchObject({
       kind: "resume",
-      standing: "its command is not in the ledger (any more)",
+      standing: "its command is not in the ledger, or no longer",
       redrive: "changes nothing",
       advice: "delete",
     });

@@ -81,7 +81,7 @@ describe("deleting dead letters", () => {
     expect(refused).toMatchObject([
       {
         outcome: "kept",
-        why: "it would lose a command: not in the ledger: never accepted",
+        why: "a deletion would lose a command; --force deletes it: not in the ledger: never accepted",
       },
     ]);
     expect(forced).toMatchObject([{ outcome: "deleted" }]);

@@ -180,7 +180,7 @@ describe("redrive", () => {
     expect(outcomes).toMatchObject([
       { outcome: "sent-back" },
       { outcome: "kept", why: "no command" },
-      { outcome: "kept", why: "its command is not in the ledger (any more)" },
+      { outcome: "kept", why: "its command is not in the ledger, or no longer" },
     ]);
     expect(await deadLetters.count()).toBe(2);
   });

@@ -19,7 +19,7 @@ test.each([
 });
 
 test.each(["QueueDoesNotExist", "ResourceNotFoundException"])(
-  "what is not there is told with where to look: %s",
+  "a missing resource is an error that names what to check: %s",
   (name) => {
     expect(inWords({ name })).toMatchObject({
       exitCode: 2,

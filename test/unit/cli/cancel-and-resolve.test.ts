@@ -9,7 +9,7 @@ const hanging = new Promise<void>((resolve) => {
   endHanging = resolve;
 });
 
-/** Containers are locked, one hangs for a while, and whoever creates a router gets no answer. */
+/** Containers are locked, one hangs for a while, and a create of a router gets no reply. */
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? "";
   if (request.method === "POST") response.destroy();
@@ -72,7 +72,7 @@ afterAll(async () => {
 });
 
 describe("skyhook cancel", () => {
-  it.concurrent("ends a command that cannot be sent, and those that wait for it", async () => {
+  it.concurrent("ends a command that cannot be sent, and the commands that wait for it", async () => {
     await sendUpdate("locked");
     await sendUpdate("dependant", { after: ["locked"] });
     await until("locked", "409 locked: locked");
@@ -90,7 +90,7 @@ describe("skyhook cancel", () => {
     expect(await report("locked")).toMatch(/\n {2}cancelled by an operator at \d/);
   });
 
-  it.concurrent("waits for a request that is on its way, but not for ever", async () => {
+  it.concurrent("waits for a request in flight, but not for ever", async () => {
     await sendUpdate("slow");
     await until("slow", '"for":"reply"');
 
@@ -110,7 +110,7 @@ describe("skyhook cancel", () => {
     });
   });
 
-  it.concurrent("names the tasks that the provider is at work on", async () => {
+  it.concurrent("names the tasks that the provider works on", async () => {
     await sendUpdate("working");
     await until("working", '"for":"tasks"');
 
@@ -185,7 +185,7 @@ describe("skyhook resolve", () => {
     );
   });
 
-  it.concurrent("takes the same again, and nothing else", async () => {
+  it.concurrent("accepts a repeat, and rejects a different resolution", async () => {
     await sendRouter("twice", 3);
     await skyhook("resolve", "twice", "--not-applied");
 
@@ -220,7 +220,7 @@ describe("skyhook resolve", () => {
     expect(ended.stderr).toBe("--note: must be plain text of 1 to 500 characters\n");
   });
 
-  it.concurrent("says of a command with a known end what it is", async () => {
+  it.concurrent("refuses a command with a known end, and names it", async () => {
     await sendUpdate("known");
     await until("known", "409");
     const early = await skyhook("resolve", "known", "--applied");

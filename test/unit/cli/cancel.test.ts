@@ -53,7 +53,7 @@ const printed = () => {
   return lines;
 };
 
-test("a cancellation asks again each second until nothing is on its way", async () => {
+test("a cancellation repeats each second until no request is in flight", async () => {
   const { asked, endpoint } = await answering(UNDER_WAY, UNDER_WAY, STOPPED);
   const clock = sleepingClock();
   printed();
@@ -92,7 +92,7 @@ test("tasks are named so that they steer no terminal, in words and in JSON", asy
   ]);
 });
 
-test("a cancellation gives up when its time is over, and says how long to wait", async () => {
+test("a cancellation ends when its time is over, and says how long to wait", async () => {
   const { asked, endpoint } = await answering(UNDER_WAY);
   const clock = sleepingClock();
   const lines = printed();

@@ -26,14 +26,14 @@ test.each([
   ["one is not there", ["not-found"], 0, 2],
   ["one fails", ["sent-back", "failed"], 1, 1],
   ["one is in both queues", ["sent-back", "in-both"], 1, 1],
-] as const)("the exit status tells a script that %s", async (_what, outcomes, ofAll, ofNamed) => {
+] as const)("the exit status shows that %s", async (_what, outcomes, ofAll, ofNamed) => {
   const admin = adminOf(...outcomes);
 
   expect(await redrive(admin, { kind: "all" }, {})).toBe(ofAll);
   expect(await redrive(admin, { kind: "ids", ids: ["m0", "m1"] }, {})).toBe(ofNamed);
 });
 
-test("more than are shown are counted, with every reason that there may be", () => {
+test("dead letters above the limit are counted, with every possible reason", () => {
   expect(deadLettersText({ deadLetters: [], more: 32 })).toBe(
     "about 32 more: above the limit of 100, behind these in their groups, or held by another reader for up to a minute",
   );

@@ -91,7 +91,9 @@ describe("skyhook dead-letters", () => {
 
     const kept = await run("dead-letters", "delete", policy);
     expect(kept).toMatchObject({ exitCode: 2, stderr: "" });
-    expect(kept.stdout).toMatch(/ kept: .* \(it would lose a command: not in the ledger/);
+    expect(kept.stdout).toMatch(
+      / kept: .* \(a deletion would lose a command; --force deletes it: not in the ledger/,
+    );
     const deleted = await run("dead-letters", "delete", broken);
     expect(deleted).toMatchObject({ exitCode: 0 });
     const forced = await run("dead-letters", "delete", container, "--force", "--json");

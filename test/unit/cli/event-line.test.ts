@@ -48,7 +48,7 @@ describe("the line of an event", () => {
     );
   });
 
-  it("says that another may have done it when a reply was lost", () => {
+  it("names another possible cause after a lost reply", () => {
     expect(saidOf("CommandSucceeded", { outcome: "done", lostReplies: 1 })).toBe(
       "succeeded; a reply was lost: an earlier request or another client may have caused it",
     );

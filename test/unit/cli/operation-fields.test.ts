@@ -98,7 +98,7 @@ describe("the fields of an operation", () => {
   });
 
   it.each([...MUTATIONS, ...READS].map((operation) => [operation.id, operation] as const))(
-    "of %s are told without a pattern that only programmers read",
+    "of %s are described without regular expressions",
     (_id, operation) => {
       expect(rows(operation).filter((row) => /\[\^?[a-zA-Z]-|\\|undefined|\$/.test(row))).toEqual(
         [],

@@ -125,7 +125,7 @@ describe("skyhook put-event", () => {
     );
   });
 
-  it("says that nothing comes of an event that no reaction matches", async () => {
+  it("says that an event without a matching reaction creates no command", async () => {
     const ended = await put({ ...EVENT, source: "shop" });
 
     expect(ended.stderr).toContain("pause: no match on source\n");

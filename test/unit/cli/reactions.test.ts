@@ -147,7 +147,7 @@ describe("skyhook reactions test", () => {
     });
   });
 
-  it("says nothing of senders where there is no accounts file", async () => {
+  it("checks no rights without an accounts file", async () => {
     const ended = await reactions(
       ["test", "resume-paid-instance", "-", "--reactions", at("reactions.yaml"), "--json"],
       JSON.stringify(PAID),
@@ -187,7 +187,7 @@ describe("skyhook reactions test", () => {
     });
   });
 
-  it("shows what the contract has against the command", async () => {
+  it("lists the problems of an invalid command", async () => {
     const event = { ...PAID, detail: { ...PAID.detail, project: "7" } };
 
     const ended = await react("resume-paid-instance", event);
@@ -245,7 +245,7 @@ describe("skyhook reactions test", () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ kind: "command", access });
   });
 
-  it("fills in what `put-event` fills in", async () => {
+  it("adds the fields that `put-event` adds", async () => {
     const { id, time, account, ...bare } = PAID;
 
     const ended = await react("resume-paid-instance", bare, "--json", "--own", "333333333333");
@@ -296,7 +296,7 @@ describe("skyhook reactions test", () => {
 
   it.each([
     [
-      "a rule that there is not",
+      "an unknown rule",
       ["nope", "-"],
       "{}",
       "no rule nope in the reactions file; its rules: resume-paid-instance, set-variables\n",

@@ -88,7 +88,7 @@ describe("skyhook read", () => {
     expect(ended.stdout).toContain("envs:\n  LOG_LEVEL: [redacted]\npull_secret: -\n");
   });
 
-  it.concurrent("sends nothing that the contract refuses, and names every reason", async () => {
+  it.concurrent("sends no invalid request, and lists every problem", async () => {
     const args = ["get-network-tag", "--network-id", "hush", "--data", '{"deadline":"hush"}'];
 
     const ended = await read([...args, "--project-id", "1"], {

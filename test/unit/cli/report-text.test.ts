@@ -30,7 +30,7 @@ const attempt = (number: number, fields: object = {}) => ({
 });
 
 describe("the report of a command", () => {
-  it("shows every attempt: when, how long, what came back", () => {
+  it("shows every attempt with time, duration and result", () => {
     const history = [
       attempt(1, { disposition: "lost" }),
       attempt(2, { disposition: "throttled", code: "throttled", status: 429, message: "429 slow" }),
@@ -49,7 +49,7 @@ describe("the report of a command", () => {
     ]);
   });
 
-  it("shows the newest twenty of many attempts, and where the others are", () => {
+  it("shows the newest twenty of many attempts, and how to list all", () => {
     const history = Array.from({ length: 25 }, (_, index) =>
       attempt(index + 1, { disposition: "answered" }),
     );

@@ -160,7 +160,7 @@ describe("skyhook send", () => {
     expect(status.exitCode).toBe(0);
   });
 
-  it.concurrent("takes the same command again for what it is, and another one with its id not", async () => {
+  it.concurrent("accepts a repeat of a command, and rejects another command with its id", async () => {
     const send = (status: string) =>
       run(["send", "update-policy", ...POLICY, "--status", status, "--id", "twice", "--wait"]);
 
@@ -205,7 +205,7 @@ describe("skyhook send", () => {
 });
 
 describe("skyhook status", () => {
-  it.concurrent("knows nothing of an id that was never sent", async () => {
+  it.concurrent("refuses an id that was never sent", async () => {
     const ended = await run(["status", "no/such?id"]);
 
     expect(ended.stderr).toBe(

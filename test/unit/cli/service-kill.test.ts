@@ -47,7 +47,7 @@ const startOn = async (data: string) => {
 
 type Running = Awaited<ReturnType<typeof startOn>>;
 
-/** Creates thresholds and changes each, until the service is gone; tells of every answered change. */
+/** Creates thresholds and changes each, until the service is gone; reports every answered change. */
 const writeUntilGone = async (
   { ask }: Running,
   bucketPrefix: string,

@@ -102,7 +102,7 @@ describe("a deployed stage", () => {
     });
   });
 
-  it.concurrent("has a command cancelled in one write, and leaves the rest to its poller", async () => {
+  it.concurrent("cancels a command in one write, and leaves the rest to its poller", async () => {
     const before = await put("unwanted");
 
     const ended = await skyhook("cancel", "unwanted", "--stage", "test");
@@ -180,7 +180,7 @@ describe("a deployed stage", () => {
     expect((await rateLimits.read(ledger, "slow"))?.value.blockedUntil).toBe(0);
   });
 
-  it.concurrent("knows no command that it has not", async () => {
+  it.concurrent("refuses an unknown command", async () => {
     expect(await skyhook("cancel", "none", "--stage", "test")).toEqual({
       exitCode: 2,
       stdout: "",

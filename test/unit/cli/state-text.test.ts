@@ -47,7 +47,7 @@ describe("the status of a request in words", () => {
     );
   });
 
-  it("says plainly that another may have done what was found done after a lost reply", () => {
+  it("names another possible cause of a change that was found after a lost reply", () => {
     const attempt = { number: 2, startedAt: "2026-01-31T12:00:01.000Z" };
     const found = { outcome: "done", lostReplies: 1, attempts: 2 };
     const refused = { ...attempt, disposition: "permanent", status: 400 };
@@ -67,7 +67,7 @@ describe("the status of a request in words", () => {
     expect(textOf(ended({ ...found, status: "failed" }))).not.toContain("another client");
   });
 
-  it("says that there was nothing to do", () => {
+  it("says that there was nothing to change", () => {
     expect(textOf(ended({ outcome: "no-op" }))).toContain(
       "succeeded (nothing to change) after 2.5 s",
     );

@@ -197,7 +197,7 @@ thresholds:
     expect(nobody).toMatchObject({ exitCode: 3, stderr: expect.stringMatching("the address") });
   });
 
-  it("sends what cannot be compared, says so, and names the refused change", async () => {
+  it("sends every threshold without a list to compare with, and names the refused change", async () => {
     const path = await write(
       "other.yaml",
       "client_id: 77\nprune: true\nthresholds: [{ name: reaching_used_space, bytes: 4 }]\n",

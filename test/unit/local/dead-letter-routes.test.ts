@@ -64,7 +64,7 @@ describe("the dead letters of a local run", () => {
       {
         messageId: "m1",
         outcome: "not-found",
-        why: "not among those that can be had now",
+        why: "not among the messages that can be received now",
       },
     ]);
   });
