@@ -128,7 +128,7 @@ describe("skyhook dead-letters", () => {
 
     expect(ended).toMatchObject({
       exitCode: 2,
-      stdout: "nothing not found (not among those that can be had now)\n",
+      stdout: "nothing not found (not among the messages that can be received now)\n",
     });
   });
 
