@@ -44,7 +44,7 @@ const detailSchema = z.object({
     createdResources: z
       .record(z.string(), z.array(z.union([z.string(), z.number()])).nullable())
       .optional(),
-    problems: z.array(z.object({ path: z.string(), rule: z.string() })).optional(),
+    problems: z.array(z.looseObject({ path: z.string(), rule: z.string() })).optional(),
   }),
 });
 

@@ -35,6 +35,18 @@ const saidOf = (detailType: string, data: JsonObject): string =>
   lineOf(detailType, { operation: "update-container", lane: CONTAINER, ...data }).slice(80);
 
 describe("the line of an event", () => {
+  it("names the lines of a file's mistakes", () => {
+    const line = lineOf("ThresholdsRejected", {
+      cause: "schedule",
+      reason: "invalid",
+      source: { name: "/tmp/thresholds.yaml", version: "1" },
+      problems: [{ path: "thresholds", rule: "a list", line: 3 }],
+      problemCount: 1,
+    });
+
+    expect(line).toMatch(/rejected: line 3: thresholds: a list$/);
+  });
+
   it("says when, on what, for which command, what happened and how long it took", () => {
     const line = lineOf("CommandSucceeded", {
       operation: "update-container",
