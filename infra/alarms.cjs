@@ -14,7 +14,7 @@ const RUNBOOKS = "${file(infra/configured.cjs):docsUrl}/operate/runbooks";
 /**
  * Properties of every alarm. It fires at a value of 1 or more, unless `more` says otherwise.
  *
- * The name is the kind, in some alarms with the name of an account or a number behind it. Alarms of a function
+ * The name is the kind; some alarms append the name of an account or a number. Alarms of a function
  * begin with its name: `intake-errors` has the kind `function-errors`. The runbook is the page of the kind in
  * docs/operate/runbooks.
  * @param options.description what happened and what it means for the operator, in whole sentences
@@ -107,7 +107,7 @@ const POLLER_ALARMS = {
 
 /**
  * Failures that stop all requests of an account until an operator acts. Skyhook retries both, a refused key
- * once in 30 s.
+ * once in 30 s. Five minutes without a failure do not prove that the key works again.
  */
 const KEY_FAILURES = [
   {

@@ -7,7 +7,7 @@ const { deadLetterPolicy } = require("./queues.cjs");
 exports.configBucket = {
   ConfigBucket: {
     Type: "AWS::S3::Bucket",
-    // The files were written by people and must outlive the stack.
+    // Operators wrote the files, which must outlive the stack.
     DeletionPolicy: "Retain",
     UpdateReplacePolicy: "Retain",
     // No name: bucket names are global, and a fixed one would allow the stage in one region only.

@@ -85,7 +85,7 @@ const read = async (values) => {
     accounts: reading.accounts,
     rules: reading.rules,
     jobAccount: reading.jobAccount,
-    /** Whether there are alarms and a dashboard. */
+    /** True if there are alarms and a dashboard. */
     isMonitored: monitoring === "yes",
     /** Kind of AI tasks to watch: undefined for none, empty for all. */
     aiTaskName: aiTaskName === "none" ? undefined : aiTaskName,

@@ -4,7 +4,7 @@ const { arnOf, hashOf, logicalIdOf, nameOf, ruleArn } = require("./names.cjs");
 const { deadLetterPolicy, encryptedOnly, sentByRulesOnly } = require("./queues.cjs");
 const { serviceRole } = require("./roles.cjs");
 
-/** How long EventBridge retries a delivery. Then the event becomes a dead letter. */
+/** Limits of EventBridge's retries of a delivery. After them, the event is a dead letter. */
 const RETRY_POLICY = {
   MaximumEventAgeInSeconds: delivery.rules.eventAgeSeconds,
   MaximumRetryAttempts: delivery.rules.retryAttempts,

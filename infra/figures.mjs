@@ -134,7 +134,7 @@ const buildProbed = (outdir) =>
     ],
   });
 
-/** Resolves with the first line that matches. Rejects if the stream ends before. */
+/** Resolves with the first line that matches. Rejects if the stream ends without one. */
 const lineOf = (stream, pattern) =>
   new Promise((resolve, reject) => {
     const lines = createInterface({ input: stream });

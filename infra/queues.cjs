@@ -150,7 +150,8 @@ const queues = {
       SqsManagedSseEnabled: true,
     },
   },
-  // Only SQS itself puts messages into this queue, so that StartMessageMoveTask can move all of them.
+  // A dead-letter queue of its own: StartMessageMoveTask moves only messages that SQS itself put into the queue,
+  // so nothing else may send to it.
   RequestDeadLetter: deadLetter(
     "requests-dead-letter",
     "events that intake failed to process ten times",
@@ -172,7 +173,7 @@ const queues = {
   ),
   ScheduleDeadLetter: deadLetter(
     "schedule-dead-letter",
-    "scheduled runs and reactions to a new config that could not be started, or whose function failed",
+    "scheduled runs and reactions to a new config that could not start or failed at every retry",
   ),
 };
 

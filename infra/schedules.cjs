@@ -47,7 +47,7 @@ const schedule = ({ id, name, target }) => ({
       { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [arnOf(target)] },
       { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arnOf("ScheduleDeadLetter")] },
     ],
-    // The ARN of the group: Scheduler's user guide advises against the ARN of a schedule here.
+    // The ARN of the group. Scheduler's user guide forbids the ARN of a single schedule here.
     { ArnEquals: { "aws:SourceArn": arnOf("ScheduleGroup") } },
   ),
 });

@@ -1,5 +1,5 @@
 /**
- * `npm run picture`: writes docs/images/demo.svg, what a terminal shows of `npm start` until the demo has ended.
+ * `npm run picture` writes docs/images/demo.svg: the terminal output of `npm start` until the end of the demo.
  *
  * The run is real, so times and ids differ from one picture to the next.
  */
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import wrapAnsi from "wrap-ansi";
 
 const COLUMNS = 126;
-/** Pixels. */
+/** Size of one character in pixels. */
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 14;
 const FOREGROUND = "#d4d4d4";
@@ -19,7 +19,7 @@ const BACKGROUND = "#1e1e1e";
 const ESCAPE = "\u001b[";
 const ESCAPE_SEQUENCE = new RegExp(`${ESCAPE.replace("[", "\\[")}(\\d+)m`);
 
-/** What an SGR parameter (ECMA-48, 8.3.117) changes: those that picocolors writes. */
+/** Effect of each SGR parameter (ECMA-48, 8.3.117) that picocolors writes. */
 const STYLES = {
   0: { fill: FOREGROUND, bold: false, dim: false },
   1: { bold: true },
@@ -56,7 +56,7 @@ const pictureOf = (output) => {
       }
       const start = column;
       column += part.length;
-      // SVG makes one space of several, so each word group gets its own place.
+      // SVG collapses consecutive spaces, so each group of words has its own position.
       return [...part.matchAll(/\S+(?: \S+)*/g)].map((group) =>
         runAt(group[0], start + group.index, baseline, style),
       );
@@ -73,7 +73,7 @@ ${runs.join("\n")}
 `;
 };
 
-/** The terminal's text of one demo, both streams in the order of their arrival. */
+/** Terminal output of one demo: both streams in the order of arrival. */
 const demoOutput = async () => {
   const state = mkdtempSync(join(tmpdir(), "skyhook-picture-"));
   const program = spawn(process.execPath, ["dist/skyhook.mjs", "start", "--exit"], {

@@ -1,9 +1,9 @@
 /**
  * `npm run check:words`: refuses words that CONTRIBUTING.md replaces, in documentation, comments and texts of
- * the program, and measures how dense the wordy phrases are in README.md, CONTRIBUTING.md and docs.
+ * the program, and measures the density of wordy phrases in README.md, CONTRIBUTING.md and docs.
  *
- * Words in inline code are exempt, so that a page can name them. A string without a space is a name and no
- * text. With paths as arguments only those are read, and nothing is measured.
+ * Words in inline code are exempt, so that a page can name them. A string without a space counts as a name, not
+ * as text. With paths as arguments, the program reads only those and measures nothing.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -51,11 +51,11 @@ const WORDY = [
 ];
 const MOST_WORDY_PER_100_WORDS = 0.1;
 
-/** Matches phrases across a line's end too. */
+/** Pattern of the phrases, also across the end of a line. */
 const anyOf = (phrases) =>
   new RegExp(`(?<![\\w-])(?:${phrases.join("|").replaceAll(" ", "\\s+")})(?![\\w-])`, "gi");
 
-/** Spaces in place of everything that matches, so that positions stay. */
+/** Replaces everything that matches by spaces, so that positions stay the same. */
 const blank = (text, pattern) => text.replace(pattern, (part) => part.replace(/[^\n]/g, " "));
 
 const withoutCode = (text) => blank(blank(text, /^( *)(```+)[\s\S]*?^\1\2/gm), /`[^`\n]+`/g);
@@ -71,7 +71,7 @@ const proseOfScript = (source) => {
   let prose = "";
   for (const { type, value } of jsTokens(source)) {
     if (COMMENTS.has(type)) {
-      // The decoration would stand between two words of one phrase.
+      // Comment markers at the start of a line would separate two words of one phrase.
       prose += blank(withoutCode(value), /(?<=^\s*)[/*]+/gm);
     } else if (TEXTS.has(type) && (type !== "StringLiteral" || value.includes(" "))) {
       prose += blank(value, /\\?`[^`\n]+\\?`/g);
@@ -95,7 +95,7 @@ const tracked = execFileSync("git", ["ls-files", "--", ...process.argv.slice(2)]
   encoding: "utf8",
 }).split("\n");
 const THIS = "infra/words.mjs";
-// What was released under a name stays written so.
+// The changelog keeps the names that each release had.
 const files = tracked.filter(
   (file) =>
     (/\.(md|[cm]?[jt]s|ya?ml)$/.test(file) || file === ".ci/run") &&
@@ -129,6 +129,8 @@ if (process.argv.length === 2) {
   const measured = `${wordy} wordy phrases in ${words} words of README.md, CONTRIBUTING.md and docs: ${density.toFixed(2)} per 100`;
   process.stdout.write(`${measured}\n`);
   if (density > MOST_WORDY_PER_100_WORDS)
-    fail(`At most ${MOST_WORDY_PER_100_WORDS} per 100 are accepted.`);
+    fail(
+      `at most ${MOST_WORDY_PER_100_WORDS} per 100 words are allowed; reword: ${WORDY.join(", ")}`,
+    );
 }
 process.exitCode = failed ? 1 : 0;

@@ -55,7 +55,7 @@ export interface SkyhookConfig
   readonly attemptTimeoutMs: number;
   /** Name of the account of the scheduled jobs. */
   readonly jobAccount: string;
-  /** How often the schedule calls `snapshotPrices`, ms: ticks of one period are one run. */
+  /** Period of the schedule of `snapshotPrices`, ms; ticks in one period belong to one run. */
   readonly pricePeriodMs: number;
   /** Name of the AI tasks to watch; undefined: all. */
   readonly aiTaskName: string | undefined;
@@ -116,7 +116,7 @@ export const createIntake = (ports: IntakePorts, config: IntakeConfig) =>
     callFields,
   );
 
-/** An item of a batch. An unreadable message fails alone, without the rest of its batch. */
+/** Makes an item of a batch. An unreadable message fails alone, without the rest of its batch. */
 const commandItem = (
   deps: CommandDeps,
   { messageId, body }: SQSRecord,
@@ -164,7 +164,7 @@ export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
 
 const accountNamed = (name: string, { accountOf }: JobPorts): Account => {
   const account = accountOf(name);
-  if (!account) throw new Error(`no account is named ${name}; accounts.yaml lists the accounts`);
+  if (!account) throw new Error(`job account ${name}: no such account in the accounts file`);
   return account;
 };
 
@@ -204,7 +204,7 @@ export const createSnapshotPrices = (
   ports: JobPorts & Pick<SkyhookPorts, "watchlist">,
   { jobAccount, pricePeriodMs }: Pick<SkyhookConfig, "jobAccount" | "pricePeriodMs">,
 ) => {
-  /** Run of a tick. The tick's time decides, so that a late delivery still belongs to its own period. */
+  /** Makes the run of a tick. The tick's time selects the period, so a late tick does not run in the next one. */
   const runOf = ({ time }: PriceTick): PriceRun => ({
     account: accountNamed(jobAccount, ports),
     source: ports.watchlist,

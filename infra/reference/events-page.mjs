@@ -1,4 +1,4 @@
-/** docs/reference/events.md: requests that come in, and every event that Skyhook publishes. */
+/** docs/reference/events.md: incoming requests, and every event that Skyhook publishes. */
 import { block, fieldTable, GENERATED, json, table, wrapped } from "./fields.mjs";
 
 const INTRO = `${GENERATED}
@@ -106,8 +106,7 @@ const eventSection = (name, { schema, example }) =>
   ].join("\n\n");
 
 /**
- * @param catalogue by the name of a request or an event its JSON Schema and an example: `requests`,
- * `events`; and `metadata`, a JSON Schema
+ * @param catalogue `requests` and `events`: JSON Schema and example by name; `metadata`: JSON Schema
  * @returns the page in Markdown
  */
 export const eventsPage = ({ requests, metadata, events }) => {

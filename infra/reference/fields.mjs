@@ -1,5 +1,5 @@
 /**
- * Tables of fields in Markdown, made of JSON Schema. A field is named by its path: `changes[].name` is the
+ * Tables of fields in Markdown, generated from JSON Schema. The name of a field is its path: `changes[].name` is the
  * field `name` of each entry of the list `changes`.
  */
 
@@ -7,7 +7,7 @@ const quoted = (value) => `\`${value}\``;
 
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
-/** A schema that refers to another one of the file; only schemas of any JSON value do. */
+/** Reports whether a schema accepts any JSON value; only such schemas have a reference. */
 const isAnyJson = (schema) => schema.$ref !== undefined;
 
 const alternatives = (schema) => schema.anyOf ?? schema.oneOf ?? [];
@@ -65,7 +65,7 @@ const mapType = ({ additionalProperties, properties }) => {
 
 const distinct = (texts) => [...new Set(texts)];
 
-/** A type in words, with its limits and values. */
+/** Description of a type with its limits and values. */
 const typeOf = (schema) => {
   if (isAnyJson(schema)) return "any JSON";
   if (schema.const !== undefined) return quoted(schema.const);
@@ -107,7 +107,7 @@ const descriptionOf = (schema) => {
   ].join(" ");
 };
 
-/** The objects that a value may be, with the path at which each is. */
+/** Lists the object schemas of a value with their paths. */
 const objectsIn = (schema, path) => {
   if (isAnyJson(schema)) return [];
   if (schema.properties) return [{ path, schema }];
@@ -117,7 +117,7 @@ const objectsIn = (schema, path) => {
     .flatMap((each) => objectsIn(each, path));
 };
 
-/** Several variants of one field as one. */
+/** Merges the schemas that one field has in several variants of its object. */
 const merged = (schemas) => {
   const [first, ...others] = distinct(schemas.map((each) => JSON.stringify(each))).map((text) =>
     JSON.parse(text),
@@ -126,7 +126,7 @@ const merged = (schemas) => {
   return { anyOf: [first, ...others], description: first.description };
 };
 
-/** The field with another constant in each variant of an object, such as `type`. */
+/** Name of the field, such as `type`, with a different constant in each variant of an object. */
 const discriminatorOf = (variants) =>
   variants.length < 2
     ? undefined
@@ -134,7 +134,7 @@ const discriminatorOf = (variants) =>
         variants.every(({ properties }) => properties[name]?.const !== undefined),
       );
 
-/** Presence of a field: in which variants of its object, where there are several. */
+/** Presence of a field, with the variants that have it if its object has several. */
 const presenceOf = (name, variants, { required, optional }) => {
   const having = variants.filter(({ properties }) => properties[name]);
   const isRequired = having.every((variant) => (variant.required ?? []).includes(name));
@@ -147,7 +147,7 @@ const presenceOf = (name, variants, { required, optional }) => {
 };
 
 /**
- * The fields of a schema and of everything in it, in the order of the schema.
+ * Lists the fields of a schema, nested ones included, in the order of the schema.
  * @param words for the presence of a field: `required`, `optional`
  * @returns rows of path, type, presence and description
  */
@@ -182,7 +182,7 @@ export const fieldTable = (schema, { heading, ...words }) =>
 
 const MAX_COLUMNS = 120;
 
-/** A paragraph in lines of at most 120 columns. */
+/** Wraps a paragraph at 120 columns. */
 export const wrapped = (text) => {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -201,7 +201,7 @@ const oneLine = (value) =>
     .replaceAll("[ ", "[")
     .replaceAll(" ]", "]");
 
-/** JSON in which a short list or object has one line. */
+/** Formats JSON with each short list or object on one line. */
 export const json = (value, indent = "") => {
   const short = oneLine(value);
   if (value === null || typeof value !== "object") return short;

@@ -3,7 +3,7 @@ import { parse, stringify } from "lossless-json";
 /** Ten times the nesting of any reply or body of the contract. Far deeper JSON would overflow the stack. */
 const MAX_LEVELS = 200;
 
-/** Whether a value is nested deeper than `levels`. Never descends further than that. */
+/** Reports whether a value is nested deeper than `levels`. Never descends further than that. */
 export const isDeeperThan = (value: unknown, levels: number): boolean =>
   value !== null &&
   typeof value === "object" &&

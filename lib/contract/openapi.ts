@@ -158,7 +158,7 @@ const rulesInWords = (schema: z.core.$ZodType): string =>
     ),
   ].join("; ");
 
-/** Whether the schema's keywords state the rule already, as an enum or a length does. */
+/** Reports whether the schema's keywords state the rule already, as an enum or a length does. */
 const isSelfExplanatory = ({ enum: words, const: word, maxLength }: z.core.JSONSchema.BaseSchema) =>
   words !== undefined || word !== undefined || maxLength !== undefined;
 

@@ -96,7 +96,7 @@ export interface Mutation<
   /** `immediate`: the reply is the result; `tasks`: the reply lists background tasks to follow. */
   readonly answers: "immediate" | "tasks";
   readonly lane: LaneRule;
-  /** Whether 409 means that a running task locks the resource, so that the same request can succeed later. */
+  /** True if 409 means that a running task locks the resource, so that the same request can succeed later. */
   readonly conflictMeansLocked: boolean;
   readonly afterAmbiguousSend: AfterAmbiguousSend;
   /** Set for an operation that sends no mutation: the request field with the id of the task to follow. */

@@ -5,7 +5,7 @@ import { unlimitedText } from "./values.ts";
 export interface OwnRule {
   readonly field?: string | undefined;
   readonly text: string;
-  /** Whether the text describes the value completely, instead of adding a limit. */
+  /** True if the text describes the value completely, instead of adding a limit. */
   readonly isWhole: boolean;
 }
 

@@ -16,7 +16,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   guid: "a UUID",
 };
 
-/** Whether the text comes from our schemas. Texts of zod begin with one of these words. */
+/** Reports whether the text comes from our schemas. Texts of zod begin with one of these words. */
 const isOwnText = (message: string): boolean => !/^(Invalid|Too (big|small))\b/.test(message);
 
 const ruleOfType = (expected: string, message: string): string => {

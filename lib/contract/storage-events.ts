@@ -105,7 +105,7 @@ const listedEvent = z.looseObject({
 /** Events of one name. An entry with an unreadable target becomes undefined. */
 const listedEvents = z.array(ifUsable(listedEvent)).nullable().optional();
 
-/** Whether the reply is a list of events at all. Any other object would otherwise look like an empty list. */
+/** Reports whether the reply is a list of events at all. Any other object would otherwise look like an empty list. */
 const holdsLists = (answer: Readonly<Record<string, unknown>>): boolean => {
   const values = Object.values(answer);
   return values.length === 0 || values.some((value) => value === null || Array.isArray(value));

@@ -179,7 +179,7 @@ export const EVENT_DATA = {
           "too-old",
           "unknown-operation",
         ],
-        "Why the request was rejected",
+        "Reason of the rejection",
         {
           "id-reused": "the id belongs to a command with another payload",
           invalid: "the request breaks the contract; `problems` lists each field and its rule",
@@ -187,7 +187,8 @@ export const EVENT_DATA = {
           "not-allowed":
             "the sender has no right to the account, operation or project; the text is the same for an unknown account",
           "too-late": "the deadline has passed",
-          "too-old": "`metadata.time` is more than 30 days ago, so a replay runs nothing again",
+          "too-old":
+            "`metadata.time` is more than 30 days ago, so that a replay cannot run a command again",
           "unknown-operation": "there is no such operation",
         },
       ),
@@ -202,7 +203,7 @@ export const EVENT_DATA = {
   CommandSucceeded: z
     .looseObject({
       ...endFacts,
-      outcome: word(["done", "no-op", "dry-run"], "How the command succeeded", {
+      outcome: word(["done", "no-op", "dry-run"], "Kind of success", {
         done: "the effect is there; after a lost reply, another client may have caused it",
         "no-op": "there was nothing to do: the provider started no task",
         "dry-run": "the command was a dry run and passed every check",
@@ -234,7 +235,7 @@ export const EVENT_DATA = {
       ...endFacts,
       reason: word(
         ["deadline", "refused", "task-failed", "task-unknown", "unknown-outcome"],
-        "Why the command failed",
+        "Reason of the failure",
         {
           deadline: "the deadline passed first; a task of the command may still be running",
           refused: "the provider refused the request, or the request could never be sent",
@@ -250,7 +251,7 @@ export const EVENT_DATA = {
   CommandCancelled: z
     .looseObject({
       ...endFacts,
-      reason: word(["dependency", "guard", "requested"], "Why the command was cancelled", {
+      reason: word(["dependency", "guard", "requested"], "Reason of the cancellation", {
         dependency: "a command in `after` did not succeed",
         guard: "a guard did not hold",
         requested: "an operator cancelled it",
@@ -265,7 +266,7 @@ export const EVENT_DATA = {
         .nullable()
         .optional()
         .describe(
-          "Of reason `guard`: the tag that the guard read; null when the resource has no such tag",
+          "With reason `guard`: the tag that the guard read; null when the resource has no such tag",
         ),
     })
     .describe("The command ended without effect. Nothing more is sent for it."),
@@ -278,7 +279,7 @@ export const EVENT_DATA = {
       note: text("Note of the operator, in one line; absent without one").optional(),
     })
     .describe(
-      "An operator found out how a command with an unknown outcome ended. At most once for a command; its `CommandFailed` stays as it is.",
+      "An operator found out how a command with an unknown outcome ended. Published at most once for a command; its `CommandFailed` does not change.",
     ),
   TaskFinished: z
     .looseObject({ ...taskFacts, createdResources })
@@ -288,7 +289,7 @@ export const EVENT_DATA = {
   TaskFailed: z
     .looseObject({
       ...taskFacts,
-      reason: word(["task-failed", "task-unknown"], "Why the task counts as failed", {
+      reason: word(["task-failed", "task-unknown"], "Reason why the task counts as failed", {
         "task-failed": "the task ended with an error",
         "task-unknown": "the provider did not know the task for 5 minutes",
       }),
@@ -321,13 +322,13 @@ export const EVENT_DATA = {
       changes: z
         .array(
           thresholdChange.extend({
-            outcome: word(["done", "failed", "left"], "How the change ended", {
+            outcome: word(["done", "failed", "left"], "Outcome of the change", {
               done: "the provider confirmed it",
               failed: "the provider refused it",
               left: "not attempted, or outcome unknown; the next run retries",
             }),
             problem: text(
-              "Why the change is not done; at most 500 characters; absent when it is done",
+              "Reason why the change is not done; at most 500 characters; absent when it is done",
             ).optional(),
           }),
         )
@@ -357,7 +358,7 @@ export const EVENT_DATA = {
     .looseObject({
       cause,
       source: source("The thresholds file"),
-      reason: word(["missing", "invalid"], "Why the file is rejected", {
+      reason: word(["missing", "invalid"], "Reason of the rejection", {
         missing: "there is no such file",
         invalid: "the file breaks rules; `problems` lists them",
       }),
@@ -388,31 +389,31 @@ export const EVENT_DATA = {
         .array(
           z.looseObject({
             name: text("Name of the item in the watchlist"),
-            problem: text("Why it could not be read; at most 500 characters"),
+            problem: text("Reason why the price could not be read; at most 500 characters"),
           }),
         )
         .describe("The first 100 failed items"),
     })
-    .describe("A run priced the watchlist. Once for each period, by default each hour."),
+    .describe("A run priced the watchlist. Published once for each period, by default each hour."),
   PriceChanged: z
     .looseObject({
       name: text("Name of the item in the watchlist"),
       kind: word(["instance", "k8s_cluster", "gpu_cluster", "ddos"], "Kind of the item"),
       number: z.int().positive().describe("Number of the reading under this name, from 1"),
-      before: priceTotal("The last price that the provider showed before"),
-      after: priceTotal("The price now"),
+      before: priceTotal("Previous price that the provider showed"),
+      after: priceTotal("Current price"),
       percent: z
         .string()
         .nullable()
         .describe(
-          "Change of the monthly total in percent, with two decimals, such as `-3.10`; of the hourly total without a monthly one. Null when they cannot be compared: another currency, a price of zero before, or no total",
+          "Change in percent with two decimals, such as `-3.10`: of the monthly total, or of the hourly total if there is no monthly one. Null if the prices cannot be compared: another currency, a previous price of zero, or no total",
         ),
       percentNumber: z
         .number()
         .nullable()
         .optional()
         .describe(
-          'The same as a number from -5000000000 to 5000000000, for numeric patterns such as `{ "numeric": [">", 5] }`; null when `percent` is null',
+          '`percent` as a number from -5000000000 to 5000000000, for numeric patterns such as `{ "numeric": [">", 5] }`; null when `percent` is null',
         ),
       categories: z
         .array(
@@ -424,8 +425,8 @@ export const EVENT_DATA = {
         )
         .describe("The first 100 categories with another amount"),
       categoryCount: counter("Number of all categories with another amount"),
-      readAt: instant("When the price was read"),
-      previousReadAt: instant("When the price before was first read"),
+      readAt: instant("Time of the reading"),
+      previousReadAt: instant("Time of the first reading with the price before"),
     })
     .describe("The price of a watched item differs from the last price shown for it."),
   AiTaskEnded: z
@@ -444,7 +445,7 @@ export const EVENT_DATA = {
         ),
     })
     .describe(
-      "An AI task ended. Once for each task; tasks that had ended before the first run have no event.",
+      "An AI task ended. Published once for each task; tasks that had ended before the first run have no event.",
     ),
   AiTaskVanished: z
     .looseObject({
@@ -453,55 +454,55 @@ export const EVENT_DATA = {
       missingSince: instant("Time of the first check that did not find the task"),
     })
     .describe(
-      "Three checks in a row, over at least five minutes, did not find an AI task that was at work.",
+      "Three checks in a row, over at least five minutes, did not find an AI task that had not ended.",
     ),
   AiTaskListRefused: z
     .looseObject({
-      since: instant("When the provider refused the list first"),
+      since: instant("Time of the first refusal"),
       status: z.int().describe("HTTP status of the provider's answer: 403 or 404"),
       problem: text("The provider's answer; at most 500 characters"),
     })
     .describe(
-      "The provider refuses the list of AI tasks to the account in `metadata.account`. No AI task of it is watched. Once, until the provider shows the list again.",
+      "The provider refuses the list of AI tasks to the account in `metadata.account`. Skyhook cannot watch the account's AI tasks. Published once, and again only after the provider has shown the list.",
     ),
   AiTaskListAccepted: z
     .looseObject({
-      since: instant("When the provider showed the list again"),
+      since: instant("Time at which the provider showed the list again"),
       refusedSince: instant("`since` of the `AiTaskListRefused` that this event ends"),
     })
     .describe("The provider shows the list of AI tasks again after a refusal."),
   AccountKeyRefused: z
     .looseObject({
-      since: instant("When the provider first refused the key"),
+      since: instant("Time of the first refusal"),
     })
     .describe(
-      "The provider refuses the API key of the account in `metadata.account`. Its commands wait within their deadlines. Once, until the provider accepts a key again.",
+      "The provider refuses the API key of the account in `metadata.account`. Its commands wait, at most until their deadlines. Published once, and again only after the provider has accepted a key.",
     ),
   AccountKeyAccepted: z
     .looseObject({
-      since: instant("When the provider accepted a key again"),
+      since: instant("Time at which the provider accepted a key again"),
       refusedSince: instant("`since` of the `AccountKeyRefused` that this event ends"),
     })
     .describe("The provider accepts the account's API key again. Waiting commands continue."),
   AccountPaused: z
     .looseObject({
-      since: instant("When the pause began"),
+      since: instant("Start of the pause"),
       until: instant(
         "End of the pause that the provider asked for by `Retry-After`, at most `max_pause` of the account",
       ),
     })
     .describe(
-      "The provider asked for a pause of more than a minute. Requests of the account in `metadata.account` wait. Once for each pause, however often it is extended.",
+      "The provider asked for a pause of more than a minute. Requests of the account in `metadata.account` wait. Published once for each pause, even if the provider extends it.",
     ),
 } as const;
 
 export type DetailType = keyof typeof EVENT_DATA;
 
-/** Identity and origin of an event, beside its data. */
+/** Identity and origin of an event: `detail.metadata`. */
 export const metadataSchema = z.looseObject({
   id: text("Id of the event, a UUID: the same for every delivery of the same fact"),
   version: z.int().describe("Version of the detail's shape: 1; an incompatible change raises it"),
-  time: instant("When the fact happened, in UTC with milliseconds"),
+  time: instant("Time of the fact, in UTC with milliseconds"),
   correlationId: text(
     "Links all events of one request: the request's `metadata.correlationId`, else the command's id; of a scheduled job, its run",
   ),

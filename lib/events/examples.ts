@@ -28,7 +28,7 @@ const TASK_ID = "50f53a35-42ed-40c4-82b2-5a37fb3e00bc";
 const ROUTER_ID = "e7944e55-f957-413d-aa56-fdc876543113";
 const AI_TASK_ID = "2cc1a5b4-9f1c-4d3d-8c2e-3e4b2f6a7d10";
 
-/** Of every event about the command `ID`. */
+/** Metadata of every event about one command. */
 const aboutCommand = (commandId: string, lane: string) => ({
   subject: lane,
   correlationId: commandId,
@@ -70,7 +70,7 @@ const taskFact = {
 };
 const task = { operation: "create-router", lane: router.lane, taskId: TASK_ID, durationMs: 4_871 };
 
-/** Of every event of one run of a scheduled job. */
+/** Metadata of every event of one run of a scheduled job. */
 const aboutRun = (run: string, subject: string) => ({
   subject,
   correlationId: run,

@@ -80,7 +80,7 @@ export interface Automation {
    * @param body detail of a `CommandRequested` as JSON text; anything else is refused
    */
   send(body: string): Promise<SendOutcome>;
-  /** Whether the message of the event waits in the queue or is being handled. */
+  /** Reports whether the message of the event waits in the queue or is being handled. */
   isQueued(eventId: string): boolean;
   /** Starts functions and event delivery. Call it once. */
   start(): void;
@@ -162,7 +162,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     runner: random.uuid(),
     leaseMs: ATTEMPT_LEASE_MS,
   };
-  // A person reads these lines and does not need invocation ids.
+  // Developers read these lines in a terminal and do not need invocation ids.
   const functionLog = { ...log, bind: () => {} };
   const stopping = new AbortController();
   const backgroundClock = untilStopped(clock, stopping.signal);

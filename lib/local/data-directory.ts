@@ -54,6 +54,8 @@ const isOfChmod = (error: unknown): boolean =>
 const NO_SPACE =
   "no space left on the disk; free some space and start again. Acknowledged commands are kept";
 const READ_ONLY = "not writable; change its permissions, or use another folder";
+const damaged = (problem: string): string =>
+  `damaged: ${problem}; restore the folder from a backup, or use another folder`;
 const NOT_PRIVATE = "readable by other users, and this user cannot change that; use another folder";
 
 /** System errors that LevelDB reports as text only. */
@@ -65,12 +67,12 @@ const SYSTEM_TROUBLE: readonly (readonly [words: RegExp, reason: string])[] = [
 const levelReason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : "LevelDB cannot open it";
   const known = SYSTEM_TROUBLE.find(([words]) => words.test(message));
-  return known ? known[1] : `damaged: ${message}`;
+  return known ? known[1] : damaged(message);
 };
 
 /** Reason of a failed step, if the owner of the folder can act on it. */
 const reasonOf = (error: unknown): string | undefined => {
-  if (error instanceof StoredStateError) return `damaged: ${error.message}`;
+  if (error instanceof StoredStateError) return damaged(error.message);
   // Errors of a port have the same codes as those of a folder.
   if (error instanceof Error && "port" in error) return undefined;
   switch (codeOf(error)) {
@@ -130,7 +132,7 @@ const readMark = async (directory: string): Promise<unknown> => {
     return JSON.parse(await readFile(join(directory, MARK), "utf8"));
   } catch {
     // Without the cause, which may quote the fingerprint key.
-    throw new DataDirectoryError(directory, `damaged: ${MARK} is not readable`);
+    throw new DataDirectoryError(directory, damaged(`${MARK} is not readable`));
   }
 };
 
@@ -150,7 +152,7 @@ const knownMark = (directory: string, mark: unknown) => {
   const { format = FORMAT } = markSchema.safeParse(mark).data ?? {};
   const why =
     format === FORMAT || format === COPIED_FORMAT
-      ? `damaged: ${MARK} is not readable`
+      ? damaged(`${MARK} is not readable`)
       : `has format ${format}, but this version of Skyhook reads only formats ${COPIED_FORMAT} and ${FORMAT}; start the version that wrote it`;
   throw new DataDirectoryError(directory, why);
 };

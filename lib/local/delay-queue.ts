@@ -17,7 +17,7 @@ export interface Wake {
 }
 
 export interface DelayQueue extends Waker {
-  /** When the next wake is visible, epoch ms; undefined without a waiting wake. */
+  /** Instant at which the next wake is visible, epoch ms; undefined without a waiting wake. */
   nextAt(): number | undefined;
   /** Takes all wakes due now, the earliest first. Unacknowledged ones are visible again after `visibilityMs`. */
   takeDue(visibilityMs: number): readonly Wake[];

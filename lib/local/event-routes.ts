@@ -180,7 +180,7 @@ export const createEventRoutes = (options: EventRoutesOptions): EventRoutes => {
     }
   };
 
-  /** Why the policy of infra/event-bus.cjs refuses the event; undefined when it does not. */
+  /** Reason why the policy of infra/event-bus.cjs refuses the event; undefined if it accepts it. */
   const refusalOf = ({ account = LOCAL_SENDER, source }: PutEvent, onDefaultBus: boolean) => {
     if (source === eventSource) {
       return `source ${eventSource} is reserved for Skyhook's own events; use another source, or try the event with: skyhook reactions test`;

@@ -73,7 +73,7 @@ const ID = /^[!-~]{1,128}$/;
 const BODY = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]+$/u;
 
 /**
- * Why SQS would refuse the message; undefined when it would accept it.
+ * Reason why SQS would refuse the message; undefined if it would accept it.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
  */
 export const refusalOfMessage = (message: CommandMessage): string | undefined => {
@@ -122,7 +122,7 @@ export interface FifoQueue extends CommandQueue {
   receive(maxMessages: number, visibilityMs: number): Promise<readonly ReceivedMessage[]>;
   /** Removes the message. `stale`: its visibility timeout has passed, so it is delivered again. */
   acknowledge(receiptHandle: string): Promise<"acknowledged" | "stale">;
-  /** Whether a message with this deduplication id waits or is being handled. */
+  /** Reports whether a message with this deduplication id waits or is being handled. */
   holds(deduplicationId: string): boolean;
   /** All dead letters, in the order of sending. */
   deadLetters(): readonly BuriedMessage[];

@@ -9,7 +9,7 @@ const isMissing = (error: unknown): boolean =>
   "code" in error &&
   (error.code === "ENOENT" || error.code === "ENOTDIR");
 
-/** A config file on disk, which people edit during a run. */
+/** A config file on disk, which users edit during a run. */
 export const createFileConfigSource = (path: string): ConfigSource => ({
   name: path,
   async read() {

@@ -49,7 +49,10 @@ const readBody = async (context: Context): Promise<string | Response> => {
   return text === "" ? refuse(context, 400, "the body is empty; send a JSON object") : text;
 };
 
-/** Hands over the lane and publishes the event of a command that an operator has just ended. */
+/**
+ * Hands over the lane and publishes the event of a command that an operator has just ended. After a failure, the
+ * poller does both.
+ */
 const finish = async (deps: CommandDeps, key: string): Promise<void> => {
   const command = (await commands.read(deps.ledger, key))?.value;
   if (!command || !isEnded(command) || command.state.settled) return;
@@ -86,7 +89,7 @@ export const createOperatorRoutes = (deps: CommandDeps): Hono => {
       return refuse(
         context,
         400,
-        "must be a JSON object with applied (true or false) and an optional short note",
+        "the body must be a JSON object with applied (true or false) and an optional short note",
       );
     const key = keyOf(context, context.req.param("id"));
     return answer(context, key, await resolveCommand(deps, key, verdict.data));
@@ -123,7 +126,7 @@ const createDeadLetterRoutes = (automation: Automation): Hono => {
     refuse(
       context,
       400,
-      "must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
+      "the body must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
     );
 
   app.get("/", async (context) => context.json(await listDeadLetters(letters)));

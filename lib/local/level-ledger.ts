@@ -55,10 +55,10 @@ const sortable = (instant: number): string => {
 
 const indexKey = (instant: number, key: string): string => `${sortable(instant)}${key}`;
 const keyInIndex = (entryKey: string): string => entryKey.slice(INSTANT_DIGITS);
-/** Sorts after every index key of this instant. */
-const behind = (instant: number): string => indexKey(instant, "\u{10ffff}");
+/** Upper bound of the index keys of this instant. */
+const endOf = (instant: number): string => indexKey(instant, "\u{10ffff}");
 
-/** No partition holds this character, so no key of one begins as a key of another. */
+/** Key prefix of a partition. No partition name contains NUL, so no prefix is the beginning of another one. */
 const listPrefix = (partition: string): string => `${partition}\u0000`;
 const listKey = ({ partition, sort }: Listing): string => `${listPrefix(partition)}${sort}`;
 
@@ -173,7 +173,7 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
 
     async listDue(until, limit) {
       const entries = [];
-      for await (const [key, dueAt] of database.entries(DUE, { before: behind(until), limit })) {
+      for await (const [key, dueAt] of database.entries(DUE, { before: endOf(until), limit })) {
         entries.push({ key: keyInIndex(key), dueAt: Number(dueAt) });
       }
       return entries;

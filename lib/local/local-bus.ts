@@ -195,7 +195,7 @@ const failureOf = (error: unknown): PublishOutcome => ({
 /**
  * An EventBridge bus in this process. Each subscriber gets the events one at a time, in the order of
  * publishing, at least once: an event is stored until every handler resolves, also over a restart. An event
- * with a failed handler is retried later and does not delay the events behind it.
+ * with a failed handler is retried later and does not delay the events after it.
  */
 export const openLocalBus = async (options: LocalBusOptions): Promise<LocalBus> => {
   const { map, clock, random, source } = options;

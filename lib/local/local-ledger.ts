@@ -9,7 +9,7 @@ import type { DataDirectory } from "./data-directory.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { createLevelLedger, replacing, type StoredItem } from "./level-ledger.ts";
 
-/** Subfolder of the items. Subfolders of an earlier format may exist beside it. */
+/** Subfolder of the items. The folder may also contain subfolders of an earlier format. */
 const CURRENT = "items";
 const BUILDING = `${CURRENT}.new`;
 /** Up to format 3, a DynamoDB emulator stored the ledger, in a new folder at each start. */

@@ -58,7 +58,7 @@ export type PutReading =
   | { readonly kind: "valid"; readonly event: PutEvent; readonly onDefaultBus: boolean }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };
 
-/** Checks an event that a person wrote, or that another bus delivered. */
+/** Checks an event that a user wrote or that another bus delivered. */
 export const checkPut = (json: unknown): PutReading => {
   const tooMuch = sizeProblems(json);
   if (tooMuch.length > 0) return { kind: "invalid", problems: tooMuch };

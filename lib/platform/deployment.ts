@@ -61,8 +61,8 @@ interface Deployment {
   readonly functions: {
     /**
      * Reads the ledger once and sends one message for each event; the rest of the timeout is for slow
-     * replies. Rules of earlier versions call the function without a queue: the retries are for those calls.
-     * The concurrency is a setting of the stage (`intakeMaximumConcurrency`).
+     * replies. Rules of earlier versions call the function without a queue: the retries are for those calls,
+     * for 6 hours, the maximum of Lambda. The concurrency is a setting of the stage (`intakeMaximumConcurrency`).
      */
     readonly intake: RunNumbers & Pick<BatchNumbers, "batchSize"> & RetryNumbers;
     /**

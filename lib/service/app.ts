@@ -10,7 +10,7 @@ import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
-/** Far above any documented body; the provider publishes no limit. */
+/** Maximum size of a body, far above any documented one; the provider publishes no limit. */
 const MAX_BODY_BYTES = 1_048_576;
 
 const tooLarge = (): RefusedError =>
@@ -115,11 +115,11 @@ const refusal = (path: string, error: RefusedError, newId: () => string): Respon
   return new Response(formatWireJson(body), { status: error.status, headers: JSON_TYPE });
 };
 
-/** Response to a request whose host or target cannot be part of a URL. */
+/** Responds 400 to a request with a host or target that cannot be part of a URL. */
 export const refuseUnreadable = (newId: () => string): Response =>
   refusal("/", invalid({ request: ["must have a valid host and target"] }), newId);
 
-/** 403 for a request whose `Host` is none of the given names. */
+/** Responds 403 to a request with a `Host` header that is none of the given names. */
 export const refuseHost = (
   { url }: Request,
   hosts: readonly string[],

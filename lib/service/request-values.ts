@@ -77,7 +77,7 @@ export interface RawValues {
   readonly body: unknown;
 }
 
-/** Whether there is no body. Many clients send an empty object with every POST, so it counts as none. */
+/** Reports whether there is no body. Many clients send an empty object with every POST, so it counts as none. */
 const isNothing = (body: unknown): boolean => body === undefined || isDeepStrictEqual(body, {});
 
 type Part = "path" | "query" | "body";

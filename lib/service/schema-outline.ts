@@ -83,7 +83,7 @@ const kindOf = ({ type, format, enum: words, const: constant }: SchemaNode): str
   return [type].flat().includes("null") ? orNull(named) : named;
 };
 
-/** Whether additional values follow a rule. A loose object has an empty schema, which allows everything. */
+/** Reports whether additional values follow a rule. A loose object has an empty schema, which allows everything. */
 const isRule = (values: SchemaNode["additionalProperties"]): values is SchemaNode =>
   typeof values === "object" && Object.keys(values).length > 0;
 

@@ -34,11 +34,11 @@ export interface ServiceOptions {
 export interface Service {
   /** Handles one request. Never rejects. */
   fetch(request: Request): Promise<Response>;
-  /** Responds 403 to a request whose `Host` is none of the given names. */
+  /** Responds 403 to a request with a `Host` header that is none of the given names. */
   refuseHost(request: Request, hosts: readonly string[]): Response;
   /** Responds 400 to bytes that are not a valid request, such as one with an invalid host. */
   refuseUnreadable(): Response;
-  /** Whether the service accepts a key, given in plain text. */
+  /** Reports whether the service accepts a key, given in plain text. */
   accepts(apiKey: string): boolean;
 }
 

@@ -3,7 +3,10 @@ import { Level } from "level";
 /** Storage of the service's records: text by key. */
 export interface Store {
   load(): Promise<ReadonlyMap<string, string>>;
-  /** Writes all entries atomically; null removes one. Writes none if it rejects. */
+  /**
+   * Writes all entries or none; null removes an entry. Writes none if it rejects, or if the process dies before
+   * the write is complete.
+   */
   commit(entries: ReadonlyMap<string, string | null>): Promise<void>;
   close(): Promise<void>;
 }

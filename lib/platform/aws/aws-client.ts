@@ -23,8 +23,8 @@ const USUAL: CallLimits = {
 };
 
 /**
- * Limits of calls that AWS answers after work of up to `workMs`. Such a call is sent once: after a timeout
- * the work may continue, and a second attempt would start it again.
+ * Limits of calls for which AWS works up to `workMs` before it answers. The SDK sends such a call once: after a
+ * timeout the work may continue, and a second attempt would start it again.
  */
 export const untilWorkEnds = (workMs: number): CallLimits => {
   const answerMs = workMs + ANSWER_MS;

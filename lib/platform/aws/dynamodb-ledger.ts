@@ -29,10 +29,10 @@ const DUE_INDEX = "due";
 const DUE_PARTITION = "due";
 
 const LIST_INDEX = "list";
-/** Attributes of the index's keys. */
+/** Key attributes of the list index. */
 const LIST_PARTITION = "listPartition";
 const LIST_SORT = "listSort";
-/** Projected into the index under these names. */
+/** Attributes that the list index projects. */
 const LIST_FIELDS = ["account", "operation", "sender", "resource"] as const;
 
 /** Attribute with epoch seconds, as DynamoDB's time to live requires. */

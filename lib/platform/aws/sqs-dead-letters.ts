@@ -43,7 +43,7 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * Converts the body of such a message to the body that a rule sends to the queue of intake.
+ * Converts the body of an undelivered event to the body that a rule sends to the queue of intake.
  * @param reactionRules prefix of the names of reactions' rules
  * @param ruleArn ARN of the rule that could not deliver
  */
@@ -128,7 +128,7 @@ export const createSqsDeadLetters = (options: SqsDeadLettersOptions): DeadLetter
           .send(
             new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }),
           )
-          // It is gone, or stays hidden for a minute. Neither needs an error.
+          // The message was deleted, or stays hidden for a minute. Neither is an error.
           .catch(() => undefined);
       }
     },

@@ -69,7 +69,7 @@ export interface TimeBudget {
   readonly endsAt: number;
   /** Aborts calls that would outlive the budget. */
   readonly signal: AbortSignal;
-  /** Whether work of `durationMs` still fits. */
+  /** Reports whether work of `durationMs` still fits. */
   has(durationMs: number): boolean;
 }
 

@@ -5,7 +5,7 @@ export interface BusEntry {
   /** Past tense PascalCase, for instance `CommandSucceeded`. */
   readonly detailType: string;
   readonly detail: JsonObject;
-  /** When the fact happened, epoch ms. */
+  /** Time of the fact, epoch ms. */
   readonly time: number;
   /** Order matters only inside a group. EventBridge ignores the group; an ordered bus needs it. */
   readonly groupId: string;

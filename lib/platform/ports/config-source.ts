@@ -7,8 +7,8 @@ export interface ConfigObject {
 
 /** Source of a config file: an S3 object, or a file on disk. */
 export interface ConfigSource {
-  /** Name for people, such as `s3://bucket/key` or a file's path. */
+  /** Name in logs and events, such as `s3://bucket/key` or a file's path. */
   readonly name: string;
-  /** The newest version; undefined when there is none. @throws Error when it cannot be read now */
+  /** Reads the newest version; undefined if the file does not exist. @throws Error if it cannot be read */
   read(): Promise<ConfigObject | undefined>;
 }

@@ -9,8 +9,8 @@ export interface DeadLetter {
   /** Undefined for an event: `requests` has no groups. */
   readonly groupId: string | undefined;
   /**
-   * Epoch ms. In a local run and in a standard SQS queue: when the message was sent. In a FIFO SQS queue:
-   * when it became a dead letter.
+   * Epoch ms. In a local run and in a standard SQS queue: the time of sending. In a FIFO SQS queue: the time at
+   * which the message became a dead letter, because SQS resets its time of sending then.
    */
   readonly arrivedAt: number;
   /** Number of failed receives; in SQS it includes later reads of the dead letter. */

@@ -9,13 +9,13 @@ export type JsonValue =
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
- * How the list shows an item. A kind of record derives it from values that never change, so that only
- * the item's first write costs the list a write.
+ * Entry of an item in the list of items. Its values never change during the life of the item, so only the
+ * item's first write also writes the index.
  */
 export interface Listing {
-  /** The list is read one partition at a time. */
+  /** Partition of the list; a query reads one partition. */
   readonly partition: string;
-  /** Unique in its partition; a partition is listed in descending order of it. */
+  /** Sort key, unique in its partition; queries return entries in descending order. */
   readonly sort: string;
   readonly account?: string | undefined;
   readonly operation?: string | undefined;
@@ -23,13 +23,13 @@ export interface Listing {
   readonly resource?: string | undefined;
 }
 
-/** One item of the ledger. Everything that changes together lives in one item. */
+/** One item of the ledger. Data that changes together is in one item. */
 export interface LedgerItem {
   /** Unique; `<kind>#…`. */
   readonly key: string;
   /** 1 at creation. Every write has its new version, one more than the replaced one. */
   readonly version: number;
-  /** When the poller next handles the item, epoch ms; absent when nothing is outstanding. */
+  /** Instant at which the poller next handles the item, epoch ms; absent when nothing is outstanding. */
   readonly dueAt?: number | undefined;
   /** Epoch ms. The store may remove the item at any time after it. */
   readonly expiresAt?: number | undefined;

@@ -1,4 +1,4 @@
-/** Fields beside a constant message; the same names everywhere. */
+/** Fields of a line in addition to its constant message; a field has the same name everywhere. */
 export interface LogFields {
   readonly [field: string]: string | number | boolean | undefined | readonly string[];
 }

@@ -79,7 +79,7 @@ const textsIn = (value: unknown): string[] =>
     ? Object.values(value).flatMap(textsIn)
     : [String(value)];
 
-/** Whether every word of the search occurs in one of the four fields, in any letter case. */
+/** Reports whether every word of the search occurs in one of the four fields, in any letter case. */
 const matchesSearch = (task: AiTaskNow, search: string): boolean => {
   const { task_id, task_name, task_data } = task.record;
   const fields = [task_id, task_name, task.status, ...textsIn(task_data)];

@@ -294,14 +294,14 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         expect(found).toEqual([["e", "d"], ["c", "b"], ["a"], []]);
       });
 
-      test("goes on behind an entry that was deleted or never there", async () => {
+      test("continues after a deleted or missing entry", async () => {
         const ledger = await openForTest();
         for (const sort of ["a", "c"]) await ledger.write(listed(sort, sort));
 
         await expect.poll(() => keysOf(ledger, "2026-11-22#0", "b", 9)).toEqual(["a"]);
       });
 
-      test("keeps an item in its order over later versions, and drops one that has no listing", async () => {
+      test("keeps the position of an item in later versions, and drops an item whose new version has no listing", async () => {
         const ledger = await openForTest();
         for (const sort of ["a", "b"]) await ledger.write(listed(sort, sort));
         await ledger.write({ ...listed("a", "a"), version: 2, dueAt: 100, value: { new: true } });
@@ -310,7 +310,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         await expect.poll(() => keysOf(ledger, "2026-11-22#0", undefined, 9)).toEqual(["a"]);
       });
 
-      test("shows nothing of a write that lost", async () => {
+      test("shows nothing of a conflicting write", async () => {
         const ledger = await openForTest();
         await ledger.write(item("a", 1));
         await ledger.write(listed("a", "a"));
@@ -318,7 +318,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         expect(await ledger.list("2026-11-22#0", undefined, 9)).toEqual([]);
       });
 
-      test("lists more than one page of a store may hold", async () => {
+      test("lists more entries than fit into a page of the store", async () => {
         const ledger = await openForTest();
         const sorts = Array.from({ length: 700 }, (_, index) => String(index).padStart(1_000, "0"));
         const resource = "r".repeat(600);

@@ -132,7 +132,7 @@ describe("the ledger of a data directory of format 3", () => {
     expect(await formatOf()).toEqual({ format: 4, fingerprintKey: "the key" });
   });
 
-  test("is the file with the highest number", async () => {
+  test("is in the table folder with the highest number", async () => {
     await mkdir(join(path, "ledger", "table-6"));
     await cp(join(path, "ledger", "table-7"), join(path, "ledger", "table-10"), {
       recursive: true,

@@ -26,7 +26,7 @@ describe("one price", () => {
     ["in dollars, hidden", { ...price, currency_code: "USD", price_status: "hide" }],
     ["that is zero or below", { ...price, price_per_hour: 0, price_per_month: -0.5 }],
     [
-      "that could not be found out",
+      "with the status error and without amounts",
       {
         ...price,
         currency_code: null,

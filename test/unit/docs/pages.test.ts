@@ -31,7 +31,7 @@ const isLink = (token: Token): token is Tokens.Link => token.type === "link";
 const isImage = (token: Token): token is Tokens.Image => token.type === "image";
 const isCode = (token: Token): token is Tokens.Code => token.type === "code";
 
-/** The text of a heading as it is shown: GitHub makes the anchor of that. */
+/** The rendered text of a heading, from which GitHub derives the anchor. */
 const shownText = (token: Token): string =>
   "tokens" in token && token.tokens
     ? token.tokens.map(shownText).join("")
@@ -60,7 +60,7 @@ const pages: ReadonlyMap<string, Page> = new Map(
 );
 const generated = [...pages.keys()].filter((file) => file.startsWith("docs/reference/"));
 
-/** Why a link leads nowhere; undefined for one that resolves. */
+/** Reason why a link does not resolve; undefined if it does. */
 const linkProblem = (page: Page, href: string): string | undefined => {
   if (/^[a-z]+:/.test(href)) return undefined;
   const [path = "", fragment] = href.split("#");
@@ -71,7 +71,7 @@ const linkProblem = (page: Page, href: string): string | undefined => {
   return known.has(fragment) ? undefined : `${page.file}: ${href}: ${target} has no such heading`;
 };
 
-/** Throws for a text that the schema refuses. */
+/** Parses the text of a block; throws if the schema refuses it. */
 type Reader = (text: string) => unknown;
 
 const valid = <T>(reading: ConfigReading<T>): T => {
@@ -102,11 +102,11 @@ const readOutgoingEvent = (text: string) => {
   const schema = schemas[type];
   if (!schema) throw new Error(`no event is called ${type}`);
   metadataSchema.strict().parse(detail.metadata);
-  // The catalogue lets subscribers expect more fields later; an example has those of today.
+  // Subscribers accept unknown fields of later versions, but an example has only the current fields.
   schema.strict().parse(detail.data);
 };
 
-/** By the first two words of a block's info string. */
+/** Readers by the first two words of a block's info string. */
 const READERS: Readonly<Record<string, Reader>> = {
   "yaml accounts": (text) => valid(readAccountsFile(text)),
   "yaml reactions": (text) =>

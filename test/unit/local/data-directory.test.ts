@@ -109,8 +109,14 @@ describe("a data directory", () => {
       '{"format":1,"key":"x"}',
       "has format 1, but this version of Skyhook reads only formats 3 and 4",
     ],
-    ['{"format":3}', "damaged: skyhook.json is not readable"],
-    ['{"for', "damaged: skyhook.json is not readable"],
+    [
+      '{"format":3}',
+      "damaged: skyhook.json is not readable; restore the folder from a backup, or use another folder",
+    ],
+    [
+      '{"for',
+      "damaged: skyhook.json is not readable; restore the folder from a backup, or use another folder",
+    ],
   ])("is refused with another format or a damaged mark: %s", async (mark, why) => {
     await mkdir(directory, { recursive: true });
     await writeFile(join(directory, "skyhook.json"), mark);
@@ -124,7 +130,9 @@ describe("a data directory", () => {
 
     const error = await open().catch((thrown: unknown) => thrown);
 
-    expect(inspect(error)).toContain("damaged: skyhook.json is not readable");
+    expect(inspect(error)).toContain(
+      "damaged: skyhook.json is not readable; restore the folder from a backup, or use another folder",
+    );
     expect(inspect(error)).not.toContain("hush");
   });
 
@@ -167,7 +175,7 @@ describe("an error of LevelDB in a data directory", () => {
         openLevelStore({ directory: messages, failing: new AbortController() }),
       ),
     ).rejects.toThrow(
-      `data directory ${directory}: damaged: Corruption: CURRENT file does not end with newline`,
+      `data directory ${directory}: damaged: Corruption: CURRENT file does not end with newline; restore the folder from a backup, or use another folder`,
     );
   });
 
@@ -175,7 +183,7 @@ describe("an error of LevelDB in a data directory", () => {
     const failure = new StoredStateError([{ path: "routers.0.id", rule: "required" }]);
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
-      `data directory ${directory}: damaged: stored state is invalid: routers.0.id: required`,
+      `data directory ${directory}: damaged: stored state is invalid: routers.0.id: required; restore the folder from a backup, or use another folder`,
     );
   });
 
@@ -217,7 +225,7 @@ describe("an error of LevelDB in a data directory", () => {
     const failure = failedWrite("IO error: /data/messages/5.log: Input/output error");
 
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(
-      `data directory ${directory}: damaged: IO error: /data/messages/5.log: Input/output error`,
+      `data directory ${directory}: damaged: IO error: /data/messages/5.log: Input/output error; restore the folder from a backup, or use another folder`,
     );
   });
 

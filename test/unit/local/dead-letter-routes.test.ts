@@ -45,7 +45,8 @@ describe("the dead letters of a local run", () => {
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({
-      error: "must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
+      error:
+        "the body must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
     });
   });
 

@@ -128,7 +128,7 @@ describe("the gateway of a local run", () => {
   });
 
   it.each(["?since=yesterday", "?since=", ""])(
-    "refuses to tell changes of prices since no time at all: %j",
+    "refuses a `since` of price changes that is no time: %j",
     async (query) => {
       const answer = await fetch(`${gateway.url}/price-changes${query}`);
 
@@ -280,7 +280,7 @@ describe("the gateway of a local run", () => {
       duplex: "half",
     });
 
-    // The answer, or the end of the connection, where the sender does not listen before it has sent all.
+    // Node's client may see the closed connection instead of the response, because it is still sending.
     expect(await sent.then(({ status }) => status).catch(() => 413)).toBe(413);
     expect((await fetch(`${gateway.url}/prices`)).status).toBe(200);
   });

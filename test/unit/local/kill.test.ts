@@ -24,7 +24,7 @@ const KILLS = [
 const taskListSchema = z.object({ count: z.number() });
 const thresholdsSchema = z.object({ reaching_used_requests: z.array(z.unknown()) });
 
-/** Of the event that another AWS account puts on the bus. */
+/** Command id of the event that another AWS account puts on the bus. */
 const PAID = `${DEMO_EVENT_ID}:${DEMO_REACTION}`;
 
 const TERMINAL = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled"]);
@@ -76,7 +76,7 @@ describe("a local run with --data that is killed", () => {
       expect(ends.map(({ detail }) => detail.metadata.commandId).sort()).toEqual(
         [...accepted.map(({ id }) => id), PAID].sort(),
       );
-      // One existed before.
+      // One router task is part of the initial state.
       expect(last.routerTasks.count).toBe(2);
       expect(last.thresholds.reaching_used_requests).toHaveLength(1);
     },

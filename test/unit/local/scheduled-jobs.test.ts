@@ -35,7 +35,7 @@ const printedTimes = async (program: SkyhookProcess, type: string, times: number
 };
 
 describe("the scheduled jobs of a local run", () => {
-  it.concurrent("follow a person's own files while they are edited", async (context) => {
+  it.concurrent("follow a user's own files during edits", async (context) => {
     const { expect } = context;
     const folder = await newFolder(context);
     const [thresholds, watchlist] = ["t.yaml", "w.yaml"].map((name) => join(folder, name)) as [
@@ -64,7 +64,7 @@ describe("the scheduled jobs of a local run", () => {
     expect(second?.detail.data.counts).toMatchObject({ updated: 1 });
   });
 
-  it.concurrent("say what is wrong with a watchlist, and the demo goes on without it", async (context) => {
+  it.concurrent("report the problems of an invalid watchlist, and the demo continues without it", async (context) => {
     const { expect } = context;
     const folder = await newFolder(context);
     const watchlist = join(folder, "w.yaml");
@@ -77,7 +77,7 @@ describe("the scheduled jobs of a local run", () => {
     expect(ended.stderr).toContain("line 2: items.0: give exactly one of instance");
   });
 
-  it.concurrent("say that a watchlist is not there", async (context) => {
+  it.concurrent("report a missing watchlist", async (context) => {
     const { expect } = context;
     const folder = await newFolder(context);
     const watchlist = join(folder, "none.yaml");
@@ -89,7 +89,7 @@ describe("the scheduled jobs of a local run", () => {
     expect(program.stderr()).not.toContain("error");
   });
 
-  it.concurrent("leave a demo's files as a person has edited them", async (context) => {
+  it.concurrent("keep a user's edits of the demo's files", async (context) => {
     const { expect } = context;
     const folder = join(await newFolder(context), "data");
     const first = await runSkyhook(["start", "--exit", "--data", folder]);

@@ -153,7 +153,7 @@ describe("skyhook start --exit --json", () => {
   });
 });
 
-it("ends every step as expected again, also where a request was rejected in between", async ({
+it("ends every step as expected in a second run, also after a rejected request", async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), "skyhook-demo-"));

@@ -121,7 +121,7 @@ describe("teams in other AWS accounts", () => {
     ["that are not known", { ...changed(STRANGER, "active") }, "may not put events"],
     ["of AWS services", { ...changed(OWN, "a"), source: "aws.s3" }, "on the default bus"],
     [
-      "that use our name",
+      "that use Skyhook's source",
       { ...changed(TEAM, "active"), source: "skyhook" },
       "is reserved for Skyhook's own events",
     ],

@@ -217,7 +217,7 @@ test.each([
   });
 });
 
-test("a GPU server is found by its id in any letter case, and another text than a UUID is refused", async () => {
+test("a GPU server is found by its id in any letter case, and text other than a UUID is refused", async () => {
   const { send } = await startService();
 
   const found = await send("GET", SERVER.replace("f1c1eeb6", "F1C1EEB6"));

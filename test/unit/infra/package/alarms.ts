@@ -65,7 +65,7 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
   const measuring = ({ Namespace, MetricName }: Metric) =>
     alarms().filter((each) => each.Namespace === Namespace && each.MetricName === MetricName);
   const dimensionsOf = (metric: Metric) => measuring(metric).map(({ Dimensions }) => Dimensions);
-  /** When the alarms on a metric fire, without duplicates. */
+  /** Conditions of the alarms on a metric, without duplicates. */
   const conditionsOf = (metric: Metric) => {
     const conditions = measuring(metric).map(
       ({ AlarmName: _name, AlarmDescription: _text, Dimensions: _of, ...condition }) =>

@@ -97,7 +97,7 @@ const deploymentBucketArn = (...path: readonly string[]) => ({
 });
 
 export const RESOURCE_POLICIES = {
-  // Of osls.
+  // Created by osls.
   ServerlessDeploymentBucketPolicy: {
     Bucket: DEPLOYMENT_BUCKET,
     PolicyDocument: {
