@@ -91,6 +91,7 @@ export const refusalOfNew = async (
     );
   }
   if (askedAt !== undefined && askedAt > now + MAX_REQUEST_AGE_MS) {
+    // With a time further ahead, a replay would be accepted after the ledger has deleted the command.
     const rule = "must be at most 30 days ahead";
     return rejected("invalid", "metadata.time", rule);
   }
@@ -115,8 +116,8 @@ export const refusalOfNew = async (
 };
 
 /**
- * Makes the request a command in the ledger, or finds the command that it already is.
- * A request whose id belongs to a command with another payload is rejected.
+ * Creates the command of a request in the ledger, or finds the command that an earlier delivery created.
+ * Rejects the request if its id belongs to a command with another payload.
  */
 export const acceptRequest = async (
   deps: CommandDeps,

@@ -31,7 +31,10 @@ const joinLane = async (deps: CommandDeps, command: Command): Promise<LanePositi
   return "behind";
 };
 
-/** @throws Error when the bus did not take every event; the message or due entry comes again */
+/**
+ * Publishes the command's outbox.
+ * @throws Error when the bus did not take every event; a redelivered message or the poller tries again
+ */
 const publishOutbox = async (
   deps: CommandDeps,
   stored: Stored<Command>,
@@ -130,7 +133,7 @@ export interface AttemptTime {
 }
 
 /**
- * Takes a command as far as it can go now: into its lane, through an attempt, to its end.
+ * Advances a command as far as possible now: into its lane, through an attempt, to its end.
  * Safe to call at any time and any number of times.
  */
 export const advanceCommand = async (
@@ -158,7 +161,7 @@ export const advanceCommand = async (
 const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const published = await publishOutbox(deps, stored);
   const { value } = published;
-  // A command that waits on needs no wake signal: the poller keeps running, or wakes the next run.
+  // A command that keeps waiting needs no wake signal: the poller keeps running, or wakes the next run.
   if ((await checkEntry(deps, published)).kind !== "free") return;
   const position = await joinLane(deps, value);
   if (position === "behind") return;
@@ -187,7 +190,10 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
   return sendBack(deps, command);
 };
 
-/** Checks a lane until its holder is seen at work. */
+/**
+ * Checks the grant of a lane: confirms a holder that runs or follows tasks, sends any other holder back to
+ * the queue, and hands the lane over if its holder has ended or is not in the ledger.
+ */
 export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> => {
   const found = (await lanes.read(deps.ledger, lane))?.value;
   const holder = found?.holder;
@@ -203,11 +209,11 @@ export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> 
   }
   if (isEnded(command)) return finishCommand(depsFor(deps, command), command);
   const { status } = command.state;
-  const isAtWork = status === "running" || status === "following";
-  if (!isAtWork) await sendBack(deps, command);
+  const isActive = status === "running" || status === "following";
+  if (!isActive) await sendBack(deps, command);
   await lanes.change(deps.ledger, lane, (current) => {
     if (!current) throw new Error("the lane was deleted after it was read");
-    return isAtWork
+    return isActive
       ? confirmHolder(current, holder)
       : renewGrant(current, holder, deps.clock.now());
   });

@@ -38,7 +38,7 @@ export type RefusalMeaning =
   | { readonly kind: "refused" }
   | { readonly kind: "unknown"; readonly rule: string };
 
-/** What the engine does about a command while the outcome of an earlier send is unknown. */
+/** Decisions about a command while the outcome of an earlier send is unknown. */
 interface Strategy {
   /**
    * The step before the next send.
@@ -55,7 +55,7 @@ interface Strategy {
   ) => Promise<RefusalMeaning>;
 }
 
-/** Pause before the next check of a pool's task, or for a router that does not exist yet. */
+/** Pause before the next check for the end of a pool's task, or for a router that may still appear. */
 const CHECK_AGAIN_MS = 5_000;
 /** How far the provider's clock may be behind ours without hiding our task from the list. */
 const CLOCK_SKEW_MS = 60_000;
@@ -64,7 +64,7 @@ const PAGE_SIZE = 1000;
 const resend = async (): Promise<NextStep> => ({ kind: "send" });
 
 /** The refusal has nothing to do with the earlier send. */
-const stands = async (): Promise<RefusalMeaning> => ({ kind: "refused" });
+const alwaysRefused = async (): Promise<RefusalMeaning> => ({ kind: "refused" });
 
 /**
  * Only a suspended instance can be resumed, so a refusal is expected after an earlier send took effect.
@@ -220,11 +220,11 @@ const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
 };
 
 const STRATEGIES: Readonly<Record<AfterAmbiguousSend, Strategy>> = {
-  "send-again": { beforeResend: resend, interpretRefusal: stands },
+  "send-again": { beforeResend: resend, interpretRefusal: alwaysRefused },
   "send-again-unless-done": { beforeResend: resend, interpretRefusal: refusedUnlessActive },
-  "send-again-when-unlocked": { beforeResend: resendWhenUnlocked, interpretRefusal: stands },
+  "send-again-when-unlocked": { beforeResend: resendWhenUnlocked, interpretRefusal: alwaysRefused },
   "conflict-means-created": { beforeResend: resend, interpretRefusal: refusedUnlessCreated },
-  "look-for-effect": { beforeResend: resendUnlessCreated, interpretRefusal: stands },
+  "look-for-effect": { beforeResend: resendUnlessCreated, interpretRefusal: alwaysRefused },
 };
 
 /** The strategy that the contract declares for the operation. */

@@ -97,7 +97,7 @@ export const createdBy = (tasks: readonly FollowedTask[]) => {
 /** A request as it would be sent, without secrets. */
 export interface WouldSend {
   readonly method: string;
-  /** With query, without the provider's address. */
+  /** Path and query, without the provider's address. */
   readonly path: string;
   readonly body?: unknown;
 }

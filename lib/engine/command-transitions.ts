@@ -36,7 +36,7 @@ export const waitForOthers = (command: Command, lookAt: number): Command =>
 
 /**
  * Postpones the next check of a command that was sent back to the queue. Leaves a running attempt
- * alone: if anyone but its owner wrote, its reply could not be recorded.
+ * alone: a write by another function would keep its owner from recording the reply.
  */
 export const checkLater = (command: Command, now: number): Command => {
   const { state } = command;
@@ -183,7 +183,7 @@ export const recordTaskEnd = (
       }
     : command;
 
-/** Ends the command for good, erases the request, and queues the event of its end. */
+/** Ends the command, erases its request, and queues the event of its end. An end is final. */
 export const endCommand = (
   command: Command,
   end: Omit<EndedState, "settled" | "tasks">,

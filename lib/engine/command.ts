@@ -97,7 +97,7 @@ const commandSchema = z.object({
   account: z.string(),
   operation: z.string(),
   lane: z.string(),
-  /** Keyed hash of the whole request: the same for a repeat, another for a different request. */
+  /** Keyed hash of the whole request: equal for a repeat, different for another request. */
   fingerprint: z.string(),
   correlationId: z.string(),
   causationId: z.string(),
@@ -115,7 +115,7 @@ const commandSchema = z.object({
   /** The newest attempts; older ones are archived in items of their own. */
   attempts: z.array(attemptSchema),
   attemptCount: z.int(),
-  /** Sends whose reply never came. */
+  /** Number of sends without a reply. */
   lostReplies: z.int(),
   /** Bounds of the sends with unknown outcomes: none of them left earlier or later, epoch ms. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),

@@ -8,7 +8,7 @@ import type { CommandDeps } from "./deps.ts";
 import { finishCommand, writeCommand } from "./finish.ts";
 import type { CommandRequest } from "./request.ts";
 
-/** Longer chains of commands that wait for each other are rejected. */
+/** Maximum length of a chain of commands that wait for each other. A longer one is rejected. */
 const MAX_CHAIN = 100;
 
 const FIRST_CHECK_MS = 2_000;
@@ -99,7 +99,7 @@ type LaneEntry =
   /** Ended because of a command in `after`. */
   | { readonly kind: "ended" };
 
-/** Checks whether the command may enter its lane; if not, it waits on, or ends. */
+/** Checks whether the command may enter its lane; if not, it keeps waiting, or ends. */
 export const checkEntry = async (
   deps: CommandDeps,
   stored: Stored<Command>,

@@ -11,7 +11,7 @@ type TaskEnd = NonNullable<FollowedTask["end"]>;
 /** The shortest background work takes seconds; an earlier check would find nothing. */
 const FIRST_CHECK_MS = 2_000;
 
-/** Gives the command an item for one of its tasks. Repeatable. */
+/** Writes the item of one of the command's tasks. Repeatable. */
 const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> => {
   if (await tasks.write(ledger, taskKey(task), undefined, task)) return;
   const isOurs = (found: Task): boolean => found.command === task.command;

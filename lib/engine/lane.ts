@@ -63,7 +63,8 @@ export const leaveLane = (lane: Lane | undefined, key: string, now: number): Lan
 };
 
 /**
- * Ends the checks of a grant whose holder was seen at work: from here its own due time brings it back.
+ * Ends the checks of a grant after its holder was seen active: from now on its own due time brings it
+ * back.
  */
 export const confirmHolder = (lane: Lane, key: string): Lane => {
   if (lane.holder !== key || lane.checkAt === undefined) return lane;
@@ -71,16 +72,14 @@ export const confirmHolder = (lane: Lane, key: string): Lane => {
   return confirmed;
 };
 
-/**
- * Postpones the check of a grant whose holder was not seen at work and is sent back to the queue.
- */
+/** Postpones the check of a grant. Its holder was not active, and is sent back to the queue. */
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
   lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;
 
 /** SQS accepts message group ids up to this length. */
 const MAX_GROUP_ID_LENGTH = 128;
 
-/** Names the lane of a command: account, kind of resource, and the fields that identify it. */
+/** Name of a command's lane: account, kind of resource, and the fields that identify it. */
 export const laneIdOf = (
   operation: Mutation,
   account: string,

@@ -53,9 +53,9 @@ const handleRequest = async (
 
 /**
  * Handles one message. When it resolves, everything that the message caused is durable and it may be
- * acknowledged; when it rejects, the failure is logged and the message must come again. Without time
+ * acknowledged; when it rejects, the failure is logged and the message must be redelivered. Without time
  * for an attempt, the command only enters its lane, and a new message brings it back.
- * @param body the message as it came
+ * @param body the message as received
  */
 export const handleMessage = async (
   deps: CommandDeps,

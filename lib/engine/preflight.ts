@@ -27,7 +27,7 @@ type GuardReport =
   | {
       readonly kind: "broken";
       readonly rule: string;
-      /** Which guard, from 0. */
+      /** Index of the guard, from 0. */
       readonly index: number;
       /** The tag that was read; null when there is none. */
       readonly tag: SeenTag | null;

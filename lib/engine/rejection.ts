@@ -25,7 +25,7 @@ const rejectionSchema = z.object({
   digest: z.string(),
   eventId: z.string().optional(),
   commandId: z.string().optional(),
-  /** As requested; it may not exist. */
+  /** The requested operation; it may not exist. */
   operation: z.string(),
   reason: z.string(),
   /** The first 10 problems. */
@@ -184,8 +184,8 @@ const recordedAt = async (
  * Records that a request does not become a command, then publishes it; no command changes. A request
  * without any id is recorded and logged only. A rejection is counted each time it is published, so a
  * crash before the acknowledgement counts it twice.
- * @param message the message as it came: the same message again is the same rejection
- * @throws Error when the ledger fails or the bus did not take the event; the message comes again
+ * @param message the message as received; a redelivered message is the same rejection
+ * @throws Error when the ledger fails or the bus did not take the event; the message is redelivered
  */
 export const rejectRequest = async (
   deps: RejectDeps,

@@ -22,7 +22,7 @@ import { redactorOf } from "./redaction.ts";
 export type AttemptResult =
   | { readonly kind: "reply"; readonly reply: unknown }
   | { readonly kind: "error"; readonly error: ProviderError }
-  /** Clearly refused while an earlier send is uncertain, and what that means. */
+  /** Clearly refused while an earlier send is uncertain, with the meaning of the refusal. */
   | {
       readonly kind: "refused-again";
       readonly error: ProviderError;
@@ -35,7 +35,7 @@ export type AttemptResult =
       readonly because: ProviderError;
     };
 
-/** Keeps the attempts of an item small beside its request. */
+/** Maximum length of an attempt's message: keeps the attempts of an item small beside its request. */
 const MAX_MESSAGE_CHARACTERS = 200;
 
 interface ReplyContext {
@@ -154,7 +154,7 @@ const attemptEnd = (
   };
 };
 
-/** The command after an attempt. Pure. */
+/** Returns the command's next state after an attempt. Pure. */
 export const afterAttempt = (
   sending: Command,
   result: AttemptResult,

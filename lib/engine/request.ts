@@ -38,7 +38,7 @@ export type Guard = z.output<typeof guardSchema>;
 const MAX_AFTER = 20;
 const MAX_GUARDS = 4;
 
-/** Limited because the id becomes part of a ledger key. */
+/** Maximum length of a command id, which becomes part of a ledger key. */
 export const MAX_COMMAND_ID_LENGTH = 128;
 
 export const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
@@ -153,13 +153,15 @@ export type ReadRequest =
   | { readonly kind: "rejected"; readonly rejection: Rejection };
 
 /**
- * The limit of EventBridge. A request of this size fits a ledger item (400 kB) with its command.
+ * Maximum size of a request, the limit of EventBridge. It fits a ledger item (400 kB) with the rest of its
+ * command.
  */
 const MAX_BYTES = 256_000;
-/** Far more than any body of the contract has. JSON parsers run out of stack somewhere above. */
+/** Maximum nesting: far more than any body of the contract has. JSON parsers run out of stack somewhere above. */
 const MAX_LEVELS = 32;
 /**
- * Of a URL-encoded name: two of them and the rest of a lane's name fit a ledger key (2048 bytes).
+ * Maximum length of a URL-encoded name. Two of them and the rest of a lane's name fit a ledger key
+ * (2048 bytes).
  */
 const MAX_NAME_CHARACTERS = 600;
 
@@ -173,7 +175,7 @@ export const sizeProblems = (raw: unknown): readonly Problem[] => {
     : [];
 };
 
-/** A reply names one task, rarely a few. Their records have to fit a ledger item. */
+/** Maximum tasks of a reply, usually one. Their records have to fit a ledger item. */
 const MAX_TASKS = 50;
 
 const isTooLong = (value: unknown): boolean =>

@@ -70,7 +70,7 @@ export const tasks = recordKind({
 type TaskPlace = Pick<Task, "account" | "id"> &
   Partial<Pick<Task, "followedBy" | "sharedAs" | "command">>;
 
-/** Whether the task has an item beside that of the command to which it belongs first. */
+/** Whether this item is an additional one, beside the item of the command that got the task first. */
 export const isBeside = ({ followedBy, sharedAs }: TaskPlace): boolean =>
   followedBy !== undefined || sharedAs === "other";
 

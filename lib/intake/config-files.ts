@@ -124,11 +124,13 @@ const EXAMPLE_STAGE = "dev";
  */
 const fileProblems = ({ name, text, example }: ConfigFile, stage: string): readonly string[] => {
   if (text === undefined) {
-    return [`${name}: file not found; write it, see ${example.name}`];
+    return [`${name}: file not found; create it, with ${example.name} as a model`];
   }
   if (stage === EXAMPLE_STAGE || text !== example.text) return [];
   const own = example.name.replace("example", stage);
-  return [`${name}: only the stage ${EXAMPLE_STAGE} may use the example; write ${own}`];
+  return [
+    `${name}: equals the example, which only the stage ${EXAMPLE_STAGE} may use; write ${own}`,
+  ];
 };
 
 const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });

@@ -28,7 +28,7 @@ export interface Reaction {
   readonly deadlineMs: number | undefined;
 }
 
-/** Longer names are cut off, because the name of an EventBridge rule has at most 64 characters. */
+/** Maximum length of a name in the name of its EventBridge rule, which has at most 64 characters. */
 const MAX_RULE_NAME_LENGTH = 34;
 
 /** Finds a reaction by its name or by the name of its rule: a dead letter of a rule has only the latter. */
@@ -56,13 +56,13 @@ export type ReactionOutcome =
 
 const MISSING = "not in the event";
 
-/** With a colon and a rule's name the id of a command has at most 128 characters. */
+/** Maximum length of a key. With a colon and a rule's name it is a command id of at most 128 characters. */
 const MAX_KEY_CHARACTERS = 63;
 
 const KEY_RULE = `must be a string of 1 to ${MAX_KEY_CHARACTERS} characters, or a whole number`;
 const keySchema = z.union([z.string().min(1).max(MAX_KEY_CHARACTERS), z.int()]);
 
-/** Room for a time with nanoseconds and an offset. */
+/** Maximum length of an event's time: room for nanoseconds and an offset. */
 const MAX_TIME_CHARACTERS = 40;
 
 /** Fields of the envelope that every command needs. */
@@ -71,7 +71,7 @@ const envelopeSchema = z.object({
   time: z.iso
     .datetime({ offset: true, abort: true })
     .max(MAX_TIME_CHARACTERS)
-    // A deadline after the last days of 9999 would have no valid text.
+    // A deadline counted from the last days of 9999 would have a year of five digits.
     .refine((time) => !/^(0000|9999)/.test(time), { error: "must have a year from 1 to 9998" }),
 });
 

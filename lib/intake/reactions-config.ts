@@ -19,7 +19,7 @@ const fieldsSchema = z.custom<Fields>(
 );
 
 const MAPPED =
-  "A text that begins with `$.` is a path into the event and stands for the value there; `$$.` stands for a literal `$.`";
+  "A string that begins with `$.` is a path into the event, such as `$.detail.items[0]['odd key']`, and stands for the value there; `$$.` stands for a literal `$.`";
 
 const PART_RULE = "must be an object, or a path into the event such as $.detail.body";
 
@@ -68,7 +68,7 @@ const reactionSchema = z.strictObject({
     .regex(/^\$\./, { error: "must be a path into the event, such as $.detail.order.id" })
     .optional()
     .describe(
-      "Path to the value that identifies the command, such as `$.detail.order.id`: copies of an event with other ids are one command. The value is a text of 1 to 63 characters or a whole number. Default: the event's id",
+      "Path to the value that identifies the command, such as `$.detail.order.id`: copies of an event with other ids are one command. The value is a string of 1 to 63 characters or a whole number. Default: the event's id",
     ),
   // biome-ignore lint/suspicious/noThenProperty: no code awaits a config, and `when`, `then` read well in the file
   then: requestSchema.describe("Command that the event causes"),
@@ -88,7 +88,7 @@ const reactionSchema = z.strictObject({
 
 export const reactionsSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Place of this schema, for editors"),
+    $schema: z.string().optional().describe("Path or URL of this JSON Schema, for editors"),
     reactions: z
       .array(reactionSchema)
       .describe("Rules; every rule that matches an event causes a command of its own"),

@@ -14,12 +14,12 @@ export const dayOf = (sort: string): string => sort.slice(0, "2026-11-22".length
 export const partitionsOf = (day: string): readonly string[] =>
   Array.from({ length: SHARDS }, (_, shard) => `${day}#${shard}`);
 
-/** A text behind every `sort` of this instant, epoch ms. */
+/** A text that sorts after every `sort` of this instant. @param at epoch ms */
 export const behindInstant = (at: number): string => `${new Date(at).toISOString()}~`;
 
 /** What the list shows of a record, and when it was created. None of it may ever change. */
 export type ListFields = Omit<Listing, "partition" | "sort"> & {
-  /** Epoch ms. */
+  /** Time of creation, epoch ms. */
   readonly at: number;
 };
 

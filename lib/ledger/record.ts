@@ -8,7 +8,7 @@ export interface Stored<T> {
   readonly value: T;
 }
 
-/** A change that conflicts this often fails; its message or due entry comes again. */
+/** A change that conflicts this often fails; a redelivered message or the poller tries again. */
 const MAX_CONFLICTS = 20;
 
 /** Whether a read failed because this version cannot read the item's format. */
@@ -23,7 +23,7 @@ export interface RecordRules<S extends z.ZodType> {
   readonly dueAt: (value: z.output<S>) => number | undefined;
   /** When the store may delete it, epoch ms. */
   readonly expiresAt: (value: z.output<S>) => number | undefined;
-  /** How the list shows it; absent: the list leaves this kind out. */
+  /** The list entry of a value; absent: the list leaves this kind out. */
   readonly listing?: (value: z.output<S>, key: string) => ListFields | undefined;
 }
 

@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 export const MAX_REQUEST_AGE_MS = 30 * DAY_MS;
 
-/** The latest deadline, from now. */
+/** Maximum time from now to a deadline. */
 export const MAX_DEADLINE_MS = 7 * DAY_MS;
 
 /** How long an ended command stays: longer than any request for it can be accepted. */

@@ -13,7 +13,7 @@ export interface AccessRequest {
 
 /** Rights of senders. A sender without rights gets the same answer for an unknown account. */
 export interface Access {
-  /** Accounts on which a sender has any right. A request may leave out the account if there is one. */
+  /** Accounts on which a sender has any right. With exactly one, a request may leave it out. */
   accountsOf(sender: string): readonly string[];
   mayRun(request: AccessRequest): boolean;
   /** Whether the sender may see resources of a project, or without a project if it is undefined. */

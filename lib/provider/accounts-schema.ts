@@ -90,7 +90,9 @@ const apiKeySchema = z
         "must say where the key is: `parameter: /name/of/an/ssm/parameter` or `environment: VARIABLE`; never the key itself",
     },
   )
-  .describe("Place of the provider's API key; exactly one of `parameter` and `environment`");
+  .describe(
+    "Where Skyhook reads the provider's API key: exactly one of `parameter` and `environment`",
+  );
 
 const accountSchema = z.strictObject({
   name: entryName.describe(
@@ -164,7 +166,7 @@ const awsAccountSchema = z.strictObject({
 /** An accounts file as written. `toAccountsConfig` fills in its defaults. */
 export const accountsSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Place of this schema, for editors"),
+    $schema: z.string().optional().describe("Path or URL of this JSON Schema, for editors"),
     accounts: z
       .array(accountSchema)
       .min(1)

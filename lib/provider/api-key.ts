@@ -101,7 +101,7 @@ export interface ApiKeyCache {
    */
   current(): Promise<string>;
   /**
-   * Returns the key to use after a refusal: the cached one if it has changed since, else reads it again.
+   * Returns the key to use after a refusal: the cached one if it has changed since, else a new read.
    * @param refused the key that was sent
    * @returns undefined when there is no other key
    * @throws Error when the key cannot be read

@@ -103,9 +103,12 @@ export const problemsOfError = (
  */
 const LOCK_RETRY_MS = 10_000;
 
-/** Limit of a `Retry-After`. No provider means more, and a much larger value does not fit into a date. */
+/** Limit of a `Retry-After`. No provider asks for more, and a much larger value does not fit into a date. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** Longer error bodies are quoted without parsing: lossless JSON parsing takes about a second for 10 MB. */
+/**
+ * Maximum length of a parsed error body. A longer one is quoted unparsed: lossless JSON parsing takes about
+ * a second for 10 MB.
+ */
 const MAX_READ_CHARACTERS = 100_000;
 const MAX_QUOTED_CHARACTERS = 500;
 const MAX_PROBLEMS = 100;
@@ -119,7 +122,7 @@ const errorBodySchema = z.looseObject({
   invalid_fields: z.record(z.string(), rulesSchema).optional().catch(undefined),
 });
 
-/** Reduces text of the provider to one line of bounded length, without half surrogate pairs. */
+/** Reduces text of the provider to one line of bounded length, without splitting a surrogate pair. */
 const quote = (text: string): string =>
   text
     .slice(0, MAX_QUOTED_CHARACTERS)
@@ -234,7 +237,10 @@ const NEVER_LEFT_CODES = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-/** System calls before sending: a reset has the same error code before and after the request leaves. */
+/**
+ * System calls before sending. A reset or a lost route has the same error code before and after the request
+ * leaves, so the system call distinguishes them.
+ */
 const NEVER_LEFT_CALLS = new Set(["connect", "getaddrinfo"]);
 
 const networkErrorSchema = z.object({
@@ -273,7 +279,7 @@ export const failureOf = (
 ): ProviderError => {
   const { code: networkCode, message = "" } = networkErrorOf(error) ?? {};
   const detail = networkCode ? ` (${networkCode})` : "";
-  // Only the message is kept: the error of fetch can hold received bytes, and our header among them.
+  // Only the message is kept: the error of fetch can hold received bytes that quote our header with the key.
   const cause = new Error(message);
   const after = operation.kind === "mutation" ? "ambiguous" : "transient";
   const failure = (disposition: Disposition, code: ProviderErrorCode, text: string) =>

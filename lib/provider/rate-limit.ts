@@ -76,7 +76,7 @@ export interface Granted {
   readonly probe: number | undefined;
 }
 
-/** Refused permits: the time of the next try (epoch ms), and the reason. */
+/** No permit: the time of the next try (epoch ms), and the reason. */
 export interface Wait {
   readonly kind: "wait";
   readonly until: number;

@@ -17,13 +17,13 @@ export const backoffMs = (attempt: number, random: Random): number =>
 export const pauseAfterWaitMs = (waitedMs: number, random: Random): number =>
   withJitter(Math.min(CAP_MS, Math.max(FIRST_MS, waitedMs / 10)), random);
 
-/** Attempts of one call in a run. After more failures the next run tries again. */
+/** Maximum attempts of one call in a run. After that the provider is in trouble, and the next run retries. */
 const MAX_ATTEMPTS = 5;
 
 export interface RetryOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** End of the time for new attempts, epoch ms. */
+  /** Time from which no attempt starts, epoch ms. */
   readonly endsAt: number;
   readonly signal: AbortSignal;
 }

@@ -21,7 +21,7 @@ interface Round {
 
 export const isTaskKey = (key: string): boolean => splitKey(key)[0] === tasks.kind;
 
-/** Names of accounts hold no slash. */
+/** The account of a task's due entry. An account name contains no slash. */
 const accountOfKey = (key: string): string => splitKey(key)[1].split("/", 1).join();
 
 const groupByAccount = (keys: readonly string[]): ReadonlyMap<string, readonly string[]> => {
@@ -39,7 +39,7 @@ export type AccountRounds = ReturnType<typeof createAccountRounds>;
 
 /**
  * Checks the due tasks of one run, all accounts side by side, so that a slow account delays no other.
- * @param signal of the run
+ * @param signal aborts when the run must begin nothing new
  */
 export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal: AbortSignal) => {
   const rounds = new Map<string, Round>();

@@ -28,12 +28,13 @@ const MIN_PAUSE_MS = 2_000;
 /** The period of the poller's schedule, so that no check is missed when a run ends. */
 const MAX_PAUSE_MS = 60_000;
 /**
- * Checking after each further fifth of a task's age finds its end late by at most a fifth of the whole.
+ * Part of a task's age that passes before its next check: its end is found late by at most a fifth of its
+ * duration.
  */
 const PART_OF_AGE = 0.2;
 /** Spreads the checks of tasks that began together: the pause is up to a quarter shorter. */
 const JITTER = 0.25;
-/** For tasks that were not read because the account was in trouble. */
+/** Pause of tasks that were not read because the account was in trouble. */
 const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
 

@@ -65,7 +65,7 @@ export const leaveDue = (
   deps.metrics.count("DueEntryLeft");
 };
 
-/** Waits for the work, but no longer than `durationMs`; the work goes on. */
+/** Waits for the work, but no longer than `durationMs`. The work itself continues. */
 export const within = async (
   clock: Clock,
   durationMs: number,

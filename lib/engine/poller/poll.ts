@@ -24,12 +24,12 @@ const MAX_SLEEP_MS = 1_000;
  */
 const STOP_MS = 1_500;
 
-/** Saves a second run the same work. Correctness rests on the version condition of each item. */
+/** Name of the lease that keeps two runs from doing the same work. Version conditions ensure correctness. */
 export const POLLER_LEASE = "poll-tasks";
-/** Short, so that a killed run does not hold up the next scheduled one. */
+/** Duration of the lease: short, so that a killed run does not delay the next scheduled one. */
 const LEASE_MS = 10_000;
 
-/** How long a run may go on. */
+/** Time limit of one run. */
 export interface PollBudget {
   /** Epoch ms; nothing new is started from then on. */
   readonly endsAt: number;

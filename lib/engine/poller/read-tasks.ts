@@ -12,7 +12,7 @@ export type TaskReport =
   | { readonly kind: "open"; readonly project: number | undefined }
   | { readonly kind: "ended"; readonly end: TaskEnd; readonly project: number | undefined }
   | { readonly kind: "missing" }
-  /** There is no account to ask. */
+  /** Not read, because the account is not in the accounts file. */
   | { readonly kind: "unseen" }
   /** Not read, because the account was in trouble; the provider may have asked for a pause. */
   | { readonly kind: "skipped"; readonly retryAfterMs: number | undefined }
@@ -95,7 +95,7 @@ type Unreadable = Extract<TaskReport, { kind: "unreadable" }>;
 type Reports = ReadonlyMap<string, TaskReport>;
 
 export interface TaskReports {
-  /** By task id. */
+  /** Reports by task id. */
   readonly reports: Reports;
   /** Whether one list holds them, so that reading all of them costs no more than one. */
   readonly isListed: boolean;

@@ -91,7 +91,7 @@ const readAnythingBut: ReadOperand = (operand, report) => {
   return (leaf) => !excluded.has(leaf);
 };
 
-/** Conditions on one field: some leaf passes one of the tests, or the field is absent and may be. */
+/** Conditions on one field: some leaf passes one of the tests, or the field is absent where that is allowed. */
 export interface Field {
   readonly tests: readonly LeafTest[];
   readonly mayBeAbsent: boolean;

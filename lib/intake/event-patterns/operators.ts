@@ -121,7 +121,7 @@ export const readWildcard = (source: string, report: Report): TextTest | undefin
  */
 const NUMERIC_LIMIT = 5e9;
 
-export const NUMERIC_RANGE_RULE = "must be from -5000000000 to 5000000000";
+export const NUMERIC_RANGE_RULE = "numbers must be from -5000000000 to 5000000000";
 const SHAPE_RULE =
   'must be one comparison such as ["=", 5], or a lower and an upper bound such as [">", 0, "<=", 5]';
 
@@ -169,7 +169,7 @@ export const readNumericTest = (operand: JsonValue, report: Report): LeafTest | 
   return onNumber((number) => isAbove(number, bottom) && isBelow(number, top));
 };
 
-/** An address as a number. */
+/** An IP address as a number. */
 export interface IpAddress {
   readonly bits: 32 | 128;
   readonly value: bigint;

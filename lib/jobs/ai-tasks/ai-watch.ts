@@ -5,11 +5,11 @@ import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "../../l
 import type { JobDeps } from "../../platform/ports/job.ts";
 import type { Client } from "../../provider/client.ts";
 
-/** Followed tasks of one account, so that its item stays below DynamoDB's 400 kB. Others count as unknown. */
+/** Maximum followed tasks of one account: keeps its item below DynamoDB's 400 kB. Others count as unknown. */
 const MAX_OPEN = 2_000;
 /**
- * Unpublished events of one account; the newest are kept. A list that is refused and shown in turn, while the
- * bus is down, makes many.
+ * Maximum unpublished events of one account; the newest are kept. A list that is refused and shown
+ * alternately while the bus is down makes many.
  */
 const MAX_UNPUBLISHED = 20;
 
@@ -29,7 +29,7 @@ const aiWatchSchema = z.object({
   fullReadAt: z.int().optional(),
   /** Running tasks, followed to their end. */
   open: z.array(openSchema),
-  /** Whether the provider shows the list to this key, since an instant in epoch ms; absent: never refused. */
+  /** Whether the provider shows the list to this key, and since when (epoch ms); absent: never refused. */
   list: z.object({ state: z.enum(["accepted", "refused"]), since: z.int() }).optional(),
   outbox: outboxSchema.default([]),
 });

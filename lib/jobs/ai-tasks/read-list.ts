@@ -103,7 +103,7 @@ const recordPage = async (run: AiTaskRun, entries: readonly PageEntry[]): Promis
   await pLimit(MAX_WRITES_AT_ONCE).map(entries, (entry) => record(run, entry));
 };
 
-/** New tasks that one run keeps in memory: beyond them it records page by page. */
+/** Maximum new tasks that a run keeps in memory. With more, it records page by page. */
 const MAX_NEW = 2_000;
 
 const isKnown = ({ kind }: PageEntry): boolean => kind === "followed" || kind === "recorded";

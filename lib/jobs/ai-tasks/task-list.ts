@@ -21,11 +21,11 @@ export interface AiTaskEnd {
   readonly taskData?: JsonObject;
 }
 
-/** Size of a task name. One ledger item holds many; the known ones have at most 18 characters. */
+/** Maximum size of a task name. One ledger item holds many; the known ones have at most 18 characters. */
 const MAX_NAME_BYTES = 64;
-/** Length of `task_data` as JSON. Keeps the event far below the bus's limit, with any characters. */
+/** Maximum length of `task_data` as JSON. Keeps the event far below the bus's limit, with any characters. */
 const MAX_DATA_CHARACTERS = 64_000;
-/** Nesting of `task_data`: deeper than any subscriber needs, and than some can parse. */
+/** Maximum nesting of `task_data`: deeper than any subscriber needs, and than some can parse. */
 const MAX_LEVELS = 100;
 
 export const hasEnded = (task: ShownAiTask): task is EndedAiTask =>

@@ -161,7 +161,7 @@ const watchAlone = async (run: AiTaskRun): Promise<void> => {
  * A run reads from the newest page to the first on which every task is known and one has ended. That can
  * miss a task: another one was removed while pages were read, or one that started late is listed below
  * others. So a run reads the whole list once an hour. Usually the next run publishes an end, else the next
- * full read that shows it. A full read also publishes an end that the baseline missed, because it looks
+ * full read that lists it. A full read also publishes an end that the baseline missed, because it looks
  * like a new one.
  *
  * A watch follows at most 2,000 running tasks; ends of further ones are published when the list shows them.

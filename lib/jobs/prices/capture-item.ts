@@ -81,10 +81,10 @@ const withFailure = (
   lastRun: { bucket, outcome: "failed", problem },
 });
 
-/** Conflicting writes before giving up: at most two runs and an operator or two write at once. */
+/** Maximum conflicting writes: at most two runs and an operator or two write at once. */
 const MAX_CONFLICTS = 20;
 
-/** Unpublished events of one item. Each has up to 30 kB, and more would outgrow the ledger's item. */
+/** Maximum unpublished events of one item. Each has up to 30 kB, and more would outgrow the ledger item. */
 const MAX_UNPUBLISHED = 3;
 
 export interface ItemCapture {

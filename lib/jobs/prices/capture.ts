@@ -13,9 +13,9 @@ import { pricesCaptured, runIdOf, watchlistRejected } from "./price-events.ts";
 import { readWatchlist, type WatchlistItem } from "./watchlist.ts";
 
 const MAX_AT_ONCE = 4;
-/** Problems in one log line; the event has up to 100. */
+/** Maximum problems in one log line; the event has up to 100. */
 const MAX_LOGGED = 10;
-/** Names that one record holds. Beyond that the oldest former names are dropped first. */
+/** Maximum names of one record. Beyond that the oldest former names are dropped first. */
 const MAX_NAMES = 4_000;
 
 export interface PriceRun {

@@ -15,7 +15,7 @@ export const PRICE_OUTCOMES = ["first", "unchanged", "changed", "not-compared", 
 const readingSchema = z.object({
   status: z.enum(PRICE_STATUSES),
   currency: z.string().nullable(),
-  /** By category, such as `total.per_month` or `per_hour.volumes.standard`. */
+  /** Amounts by category, such as `total.per_month` or `per_hour.volumes.standard`. */
   amounts: z.record(z.string(), z.string().nullable()),
 });
 

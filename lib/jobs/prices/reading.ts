@@ -19,7 +19,7 @@ import type { PriceOrder } from "./watchlist.ts";
  * events.
  */
 
-/** Categories of one reading. Totals come first, so they are kept. */
+/** Maximum categories of one reading. Totals come first, so they are kept. */
 const MAX_CATEGORIES = 2_000;
 const MAX_READING_BYTES = 100_000;
 
@@ -30,13 +30,13 @@ const MAX_READING_BYTES = 100_000;
  */
 export const decimalText = (value: number | string): string => Big(String(value)).toFixed();
 
-/** Digits of an amount. No price has more, but a floating-point number can have 300. */
+/** Maximum digits of an amount. No price has more, but a floating-point number can have 300. */
 const MAX_DIGITS = 40;
 
 /** Category names that are kept. The provider chooses them; others are left out. */
 const PLAIN_WORD = /^[\w-]{1,64}$/;
 
-/** Length of a category's path: room for two long nested names. Also bounds the depth of a reply. */
+/** Maximum length of a category's path: room for two long nested names. Also bounds the depth of a reply. */
 const MAX_NAME_CHARACTERS = 150;
 
 type Category = readonly [name: string, amount: string | null];

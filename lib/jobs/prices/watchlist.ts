@@ -86,7 +86,7 @@ export const watchlistSchema = z
   .strictObject({
     $schema: z.string().optional().meta({
       title: "Schema",
-      description: "Place of this schema, for editors",
+      description: "Path or URL of this JSON Schema, for editors",
     }),
     items: z
       .array(entrySchema)

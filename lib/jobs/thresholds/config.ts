@@ -61,7 +61,7 @@ export interface ThresholdConfig {
   /** Whether a sync deletes thresholds that are not listed. */
   readonly prune: boolean;
   readonly thresholds: readonly Threshold[];
-  /** SHA-256 of the normalised content, in hex: equal only for files that want the same. */
+  /** SHA-256 of the normalised content, in hex: equal if and only if two files want the same. */
   readonly digest: string;
 }
 
@@ -104,7 +104,7 @@ const thresholdSchema = z.strictObject({
 /** Schema of a thresholds file. */
 export const thresholdConfigSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("Place of this schema, for editors"),
+    $schema: z.string().optional().describe("Path or URL of this JSON Schema, for editors"),
     client_id: int64
       .optional()
       .describe("Client that has the thresholds. Default: the client of the API key"),

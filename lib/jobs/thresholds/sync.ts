@@ -33,7 +33,7 @@ interface SyncDeps extends JobDeps {
   readonly metrics: Metrics;
 }
 
-/** Problems in one log line; the event has up to 100. */
+/** Maximum problems in one log line; the event has up to 100. */
 const MAX_LOGGED = 10;
 /**
  * Duration of the lease. A request leaves with at least half of it left, which is longer than a request

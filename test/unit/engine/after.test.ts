@@ -116,7 +116,7 @@ describe("a command that waits for another one, which", () => {
     expect(current.publishedTypes("third").at(-1)).toBe("CommandCancelled");
   });
 
-  test("failed, is cancelled at once, while others in its `after` go on", async () => {
+  test("failed, is cancelled at once, while others in its `after` continue", async () => {
     const current = await createWorld({ provider: failing });
     await current.handle(waitingFor("other", "never-sent"));
     await current.handle(waitingFor("second", "other", "first"));

@@ -194,7 +194,7 @@ describe("a request that cannot become a command is reported and changes nothing
     expect(await current.ledger.read("command#own/c1")).toBeUndefined();
   });
 
-  test("one that was made more than 30 days ago", async () => {
+  test("a request that was made more than 30 days ago", async () => {
     const current = await world();
     const request = requests.updatePolicy("c1");
     const time = inFuture(current, -30 * DAY_MS - 1);
@@ -207,7 +207,7 @@ describe("a request that cannot become a command is reported and changes nothing
     expect(rejection.data.reason).toBe("too-old");
   });
 
-  test("one with a time so far ahead that the ledger would expire first", async () => {
+  test("a request with a time so far ahead that its command would expire first", async () => {
     const current = await world();
     const request = requests.updatePolicy("c1");
     const time = inFuture(current, 30 * DAY_MS + 1);
@@ -226,7 +226,7 @@ describe("a request that cannot become a command is reported and changes nothing
   test.each([
     ["that has passed", 0, "too-late"],
     ["further ahead than 7 days", 7 * DAY_MS + 1, "invalid"],
-  ])("one with a deadline %s", async (_what, ahead, reason) => {
+  ])("a request with a deadline %s", async (_what, ahead, reason) => {
     const current = await world();
     const deadline = inFuture(current, ahead);
 
@@ -235,7 +235,7 @@ describe("a request that cannot become a command is reported and changes nothing
     expect(rejection.data).toMatchObject({ reason, problems: [{ path: "deadline" }] });
   });
 
-  test("one whose lane is full", async () => {
+  test("a request for a full lane", async () => {
     const current = await world();
     const lane = "local/policy/1234567/76/1";
     const waiting = Array.from({ length: MAX_WAITING }, (_, index) => `own/w${index}`);

@@ -23,8 +23,8 @@ const stopped = { kind: "stopped", status: "cancelled", reason: "requested" };
 const locked = () =>
   scriptProvider({ "PATCH /cloud/v1/caas/": () => json(409, { message: "locked" }) });
 
-describe("a command that an operator stops", () => {
-  test("ends as cancelled while it waits behind another one, which goes on", async () => {
+describe("a command that an operator cancels", () => {
+  test("ends as cancelled while it waits behind another one, which continues", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updateContainer("first"));
     await world.send(requests.updateContainer("second"));
@@ -43,7 +43,7 @@ describe("a command that an operator stops", () => {
     expect(world.publishedTypes("first").at(-1)).toBe("CommandSucceeded");
   });
 
-  test("is erased like any other that has ended, and records when it was cancelled", async () => {
+  test("loses its request like any ended command, and records when it was cancelled", async () => {
     const world = await createWorld({ provider: locked });
     await world.handle(requests.updateContainer("c1", { envs: { TOKEN: "hush" } }));
 
@@ -53,7 +53,7 @@ describe("a command that an operator stops", () => {
     expect(await world.command("c1")).not.toHaveProperty("request");
   });
 
-  test("hands its lane to the next one, which runs", async () => {
+  test("hands its lane to the next command, which runs", async () => {
     const provider = locked();
     const world = await createWorld({ provider: () => provider });
     await world.send(requests.updateContainer("first"));
@@ -71,7 +71,7 @@ describe("a command that an operator stops", () => {
     expect(lane?.value).not.toHaveProperty("holder");
   });
 
-  test("leaves no lane behind when a run of the command takes the lane at the same moment", async () => {
+  test("leaves the lane free when the command enters it at the same moment", async () => {
     const state: { world?: World } = {};
     const world = await createWorld({
       provider: startProvider,
@@ -95,7 +95,7 @@ describe("a command that an operator stops", () => {
     expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
-  test("ends the commands that wait for it too", async () => {
+  test("cancels the commands that wait for it too", async () => {
     const world = await createWorld({ provider: locked });
     await world.send(requests.updateContainer("first"));
     await world.send(requests.updatePolicyWith("second", { after: ["first"] }));
@@ -115,7 +115,7 @@ describe("a command that an operator stops", () => {
     });
   });
 
-  test("ends before it enters its lane, which stays unchanged", async () => {
+  test("does not change its lane if it has not entered the lane", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updatePolicyWith("c1", { after: ["nobody"] }));
     await world.deliver();
@@ -127,7 +127,7 @@ describe("a command that an operator stops", () => {
     expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
-  test("ends with an unknown outcome when an earlier request of it got no reply", async () => {
+  test("ends with an unknown outcome when one of its requests got no reply", async () => {
     const { world, sent } = await createLossyWorld(["the connection breaks after the effect"]);
     await world.send(requests.createRouter("c1"));
     await world.deliver();
@@ -151,7 +151,7 @@ describe("a command that an operator stops", () => {
     expect(sent()).toBe(1);
   });
 
-  test("is counted and logged as ended, once", async () => {
+  test("is counted and logged once as ended", async () => {
     const world = await createWorld({ provider: locked });
     await world.handle(requests.updateContainer("c1"));
 
@@ -164,8 +164,8 @@ describe("a command that an operator stops", () => {
   });
 });
 
-describe("a command that an operator cannot stop", () => {
-  test("is one with running tasks: the answer names them, and they are still followed", async () => {
+describe("a cancellation is refused", () => {
+  test("while tasks run: the answer names them, and they are still followed", async () => {
     const provider = scriptProvider({
       "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
       "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
@@ -181,7 +181,7 @@ describe("a command that an operator cannot stop", () => {
     expect((await world.command("c1"))?.state.status).toBe("following");
   });
 
-  test("is one that has ended: the answer says how", async () => {
+  test("after the end: the answer has the outcome", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.handle(requests.updatePolicy("c1"));
     const before = await world.ledger.read("command#own/c1");
@@ -196,13 +196,13 @@ describe("a command that an operator cannot stop", () => {
     expect(await world.ledger.read("command#own/c1")).toEqual(before);
   });
 
-  test("is one that is not in the ledger", async () => {
+  test("if the command is not in the ledger", async () => {
     const world = await createWorld({ provider: startProvider });
 
     expect(await cancel(world, "c1")).toBeUndefined();
   });
 
-  test("is one with a request on its way, until its lease ends", async () => {
+  test("while a request is in flight, until the lease ends", async () => {
     const gate = createGate();
     const world = await createWorld({ provider: startProvider, around: gate.around });
     const sending = gate.hold("fetch PATCH");
@@ -229,14 +229,14 @@ describe("a request of a dead function", () => {
     return world;
   };
 
-  test("is waited for five minutes longer, because the operator's clock may be ahead", async () => {
+  test("blocks the cancellation for five more minutes, because the operator's clock may be ahead", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS - 1);
 
     expect(await cancel(world, "c1")).toEqual({ kind: "under-way", waitMs: 1_000 });
   });
 
-  test("leaves an unknown outcome when its command is cancelled", async () => {
+  test("makes the outcome unknown when its command is cancelled", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS + CLOCK_DIFFERENCE_MS);
 
@@ -249,7 +249,7 @@ describe("a request of a dead function", () => {
     });
   });
 
-  test("delays no cancellation after the poller has ended the attempt", async () => {
+  test("does not delay the cancellation after the poller has ended the attempt", async () => {
     const world = await dying();
     await world.clock.advance(ATTEMPT_LEASE_MS);
     await world.poll(1);
@@ -258,8 +258,8 @@ describe("a request of a dead function", () => {
   });
 });
 
-describe("an operator who stops a command", () => {
-  test("at the moment an attempt begins, prevents the send or comes too late", async () => {
+describe("a cancellation", () => {
+  test("at the moment when an attempt begins prevents the send or comes too late", async () => {
     for (const isFirst of [true, false]) {
       const gate = createGate();
       const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
@@ -281,7 +281,7 @@ describe("an operator who stops a command", () => {
     }
   });
 
-  test("loses against an attempt that began after the read, and gets the end of that as the answer", async () => {
+  test("loses against an attempt that began after the read, and returns the end of the attempt", async () => {
     const gate = createGate();
     const world = await createWorld({ provider: startProvider, around: gate.around });
     await world.send(requests.updatePolicyWith("c1", { after: ["none"] }));
@@ -298,7 +298,7 @@ describe("an operator who stops a command", () => {
     expect(world.publishedTypes("c1").filter((type) => type === "CommandCancelled")).toEqual([]);
   });
 
-  test("twice at once or again later, gets the same answer and one event", async () => {
+  test("that is repeated, at once or later, gets the same answer and publishes one event", async () => {
     const world = await createWorld({ provider: locked });
     await world.handle(requests.updateContainer("c1"));
 

@@ -86,7 +86,7 @@ test("an end is final: no later transition changes it", () => {
   );
 });
 
-test("the request is kept until the end and erased at the end", () => {
+test("the request is stored until the command's end and then erased", () => {
   void fc.assert(
     fc.property(course, (steps) => {
       for (const { after } of walk(steps)) {

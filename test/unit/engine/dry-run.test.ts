@@ -83,7 +83,7 @@ test("leaves out a body that is larger than an event has room for", async () => 
   });
 });
 
-test("is guarded like any other command", async () => {
+test("is cancelled by a guard like any other command", async () => {
   const network = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
   const guards = [{ network, key: "cost-center", equals: "games" }];
 

@@ -50,7 +50,7 @@ test("a lane is a queue: one runs, all keep their order, none is lost or duplica
   );
 });
 
-test("entering or leaving twice is the same as once", () => {
+test("entering twice equals entering once, and leaving twice equals leaving once", () => {
   void fc.assert(
     fc.property(fc.array(move, { maxLength: 20 }), move, (moves, last) => {
       let lane: Lane | undefined;
@@ -64,7 +64,7 @@ test("entering or leaving twice is the same as once", () => {
   );
 });
 
-test("every new holder is checked after 30 seconds until it is seen at work", () => {
+test("every new holder is checked after 30 seconds until it is seen active", () => {
   void fc.assert(
     fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
       let lane: Lane | undefined;

@@ -98,7 +98,7 @@ const run = async (
   const entered = watchEntering(world);
 
   for (const wave of waves) {
-    // A failed call does not matter here: its message comes again below, as all do.
+    // A failed call does not matter here: like all messages, its message is delivered again below.
     await scheduler.waitFor(Promise.allSettled(wave.map((act) => perform(world, act))));
   }
   isMixed = false;

@@ -211,7 +211,7 @@ describe("the creation of a storage event that already exists", () => {
   });
 });
 
-test("a provider that never answers is tried until the deadline, and the outcome stays unknown", async () => {
+test("requests without an answer are repeated until the deadline, and the outcome stays unknown", async () => {
   const provider = scriptProvider({ "PATCH ": () => connectionLost() });
   const world = await createWorld({ provider: () => provider });
 

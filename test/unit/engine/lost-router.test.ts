@@ -72,13 +72,13 @@ test("the ambiguity window starts when the request may have left, not at its int
   expect(sentAt[1]! - sentAt[0]!).toBeGreaterThanOrEqual(320_000);
 });
 
-describe("a router whose creation got no reply", () => {
+describe("a router after a create request without a reply", () => {
   test.each([
     ["the connection breaks before the effect"],
     ["the connection breaks after the effect"],
     ["a gateway answers HTML 504 after the effect"],
     ["the reply is cut off"],
-  ] as const)("exists once in the end when %s", async (loss: Loss) => {
+  ] as const)("exists exactly once when %s", async (loss: Loss) => {
     const { world, records } = await createLossyWorld([loss]);
 
     await world.send(request("c1"));
@@ -93,7 +93,7 @@ describe("a router whose creation got no reply", () => {
     });
   });
 
-  test("exists once however often the reply is lost", async () => {
+  test("exists exactly once, however often the reply is lost", async () => {
     const after = "the connection breaks after the effect" as const;
     const before = "the connection breaks before the effect" as const;
     const { world, records } = await createLossyWorld([before, before, after, after]);
@@ -146,7 +146,7 @@ describe("a router whose creation got no reply", () => {
       "has one more route",
       router({ routes: [...routes, { destination: "10.8.0.0/16", nexthop: "10.0.0.7" }] }),
     ],
-  ])("is not taken for one that %s", async (_what, shown) => {
+  ])("is not identified with a router that %s", async (_what, shown) => {
     const provider = lossy([task("t1")], { [ROUTER]: shown });
     const world = await lose(provider);
 
@@ -155,7 +155,7 @@ describe("a router whose creation got no reply", () => {
     expect(world.bus.published().at(-1)?.data.taskIds).toEqual(["second"]);
   });
 
-  test("is not taken for one whose task failed", async () => {
+  test("is not identified with the router of a failed task", async () => {
     const provider = lossy([task("t1", { state: "ERROR" })], { [ROUTER]: router() });
     const world = await lose(provider);
 
@@ -164,7 +164,7 @@ describe("a router whose creation got no reply", () => {
     expect(world.bus.published().at(-1)?.data.taskIds).toEqual(["second"]);
   });
 
-  test("is unknown when two fit, and nothing is sent again", async () => {
+  test("has an unknown outcome when two routers fit, and nothing is sent again", async () => {
     const tasks = [task("t1"), task("t2", { created_resources: { routers: [OTHER_ROUTER] } })];
     const provider = lossy(tasks, { [ROUTER]: router(), [OTHER_ROUTER]: router() });
     const world = await lose(provider);
@@ -183,7 +183,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count(CREATE)).toBe(1);
   });
 
-  test("is unknown at once for an account without lists", async () => {
+  test("has an unknown outcome at once if the account's API lists no tasks", async () => {
     const provider = lossy([]);
     const world = await lose(provider, { canList: false });
 
@@ -200,7 +200,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count(CREATE)).toBe(1);
   });
 
-  test("is waited for while a task of its project and region names no router yet", async () => {
+  test("delays the resend while a task of its project and region names no router yet", async () => {
     const pending = { state: "RUNNING", created_resources: null };
     const tasks: object[] = [task("t1", pending)];
     const provider = lossy(tasks, { [ROUTER]: router() });
@@ -215,7 +215,7 @@ describe("a router whose creation got no reply", () => {
     expect(world.bus.published().at(-1)?.data.taskIds).toEqual(["t1"]);
   });
 
-  test("is sent again after the ambiguity window, and not before", async () => {
+  test("is requested again after the ambiguity window, and not before", async () => {
     const provider = lossy([]);
     const world = await lose(provider, { ambiguityWindowMs: 100_000 });
     await world.pass(100_000);
@@ -225,7 +225,7 @@ describe("a router whose creation got no reply", () => {
     expect([before, provider.count(CREATE)]).toEqual([1, 2]);
   });
 
-  test("waits without sending while the provider cannot be read", async () => {
+  test("is not requested again while the provider cannot be read", async () => {
     const provider = lossy([]);
     provider.answer("GET /cloud/v1/tasks", () => json(503, {}));
     const world = await lose(provider);
@@ -236,7 +236,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count(CREATE)).toBe(1);
   });
 
-  test("asks a provider that does not answer less and less often", async () => {
+  test("causes fewer and fewer reads of a provider that does not answer", async () => {
     const provider = lossy([]);
     provider.answer("GET /cloud/v1/tasks", () => json(403, {}));
     const world = await lose(provider);
@@ -247,7 +247,7 @@ describe("a router whose creation got no reply", () => {
     expect(provider.count("GET /cloud/v1/tasks")).toBeLessThan(300);
   });
 
-  test("is not taken from another command that already has it", async () => {
+  test("is not adopted if it belongs to another command", async () => {
     const provider = scriptProvider({
       [CREATE]: () => json(200, { tasks: ["t1"] }),
       "GET /v1/tasks/": () => json(200, { id: "t1", state: "FINISHED" }),

@@ -42,7 +42,7 @@ describe("a pause that the provider asks for", () => {
     });
   };
 
-  test("is kept exactly", async () => {
+  test("is obeyed exactly", async () => {
     const provider = throttledOnce();
     const world = await createWorld({ provider: () => provider });
     await world.send(requests.updateContainer("c1"));
@@ -54,7 +54,7 @@ describe("a pause that the provider asks for", () => {
     expect([before, provider.count("PATCH ")]).toEqual([1, 2]);
   });
 
-  test("is kept exactly if the poller's clock is ahead", async () => {
+  test("is obeyed exactly if the poller's clock is ahead", async () => {
     const provider = throttledOnce();
     const world = await createWorld({ provider: () => provider });
     await world.handle(requests.updateContainer("c1"));
@@ -71,7 +71,7 @@ describe("a pause that the provider asks for", () => {
     expect(provider.count("PATCH ")).toBe(2);
   });
 
-  test("is kept also when the message comes again", async () => {
+  test("is also obeyed when the message is delivered again", async () => {
     const provider = scriptProvider({ "PATCH ": () => json(429, {}, { "retry-after": "7" }) });
     const world = await createWorld({ provider: () => provider });
     await world.handle(requests.updateContainer("c1"));

@@ -53,7 +53,7 @@ describe("the permits of a command's requests", () => {
     expect(asked).toEqual(["permits 1", "metadata_item"]);
   });
 
-  test("are waited for without an attempt, and no guard is read", async () => {
+  test("delay the command without an attempt, and no guard is read before", async () => {
     const { asked, ready } = watched("wait");
     const world = await worldOf(ready, asked);
 
@@ -65,7 +65,7 @@ describe("the permits of a command's requests", () => {
     expect(command.state).toMatchObject({ status: "running", because: "budget-spent" });
   });
 
-  test("are waited for until the deadline at most, and the event says why", async () => {
+  test("delay the command until its deadline at most, and the event has the reason", async () => {
     const { asked, ready } = watched("wait");
     const world = await worldOf(ready, asked);
     const deadline = inFuture(world, 2_000);
@@ -155,7 +155,7 @@ describe("after a lost reply no event says that nothing took effect", () => {
     expect(endOf(world).data).toMatchObject({ reason: "unknown-outcome", lostReplies: 1 });
   });
 
-  test("and the search for a router is not stopped by a guard", async () => {
+  test("and no guard stops the search for a router", async () => {
     const provider = scriptProvider({
       [TAG_TARGET]: tag("platform"),
       "POST /cloud/v1/routers/": () => connectionLost(),

@@ -14,7 +14,7 @@ const running = () =>
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "RUNNING" }),
   });
 
-test("a delivery that falls behind a second one while publishing does not send again", async () => {
+test("a delivery that is overtaken by a second one while it publishes does not send again", async () => {
   const provider = running();
   const gate = createGate();
   const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -30,7 +30,7 @@ test("a delivery that falls behind a second one while publishing does not send a
   expect((await world.command("c1"))?.state).toMatchObject({ status: "following" });
 });
 
-test("the poller writes nothing about a command after calling it: an attempt may be running", async () => {
+test("the poller does not write a command after sending it to the queue, because an attempt may run", async () => {
   const provider = running();
   provider.answer("PATCH /cloud/v1/caas/", () => json(429, {}));
   const gate = createGate();
@@ -60,7 +60,7 @@ test("a lease that expires at the deadline leaves an unknown outcome", async () 
   void world.handle(request);
   await world.clock.advance(ATTEMPT_LEASE_MS);
 
-  // The message comes again before the poller's check.
+  // The message is redelivered before the poller's check.
   await world.handle(request);
 
   expect((await world.command("c1"))?.state).toMatchObject({
@@ -70,7 +70,7 @@ test("a lease that expires at the deadline leaves an unknown outcome", async () 
   expect(world.bus.published().at(-1)?.data).toMatchObject({ lostReplies: 1 });
 });
 
-test("a function that may still be sending is left alone until its lease ends", async () => {
+test("an attempt that may still send is not changed until its lease ends", async () => {
   const gate = createGate();
   const provider = running();
   const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -79,7 +79,7 @@ test("a function that may still be sending is left alone until its lease ends", 
   await world.clock.advance(ATTEMPT_LEASE_MS - 1);
   const whileSending = await world.command("c1");
 
-  // The message comes again, and the poller checks, before the lease ends.
+  // The message is redelivered, and the poller checks the command, before the lease ends.
   await world.handle(createRouter("c1"));
   const budget = { endsAt: world.clock.now(), signal: new AbortController().signal };
   await pollDue(world.newInvocation().deps, budget);
@@ -125,7 +125,7 @@ test("a lane with a holder that is not in the ledger passes to the next command"
   expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded" });
 });
 
-test("a resume message that comes twice runs the command once", async () => {
+test("a resume message that is delivered twice runs the command once", async () => {
   const provider = running();
   const world = await createWorld({ provider: () => provider });
   await world.handle(updateContainer("c1"));
@@ -175,7 +175,7 @@ test("a command that finds its lane full after it was accepted enters when there
   expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
 });
 
-test("a message that comes again before the poller's check treats a dead attempt as uncertain", async () => {
+test("a message that is redelivered before the poller's check treats a dead attempt as uncertain", async () => {
   const provider = running();
   provider.answer("GET /cloud/v1/tasks", () => json(200, { count: 0, results: [] }));
   const gate = createGate();

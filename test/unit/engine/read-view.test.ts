@@ -30,7 +30,7 @@ test("a command in its lane shows how many commands are before it, and which one
   });
 });
 
-test("a command that waits for others names those that have not ended", async () => {
+test("a command that waits for others shows the ones that have not ended", async () => {
   const world = await createWorld({ provider: startProvider });
   await world.handle(requests.updatePolicy("done"));
   await world.handle(requests.updateContainer("slow"));
@@ -44,7 +44,7 @@ test("a command that waits for others names those that have not ended", async ()
   });
 });
 
-test("a command with a request in flight shows when the reply is given up", async () => {
+test("a command with a request in flight shows when Skyhook stops waiting for the reply", async () => {
   const gate = createGate();
   const world = await createWorld({ provider: startProvider, around: gate.around });
   const sending = gate.hold("fetch PATCH");
@@ -74,7 +74,7 @@ test("a command that waits shows until when, and why", async () => {
   });
 });
 
-test("a command with tasks names them with their ends, and no action", async () => {
+test("a command with tasks shows them with their ends, and no action", async () => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: ["t1", "t2"] }),
     "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "FINISHED" }),
@@ -106,7 +106,7 @@ test("a task that outlives its command's deadline can be followed by another com
   expect(await viewOf(world)).toMatchObject({ reason: "deadline", personCan: ["follow-task"] });
 });
 
-test("after a vanished task there is no advice to send again", async () => {
+test("after a vanished task the view does not advise to send again", async () => {
   const provider = scriptProvider({
     "POST /cloud/v1/routers/": () => json(200, { tasks: ["gone"] }),
     "GET /v1/tasks/gone": () => json(404, {}),

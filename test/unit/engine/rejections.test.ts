@@ -104,7 +104,7 @@ describe("a rejected request", () => {
     ).toMatchObject({ kind: "rejected", ...rejection });
   });
 
-  test("that came again is one record and one event", async () => {
+  test("that is delivered again is one record and one event", async () => {
     const current = await world();
     await current.handle(invalid("c1"));
     await current.clock.advance(60_000);
@@ -235,20 +235,23 @@ describe("a record that cannot be written", () => {
   test.each([
     "ledger.write rejection-hour#own/2026-01-01T00/",
     "ledger.write rejection#own/event-c1",
-  ])("at %s: the message comes again, and is published once", async (write) => {
-    const seen: string[] = [];
-    const fail = failingOnce((name) => name.startsWith(write));
-    const current = await world((step, effect) => {
-      seen.push(step.name);
-      return fail(step, effect);
-    });
-    await current.send(invalid("c1"));
-    await current.untilQuiet();
+  ])(
+    "at %s: the message is delivered again, and the rejection is published once",
+    async (write) => {
+      const seen: string[] = [];
+      const fail = failingOnce((name) => name.startsWith(write));
+      const current = await world((step, effect) => {
+        seen.push(step.name);
+        return fail(step, effect);
+      });
+      await current.send(invalid("c1"));
+      await current.untilQuiet();
 
-    expect(seen.some((name) => name.startsWith(write))).toBe(true);
-    expect(current.errors).toHaveLength(1);
-    expect(rejectedBy(current)).toHaveLength(1);
-    expect(await stateOf(current, "c1")).toMatchObject({ kind: "rejected" });
-    expect(await stateOf(current, "event-c1")).toMatchObject({ kind: "rejected" });
-  });
+      expect(seen.some((name) => name.startsWith(write))).toBe(true);
+      expect(current.errors).toHaveLength(1);
+      expect(rejectedBy(current)).toHaveLength(1);
+      expect(await stateOf(current, "c1")).toMatchObject({ kind: "rejected" });
+      expect(await stateOf(current, "event-c1")).toMatchObject({ kind: "rejected" });
+    },
+  );
 });

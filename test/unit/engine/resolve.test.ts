@@ -124,7 +124,7 @@ describe("an operator's resolution of an unknown outcome", () => {
     expect(resolutions(world)).toHaveLength(1);
   });
 
-  test("is no end: it is neither counted nor measured as one", async () => {
+  test("is neither counted nor measured as an end", async () => {
     const { world } = await unknown();
     const counted = world.counted.filter((name) => name.startsWith("CommandEnded"));
 

@@ -14,7 +14,7 @@ const SPELLINGS = [
 const createText = (body: string, rest = ""): string =>
   `{"metadata":{"commandId":"c1"},"data":{${rest}"operation":"create-storage-event","body":${body}}}`;
 
-describe("a request that comes again", () => {
+describe("a repeated request", () => {
   test("is the same command in any order of keys and spelling of numbers", async () => {
     const world = await createWorld({ provider: startProvider });
 
@@ -98,7 +98,7 @@ describe("a request that comes again", () => {
     expect(rejection?.data).toMatchObject({ requestedCommandId: "c1" });
   });
 
-  test("invalid and with the id of a command, does not end that command", async () => {
+  test("that is invalid and has the id of a command does not end that command", async () => {
     const world = await createWorld({ provider: startProvider });
     await world.send(requests.updatePolicy("c1"));
     await world.untilQuiet();
@@ -112,7 +112,7 @@ describe("a request that comes again", () => {
   });
 });
 
-test("the id of the event names the command when no command id is given", async () => {
+test("without a command id the event's id identifies the command", async () => {
   const world = await createWorld({ provider: startProvider });
   const { data } = requests.updatePolicy("unused");
 

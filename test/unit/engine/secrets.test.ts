@@ -123,7 +123,7 @@ describe.each(Object.entries(ECHOES))("secrets that the provider echoes %s", (_n
   });
 });
 
-test("a command whose handling fails is logged without its secrets", async () => {
+test("a failure to handle a command is logged without the command's secrets", async () => {
   const around: Around = ({ name }, effect) =>
     name === "ledger.write command#own/c1" || name === "bus.publish"
       ? Promise.reject(new Error("away"))

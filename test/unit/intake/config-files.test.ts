@@ -96,14 +96,14 @@ test("a file that is not YAML is reported with its line", () => {
 test("a missing file is reported, and the other file is not read", () => {
   expect(readConfigFiles(input({ accounts: "[", reactions: undefined }))).toEqual({
     kind: "invalid",
-    problems: ["r.yaml: file not found; write it, see r.example.yaml"],
+    problems: ["r.yaml: file not found; create it, with r.example.yaml as a model"],
   });
 });
 
 test("only the stage dev may use the example, also as an unedited copy", () => {
   expect(readConfigFiles(input({ accounts: EXAMPLE, stage: "prod" }))).toEqual({
     kind: "invalid",
-    problems: ["a.yaml: only the stage dev may use the example; write a.prod.yaml"],
+    problems: ["a.yaml: equals the example, which only the stage dev may use; write a.prod.yaml"],
   });
   expect(readConfigFiles(input({ accounts: EXAMPLE }))).toMatchObject({ kind: "valid" });
 });

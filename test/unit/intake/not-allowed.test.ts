@@ -50,7 +50,7 @@ describe("a request without rights", () => {
     expect(current.bus.published().at(-1)?.metadata.sender).toBe(OWN);
   });
 
-  test("is also one with a guard on a tag of another project", async () => {
+  test("is rejected if a guard reads a tag of another project", async () => {
     const rights = toAccountsConfig({
       accounts: [{ name: "local", senders: [{ sender: TEAM, projects: [PLACE.project_id] }] }],
     });
@@ -68,7 +68,7 @@ describe("a request without rights", () => {
     expect(JSON.stringify(current.bus.published())).not.toContain("platform");
   });
 
-  test("is also one with a path parameter that could lead out of the sender's projects", async () => {
+  test("is rejected if a path parameter could lead out of the sender's projects", async () => {
     const senders = [{ sender: TEAM, projects: [1] }, { sender: STRANGER }];
     const rights = toAccountsConfig({ accounts: [{ name: "local", senders }] });
     const current = await createIntakeWorld({ rights });

@@ -44,7 +44,7 @@ describe("a command with tasks", () => {
     });
   });
 
-  test("goes on while one of them runs, whatever the state of the others", async () => {
+  test("keeps running while one of them runs, whatever the state of the others", async () => {
     const { world, provider } = await follow({ t1: FINISHED, t2: RUNNING, t3: { state: "ERROR" } });
     await world.poll();
     await world.clock.advance(300_000);
@@ -183,7 +183,7 @@ describe("a task", () => {
     ["the answer is no task", () => json(200, { hello: 1 })],
     ["the answer is no JSON", () => new Response("<html>")],
     ["the connection breaks", () => new TypeError("fetch failed")],
-  ])("is followed on although %s", async (_why, trouble) => {
+  ])("is still followed although %s", async (_why, trouble) => {
     const { world, provider } = await follow({ t1: RUNNING });
     provider.answer("GET /v1/tasks/t1", trouble);
     await world.clock.advance(400_000);

@@ -117,7 +117,7 @@ describe("from five tasks on", () => {
     ["refuses the list's parameters", () => json(400, {})],
     ["lists a task that breaks the contract", () => json(200, { count: 1, results: [{ id: 7 }] })],
     ["answers the list with a page of HTML", () => new Response("<html>")],
-  ])("they are read one by one where the interface %s", async (_what, answer) => {
+  ])("they are read one by one where the API %s", async (_what, answer) => {
     const { world, provider, states } = await start(5);
     provider.answer(LIST, answer);
     states.set("t3", "FINISHED");
@@ -128,7 +128,7 @@ describe("from five tasks on", () => {
     expect(end).toMatchObject({ detailType: "CommandSucceeded", data: { durationMs: 31_000 } });
   });
 
-  test("an account in trouble is left alone", async () => {
+  test("an account in trouble gets no further request", async () => {
     const { world, provider } = await start(5);
     provider.answer(LIST, () => json(503, {}));
 

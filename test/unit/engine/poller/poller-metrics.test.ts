@@ -131,7 +131,7 @@ test("a run that finds the lease taken is counted too", async () => {
   expect(lags(world)).toEqual([3]);
 });
 
-test("a run that dies is not counted", async () => {
+test("a run that crashes is not counted", async () => {
   const around: Around = ({ name }, effect) =>
     name === "ledger.listDue" ? Promise.reject(new Error("away")) : effect();
   const world = await createWorld({ provider: throttled, around });

@@ -98,7 +98,7 @@ describe("the lease of the poller", () => {
     expect(world.publishedTypes().at(-1)).toBe("CommandSucceeded");
   });
 
-  test("is held for as long as the run goes on", async () => {
+  test("is held until the run ends", async () => {
     const provider = running();
     const world = await createWorld({ provider: () => provider });
     const isHeld: boolean[] = [];

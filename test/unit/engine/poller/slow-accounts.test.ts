@@ -84,7 +84,7 @@ test("a command that is due does not wait for an account that gives no answer", 
   expect(durationOf(world, "p1")).toBeLessThanOrEqual(6_000);
 });
 
-test("an account is not asked again in a round after a broken connection", async () => {
+test("an account gets no further request in a round after a broken connection", async () => {
   const { world, provider } = await start(ofOneAccount, () => Promise.reject(connectionLost()));
   await world.clock.advance(2_000);
 

@@ -48,8 +48,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
       expect(stdout).toBe("");
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "none.yaml: file not found; write it, see infra/accounts.example.yaml",
-        "none-either.yaml: file not found; write it, see infra/reactions.example.yaml",
+        "none.yaml: file not found; create it, with infra/accounts.example.yaml as a model",
+        "none-either.yaml: file not found; create it, with infra/reactions.example.yaml as a model",
       ]);
     });
 
@@ -58,8 +58,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
       expect(stdout).toBe("");
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "infra/accounts.prod.yaml: file not found; write it, see infra/accounts.example.yaml",
-        "infra/reactions.prod.yaml: file not found; write it, see infra/reactions.example.yaml",
+        "infra/accounts.prod.yaml: file not found; create it, with infra/accounts.example.yaml as a model",
+        "infra/reactions.prod.yaml: file not found; create it, with infra/reactions.example.yaml as a model",
       ]);
     });
 
@@ -73,8 +73,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       });
 
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "infra/accounts.example.yaml: only the stage dev may use the example; write infra/accounts.prod.yaml",
-        "infra/reactions.example.yaml: only the stage dev may use the example; write infra/reactions.prod.yaml",
+        "infra/accounts.example.yaml: equals the example, which only the stage dev may use; write infra/accounts.prod.yaml",
+        "infra/reactions.example.yaml: equals the example, which only the stage dev may use; write infra/reactions.prod.yaml",
       ]);
     });
 

@@ -32,7 +32,7 @@ test.each([
 
 const SHAPE =
   'a.0.numeric: must be one comparison such as ["=", 5], or a lower and an upper bound such as [">", 0, "<=", 5]';
-const RANGE = "a.0.numeric: must be from -5000000000 to 5000000000";
+const RANGE = "a.0.numeric: numbers must be from -5000000000 to 5000000000";
 const ORDER = "a.0.numeric: must have a lower bound below the upper bound";
 
 test.each<[readonly unknown[], string]>([

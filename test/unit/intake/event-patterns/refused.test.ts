@@ -56,7 +56,7 @@ test.each([
   [{ a: [{ "anything-but": [["x"]] }] }, `a.0.anything-but: ${LIST}`],
   [
     { a: [{ "anything-but": 5000000001 }] },
-    "a.0.anything-but: must be from -5000000000 to 5000000000",
+    "a.0.anything-but: numbers must be from -5000000000 to 5000000000",
   ],
   [{ a: [{ "anything-but": {} }] }, "a.0.anything-but: must have exactly one operator"],
   [

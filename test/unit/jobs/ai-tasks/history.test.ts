@@ -30,14 +30,14 @@ const life = fc
     instants: fc
       .tuple(instant, instant, instant, instant)
       .map((all) => all.toSorted((a, b) => a - b)),
-    course: fc.constantFrom("succeeds", "fails", "is revoked", "is revoked unstarted", "goes on"),
+    course: fc.constantFrom("succeeds", "fails", "is revoked", "is revoked unstarted", "continues"),
     isRemoved: fc.boolean(),
   })
   .map(({ instants, course, isRemoved }): Life => {
     const [created = 0, started = 0, ended = 0, removed = 0] = instants;
     const isStarted = course !== "is revoked unstarted";
     const status = course === "succeeds" ? "SUCCESS" : course === "fails" ? "FAILURE" : "REVOKED";
-    const hasEnd = course !== "goes on";
+    const hasEnd = course !== "continues";
     return {
       createdAt: created,
       startedAt: isStarted ? started : undefined,

@@ -93,7 +93,7 @@ test("a long run that asks for tasks by id renews its lease while it makes progr
   expect(provider.takeAsked()).toHaveLength(8);
 });
 
-test("a run that is overtaken while it records starts no further page", async () => {
+test("a run that is overtaken while it records a page starts no further page", async () => {
   const gate = createGate();
   const { world, provider } = await startWatching(aiTasksOf(1, 10, "SUCCESS"), gate.around);
   provider.capPages(5);

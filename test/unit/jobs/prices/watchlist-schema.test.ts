@@ -68,7 +68,7 @@ describe("the JSON Schema of a watchlist", () => {
     [{ items: [{ name: "a", ddos: { region_id: 76 }, more: 1 }] }, false],
     [{ $schema: "x", items: [] }, true],
     [{}, false],
-  ])("takes what the reader takes: %j", (content, isTaken) => {
+  ])("accepts the same files as the reader: %j", (content, isTaken) => {
     // zod cannot read alternatives of required fields; a test above checks them.
     const { oneOf: _, ...anyKind } = item;
     const items = { ...schema.properties.items, items: anyKind };

@@ -40,7 +40,7 @@ test.each([
   "99999999999999999999999",
   "1 __proto__",
   "1 constructor",
-])("%j is no number of bytes", (text) => {
+])("%j is not a size in bytes", (text) => {
   expect(parseByteSize(text)).toBeUndefined();
 });
 

@@ -30,7 +30,7 @@ test.each([
   ["only a comment", "# nothing\n"],
   ["only prune", "prune: true\n"],
   ["a list without a value", "prune: true\nthresholds:\n"],
-])("%s removes nothing although prune is asked for", async (_what, config) => {
+])("%s deletes no threshold although `prune` is true", async (_what, config) => {
   const data = await rejectedBy(config);
 
   expect(data.reason).toBe("invalid");
