@@ -94,8 +94,8 @@ const typeOf = (schema) => {
 
 const sentence = (text) => {
   // A name such as `names:` keeps its first letter.
-  const begun = text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
-  return /[.:;]$/.test(begun) ? begun : `${begun}.`;
+  const capitalized = text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return /[.:;]$/.test(capitalized) ? capitalized : `${capitalized}.`;
 };
 
 const descriptionOf = (schema) => {

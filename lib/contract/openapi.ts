@@ -43,7 +43,7 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   401: "The Authorization header is missing, or its key is unknown or revoked",
   403: "The Host header names neither this machine nor an allowed host",
   404: "The resource does not exist, or the key has no access to it",
-  409: "A running task holds the resource, or the resource exists already",
+  409: "A running task locks the resource, or the resource exists already",
   413: "The body is larger than 1 MiB",
   415: "The content type of the body is not application/json",
   429: "The key has used up its rate limit; Retry-After is the number of seconds to wait",

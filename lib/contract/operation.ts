@@ -36,7 +36,7 @@ interface LaneRule {
  * Strategy after a mutation was sent and its outcome is unknown.
  * - `send-again`: the request states a target, so a second effect equals the first.
  * - `send-again-unless-done`: as above, but a refusal may mean that the first request succeeded.
- * - `send-again-when-unlocked`: wait until no task holds the resource, then send again.
+ * - `send-again-when-unlocked`: wait until no task locks the resource, then send again.
  * - `conflict-means-created`: send again; "already exists" is success if the record equals the request.
  * - `look-for-effect`: look for the created resource; send again only when it is proven absent.
  */

@@ -59,14 +59,14 @@ const damaged = (problem: string): string =>
 const NOT_PRIVATE = "readable by other users, and this user cannot change that; use another folder";
 
 /** System errors that LevelDB reports as text only. */
-const SYSTEM_TROUBLE: readonly (readonly [words: RegExp, reason: string])[] = [
+const SYSTEM_ERRORS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/No space left on device|Disk quota exceeded|File too large/, NO_SPACE],
   [/Permission denied|Operation not permitted|Read-only file system/, READ_ONLY],
 ];
 
 const levelReason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : "LevelDB cannot open it";
-  const known = SYSTEM_TROUBLE.find(([words]) => words.test(message));
+  const known = SYSTEM_ERRORS.find(([words]) => words.test(message));
   return known ? known[1] : damaged(message);
 };
 

@@ -130,7 +130,7 @@ export interface FifoQueue extends CommandQueue {
    * Redrives a dead letter: removes it and adds a new message in its group with no receives. Both or
    * neither happens.
    */
-  takeBack(messageId: string): Promise<"taken-back" | "gone">;
+  redrive(messageId: string): Promise<"redriven" | "gone">;
   removeDeadLetter(messageId: string): Promise<"removed" | "gone">;
 }
 
@@ -292,11 +292,11 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     holds: (deduplicationId) =>
       [...messages.values()].some((message) => message.deduplicationId === deduplicationId),
     deadLetters: () => [...deadLetters.values()].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
-    takeBack: (messageId) =>
+    redrive: (messageId) =>
       withDeadLetter(messageId, async (found) => {
         // A new id, because the queue may still drop the old one as a duplicate.
         await store({ ...found, deduplicationId: random.uuid() }, [deleting(found)]);
-        return "taken-back" as const;
+        return "redriven" as const;
       }),
     removeDeadLetter: (messageId) =>
       withDeadLetter(messageId, async (found) => {

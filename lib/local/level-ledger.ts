@@ -124,12 +124,12 @@ const createKeyLocks = () => {
   const lastOf = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const done = (lastOf.get(key) ?? Promise.resolve()).then(work);
-    const settled = done
+    const finished = done
       .catch(() => undefined)
       .then(() => {
-        if (lastOf.get(key) === settled) lastOf.delete(key);
+        if (lastOf.get(key) === finished) lastOf.delete(key);
       });
-    lastOf.set(key, settled);
+    lastOf.set(key, finished);
     return done;
   };
 };

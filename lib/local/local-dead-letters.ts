@@ -45,7 +45,7 @@ export const createLocalDeadLetters = (options: LocalDeadLettersOptions): DeadLe
     },
     count: async () => queue.deadLetters().length,
     async sendBack({ messageId }) {
-      const done = await queue.takeBack(messageId);
+      const done = await queue.redrive(messageId);
       return { kind: done === "gone" ? "gone" : "sent-back" };
     },
     remove: ({ messageId }) => queue.removeDeadLetter(messageId),

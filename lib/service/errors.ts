@@ -61,7 +61,7 @@ export const conflict = (message: string): RefusedError => new RefusedError("con
 
 /** Text of the 409 for a resource that a task locks. */
 export const locked = (what: string, taskId: string): string =>
-  `task ${taskId} holds the ${what}; retry when the task has ended`;
+  `task ${taskId} locks the ${what}; retry when the task has ended`;
 
 /** 500 without details, for a fault of the service. Only `onFault` receives the details. */
 export const fault = (): RefusedError => new RefusedError("fault", "internal error");

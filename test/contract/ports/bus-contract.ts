@@ -39,8 +39,8 @@ const inOneOrder = (events: readonly ArrivedEvent[]): readonly ArrivedEvent[] =>
 const LARGEST_TEXT = "x".repeat(262_144 - 44);
 
 /**
- * The contract of publishing, for one bus. `create` returns a bus without events. In which
- * order events arrive is none of them: EventBridge promises nothing.
+ * The contract of publishing, for one bus. `create` returns a bus without events. It
+ * does not cover the order of arrival, because EventBridge guarantees none.
  */
 export const describeBusContract = (name: string, create: () => Promise<BusHarness>): void => {
   describe(`an event bus (${name})`, () => {

@@ -12,46 +12,46 @@ const watch = (
   const clock = createVirtualClock();
   const log = createRecordingLog();
   const stopping = new AbortController();
-  const told: (string | undefined)[] = [];
+  const reported: (string | undefined)[] = [];
   const ended = watchFile({
     source: createSteadySource(source, clock),
     clock,
     log,
     signal: stopping.signal,
     async onVersion(version) {
-      told.push(version);
+      reported.push(version);
       await onVersion?.(version);
     },
   });
-  return { clock, log, told, stop: () => stopping.abort(), ended };
+  return { clock, log, reported, stop: () => stopping.abort(), ended };
 };
 
 const versionOf = async (source: ConfigSource) => (await source.read())?.version;
 
 test("reports the current version once", async () => {
   const source = createTextSource("one");
-  const { clock, told } = watch(source);
+  const { clock, reported } = watch(source);
 
   await clock.advance(60_000);
 
-  expect(told).toEqual([await versionOf(source)]);
+  expect(reported).toEqual([await versionOf(source)]);
 });
 
 test("reports each new version within a second", async () => {
   const source = createTextSource("one");
-  const { clock, told } = watch(source);
+  const { clock, reported } = watch(source);
   await clock.advance(1_000);
   source.write("two");
 
   await clock.advance(1_000);
 
-  expect(told).toHaveLength(2);
-  expect(told[1]).toBe(await versionOf(source));
+  expect(reported).toHaveLength(2);
+  expect(reported[1]).toBe(await versionOf(source));
 });
 
 test("does not report a file that is being written or moved until it stays unchanged", async () => {
   const source = createTextSource("one");
-  const { clock, told } = watch(source);
+  const { clock, reported } = watch(source);
   await clock.advance(1_000);
 
   source.write(undefined);
@@ -61,12 +61,12 @@ test("does not report a file that is being written or moved until it stays uncha
   source.write("one");
   await clock.advance(10_000);
 
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });
 
 test("reports when the file disappears and when it is back", async () => {
   const source = createTextSource("one");
-  const { clock, told } = watch(source);
+  const { clock, reported } = watch(source);
   await clock.advance(1_000);
   source.write(undefined);
   await clock.advance(1_000);
@@ -74,20 +74,20 @@ test("reports when the file disappears and when it is back", async () => {
 
   await clock.advance(1_000);
 
-  expect(told).toEqual([await versionOf(source), undefined, await versionOf(source)]);
+  expect(reported).toEqual([await versionOf(source), undefined, await versionOf(source)]);
 });
 
 test("reports a version again after a while if its handler failed", async () => {
   const source = createTextSource("one");
   let failures = 1;
-  const { clock, log, told } = watch(source, async () => {
+  const { clock, log, reported } = watch(source, async () => {
     failures -= 1;
     if (failures >= 0) throw new Error("the provider is away");
   });
 
   await clock.advance(30_000);
 
-  expect(told).toHaveLength(2);
+  expect(reported).toHaveLength(2);
   expect(log.lines).toEqual([
     {
       level: "warn",
@@ -107,13 +107,13 @@ test("continues after the file was unreadable for a while", async () => {
       return readable.read();
     },
   };
-  const { clock, told } = watch(source);
+  const { clock, reported } = watch(source);
   await clock.advance(1_000);
   isReadable = true;
 
   await clock.advance(30_000);
 
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });
 
 test("ends when the signal aborts", async () => {

@@ -147,9 +147,9 @@ describe("the gateway of a local run", () => {
     });
 
   it("cancels a command and publishes its event at once", async () => {
-    const told: string[] = [];
+    const published: string[] = [];
     automation.bus.subscribeToOwn(async (event) => {
-      told.push(event["detail-type"]);
+      published.push(event["detail-type"]);
     });
     automation.bus.start();
     const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
@@ -161,7 +161,7 @@ describe("the gateway of a local run", () => {
 
     expect(answer.status).toBe(202);
     expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
-    expect(told).toEqual(["CommandCancelled"]);
+    expect(published).toEqual(["CommandCancelled"]);
     const stored = await commands.read(automation.deps.ledger, `${sender}/${id}`);
     expect(stored?.value).toMatchObject({ outbox: [], state: { settled: true } });
   });

@@ -63,13 +63,13 @@ describe("a local run with --data that is killed", () => {
     { timeout: 600_000 },
     async (moments) => {
       const directory = await mkdtemp(join(tmpdir(), "skyhook-kill-"));
-      const told: PublishedEvent[] = [];
-      for (const afterMs of moments) told.push(...(await runUntilKilled(directory, afterMs)));
+      const printed: PublishedEvent[] = [];
+      for (const afterMs of moments) printed.push(...(await runUntilKilled(directory, afterMs)));
 
       const last = await runToTheEnd(directory);
       await rm(directory, { recursive: true });
 
-      const all = distinct([...told, ...last.events]);
+      const all = distinct([...printed, ...last.events]);
       const ends = all.filter((event) => TERMINAL.has(event["detail-type"]));
       const accepted = DEMO_COMMANDS.filter(({ expected }) => !expected.startsWith("rejected"));
       expect(last.summary).toContain("17 of 17 steps of the demo ended as expected");

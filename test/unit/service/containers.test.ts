@@ -108,7 +108,7 @@ test("a container is locked by its task until the task has ended", async () => {
   expect([atOnce.status, justBefore.status, after.status]).toEqual([409, 409, 200]);
   expect(atOnce.body).toMatchObject({
     exception_class: "ConflictError",
-    message: `task ${accepted.body.tasks[0]} holds the container; retry when the task has ended`,
+    message: `task ${accepted.body.tasks[0]} locks the container; retry when the task has ended`,
   });
 });
 

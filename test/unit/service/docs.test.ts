@@ -200,7 +200,7 @@ test("/docs lists the errors of every operation and their meaning", async () => 
       `<a href="#errors">400, 401, 403, 404, 409, 413, 415, 429</a>: <a href="#${record}">${record}</a>`,
     );
   }
-  expect(text).toMatch(/<section id="errors">[\s\S]*<b>409<\/b> A running task holds the resource/);
+  expect(text).toMatch(/<section id="errors">[\s\S]*<b>409<\/b> A running task locks the resource/);
   for (const [, target] of text.matchAll(/href="#([\w-]+)"/g)) {
     expect(text).toContain(`<section id="${target}">`);
   }

@@ -95,7 +95,7 @@ test("a locked instance returns 409 in every state and stays unchanged", async (
   expect([suspended.status, active.status]).toEqual([409, 409]);
   expect(suspended.body).toMatchObject({
     exception_class: "ConflictError",
-    message: "task some-task holds the instance; retry when the task has ended",
+    message: "task some-task locks the instance; retry when the task has ended",
   });
   expect((await stored())[SUSPENDED_RECORD]).toMatchObject({ status: "SUSPENDED" });
 });

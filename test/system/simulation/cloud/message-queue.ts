@@ -76,7 +76,7 @@ export const openMessageQueue = async (
     },
     async redrive() {
       for (const { messageId } of queue.deadLetters()) {
-        await timeline.standStill(() => queue.takeBack(messageId));
+        await timeline.standStill(() => queue.redrive(messageId));
       }
     },
   };
