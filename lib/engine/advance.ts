@@ -50,7 +50,7 @@ const publishOutbox = async (
 };
 
 /** Does the work that sends nothing: records the tasks of a reply, or finishes an ended command. */
-const carryOn = async (deps: CommandDeps, command: Command): Promise<void> => {
+const finishWork = async (deps: CommandDeps, command: Command): Promise<void> => {
   if (command.state.status === "following") return recordTasks(deps, command);
   if (isEnded(command) && !command.state.settled) return finishCommand(deps, command);
 };
@@ -82,7 +82,7 @@ const prepareAttempt = async (
 ): Promise<Stored<Command> | undefined> => {
   const { value: command } = found;
   if (command.state.status === "following" || isEnded(command)) {
-    await carryOn(deps, command);
+    await finishWork(deps, command);
     return undefined;
   }
   if (command.outbox.length > 0) {
@@ -151,7 +151,7 @@ export const advanceCommand = async (
   const attempted = await attemptCommand(deps, ready, time.signal);
   if (!attempted) await finishIfEnded(deps, key);
   else if (attempted.state.status === "running") await deps.waker.wakeAt(attempted.state.lookAt);
-  else await carryOn(deps, attempted);
+  else await finishWork(deps, attempted);
 };
 
 /**
@@ -185,7 +185,7 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
   const deps = depsFor(given, command);
   if (!isEnded(command) && now >= command.deadline) return expireCommand(deps, stored);
   if (isBeforeItsLane(command)) return checkOutsideLane(deps, stored);
-  if (command.state.status !== "running") return carryOn(deps, command);
+  if (command.state.status !== "running") return finishWork(deps, command);
   await commands.update(deps.ledger, key, (current) => checkLater(loseLease(current, now), now));
   return sendBack(deps, command);
 };

@@ -8,8 +8,8 @@ import type { CommandDeps } from "./deps.ts";
 import { finishCommand, writeCommand } from "./finish.ts";
 import type { CommandRequest } from "./request.ts";
 
-/** Maximum length of a chain of commands that wait for each other. A longer one is rejected. */
-const MAX_CHAIN = 100;
+/** Maximum number of commands on which one may depend, directly or through others. */
+const MAX_DEPENDENCIES = 100;
 
 const FIRST_CHECK_MS = 2_000;
 const LAST_CHECK_MS = 30_000;
@@ -25,8 +25,8 @@ const read = async (ledger: Ledger, sender: string, id: string): Promise<Command
   (await commands.read(ledger, commandKey({ sender, id })))?.value;
 
 /**
- * Finds a cycle of commands that wait for each other, or a chain that is too long. Commands in a lane
- * end a chain: the commands that they waited for have succeeded.
+ * Finds a cycle of commands that wait for each other, or too many commands on which one depends. Commands
+ * that have entered their lane depend on no others: those have succeeded.
  * @returns the problem, or undefined
  */
 export const findLoop = async (
@@ -39,7 +39,8 @@ export const findLoop = async (
     if (next.includes(commandId)) return "forms a cycle: these commands already wait for this one";
     const found = await Promise.all(next.map((id) => read(ledger, sender, id)));
     for (const id of next) seen.add(id);
-    if (seen.size > MAX_CHAIN) return `forms a chain of more than ${MAX_CHAIN} commands`;
+    if (seen.size > MAX_DEPENDENCIES)
+      return `depends on more than ${MAX_DEPENDENCIES} commands, directly or through others`;
     const named = found.flatMap((command) =>
       command && isBeforeItsLane(command) ? (command.after ?? []) : [],
     );
@@ -48,10 +49,8 @@ export const findLoop = async (
   return undefined;
 };
 
-/**
- * Whether a command may go on, has to wait, or can never run because of the commands in `after`.
- */
-type Standing =
+/** Whether a command may continue, has to wait, or can never run because of the commands in `after`. */
+type AfterStatus =
   | { readonly kind: "clear" }
   | { readonly kind: "wait"; readonly unknown: readonly string[] }
   | { readonly kind: "blocked"; readonly problems: readonly Problem[] };
@@ -65,7 +64,7 @@ const blockingRuleOf = (other: Command, waiting: Command): string | undefined =>
 };
 
 /** Reads the commands that a command waits for, if any. */
-const standingOf = async (ledger: Ledger, command: Command): Promise<Standing> => {
+const afterStatusOf = async (ledger: Ledger, command: Command): Promise<AfterStatus> => {
   const { sender, after = [] } = command;
   if (after.length === 0 || !isBeforeItsLane(command)) return { kind: "clear" };
   const others = await Promise.all(after.map((id) => read(ledger, sender, id)));
@@ -105,11 +104,11 @@ export const checkEntry = async (
   stored: Stored<Command>,
 ): Promise<LaneEntry> => {
   const { value: command } = stored;
-  const standing = await standingOf(deps.ledger, command);
-  if (standing.kind === "clear") return { kind: "free" };
+  const status = await afterStatusOf(deps.ledger, command);
+  if (status.kind === "clear") return { kind: "free" };
   const now = deps.clock.now();
-  if (standing.kind === "blocked") {
-    await endAs(deps, stored, cancelled(command, standing.problems, now));
+  if (status.kind === "blocked") {
+    await endAs(deps, stored, cancelled(command, status.problems, now));
     return { kind: "ended" };
   }
   const nextCheckAt = nextCheckOfOthersAt(command, now);
@@ -122,16 +121,16 @@ export const checkEntry = async (
 /** Ends a command whose deadline has passed, unless another writer was faster. */
 export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const { value: command } = stored;
-  const standing = await standingOf(deps.ledger, command);
+  const status = await afterStatusOf(deps.ledger, command);
   const now = deps.clock.now();
   const problems =
-    standing.kind === "wait"
-      ? standing.unknown.map((id) => ({
+    status.kind === "wait"
+      ? status.unknown.map((id) => ({
           path: `after.${(command.after ?? []).indexOf(id)}`,
           rule: `command ${id} was not accepted before the deadline`,
         }))
-      : standing.kind === "blocked"
-        ? standing.problems
+      : status.kind === "blocked"
+        ? status.problems
         : [];
   const ended =
     problems.length > 0 ? cancelled(command, problems, now) : expire(loseLease(command, now), now);

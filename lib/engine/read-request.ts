@@ -167,11 +167,11 @@ const identityIn = (
 ): Identity => {
   const eventId = metadata.id ?? carriedBy;
   // The event's id replaces a missing command id, if it is short enough.
-  const standIn = (eventId?.length ?? 0) > MAX_COMMAND_ID_LENGTH ? undefined : eventId;
+  const fallback = (eventId?.length ?? 0) > MAX_COMMAND_ID_LENGTH ? undefined : eventId;
   return {
     sender,
     operation: data.operation,
-    commandId: metadata.commandId ?? standIn,
+    commandId: metadata.commandId ?? fallback,
     eventId,
     correlationId: metadata.correlationId,
   };

@@ -144,13 +144,13 @@ const attemptEnd = (
   if (result.kind === "reply") return { endedAt: now, disposition: "answered" };
   const { disposition, code, status, message } = result.error;
   // The client begins each message with the operation, and the history is that of one operation.
-  const said = message.replace(`${operation.id}: `, "");
+  const text = message.replace(`${operation.id}: `, "");
   return {
     endedAt: now,
     disposition,
     code,
     ...(status !== undefined && { status }),
-    message: clipped(redactorOf(operation, request)(said), MAX_MESSAGE_CHARACTERS),
+    message: clipped(redactorOf(operation, request)(text), MAX_MESSAGE_CHARACTERS),
   };
 };
 

@@ -118,7 +118,7 @@ export const missingSince = ({ state }: Task, now: number): number => {
 };
 
 /** Records that a check has not found the task. */
-export const noteMissing = (task: Task, now: number): Task =>
+export const markMissing = (task: Task, now: number): Task =>
   task.state.status === "open"
     ? {
         ...task,
@@ -127,7 +127,7 @@ export const noteMissing = (task: Task, now: number): Task =>
     : task;
 
 /** Records that a check has found the task again. */
-export const noteFound = (task: Task): Task =>
+export const markFound = (task: Task): Task =>
   task.state.status === "open" && task.state.missingSince !== undefined
     ? { ...task, state: { status: "open" } }
     : task;

@@ -82,10 +82,10 @@ export const callError = (
 
 /** The message without the problems at its end, which may be cut off. */
 const withoutProblems = ({ message, problems }: ProviderError): string => {
-  const said = `: ${problems.map(({ path, rule }) => `${path}: ${rule}`).join("; ")}`;
+  const listed = `: ${problems.map(({ path, rule }) => `${path}: ${rule}`).join("; ")}`;
   const [first] = problems;
   const at = first ? message.indexOf(`: ${first.path}: ${first.rule}`) : -1;
-  return at >= 0 && said.startsWith(message.slice(at)) ? message.slice(0, at) : message;
+  return at >= 0 && listed.startsWith(message.slice(at)) ? message.slice(0, at) : message;
 };
 
 /**
@@ -148,8 +148,8 @@ const readErrorBody = (text: string, redact: (quoted: string) => string): ErrorB
     .slice(0, MAX_PROBLEMS)
     .map(([path, rules]) => ({ path: quote(redact(path)), rule: quote(redact(rules.join("; "))) }));
   // A body of unknown shape is quoted whole, because it explains more than the status.
-  const said = message || error || (problems.length > 0 ? "" : text);
-  return { message: quote(redact(said)), problems };
+  const explanation = message || error || (problems.length > 0 ? "" : text);
+  return { message: quote(redact(explanation)), problems };
 };
 
 /** Dates of RFC 9110. `Date.parse` alone also accepts `1.5` and `soon 5`, as dates of 2001. */

@@ -144,7 +144,7 @@ const createGrantedPermits = (
       pool.clear();
     },
     /** Records that a permit was used. An unused half-open probe is requested again. */
-    noteUse(): void {
+    markUsed(): void {
       unusedProbe = undefined;
     },
     isKeyRefused: () => isKeyRefused,
@@ -283,7 +283,7 @@ export const createRateLimiter = (
     const expiresAt = granted.pool.take(count);
     if (expiresAt === undefined) return false;
     if (isReservation) reserved.add({ permits: count, expiresAt });
-    else granted.noteUse();
+    else granted.markUsed();
     return true;
   };
 
@@ -299,7 +299,7 @@ export const createRateLimiter = (
       if (reserved.take(1) === undefined) {
         return queue.join({ ...options, permits: 1, isReservation: false });
       }
-      granted.noteUse();
+      granted.markUsed();
       return { kind: "ready" };
     },
     reserve(options, permits) {

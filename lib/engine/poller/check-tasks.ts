@@ -4,9 +4,9 @@ import { commands, isEnded } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import {
   abandonTask,
+  markFound,
+  markMissing,
   missingSince,
-  noteFound,
-  noteMissing,
   postponeCheck,
   type Task,
   taskKey,
@@ -50,7 +50,7 @@ const recordMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
     const message = "the provider does not know the task";
     return recordAndPublishEnd(deps, task, { status: "unknown", message });
   }
-  await tasks.update(deps.ledger, taskKey(task), (current) => noteMissing(current, now));
+  await tasks.update(deps.ledger, taskKey(task), (current) => markMissing(current, now));
 };
 
 /** Gives up a task after its deadline once its command has ended. */
@@ -71,8 +71,8 @@ const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): P
     case "missing":
       return recordMissing(deps, task);
     case "open":
-      if (noteFound(task) !== task) {
-        await tasks.update(deps.ledger, taskKey(task), noteFound);
+      if (markFound(task) !== task) {
+        await tasks.update(deps.ledger, taskKey(task), markFound);
       }
       return abandonOverdue(deps, task);
     // These do not say whether the provider knows the task.

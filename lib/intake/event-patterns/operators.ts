@@ -87,7 +87,7 @@ const piecesOf = (source: string): readonly string[] | string => {
 };
 
 /** Whether the pieces occur in order. The leftmost match of each is enough: backtracking finds no more. */
-const standInOrder = (pieces: readonly string[], text: string, from: number): boolean => {
+const occurInOrder = (pieces: readonly string[], text: string, from: number): boolean => {
   let at = from;
   for (const piece of pieces) {
     const found = text.indexOf(piece, at);
@@ -109,7 +109,7 @@ export const readWildcard = (source: string, report: Report): TextTest | undefin
     text.length >= first.length + last.length &&
     text.startsWith(first) &&
     text.endsWith(last) &&
-    standInOrder(middle, text.slice(0, text.length - last.length), first.length);
+    occurInOrder(middle, text.slice(0, text.length - last.length), first.length);
 };
 
 /**

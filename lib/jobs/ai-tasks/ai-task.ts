@@ -46,7 +46,7 @@ export const aiTasks = outboxKind({
 export const aiTaskKey = ({ account, taskId }: Identity): string => `${account}/${taskId}`;
 
 /** Records an end without an event. An existing record stays as it is. */
-export const noteAiTaskEnd = (task: AiTask | undefined, end: End): AiTask => {
+export const endAiTaskWithoutEvent = (task: AiTask | undefined, end: End): AiTask => {
   const { account, taskId, ...state } = end;
   return task ?? { account, taskId, state: { kind: "ended", ...state, isTold: false }, outbox: [] };
 };
@@ -82,12 +82,12 @@ const about = ({ account, taskId }: Identity) => {
 };
 
 /** Records an end without publishing it. */
-export const noteEnd = async (
+export const recordEnd = async (
   { deps, accountName: account }: AiTaskRun,
   { taskId, status }: Pick<AiTaskEnd, "taskId" | "status">,
 ): Promise<void> => {
   const end = { account, taskId, status, endedAt: deps.clock.now() };
-  await aiTasks.change(deps.ledger, aiTaskKey(end), (stored) => noteAiTaskEnd(stored, end));
+  await aiTasks.change(deps.ledger, aiTaskKey(end), (stored) => endAiTaskWithoutEvent(stored, end));
 };
 
 /** Records an end together with its event, and publishes it. One task has one such event. */

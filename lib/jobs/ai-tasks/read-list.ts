@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { aiTaskKey, aiTasks, noteEnd, publishEnd } from "./ai-task.ts";
+import { aiTaskKey, aiTasks, publishEnd, recordEnd } from "./ai-task.ts";
 import {
   type AiTaskRun,
   changeWatch,
@@ -30,7 +30,7 @@ type PageEntry =
   | { readonly kind: "to-follow"; readonly task: OpenAiTask }
   | { readonly kind: "to-publish"; readonly end: AiTaskEnd }
   /** Ended before its account was watched. */
-  | ({ readonly kind: "to-note" } & Pick<AiTaskEnd, "taskId" | "status">);
+  | ({ readonly kind: "to-record" } & Pick<AiTaskEnd, "taskId" | "status">);
 
 const toFollow = (task: ShownAiTask): PageEntry => {
   const taskName = taskNameOf(task);
@@ -57,7 +57,7 @@ const classify = async (run: AiTaskRun, task: ShownAiTask): Promise<PageEntry> =
   if (!isBaseline) return toPublish(task);
   return state?.kind === "vanished"
     ? toFollow(task)
-    : { kind: "to-note", taskId, status: task.status };
+    : { kind: "to-record", taskId, status: task.status };
 };
 
 const classifyPage = (
@@ -83,8 +83,8 @@ const record = async (run: AiTaskRun, entry: PageEntry): Promise<void> => {
       await publishEnd(run, entry.end);
       run.checks.set(entry.end.taskId, { kind: "over" });
       break;
-    case "to-note":
-      await noteEnd(run, entry);
+    case "to-record":
+      await recordEnd(run, entry);
       break;
     default:
   }

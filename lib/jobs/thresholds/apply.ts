@@ -43,7 +43,7 @@ const isDone = (error: unknown): boolean =>
 const sender =
   (
     { client, clientId, clock, random, endsAt, signal }: SendOptions,
-    noteUnclear: () => void,
+    markUnclear: () => void,
   ): Send =>
   async (operation, body, onUnclear) => {
     const query = clientId === undefined ? {} : { client_id: clientId };
@@ -59,7 +59,7 @@ const sender =
       } catch (error) {
         if (isDone(error)) return;
         if (isUnclear(error)) {
-          noteUnclear();
+          markUnclear();
           onUnclear?.();
         }
         await pauseAgain(error, sends);
@@ -118,16 +118,16 @@ const remove = async (send: Send, from: ActualThreshold): Promise<Change["action
 
 /**
  * Makes one change, even if its target has changed since the plan was made.
- * @param noteUnclear called when the outcome of a request is unknown
+ * @param markUnclear called when the outcome of a request is unknown
  * @returns the action taken: an update instead of a create if another client was faster
  * @throws ProviderError
  */
 const makeChange = (
   options: SendOptions,
   change: Change,
-  noteUnclear: () => void,
+  markUnclear: () => void,
 ): Promise<Change["action"]> => {
-  const send = sender(options, noteUnclear);
+  const send = sender(options, markUnclear);
   switch (change.action) {
     case "create":
       return create(send, change.threshold);
@@ -183,12 +183,12 @@ export const applyChanges = async (
   const apply = async (change: Change): Promise<AppliedChange> => {
     isStopped ||= options.clock.now() >= options.endsAt || options.signal.aborted;
     let isOpen = false;
-    const noteUnclear = (): void => {
+    const markUnclear = (): void => {
       isOpen = true;
     };
     if (isStopped) return { change, isOpen, outcome: "left" };
     try {
-      const action = await makeChange(options, change, noteUnclear);
+      const action = await makeChange(options, change, markUnclear);
       unclearInARow = 0;
       return { change, isOpen, outcome: "done", action };
     } catch (error) {

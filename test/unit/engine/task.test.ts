@@ -21,8 +21,8 @@ const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
   lose: (task, now) => machine.endTask(task, { status: "unknown" }, now),
   tell: machine.markReported,
   abandon: machine.abandonTask,
-  miss: (task, now) => machine.noteMissing(task, now),
-  meet: machine.noteFound,
+  miss: (task, now) => machine.markMissing(task, now),
+  meet: machine.markFound,
 };
 
 const course = fc.array(fc.constantFrom(...Object.keys(STEPS)), { maxLength: 12 });
@@ -46,24 +46,24 @@ test("the first end of a task stays, and the task is due until its end is report
 });
 
 test("a task that was missing and is found again starts a new absence", () => {
-  const missing = machine.noteMissing(open, 4_000);
+  const missing = machine.markMissing(open, 4_000);
 
-  const seen = machine.noteFound(missing);
+  const seen = machine.markFound(missing);
 
   expect(missing.state).toEqual({ status: "open", missingSince: 4_000, missingAt: 4_000 });
   expect(seen.state).toEqual({ status: "open" });
 });
 
 test("a task is missing since the first of several checks that are not far apart", () => {
-  const first = machine.noteMissing(open, 4_000);
-  const second = machine.noteMissing(first, 124_000);
+  const first = machine.markMissing(open, 4_000);
+  const second = machine.markMissing(first, 124_000);
 
   expect(machine.missingSince(second, 244_000)).toBe(4_000);
   expect(machine.missingSince(second, 244_001)).toBe(244_001);
 });
 
 test("finding a task that was not missing changes nothing", () => {
-  expect(machine.noteFound(open)).toBe(open);
+  expect(machine.markFound(open)).toBe(open);
 });
 
 test("the next check of an open task is only ever postponed", () => {

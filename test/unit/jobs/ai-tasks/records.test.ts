@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   type AiTask,
   endAiTask,
-  noteAiTaskEnd,
+  endAiTaskWithoutEvent,
   vanishAiTask,
 } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
 import type { OutboxEvent } from "../../../../lib/ledger/outbox.ts";
@@ -21,7 +21,7 @@ const event = (deduplicationId: string): OutboxEvent => ({
 
 const vanished = vanishAiTask(undefined, VANISHING, event("gone"));
 const published = endAiTask(undefined, END, event("end"));
-const noted = noteAiTaskEnd(undefined, END);
+const noted = endAiTaskWithoutEvent(undefined, END);
 
 test.each<[string, AiTask]>([
   ["published", published],
@@ -45,8 +45,8 @@ test("a recorded end gets its event from a caller that has seen the task running
 });
 
 test("recording the end of a task changes no earlier record of the task", () => {
-  expect(noteAiTaskEnd(vanished, END)).toBe(vanished);
-  expect(noteAiTaskEnd(published, END)).toBe(published);
+  expect(endAiTaskWithoutEvent(vanished, END)).toBe(vanished);
+  expect(endAiTaskWithoutEvent(published, END)).toBe(published);
 });
 
 test("one absence is recorded once, and another one with an event of its own", () => {
