@@ -36,9 +36,9 @@ const RULES = `### Delivery
 - **Durability.** Skyhook publishes an event only after the ledger holds the fact. If the bus refuses an event, Skyhook
   publishes it again with the same id.
 - **Correlation.** \`metadata.correlationId\` links all events of one request.
-- **Size.** No event is larger than 200 kB. Lists hold the first 100 entries and at most about 100 kB; a count beside the
-  list has the total. A text longer than its limit ends with \`…\`.
-- **Large numbers.** \`bytes\` and \`count\` are decimal text, because JSON readers round integers above 2^53-1.
+- **Size.** No event is larger than 200 kB. Lists hold the first 100 entries and at most about 100 kB; a
+  separate count has the total. A text longer than its limit ends with \`…\`.
+- **Large numbers.** \`bytes\` and \`count\` are decimal text, because JSON parsers round integers above 2^53-1.
 - **Secrets.** No event contains an API key, a value of \`envs\`, or a \`pull_secret\`.
 
 A rule for the ends of all commands has this pattern:

@@ -92,7 +92,7 @@ const isRequired = (body: z.ZodType): boolean => !body.safeParse(undefined).succ
 
 const takesBody = (body: z.ZodType): boolean => !(body instanceof z.ZodUndefined);
 
-/** What the operation does, its number in the interface document, and the successor of a deprecated path. */
+/** Joins the text of an operation, its number in the interface document, and the successor of a deprecated path. */
 const descriptionOf = (
   { id, reference }: (typeof OPERATIONS)[number],
   { deprecated }: Endpoint,

@@ -21,7 +21,7 @@ const problems = z
       rule: text("Rule that the field breaks, or the cause; at most 500 characters"),
     }),
   )
-  .describe("Problems with their places, the first 100");
+  .describe("The first 100 problems");
 
 const commandFacts = {
   operation: text("Id of the operation, such as `update-container`"),
@@ -37,7 +37,7 @@ const conditions = {
   after: z
     .array(z.string())
     .optional()
-    .describe("Ids of the sender's commands that have to succeed first; absent without any"),
+    .describe("Ids of the sender's commands that have to succeed first; absent if there are none"),
   dryRun: z
     .boolean()
     .optional()
@@ -49,18 +49,20 @@ const endFacts = {
   ...conditions,
   attempts: counter("Number of requests that Skyhook sent to the provider for this command"),
   lostReplies: counter(
-    'Number of requests with a lost reply. Above 0, an earlier request may have caused the effect; where the provider then answered "done already", another client may have',
+    'Number of requests with a lost reply. If it is above 0, an earlier request may have caused the effect; if the provider then answered "done already", another client may have caused it',
   ),
   taskIds: z
     .array(z.string())
-    .describe("Ids of the provider's background tasks that the command started; empty without any"),
+    .describe(
+      "Ids of the provider's background tasks that the command started; empty if it started none",
+    ),
   durationMs: counter("Milliseconds from the acceptance of the command to its end"),
 };
 
 const createdResources = createdResourcesSchema
   .optional()
   .describe(
-    "Created resources: for each kind, in the provider's words such as `routers`, a list of ids (strings or integers) or null; absent when the provider names none",
+    "Ids of the created resources by kind, such as `routers`: a list of strings or integers, or null; absent when the provider names none",
   );
 
 const taskFacts = {
@@ -82,7 +84,7 @@ const limit = z.looseObject({
 });
 
 const thresholdChange = z.looseObject({
-  action: word(["create", "update", "delete"], "The change at the provider"),
+  action: word(["create", "update", "delete"], "Kind of change at the provider"),
   name: text(
     "Name of the threshold: `reaching_used_space`, `reaching_files_quantity`, `reaching_used_traffic` or `reaching_used_requests`",
   ),
@@ -130,10 +132,11 @@ const syncFacts = {
   clientId: text(
     "`client_id` of the file, as decimal text; absent: the client of the API key",
   ).optional(),
-  prune: z.boolean().describe("`prune` of the file: whether unlisted thresholds are deleted"),
-  actualFrom: word(["list", "ledger"], "Where the actual thresholds come from", {
-    list: "from the provider's list",
-    ledger: "from the ledger, as the last sync applied them, because the list is unavailable",
+  prune: z.boolean().describe("`prune` of the file: `true` deletes unlisted thresholds"),
+  actualFrom: word(["list", "ledger"], "Source of the actual thresholds", {
+    list: "the provider's list",
+    ledger:
+      "the thresholds that the last sync recorded in the ledger, because the list is unavailable",
   }),
 };
 
@@ -150,8 +153,8 @@ const priceTotal = (description: string) =>
         .string()
         .nullable()
         .describe("Currency code such as `EUR`; null when the provider names none"),
-      per_hour: decimalText("Total an hour"),
-      per_month: decimalText("Total a month (720 hours, or 30 days)"),
+      per_hour: decimalText("Total per hour"),
+      per_month: decimalText("Total per month (720 hours, or 30 days)"),
     })
     .describe(description);
 
@@ -225,7 +228,7 @@ export const EVENT_DATA = {
             .describe("Body without secrets, up to 64,000 bytes of JSON; absent when it is larger"),
         })
         .optional()
-        .describe("Of a dry run: the request that the command would send"),
+        .describe("Request that a dry run would send; absent otherwise"),
     })
     .describe(
       "The command took effect, or there was nothing to do. All tasks that it started have finished.",
@@ -242,7 +245,7 @@ export const EVENT_DATA = {
           "task-failed": "the provider's task ended with an error",
           "task-unknown": "the provider did not know the task for 5 minutes",
           "unknown-outcome":
-            "a request was sent, its reply was lost, and its effect is unknown; an operator has to find out",
+            "a request was sent, its reply was lost, and its effect is unknown; an operator has to check",
         },
       ),
       problems,
@@ -261,7 +264,7 @@ export const EVENT_DATA = {
         .looseObject({
           key: text("Key of the tag"),
           value: text("Value of the tag; at most 500 characters"),
-          read_only: z.boolean().describe("Whether the provider protects the tag from changes"),
+          read_only: z.boolean().describe("`true` if the provider protects the tag from changes"),
         })
         .nullable()
         .optional()
@@ -275,7 +278,7 @@ export const EVENT_DATA = {
       ...commandFacts,
       applied: z
         .boolean()
-        .describe("Whether the operator found an effect of the command at the provider"),
+        .describe("`true` if the operator found an effect of the command at the provider"),
       note: text("Note of the operator, in one line; absent without one").optional(),
     })
     .describe(
@@ -301,20 +304,16 @@ export const EVENT_DATA = {
   ThresholdsSynced: z
     .looseObject({
       ...syncFacts,
-      outcome: word(
-        ["complete", "partial"],
-        "Whether the provider now has what the file asks for",
-        {
-          complete: "every change is done",
-          partial: "some changes failed or are left; the next run continues",
-        },
-      ),
+      outcome: word(["complete", "partial"], "Result of the sync", {
+        complete: "every change is done",
+        partial: "some changes failed or are left; the next run continues",
+      }),
       counts: z
         .looseObject({
           created: counter("Thresholds created"),
           updated: counter("Thresholds with a new limit"),
           deleted: counter("Thresholds deleted"),
-          unchanged: counter("Thresholds that were right already"),
+          unchanged: counter("Thresholds that matched the file already"),
           failed: counter("Changes that the provider refused"),
           left: counter("Changes not attempted or with unknown outcome; the next run retries"),
         })
@@ -335,7 +334,7 @@ export const EVENT_DATA = {
         .describe("The first 100 changes: failed ones first, then those left, then those done"),
     })
     .describe(
-      "A sync compared the thresholds file with the provider and made the changes, if there were any. Each sync publishes it, an hourly check without differences too.",
+      "A sync compared the thresholds file with the provider and made the necessary changes. Every sync publishes this event, also an hourly check without differences.",
     ),
   ThresholdsDrifted: z
     .looseObject({
@@ -365,7 +364,7 @@ export const EVENT_DATA = {
       problemCount,
       problems: configProblems,
     })
-    .describe("The thresholds file is missing or invalid. The thresholds stay as they are."),
+    .describe("The thresholds file is missing or invalid. No threshold changes."),
   WatchlistRejected: z
     .looseObject({
       bucket: instant("Start of the period of the run, by default its hour"),
@@ -382,7 +381,7 @@ export const EVENT_DATA = {
       changed: counter("Items with a changed price; each has a `PriceChanged` event"),
       unchanged: counter("Items with the same price as before"),
       notCompared: counter(
-        "Items without a comparable price: the provider hides it or could not find it out",
+        "Items without a comparable price: the provider hides the price or could not determine it",
       ),
       failed: counter("Items that could not be read"),
       failures: z
@@ -428,7 +427,9 @@ export const EVENT_DATA = {
       readAt: instant("Time of the reading"),
       previousReadAt: instant("Time of the first reading with the price before"),
     })
-    .describe("The price of a watched item differs from the last price shown for it."),
+    .describe(
+      "The price of a watched item differs from the last price that the provider showed for it.",
+    ),
   AiTaskEnded: z
     .looseObject({
       taskId: text("Id of the AI task"),

@@ -4,7 +4,7 @@ import type { Draft, RecordReader } from "./records.ts";
 import { createValueReader, type RawValues } from "./request-values.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
-/** What a handler receives besides the values of its request. It can read all records. */
+/** Context of a handler in addition to the values of its request. It can read all records. */
 export interface Context<Records extends RecordReader = RecordReader> {
   readonly caller: KeyRecord;
   readonly records: Records;
