@@ -30,6 +30,11 @@ const WORDS = new Map([
 const inWords = (message: string): string =>
   WORDS.get(message) ?? (message.split("\n", 1)[0] ?? "").split(": ", 1)[0] ?? "";
 
+const MAX_KEY_CHARACTERS = 60;
+
+const clipped = (key: string): string =>
+  key.length > MAX_KEY_CHARACTERS ? `${key.slice(0, MAX_KEY_CHARACTERS)}…` : key;
+
 /** Duplicate keys in linear time; the parser's own check compares each key of a map with every other. */
 const duplicateKeys = (document: Document): readonly Flaw[] => {
   const flaws: Flaw[] = [];
@@ -41,7 +46,7 @@ const duplicateKeys = (document: Document): readonly Flaw[] => {
         // As in JSON, 1 and "1" are one key.
         const name = String(key.value);
         const offset = key.range?.[0] ?? 0;
-        if (seen.has(name)) flaws.push({ message: "duplicate key", offset });
+        if (seen.has(name)) flaws.push({ message: `duplicate key "${clipped(name)}"`, offset });
         seen.add(name);
       }
     },

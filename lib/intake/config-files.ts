@@ -128,9 +128,9 @@ const fileProblems = ({ name, text, example }: ConfigFile, stage: string): reado
   }
   if (stage === EXAMPLE_STAGE || text !== example.text) return [];
   const own = example.name.replace("example", stage);
-  return [
-    `${name}: equals the example, which only the stage ${EXAMPLE_STAGE} may use; write ${own}`,
-  ];
+  return name === example.name
+    ? [`${name}: only the stage ${EXAMPLE_STAGE} may use the example; write ${own}`]
+    : [`${name}: equals ${example.name}, which only the stage ${EXAMPLE_STAGE} may use; edit it`];
 };
 
 const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });

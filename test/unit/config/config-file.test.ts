@@ -147,7 +147,7 @@ test("the first thousand problems are reported, with the lines of duplicate keys
     kind: "invalid",
     problems: [3, 4].map((line) => ({
       path: "",
-      rule: "not readable as YAML: duplicate key",
+      rule: 'not readable as YAML: duplicate key "on"',
       line,
     })),
   });

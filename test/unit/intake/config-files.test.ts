@@ -103,7 +103,7 @@ test("a missing file is reported, and the other file is not read", () => {
 test("only the stage dev may use the example, also as an unedited copy", () => {
   expect(readConfigFiles(input({ accounts: EXAMPLE, stage: "prod" }))).toEqual({
     kind: "invalid",
-    problems: ["a.yaml: equals the example, which only the stage dev may use; write a.prod.yaml"],
+    problems: ["a.yaml: equals a.example.yaml, which only the stage dev may use; edit it"],
   });
   expect(readConfigFiles(input({ accounts: EXAMPLE }))).toMatchObject({ kind: "valid" });
 });

@@ -73,8 +73,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       });
 
       expect(stderr.trimEnd().split("\n")).toEqual([
-        "infra/accounts.example.yaml: equals the example, which only the stage dev may use; write infra/accounts.prod.yaml",
-        "infra/reactions.example.yaml: equals the example, which only the stage dev may use; write infra/reactions.prod.yaml",
+        "infra/accounts.example.yaml: only the stage dev may use the example; write infra/accounts.prod.yaml",
+        "infra/reactions.example.yaml: only the stage dev may use the example; write infra/reactions.prod.yaml",
       ]);
     });
 
