@@ -40,7 +40,7 @@ export const getK8sClusterPrice = read({
   path: "/cloud/v2/pricing/{project_id}/{region_id}/k8s/clusters/{cluster_name}",
   params: z.strictObject({
     ...projectAndRegion,
-    cluster_name: pathText.describe("name of the cluster"),
+    cluster_name: pathText.describe("name of the cluster; must not be . or .."),
   }),
   query: nothing,
   response: z.looseObject({

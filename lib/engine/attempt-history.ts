@@ -7,7 +7,7 @@ import type { Ledger } from "../platform/ports/ledger.ts";
 /** Number of attempts that move into a page at once. */
 const PAGE_LENGTH = 20;
 /**
- * Most attempts in a command's item. It may also hold a request of 256 kB, and DynamoDB limits it to
+ * Maximum number of attempts in a command's item. It may also hold a request of 256 kB, and DynamoDB limits it to
  * 400 kB.
  */
 const MAX_IN_ITEM = 2 * PAGE_LENGTH;

@@ -8,14 +8,14 @@ import { fingerprintOf, type Rejection } from "./request.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const RETENTION_MS = 30 * 24 * HOUR_MS;
-/** Most records of one sender in one hour. Further rejections are an event and a log line only. */
+/** Maximum number of records of one sender in one hour. Further rejections are an event and a log line only. */
 export const MAX_PER_HOUR = 100;
 /**
  * Number of items that share these records. A writer loses to others at most as often as one item takes
  * entries, which is less often than a change of an item is retried.
  */
 const PARTS_OF_HOUR = 10;
-/** Most requests under one id; the newest stay. */
+/** Maximum number of requests under one id; the newest stay. */
 const MAX_PER_ID = 5;
 const MAX_PROBLEMS = 10;
 const MAX_CHARACTERS = 200;

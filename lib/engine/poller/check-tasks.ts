@@ -75,7 +75,7 @@ const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): P
         await tasks.update(deps.ledger, taskKey(task), markFound);
       }
       return abandonOverdue(deps, task);
-    // These do not say whether the provider knows the task.
+    // These reports do not show whether the provider knows the task.
     case "skipped":
     case "unseen":
     case "unreadable":

@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test("update-policy is sent again as it declares, and searched for if it declares that instead", async () => {
+test("the strategy that the contract declares decides whether update-policy is sent again or searched for", async () => {
   expect(await afterLostReply(requests.updatePolicy("c1"), 400)).toMatchObject({
     reads: 0,
     changes: 2,

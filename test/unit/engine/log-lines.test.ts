@@ -10,7 +10,7 @@ import { linesOf, POLICY_LANE, traced } from "./traced.ts";
 const messages = (world: World, commandId: string) =>
   linesOf(world, commandId).map(({ message }) => message);
 
-test("a command's life is three log lines, each with the command's id and sender", async () => {
+test("a command writes three log lines, each with the command's id and sender", async () => {
   const world = await createWorld({ provider: startProvider });
 
   await world.handle(traced("c1"));

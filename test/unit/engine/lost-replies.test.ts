@@ -188,7 +188,7 @@ describe("the creation of a storage event that already exists", () => {
   test.each([
     ["equal", "12", "CommandSucceeded"],
     ["different", "13", "CommandFailed"],
-  ])("is judged by its count too: %s", async (_what, count, end) => {
+  ])("is compared by its count too: %s", async (_what, count, end) => {
     const name = "reaching_files_quantity";
     const listed = { storage_name: "s", bucket_name: "b", count: 12 };
     const provider = conflict(true, { [name]: [listed] });

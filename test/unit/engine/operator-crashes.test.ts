@@ -128,14 +128,14 @@ describe.each([
   ["stops a command", runCancel, expectCancelled],
   ["resolves an unknown outcome", runResolve, expectResolved],
 ] as const)("an operator who %s", (_what, run, expectEnd) => {
-  test("comes to this end when nothing goes wrong", async () => {
+  test("leaves the expected state when no call fails", async () => {
     const { world } = await run();
 
     await expectEnd(world);
     expect(world.errors).toEqual([]);
   });
 
-  test.each(KINDS)("comes to the same end when any one call of a port is %s", async (kind) => {
+  test.each(KINDS)("leaves the same state when any single call of a port is %s", async (kind) => {
     const { calls } = await run();
 
     for (const [index, call] of calls.entries()) {

@@ -24,7 +24,7 @@ const storm = fc.record({
   arrivals: fc.array(fc.nat({ max: REQUESTS.length - 1 }), { minLength: 1, maxLength: 12 }),
 });
 
-test("under many crashes and failures every command ends once and creates once", async () => {
+test("under many crashes and failures every command ends once and creates its resource once", async () => {
   await fc.assert(
     fc.asyncProperty(storm, async ({ every, kinds, arrivals }) => {
       const faults = createFaults();
