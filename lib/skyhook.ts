@@ -47,7 +47,7 @@ export interface SkyhookPorts
 /** Configuration of the functions. */
 export interface SkyhookConfig
   extends Pick<CommandDeps, "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs"> {
-  /** `source` of our own events. */
+  /** `source` of every published event. */
   readonly eventSource: string;
   /** Rules that turn events into commands; each invocation reads them again. */
   readonly reactions: IntakeDeps["reactions"];

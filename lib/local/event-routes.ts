@@ -105,7 +105,7 @@ export interface EventRoutes {
   /** Starts to route events. Call it once, after the subscribers that print events. */
   connect(): void;
   /**
-   * Puts an event on Skyhook's bus, or on the default one of our own AWS account.
+   * Puts an event on Skyhook's bus, or on the default bus of Skyhook's AWS account.
    * @throws PutRefused when the policy of the bus denies it to that AWS account
    */
   put(event: PutEvent, onDefaultBus?: boolean): Promise<BusEvent>;

@@ -134,7 +134,7 @@ test.each([
   ["has another shape", '{"hush":1}', "ledger item command#1 is not readable"],
   ["has no version", '{"version":null,"text":"{}"}', "has no version or no value"],
   ["has no value", '{"version":1,"text":null}', "has no version or no value"],
-  ["has a torn value", '{"version":1,"text":"hush"}', "the value of ledger item command#1"],
+  ["has a truncated value", '{"version":1,"text":"hush"}', "the value of ledger item command#1"],
 ])("reports an item that %s as unreadable, without its content", async (_what, stored, message) => {
   const database = await openLevelDatabase({ directory, failing: new AbortController() });
   onTestFinished(database.close);

@@ -84,7 +84,7 @@ const second = new Date(settled.date_created).toISOString().slice(0, 19);
 const inOtherZone = new Date(Date.parse(settled.date_created) + 7_200_000).toISOString();
 
 test.each([
-  ["a day, which is one of UTC", dayOf(settled.date_created)],
+  ["a day in UTC", dayOf(settled.date_created)],
   ["an instant", `${second}Z`],
   ["an instant in another zone", `${inOtherZone.slice(0, 19)}+02:00`],
   ["an instant without a zone, which is one of UTC", second],

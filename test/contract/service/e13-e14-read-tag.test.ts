@@ -31,7 +31,7 @@ describe.each(TAGGED)("a tag of a $what", ({ what, list, path, idField }) => {
   test.each([
     ["does not exist", "no-such-tag"],
     ["differs in letter case", key.toUpperCase()],
-    ["is only the beginning of one", key.slice(0, -1)],
+    ["is the beginning of a longer one", key.slice(0, -1)],
   ])("a key that %s returns 404 with a message about the tag", async (_, wanted) => {
     const answer = await get(wanted);
 

@@ -19,7 +19,7 @@ const bodyOf = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
 
 test.each([
   ["cloud", "/cloud/nowhere", cloudError("NotFoundError")],
-  ["cloud, for what is in no family", "/", cloudError("NotFoundError")],
+  ["cloud, for a path of no family", "/", cloudError("NotFoundError")],
   ["cloud, for a path that is too long", `${POLICY}/nothing`, cloudError("NotFoundError")],
   ["storage", "/storage/nowhere", shortError],
   ["streaming", "/streaming/nowhere", shortError],

@@ -213,7 +213,7 @@ describe("an error of LevelDB in a data directory", () => {
     ["a full disk", failedWrite("IO error: /data/messages/5.log: No space left on device")],
     ["a full disk at the start", notOpen("IO error: /data/items/5.log: No space left on device")],
     ["a quota", failedWrite("IO error: /data/messages/5.log: Disk quota exceeded")],
-    ["a limit of files", failedWrite("IO error: /data/messages/5.log: File too large")],
+    ["a file size limit", failedWrite("IO error: /data/messages/5.log: File too large")],
     ["a full disk outside of LevelDB", Object.assign(new Error("no"), { code: "ENOSPC" })],
   ])("is reported as a full disk: %s", async (_what, failure) => {
     await expect(withDataError(directory, () => Promise.reject(failure))).rejects.toThrow(

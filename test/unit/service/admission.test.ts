@@ -43,7 +43,7 @@ test.each([
 test.each([
   ["an unknown key", "apikey 2001_0000"],
   ["a truncated key", `apikey ${KEY.slice(0, -1)}`],
-  ["a key in other letters", `apikey ${KEY.toUpperCase()}`],
+  ["a key in upper case", `apikey ${KEY.toUpperCase()}`],
   ["the stored hash of a key", `apikey ${hashApiKey(KEY)}`],
 ])("a request with %s has no valid token", async (_, authorization) => {
   const { send } = await startService();

@@ -127,14 +127,14 @@ test.each([
 
 test.each<[string, Record<string, string>, string]>([
   ["an id", { task_id: idOf("d") }, "d"],
-  ["an id in capital letters", { task_id: idOf("d").toUpperCase() }, "d"],
-  ["an id that nothing has", { task_id: idOf("0") }, ""],
+  ["an id in upper case", { task_id: idOf("d").toUpperCase() }, "d"],
+  ["an unknown id", { task_id: idOf("0") }, ""],
   ["the id of another client's task", { task_id: idOf("9") }, ""],
   ["transcription", { task_name: "transcription" }, "fac"],
   ["content moderation", { task_name: "content-moderation" }, "bde"],
   ["a status", { status: "RETRY" }, "d"],
   ["a status that only another client's task has too", { status: "SUCCESS" }, "a"],
-  ["a status that nothing has", { status: "STARTED" }, ""],
+  ["a status of no task", { status: "STARTED" }, ""],
   [
     "all filters at once",
     {
@@ -146,7 +146,7 @@ test.each<[string, Record<string, string>, string]>([
     },
     "d",
   ],
-  ["filters that agree on nothing", { status: "RETRY", task_name: "transcription" }, ""],
+  ["filters without a common task", { status: "RETRY", task_name: "transcription" }, ""],
 ])("the list is filtered by %s", async (_, query, expected) => {
   const { find } = await startWithTasks();
 
@@ -189,14 +189,14 @@ test.each([
   ["a whole id", idOf("d"), "d"],
   ["a part of an id", "dddd-0000", "d"],
   ["a method, partly", "moderat", "bde"],
-  ["a status, partly and in small letters", "fail", "b"],
-  ["a value of task_data, partly and in capital letters", "INTERVIEW", "c"],
-  ["a value of task_data in small letters", "sport", "bde"],
+  ["a status, partly and in lower case", "fail", "b"],
+  ["a value of task_data, partly and in upper case", "INTERVIEW", "c"],
+  ["a value of task_data in lower case", "sport", "bde"],
   ["words of different fields in any order", "sport  rev content", "e"],
   ["words with a line end and a tab between them", "sport\n\trev", "e"],
   ["words of which one is in no field", "sport zebra", ""],
   ["nothing", "", "fbdaec"],
-  ["nothing but spaces", "  ", "fbdaec"],
+  ["only spaces", "  ", "fbdaec"],
   ["the day of the creation, which is not searched", "2025-11", ""],
   ["text that runs from one field into the next", "successhttps", ""],
   ["a part of another client's id", "9999", ""],

@@ -239,7 +239,7 @@ test.each([
   ["port 65535", { listening_port: 65535 }],
   ["timeout 0", { timeout: 0 }],
   ["timeout 180", { timeout: 180 }],
-  ["key authentication switched off", { is_api_key_auth: false }],
+  ["key authentication disabled", { is_api_key_auth: false }],
   ["nothing at all", {}],
 ])("an update with %s is accepted", async (_, body) => {
   const { send } = await startService();

@@ -18,7 +18,7 @@ const preview = async (change: object) => {
 
 describe("the price of the interfaces of two instances", () => {
   test.each<[string, object[], number, number, number]>([
-    ["none costs nothing", [], 0, 0, 0.04],
+    ["there are none, so nothing is charged", [], 0, 0, 0.04],
     ["an external one is charged", [external], 0.04, 0, 0.08],
     [
       "two external ones are charged twice",
@@ -56,7 +56,7 @@ describe("the price of the interfaces of two instances", () => {
       0,
       0.04,
     ],
-    ["none is charged for null", [{ ...subnet, floating_ip: null }], 0, 0, 0.04],
+    ["a null floating_ip is free", [{ ...subnet, floating_ip: null }], 0, 0, 0.04],
     [
       "all are added up",
       [external, { ...subnet, floating_ip: newIp }, { ...reserved, floating_ip: newIp }, anySubnet],
@@ -73,15 +73,20 @@ describe("the price of the interfaces of two instances", () => {
 });
 
 test.each<[string, object[], object, number]>([
-  ["no type is the standard one", [{ source: "image", size: 100 }], { standard: 0.0139 }, 0.0339],
   [
-    "null for the type is too",
+    "a volume without a type costs the standard type",
+    [{ source: "image", size: 100 }],
+    { standard: 0.0139 },
+    0.0339,
+  ],
+  [
+    "a volume with type null costs the standard type",
     [{ source: "image", size: 100, type_name: null }],
     { standard: 0.0139 },
     0.0339,
   ],
   [
-    "no size adds nothing",
+    "a volume without a size is free",
     [
       { source: "image", type_name: "cold" },
       { source: "image", size: null },
@@ -90,7 +95,7 @@ test.each<[string, object[], object, number]>([
     0.02,
   ],
   [
-    "a volume that exists adds nothing",
+    "an existing volume is free",
     [{ source: "existing-volume", size: 100, type_name: "made-elsewhere" }],
     {},
     0.02,

@@ -159,7 +159,7 @@ test("prices are added without floating point errors", async () => {
 test.each([
   ["an unknown flavor", { flavor: "g9-quantum" }, "flavor"],
   ["no flavor's name", { flavor: "" }, "flavor"],
-  ["a word of the language", { flavor: "constructor" }, "flavor"],
+  ["the name of a built-in property", { flavor: "constructor" }, "flavor"],
   [
     "an unknown volume type",
     {
@@ -171,7 +171,7 @@ test.each([
     "volumes.1.type_name",
   ],
   [
-    "a word of the language as a type",
+    "the name of a built-in property as a type",
     { volumes: [{ source: "image", size: 1, type_name: "toString" }] },
     "volumes.0.type_name",
   ],

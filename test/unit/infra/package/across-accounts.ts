@@ -45,12 +45,12 @@ const testBusPolicy = ({ resource }: TemplateReader): void => {
       ["skyhook"],
       false,
     ]),
-    ["a developer of our AWS account", role("developer"), ["skyhook"], true],
+    ["a developer of Skyhook's AWS account", role("developer"), ["skyhook"], true],
     ["a developer among other events", role("developer"), ["billing", "skyhook"], true],
     ["a developer with another source", role("developer"), ["billing"], false],
     ["a role of another AWS account", "arn:aws:iam::111122223333:role/a", ["skyhook"], true],
     ["EventBridge, which replays the archive as no principal", undefined, ["skyhook"], false],
-  ])("our own source from %s (%j, %j) is denied: %j", (_who, principal, sources, isDenied) => {
+  ])("Skyhook's source from %s (%j, %j) is denied: %j", (_who, principal, sources, isDenied) => {
     const { Statement } = policySchema.parse(resource("OnlyOurFunctionsMayPut").Properties);
     const context = {
       "events:source": sources,
@@ -87,7 +87,7 @@ const testIntakeRules = ({ resource, ofType }: TemplateReader): void => {
     );
   });
 
-  test("the queue receives every whole request of the bus, except those with our own source", () => {
+  test("the queue receives every whole request of the bus, except those with Skyhook's source", () => {
     expect(resource("CommandsRequested").Properties).toEqual({
       Name: "skyhook-dev-commands-requested",
       EventBusName: { Ref: "EventBus" },

@@ -79,7 +79,7 @@ export const testKeptData = ({ all, ofType }: TemplateReader): void => {
       }
     });
 
-    test("of outgoing events is kept for 90 days: events of our own source and AWS account", () => {
+    test("of outgoing events is kept for 90 days: events with Skyhook's source from its AWS account", () => {
       const archives = ofType("AWS::Events::Archive").map(([, { Properties }]) => Properties);
 
       expect(archives).toEqual([

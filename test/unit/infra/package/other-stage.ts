@@ -75,7 +75,7 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       template = await packaged().packageStage(PROD);
     });
 
-    test("allows AWS accounts of an organization to put events, but none with our source", () => {
+    test("allows AWS accounts of an organization to put events, but none with Skyhook's source", () => {
       expect(ofType("AWS::Events::EventBusPolicy").map(([id]) => id)).toEqual([
         "OnlyOurFunctionsMayPut",
         "AwsAccountsMayPut",

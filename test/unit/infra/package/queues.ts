@@ -192,7 +192,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       ],
       ["a service that names no source", SERVICE, false, true],
       [
-        "a person or a role of our AWS account",
+        "a user or a role of Skyhook's AWS account",
         { "aws:PrincipalAccount": OURS, ...NO_SERVICE },
         false,
         false,
@@ -227,11 +227,15 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
     });
 
     test.each<[who: string, context: RequestContext, isRefused: boolean]>([
-      ["a function of our AWS account", { "aws:PrincipalAccount": OURS, ...NO_SERVICE }, false],
+      [
+        "a function of Skyhook's AWS account",
+        { "aws:PrincipalAccount": OURS, ...NO_SERVICE },
+        false,
+      ],
       ["a role of another AWS account", { "aws:PrincipalAccount": OTHER, ...NO_SERVICE }, true],
       ["an unknown principal", {}, true],
       [
-        "a service for a resource of our AWS account",
+        "a service for a resource of Skyhook's AWS account",
         { "aws:SourceAccount": OURS, ...SERVICE },
         false,
       ],

@@ -170,7 +170,7 @@ const trust = (service: string) => ({
   Action: "sts:AssumeRole",
 });
 
-/** A service may assume a role only for a resource of our own AWS account. */
+/** A service may assume a role only for a resource of Skyhook's AWS account. */
 const trustForUs = (service: string) => ({
   ...trust(service),
   Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
