@@ -9,8 +9,9 @@ import type { LevelDatabase, LevelOperation } from "./level-database.ts";
 
 /** DynamoDB's limits, so that a local run refuses the same items as a deployed ledger. */
 const MAX_KEY_BYTES = 2048;
+const MAX_SORT_BYTES = 1024;
 const MAX_ITEM_BYTES = 400 * 1024;
-/** Upper bound for the names and numbers of an item's attributes. */
+/** Upper bound for the names and numbers of an item's attributes, without its listing. */
 const ATTRIBUTE_BYTES = 100;
 
 const ITEMS = "item";
@@ -107,14 +108,21 @@ const toItem = (key: string, stored: StoredItem): LedgerItem => {
   }
 };
 
-const refuseTooLarge = (key: string, text: string): void => {
+const refuseTooLarge = (key: string, text: string, listing: Listing | undefined): void => {
   const keyBytes = Buffer.byteLength(key);
   if (keyBytes > MAX_KEY_BYTES) {
     throw new Error(
       `the key of a ledger item has ${keyBytes} bytes; at most ${MAX_KEY_BYTES} are allowed`,
     );
   }
-  if (keyBytes + Buffer.byteLength(text) + ATTRIBUTE_BYTES > MAX_ITEM_BYTES) {
+  const sortBytes = Buffer.byteLength(listing?.sort ?? "");
+  if (sortBytes > MAX_SORT_BYTES) {
+    throw new Error(
+      `the listing of a ledger item has a sort of ${sortBytes} bytes; at most ${MAX_SORT_BYTES} are allowed`,
+    );
+  }
+  const listingBytes = listing === undefined ? 0 : Buffer.byteLength(JSON.stringify(listing));
+  if (keyBytes + Buffer.byteLength(text) + listingBytes + ATTRIBUTE_BYTES > MAX_ITEM_BYTES) {
     throw new Error("Item size has exceeded the maximum allowed size");
   }
 };
@@ -158,7 +166,7 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
 
     async write({ key, version, value, dueAt, expiresAt, listing }) {
       const text = JSON.stringify(value);
-      refuseTooLarge(key, text);
+      refuseTooLarge(key, text, listing);
       const due = dueAt === undefined ? {} : { dueAt };
       const expiry = expiresAt === undefined ? {} : { expiresAt };
       const listed = listing === undefined ? {} : { listing };

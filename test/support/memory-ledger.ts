@@ -3,6 +3,8 @@ import type { Ledger, LedgerItem } from "../../lib/platform/ports/ledger.ts";
 /** Maximum size of an item in DynamoDB. DynamoDB also counts attribute names, which are not counted here. */
 const MAX_ITEM_BYTES = 400 * 1024;
 
+const inBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
 /** A strongly consistent ledger in memory. It passes the same contract suite as the DynamoDB adapter. */
 export const createMemoryLedger = (): Ledger => {
   // Values are stored as JSON, so that no caller shares an object with the store.
@@ -29,8 +31,8 @@ export const createMemoryLedger = (): Ledger => {
       [...stored.values()]
         .flatMap(({ key, listing }) => (listing === undefined ? [] : [{ key, ...listing }]))
         .filter((entry) => entry.partition === partition)
-        .filter(({ sort }) => before === undefined || sort < before)
-        .sort((a, b) => (a.sort < b.sort ? 1 : -1))
+        .filter(({ sort }) => before === undefined || inBytes(sort, before) < 0)
+        .sort((a, b) => inBytes(b.sort, a.sort))
         .slice(0, limit),
     listDue: async (until, limit) =>
       [...stored.values()]

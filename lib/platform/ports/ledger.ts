@@ -15,7 +15,10 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 export interface Listing {
   /** Partition of the list; a query reads one partition. */
   readonly partition: string;
-  /** Sort key, unique in its partition; queries return entries in descending order. */
+  /**
+   * Sort key, unique in its partition, at most 1,024 bytes. Queries return entries in descending order of
+   * its bytes in UTF-8.
+   */
   readonly sort: string;
   readonly account?: string | undefined;
   readonly operation?: string | undefined;

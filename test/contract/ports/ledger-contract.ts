@@ -294,6 +294,24 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         expect(found).toEqual([["e", "d"], ["c", "b"], ["a"], []]);
       });
 
+      test("orders and pages by the bytes of UTF-8", async () => {
+        const ledger = await openForTest();
+        const all = ["\u{1f600}", "\uff5e", "é", "b#/", "b\u001b"];
+        for (const sort of all) await ledger.write(listed(sort, sort));
+        await expect.poll(() => keysOf(ledger, "2026-11-22#0", undefined, 9)).toEqual(all);
+
+        expect(await keysOf(ledger, "2026-11-22#0", "\u{1f600}", 9)).toEqual(all.slice(1));
+        expect(await keysOf(ledger, "2026-11-22#0", "\uff5e", 9)).toEqual(all.slice(2));
+      });
+
+      test("takes a sort of 1,024 bytes", async () => {
+        const ledger = await openForTest();
+        const sort = "é".repeat(512);
+        await ledger.write(listed("a", sort));
+
+        await expect.poll(() => keysOf(ledger, "2026-11-22#0", undefined, 9)).toEqual(["a"]);
+      });
+
       test("continues after a deleted or missing entry", async () => {
         const ledger = await openForTest();
         for (const sort of ["a", "c"]) await ledger.write(listed(sort, sort));

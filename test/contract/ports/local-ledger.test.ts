@@ -129,6 +129,35 @@ test("refuses a key above the limit of DynamoDB", async () => {
   ).rejects.toThrow("the key of a ledger item has 3008 bytes; at most 2048 are allowed");
 });
 
+test("refuses a sort above the limit of DynamoDB", async () => {
+  const listing = { partition: "p", sort: "é".repeat(513) };
+
+  await expect(
+    withLedger((ledger) => ledger.write({ key: "command#1", version: 1, listing, value: {} })),
+  ).rejects.toThrow(
+    "the listing of a ledger item has a sort of 1026 bytes; at most 1024 are allowed",
+  );
+});
+
+test("counts the listing of an item against the limit of DynamoDB", async () => {
+  const listing = { partition: "p", sort: "s", resource: "r".repeat(2_000) };
+  const value = { text: "x".repeat(408_000) };
+
+  await expect(
+    withLedger((ledger) => ledger.write({ key: "command#1", version: 1, listing, value })),
+  ).rejects.toThrow("Item size has exceeded the maximum allowed size");
+});
+
+test("removes an expired item from the list", async () => {
+  const listing = { partition: "p", sort: "s" };
+  await withLedger(async (ledger) => {
+    await ledger.write({ key: "command#1", version: 1, expiresAt: NOW - 1, listing, value: {} });
+  });
+
+  expect(await withLedger((ledger) => ledger.list("p", undefined, 9))).toEqual([]);
+  expect(await entriesOf()).toEqual([]);
+});
+
 test.each([
   ["is not JSON", "years of hush", "ledger item command#1 is not readable"],
   ["has another shape", '{"hush":1}', "ledger item command#1 is not readable"],
