@@ -239,13 +239,17 @@ const writeThrottles = (...more) => [
   ...["TableName", nameOf("ledger"), ...more],
 ];
 
-/** A write that the index cannot take is throttled too, and counted on the index instead of the table. */
+/** A write that an index cannot take is throttled too, and counted on the index instead of the table. */
 const LEDGER_ALARMS = {
   LedgerThrottled: sumAlarm({
     name: "ledger-throttled",
     description:
       "DynamoDB throttled writes to the ledger in each of the last three periods of 5 minutes. Commands are late; those that cannot be recorded become dead letters.",
-    metrics: [writeThrottles(), writeThrottles("GlobalSecondaryIndexName", "due")],
+    metrics: [
+      writeThrottles(),
+      writeThrottles("GlobalSecondaryIndexName", "due"),
+      writeThrottles("GlobalSecondaryIndexName", "list"),
+    ],
     // The SDK retries a throttled write, which is enough for a burst.
     EvaluationPeriods: 3,
   }),

@@ -119,13 +119,21 @@ const consume = (queue) =>
 /** osls creates the log group. Its Arn ends in `:*`, which covers its streams. */
 const log = (logGroup) => allow(["logs:CreateLogStream", "logs:PutLogEvents"], arnOf(logGroup));
 
+/**
+ * Partition keys of the ledger's index `list`, such as `2026-11-22#0`: rejections are in it. As with `due`, in
+ * case DynamoDB counts them as leading keys of a write.
+ */
+const LIST_PARTITIONS = "????-??-??#?";
+
 /** Intake checks ids, records rejections and enqueues commands. It never calls the provider. */
 const INTAKE = [
   allow(["dynamodb:GetItem"], arnOf("LedgerTable")),
   {
     ...allow(["dynamodb:PutItem"], arnOf("LedgerTable")),
     Condition: {
-      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["rejection#*", "rejection-hour#*"] },
+      "ForAllValues:StringLike": {
+        "dynamodb:LeadingKeys": ["rejection#*", "rejection-hour#*", LIST_PARTITIONS],
+      },
     },
   },
   allow(["sqs:SendMessage"], arnOf("CommandQueue")),

@@ -176,14 +176,18 @@ export const testAlarms = ({ resource, ofType }: TemplateReader): void => {
       });
     });
 
-    test("fire when DynamoDB throttles writes to the ledger or its index for 15 minutes", () => {
+    test("fire when DynamoDB throttles writes to the ledger or its indexes for 15 minutes", () => {
       expect(resource("LedgerThrottled").Properties).toMatchObject({
         AlarmName: "skyhook-dev-ledger-throttled",
         EvaluationPeriods: 3,
         Threshold: 1,
         Metrics: [
           { Expression: "SUM(METRICS())" },
-          ...[[], [{ Name: "GlobalSecondaryIndexName", Value: "due" }]].map((index) => ({
+          ...[
+            [],
+            [{ Name: "GlobalSecondaryIndexName", Value: "due" }],
+            [{ Name: "GlobalSecondaryIndexName", Value: "list" }],
+          ].map((index) => ({
             MetricStat: {
               Metric: {
                 Namespace: "AWS/DynamoDB",

@@ -59,7 +59,9 @@ export const STATEMENTS = {
       Action: ["dynamodb:PutItem"],
       Resource: [arn("LedgerTable")],
       Condition: {
-        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": ["rejection#*", "rejection-hour#*"] },
+        "ForAllValues:StringLike": {
+          "dynamodb:LeadingKeys": ["rejection#*", "rejection-hour#*", "????-??-??#?"],
+        },
       },
     },
     { Effect: "Allow", Action: ["sqs:SendMessage"], Resource: [arn("CommandQueue")] },
