@@ -1,14 +1,41 @@
 import * as z from "zod";
 import { commands } from "../engine/command.ts";
-import { readRejections } from "../engine/rejection.ts";
-import { behindInstant, dayOf, partitionsOf } from "../ledger/listing.ts";
+import { readListedRejection } from "../engine/rejection.ts";
+import { behindInstant, dayOf, newestFirst, partitionsOf } from "../ledger/listing.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS, MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
 import { instant } from "./command-view.ts";
 
-/** Entries that one page examines at most, so that a rare status costs many pages and no long one. */
+/**
+ * Entries and days that one page examines, about: a rare status and a long time cost many pages, and no
+ * long one.
+ */
 const MAX_EXAMINED = 1_000;
+const MAX_DAYS = 366;
+/** Entries and days that are read at once. */
+const MAX_GROUP = 250;
+const MAX_DAYS_AT_ONCE = 16;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The clock of a function may be ahead of the reader's. */
+const CLOCK_SKEW_MS = 60_000;
+/** How far the list goes back without `since`: as long as the ledger keeps a command. */
+const DEFAULT_SPAN_MS = LEDGER_RETENTION_MS + MAX_DEADLINE_MS;
+
+/** A cursor is the `sort` where a page ended. Encoded, because an id may hold any character. */
+const cursorOf = (sort: string): string => Buffer.from(sort).toString("base64url");
+const sortOf = (cursor: string): string => Buffer.from(cursor, "base64url").toString();
+
+/** DynamoDB refuses to compare with a longer one. */
+const MAX_SORT_BYTES = 1_024;
+
+const isCursor = (cursor: string): boolean => {
+  const sort = sortOf(cursor);
+  const [, time] = /^(.{24})[#~]/s.exec(sort) ?? [];
+  const fits = time !== undefined && Buffer.byteLength(sort) <= MAX_SORT_BYTES;
+  return fits && z.iso.datetime({ precision: 3 }).safeParse(time).success;
+};
 
 export const LIST_STATUSES = [
   ...["accepted", "waiting", "running", "following", "succeeded", "failed", "cancelled"],
@@ -16,21 +43,32 @@ export const LIST_STATUSES = [
 ] as const;
 
 /** Filters of the list; an absent one accepts everything. */
-export const listQuerySchema = z.strictObject({
-  account: z.string().optional(),
-  operation: z.string().optional(),
-  sender: z.string().optional(),
-  /** Part of the lane's name, such as `my-container`. */
-  resource: z.string().optional(),
-  /** `unknown-outcome` selects failed commands with that reason. */
-  status: z.enum(LIST_STATUSES).optional(),
-  /** Instants in ISO 8601: accepted at or after, and at or before. */
-  since: z.iso.datetime().optional(),
-  until: z.iso.datetime().optional(),
-  /** Where the page before ended. */
-  cursor: z.string().max(1_024).optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-});
+export const listQuerySchema = z
+  .strictObject({
+    account: z.string().optional(),
+    operation: z.string().optional(),
+    sender: z.string().optional(),
+    /** Part of the lane's name, such as `my-container`. */
+    resource: z.string().optional(),
+    /** `unknown-outcome` selects failed commands with that reason. */
+    status: z.enum(LIST_STATUSES).optional(),
+    /** Instants in ISO 8601: accepted at or after, and at or before. */
+    since: z.iso.datetime().optional(),
+    until: z.iso.datetime().optional(),
+    /** Where the page before ended. */
+    cursor: z
+      .string()
+      .refine(isCursor, { error: "must be the cursor that an earlier page ended with" })
+      .optional(),
+    limit: z.coerce.number().int().min(1).max(500).default(50),
+  })
+  .refine(
+    ({ since = "", until }) => until === undefined || !(Date.parse(since) > Date.parse(until)),
+    {
+      path: ["since"],
+      error: "must not be after until",
+    },
+  );
 
 export type ListQuery = z.output<typeof listQuerySchema>;
 
@@ -79,9 +117,9 @@ const rejectionRow = async (
   sender: string,
   id: string,
 ): Promise<ListRow | undefined> => {
-  const newest = (await readRejections(ledger, sender, id)).at(-1);
-  if (!newest) return undefined;
-  const { commandId = id, operation, reason, rejectedAt } = newest;
+  const listed = await readListedRejection(ledger, sender, id);
+  if (!listed) return undefined;
+  const { commandId = id, operation, reason, rejectedAt } = listed;
   return { id: commandId, sender, operation, status: "rejected", reason, at: instant(rejectedAt) };
 };
 
@@ -111,20 +149,26 @@ const matchesStatus = ({ status, reason }: ListRow, wanted: ListQuery["status"])
   wanted === undefined ||
   (wanted === "unknown-outcome" ? status === "failed" && reason === wanted : status === wanted);
 
-/** The newest entries of a day before a `sort`, of all its partitions together. */
+/** Days from that of a `sort` back to that of `oldest`, `count` at most. */
+const daysBack = (sort: string, oldest: string, count: number): readonly string[] => {
+  const newest = Date.parse(dayOf(sort));
+  const all = (newest - Date.parse(dayOf(oldest))) / DAY_MS + 1;
+  return Array.from({ length: Math.min(all, count) }, (_, ago) =>
+    dayOf(instant(newest - ago * DAY_MS)),
+  );
+};
+
+/** The newest entries of some days before a `sort`, of all their partitions together. */
 const entriesOf = async (
   ledger: Ledger,
-  day: string,
+  days: readonly string[],
   before: string,
   limit: number,
 ): Promise<readonly ListEntry[]> => {
   const parts = await Promise.all(
-    partitionsOf(day).map((partition) => ledger.list(partition, before, limit)),
+    days.flatMap(partitionsOf).map((partition) => ledger.list(partition, before, limit)),
   );
-  return parts
-    .flat()
-    .sort((a, b) => (a.sort < b.sort ? 1 : -1))
-    .slice(0, limit);
+  return parts.flat().sort(newestFirst).slice(0, limit);
 };
 
 /** The rows of entries that fit the query, with the entries that do not as undefined. */
@@ -141,21 +185,49 @@ const rowsOf = (
     }),
   );
 
-/** Entries before a `sort`, the newest first, in groups of at most `size`, back to an instant. */
-async function* entriesFrom(
+interface Group {
+  readonly entries: readonly ListEntry[];
+  /** Number of days that were read. */
+  readonly days: number;
+  /** The `sort` where the next group begins. */
+  readonly next: string;
+}
+
+/**
+ * Entries before a `sort`, the newest first, back to an instant. Each group reads twice as much as the one
+ * before it: more entries, and more days once a day is exhausted.
+ * @param first size of the first group
+ */
+async function* groupsFrom(
   ledger: Ledger,
   from: string,
   oldest: string,
-  size: number,
-): AsyncGenerator<readonly ListEntry[]> {
-  let before = from;
-  while (dayOf(before) >= dayOf(oldest)) {
-    const found = await entriesOf(ledger, dayOf(before), before, size);
-    yield found.filter(({ sort }) => sort >= oldest);
+  first: number,
+): AsyncGenerator<Group> {
+  let next = from;
+  let size = first;
+  let count = 1;
+  while (next > oldest) {
+    const days = daysBack(next, oldest, count);
+    const found = await entriesOf(ledger, days, next, size);
     const last = found.length === size ? found.at(-1) : undefined;
-    before = last?.sort ?? behindInstant(Date.parse(dayOf(before)) - 1);
+    next = last?.sort ?? behindInstant(Date.parse(days.at(-1) ?? "") - 1);
+    yield { entries: found.filter(({ sort }) => sort >= oldest), days: days.length, next };
+    count = last ? 1 : Math.min(2 * count, MAX_DAYS_AT_ONCE);
+    size = Math.max(size, Math.min(2 * size, MAX_GROUP));
   }
 }
+
+/** Where a page begins, and the instant that it goes back to. */
+const boundsOf = ({ since, until, cursor }: ListQuery, now: number) => {
+  const latest = now + CLOCK_SKEW_MS;
+  const end = until === undefined ? latest : Math.min(Date.parse(until), latest);
+  const start = since === undefined ? end - DEFAULT_SPAN_MS : Date.parse(since);
+  const from = behindInstant(end);
+  const goesOn = cursor === undefined ? from : sortOf(cursor);
+  // No record is older than 1970, whose texts sort like instants.
+  return { from: goesOn < from ? goesOn : from, oldest: instant(Math.max(0, start)) };
+};
 
 /**
  * Lists commands and rejected requests, the newest first. Reads the item of each row, because a status
@@ -167,19 +239,23 @@ export const listCommands = async (
   query: ListQuery,
   now: number,
 ): Promise<ListPage> => {
-  const { until = instant(now), limit } = query;
-  const from = query.cursor ?? behindInstant(Date.parse(until));
-  const oldest = query.since ?? instant(now - LEDGER_RETENTION_MS - MAX_DEADLINE_MS);
+  const { limit } = query;
+  const { from, oldest } = boundsOf(query, now);
   const rows: ListRow[] = [];
   let examined = 0;
-  for await (const entries of entriesFrom(ledger, from, oldest, limit)) {
+  let daysRead = 0;
+  for await (const { entries, days, next } of groupsFrom(ledger, from, oldest, limit)) {
     const fitting = await rowsOf(ledger, entries, query);
     for (const [index, { sort }] of entries.entries()) {
       const row = fitting[index];
       if (row) rows.push(row);
       examined += 1;
-      if (rows.length === limit || examined === MAX_EXAMINED) return { rows, cursor: sort };
+      if (rows.length === limit || examined === MAX_EXAMINED) {
+        return { rows, cursor: cursorOf(sort) };
+      }
     }
+    daysRead += days;
+    if (daysRead >= MAX_DAYS && next > oldest) return { rows, cursor: cursorOf(next) };
   }
   return { rows };
 };

@@ -16,7 +16,10 @@ const UNITS_MS = new Map([
 export const instantOf = (flag: string, text: string, clock: Clock): string => {
   const [, count = "", unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const unitMs = UNITS_MS.get(unit);
-  if (unitMs !== undefined) return new Date(clock.now() - Number(count) * unitMs).toISOString();
+  if (unitMs !== undefined) {
+    // A longer age than that of Unix time means all that there is.
+    return new Date(Math.max(0, clock.now() - Number(count) * unitMs)).toISOString();
+  }
   const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (timestamp.safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
   throw new ExitError(

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { clipped, eventOf, listedProblems, publishNow } from "../events/event.ts";
 import { recordKind } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { commandKey, commands } from "./command.ts";
+import { commandKey, commands, splitCommandKey } from "./command.ts";
 import type { CommandDeps } from "./deps.ts";
 import { fingerprintOf, type Rejection } from "./request.ts";
 
@@ -15,7 +15,7 @@ export const MAX_PER_HOUR = 100;
  * entries, which is less often than a change of an item is retried.
  */
 const PARTS_OF_HOUR = 10;
-/** Maximum number of requests under one id; the newest stay. */
+/** Maximum number of requests under one id; the listed one and the newest stay. */
 const MAX_PER_ID = 5;
 const MAX_PROBLEMS = 10;
 const MAX_CHARACTERS = 200;
@@ -42,6 +42,13 @@ const keyOf = (sender: string, id: string): string => `${sender}/${id}`;
 const recordId = ({ eventId, commandId, digest }: Rejected): string =>
   eventId ?? commandId ?? digest;
 
+/**
+ * The rejection that the list shows for a record. A rejection that is recorded under two ids is listed once,
+ * under the first of them.
+ */
+const listedOf = (found: readonly Rejected[], id: string): Rejected | undefined =>
+  found.find((rejection) => recordId(rejection) === id);
+
 /** Rejected requests of one sender under one id: a request's event id, or its command id. */
 const rejections = recordKind({
   kind: "rejection",
@@ -49,12 +56,10 @@ const rejections = recordKind({
   dueAt: () => undefined,
   expiresAt: (record) =>
     Math.max(...record.rejections.map(({ rejectedAt }) => rejectedAt)) + RETENTION_MS,
-  // A rejection that is recorded under two ids is listed once, under the first of them.
-  listing: ({ rejections: [first] }, key) => {
-    const sender = key.slice(0, key.indexOf("/"));
-    return first && keyOf(sender, recordId(first)) === key
-      ? { at: first.rejectedAt, sender, operation: first.operation }
-      : undefined;
+  listing: ({ rejections: found }, key) => {
+    const { sender, id } = splitCommandKey(key);
+    const listed = listedOf(found, id);
+    return listed && { at: listed.rejectedAt, sender, operation: listed.operation };
   },
 });
 
@@ -112,11 +117,19 @@ const countInHour = async (
   return false;
 };
 
-const record = async (ledger: Ledger, key: string, rejection: Rejected) => {
+/** Leaves out the oldest one above the limit, but not the listed one: the list must not change. */
+const limited = (found: readonly Rejected[], id: string): Rejected[] => {
+  const listed = listedOf(found, id);
+  const oldest = found.findIndex((rejection) => rejection !== listed);
+  return found.length > MAX_PER_ID ? found.toSpliced(oldest, 1) : [...found];
+};
+
+const record = async (ledger: Ledger, sender: string, id: string, rejection: Rejected) => {
+  const key = keyOf(sender, id);
   const { value } = await rejections.change(ledger, key, (current = { rejections: [] }) =>
     withDigest(current.rejections, rejection.digest)
       ? current
-      : { rejections: [...current.rejections, fitting(rejection)].slice(-MAX_PER_ID) },
+      : { rejections: limited([...current.rejections, fitting(rejection)], id) },
   );
   return withDigest(value.rejections, rejection.digest);
 };
@@ -135,9 +148,9 @@ export const recordRejection = async (
   const id = recordId(rejection);
   const known = withDigest(await readRejections(ledger, sender, id), digest);
   if (!known && !(await countInHour(ledger, sender, { id, digest, rejectedAt }))) return undefined;
-  const recorded = (await record(ledger, keyOf(sender, id), known ?? rejection)) ?? rejection;
+  const recorded = (await record(ledger, sender, id, known ?? rejection)) ?? rejection;
   if (commandId !== undefined && commandId !== id) {
-    await record(ledger, keyOf(sender, commandId), recorded);
+    await record(ledger, sender, commandId, recorded);
   }
   return recorded;
 };
@@ -149,6 +162,13 @@ export const readRejections = async (
   id: string,
 ): Promise<readonly Rejected[]> =>
   (await rejections.read(ledger, keyOf(sender, id)))?.value.rejections ?? [];
+
+/** The rejection that the list shows for this record. */
+export const readListedRejection = async (
+  ledger: Ledger,
+  sender: string,
+  id: string,
+): Promise<Rejected | undefined> => listedOf(await readRejections(ledger, sender, id), id);
 
 /** A longer operation name is cut off in the event. */
 const MAX_OPERATION_CHARACTERS = 100;

@@ -17,6 +17,16 @@ export const partitionsOf = (day: string): readonly string[] =>
 /** A text that sorts after every `sort` of this instant. @param at epoch ms */
 export const behindInstant = (at: number): string => `${new Date(at).toISOString()}~`;
 
+const instantIn = (sort: string): string => sort.slice(0, "2026-11-22T12:00:00.000Z".length);
+
+/** Orders entries the newest first, by the bytes of `sort` in UTF-8, as every store does. */
+export const newestFirst = (a: Pick<Listing, "sort">, b: Pick<Listing, "sort">): number => {
+  const [one, other] = [instantIn(a.sort), instantIn(b.sort)];
+  // JavaScript compares UTF-16, which orders an emoji before some other characters.
+  if (one === other) return Buffer.compare(Buffer.from(b.sort), Buffer.from(a.sort));
+  return one < other ? 1 : -1;
+};
+
 /** What the list shows of a record, and when it was created. None of it may ever change. */
 export type ListFields = Omit<Listing, "partition" | "sort"> & {
   /** Time of creation, epoch ms. */

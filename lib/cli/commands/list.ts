@@ -33,8 +33,8 @@ const statusText = ({ status, reason }: ListRow): string =>
   reason === undefined ? status : `${status} (${reason})`;
 
 /** Rows as a table, the newest first. */
-export const listText = ({ rows }: ListPage): string => {
-  if (rows.length === 0) return "no commands";
+export const listText = ({ rows, cursor }: ListPage): string => {
+  if (rows.length === 0) return cursor === undefined ? "no commands" : "no commands on this page";
   const isOneSender = rows.every(({ sender }) => sender === rows[0]?.sender);
   const cells = rows.map((row) => [
     row.at.replace(/\.\d+Z$/, "Z"),
@@ -49,7 +49,7 @@ export const listText = ({ rows }: ListPage): string => {
 
 const DESCRIPTION = `Lists commands and rejected requests, the newest first.
 
-Skyhook keeps a command for 60 days after its end, and a rejected request for 30 days. Commands that an older version of Skyhook accepted are not listed; status shows them by their id.
+Skyhook keeps a command for 60 days after its end, and a rejected request for 30 days. Without --since, the list goes back 67 days. A page examines about 1,000 entries, so with a rare status it may be short and yet have a next page. Commands that ended under a version of Skyhook without this list are missing; status shows them by their id.
 
 ${stageRights("dynamodb:Query on the index list of the table skyhook-STAGE-ledger and dynamodb:GetItem on the table")}`;
 

@@ -209,7 +209,7 @@ const DESCRIPTION = `Shows a command's state, every request that it sent, what i
 
 Secrets of the request are never shown. --json prints every request; otherwise the newest ${MAX_ATTEMPTS_SHOWN} are listed. Skyhook keeps them for 60 days after the deadline. While the provider answers 404 for a task, status shows since when, and when Skyhook gives the task up.
 
-A rejected request never became a command. status shows its problems for 30 days, by the id of its command or of its event. Skyhook keeps the newest five rejections of an id, and at most 100 of a sender in an hour.
+A rejected request never became a command. status shows its problems for 30 days, by the id of its command or of its event. Skyhook keeps five rejections of an id, the listed one and the newest, and at most 100 of a sender in an hour.
 
 ${stageRights("dynamodb:GetItem on the table skyhook-STAGE-ledger, and dynamodb:DescribeTable unless --sender is given")}`;
 

@@ -53,7 +53,29 @@ describe("skyhook list", () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ id: "first" });
   });
 
+  it("continues behind an id of any characters, and shows it safely", async () => {
+    const id = "it's \u001b[31m#/\u{1f600}";
+    for (const each of [id, "third"]) {
+      await skyhook("send", ...UPDATE, "--status", "paused", "--id", each, "--wait");
+    }
+    const table = await skyhook("list", "--limit", "2");
+    const cursor = /--cursor ([\w-]+)$/m.exec(table.stderr)?.[1] ?? "none";
+    const next = await skyhook("list", "--limit", "1", "--json", "--cursor", cursor);
+
+    expect(table.stdout).toContain("it's \\u001b[31m#/\u{1f600}\n");
+    expect(JSON.parse(next.stdout)).toMatchObject({ id: "second" });
+  });
+
+  it("takes an age from before Unix time for everything", async () => {
+    expect(await skyhook("list", "--since", "999999d", "--account", "none")).toMatchObject({
+      exitCode: 0,
+      stdout: "no commands on this page\n",
+    });
+  });
+
   it.each([
+    [["--cursor", "x"], "--cursor: must be the cursor that an earlier page ended with"],
+    [["--since", "1h", "--until", "2h"], "--since: must not be after until"],
     [["--limit", "501"], "--limit: at most 500"],
     [["--limit", "many"], "--limit: a number"],
     [["--since", "yesterday"], "--since: must be an age such as 24h or 7d"],
