@@ -8,6 +8,7 @@ import { createAwsClient } from "../../platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { Metrics } from "../../platform/ports/metrics.ts";
+import { EXIT, ExitError } from "../exit-code.ts";
 import { terminalLog } from "../render.ts";
 import { requestStateSchema } from "../request-state.ts";
 import { awsClock, awsTrouble, stageResource } from "./aws.ts";
@@ -21,6 +22,16 @@ const accountOf = async (client: DynamoDBClient, tableName: string): Promise<str
   const [, , , , account = ""] = (Table?.TableArn ?? "").split(":");
   return account;
 };
+
+/** Whether the table lacks an index, or DynamoDB still builds it. No other query here is invalid. */
+const isWithoutIndex = (error: unknown): boolean =>
+  error instanceof Error && error.name === "ValidationException" && /index/.test(error.message);
+
+const noIndex = (tableName: string): ExitError =>
+  new ExitError(
+    EXIT.refused,
+    `the table ${tableName} has no complete index list; deploy this version of Skyhook, or try again in a few minutes if it is deployed`,
+  );
 
 /**
  * The commands of a deployed stage. Reads and writes the ledger by the same code as the functions. Every method
@@ -57,7 +68,12 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
           return state && requestStateSchema.parse(state);
         }),
       ),
-    list: (query: ListQuery) => withTrouble(listCommands(ledger, query, deps.clock.now())),
+    list: (query: ListQuery) =>
+      withTrouble(
+        listCommands(ledger, query, deps.clock.now()).catch((error: unknown) => {
+          throw isWithoutIndex(error) ? noIndex(tableName) : error;
+        }),
+      ),
     cancel: (commandId: string) => about(commandId, (key) => cancelCommand(deps, key)),
     liftPause: (account: string) => withTrouble(liftPause(deps, account)),
     resolve: (commandId: string, verdict: Verdict) =>

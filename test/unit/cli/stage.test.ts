@@ -1,8 +1,8 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";
-import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
+import { createDynamodbLedger, LEDGER_TABLE } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
 import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { commandOf } from "../../support/commands.ts";
@@ -85,6 +85,26 @@ describe("a deployed stage", () => {
       { id: "older", status: "failed", reason: "unknown-outcome" },
     ]);
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  it.concurrent("names the index that the table of an older version lacks", async () => {
+    const TableName = "skyhook-older-ledger";
+    const [due] = LEDGER_TABLE.GlobalSecondaryIndexes ?? [];
+    await client.send(
+      new CreateTableCommand({
+        ...{ ...LEDGER_TABLE, TableName, GlobalSecondaryIndexes: due && [due] },
+        AttributeDefinitions: LEDGER_TABLE.AttributeDefinitions?.slice(0, 3),
+      }),
+    );
+
+    const list = () => skyhook("list", "--stage", "older");
+
+    await expect
+      .poll(async () => (await list()).stderr, { timeout: 20_000 })
+      .toBe(
+        "the table skyhook-older-ledger has no complete index list; deploy this version of Skyhook, or try again in a few minutes if it is deployed\n",
+      );
+    expect((await list()).exitCode).toBe(2);
   });
 
   it.concurrent("shows another AWS account's command, as JSON too", async () => {
