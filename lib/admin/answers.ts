@@ -51,11 +51,11 @@ const kept = {
 };
 
 export const resolveAnswerSchema = z.discriminatedUnion("kind", [
-  /** The verdict is recorded, now or before. */
+  /** The verdict is recorded, by this call or an earlier one. */
   z.object({ kind: z.literal("resolved"), ...kept }),
-  /** Another verdict was recorded before, and stays. */
+  /** A different verdict was recorded earlier, and is final. */
   z.object({ kind: z.literal("resolved-otherwise"), ...kept }),
-  /** The outcome is known from the command's end. */
+  /** The command ended with a known outcome. */
   z.object({
     kind: z.literal("known"),
     status: z.enum(["succeeded", "failed", "cancelled"]),
@@ -66,7 +66,7 @@ export const resolveAnswerSchema = z.discriminatedUnion("kind", [
 
 export type ResolveAnswer = z.output<typeof resolveAnswerSchema>;
 
-/** `commands`: how many were released. */
+/** `commands`: number of released commands. */
 export const liftAnswerSchema = z.discriminatedUnion("kind", [
   /** `until`: when the pause would have ended. */
   z.object({ kind: z.literal("lifted"), until: z.iso.datetime(), commands: z.int() }),
@@ -117,7 +117,7 @@ export type Explanation = z.output<typeof explanationSchema>;
 
 export const deadLetterListSchema = z.object({
   deadLetters: z.array(explanationSchema),
-  /** Approximate number of further dead letters: held by others, or above the limit. */
+  /** Approximate number of further dead letters: held by other readers, or above the limit. */
   more: z.int(),
 });
 

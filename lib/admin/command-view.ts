@@ -24,12 +24,12 @@ export type WaitsFor =
   | { readonly for: "others"; readonly commandIds: readonly string[] }
   /** A request is in flight; its result is known by `until` at the latest. */
   | { readonly for: "reply"; readonly until: string }
-  /** The next attempt; `because` says why not now, unless the last attempt says so. */
+  /** The next attempt; `because`: reason for the delay, unless the last attempt shows it. */
   | { readonly for: "next-attempt"; readonly until: string; readonly because?: string }
   | {
       readonly for: "tasks";
       readonly taskIds: readonly string[];
-      /** Tasks that the provider does not know, until when they are given up. */
+      /** Tasks for which the provider answers 404; Skyhook gives each up at `until`. */
       readonly unknown?: readonly {
         readonly taskId: string;
         readonly since: string;
@@ -37,7 +37,7 @@ export type WaitsFor =
       }[];
     };
 
-/** What an operator can do about the command now. */
+/** Action that an operator can take on the command now. */
 type OperatorAction =
   | "cancel"
   | "resolve"
@@ -49,7 +49,7 @@ type OperatorAction =
 /** A request that was sent or is in flight. `disposition` is `lost` if its process died. */
 type AttemptView = Omit<NumberedAttempt, "startedAt" | "endedAt"> & {
   readonly startedAt: string;
-  /** For a lost request: the time at which that was noticed. */
+  /** For a lost request: when the loss was detected. */
   readonly endedAt?: string;
 };
 
@@ -69,18 +69,18 @@ export interface CommandView {
   readonly attempts: number;
   /** Requests without a reply. */
   readonly lostReplies: number;
-  /** Why an open command does not send now, or how its last attempt ended. */
+  /** Reason why an open command does not send now, or error code of its last attempt. */
   readonly lastError?: string;
   readonly after?: readonly string[];
   readonly dryRun?: boolean;
   /** The request that a dry run would have sent. */
   readonly wouldSend?: JsonObject;
-  /** The tag on which a guard has ended it. */
+  /** The tag that a guard found when it ended the command; null: no such tag. */
   readonly tag?: SeenTag | null;
   readonly taskIds: readonly string[];
-  /** The same tasks with their ends. */
+  /** The tasks of `taskIds` with their results. */
   readonly tasks: readonly FollowedTask[];
-  /** Ids of what the tasks created, by kind. */
+  /** Ids of the resources that the tasks created, by kind. */
   readonly createdResources?: JsonObject;
   readonly acceptedAt: string;
   readonly deadline: string;
@@ -88,11 +88,11 @@ export interface CommandView {
   /** Every attempt, the oldest first. */
   readonly history: readonly AttemptView[];
   readonly waitsFor?: WaitsFor;
-  /** Of an open command: the end of the pause that the provider has asked its account to make. */
+  /** For an open command: end of the pause that the provider requested for its account. */
   readonly accountPausedUntil?: string;
   /** Whether an earlier request may have taken effect. */
   readonly isUncertain: boolean;
-  /** When an operator has ended it. */
+  /** When an operator cancelled it. */
   readonly cancelRequestedAt?: string;
   /** An operator's verdict on an unknown outcome. */
   readonly resolution?: Omit<Resolution, "resolvedAt"> & { readonly resolvedAt: string };
@@ -109,7 +109,7 @@ const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptV
   ...(endedAt !== undefined && { endedAt: instant(endedAt) }),
 });
 
-/** After a follow-task's end: sending it again helps only if the task may be found then. */
+/** Actions after a follow-task has ended; none if the results of all its tasks are known. */
 const actionsAfterFollowing = (tasks: readonly FollowedTask[]): readonly OperatorAction[] => {
   if (tasks.length === 0) return ["send-again"];
   const ends = tasks.map(({ end }) => end?.kind);
@@ -129,7 +129,7 @@ const actionsOn = (command: Command): readonly OperatorAction[] => {
   if (command.state.reason === "requested") return [];
   if (operation === followTask.id) return actionsAfterFollowing(command.state.tasks);
   const ends = tasksOf(command).map(({ end }) => end?.kind);
-  // A task that has vanished may have done its work: a create could happen twice.
+  // A task that is unknown to the provider may have had its effect, so that a resend could create twice.
   const left: readonly OperatorAction[] = [
     ...(ends.includes(undefined) ? (["follow-task"] as const) : []),
     ...(ends.includes("unknown") ? (["check-effect"] as const) : []),
@@ -157,7 +157,7 @@ const operatorFields = ({ cancelRequestedAt, resolution }: Command): Partial<Com
   }),
 });
 
-/** @param related what other ledger items say of the command */
+/** @param related state of the command from other ledger items */
 export const viewOf = (
   command: Command,
   related: {
@@ -199,7 +199,7 @@ export const viewOf = (
   };
 };
 
-/** A rejected request, with the first ones of `problemCount` problems. */
+/** A rejected request; `problems` holds the first of its `problemCount` problems. */
 export type RejectionView = Omit<Rejected, "digest" | "rejectedAt"> & {
   readonly rejectedAt: string;
 };

@@ -12,12 +12,12 @@ import { readCall, sentAtOf } from "../intake/bus-event.ts";
 import { type IntakeDeps, reactionCommandId, readTaskFollow } from "../intake/ingest.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 
-/** How a request got into the queue, as far as the message shows. */
+/** How a request reached the queue, from the message alone. */
 type Origin = "direct" | "event" | "intake" | "intake-unchecked";
 
 type Source = Omit<RequestContext, "access">;
 
-/** A message of the command queue or of intake's, by what it shows of itself; rights play no part. */
+/** The content of a message of the command queue or of intake's queue. Rights are not checked. */
 export type DeadLetterContent =
   | { readonly kind: "resume"; readonly command: string }
   | {
@@ -37,18 +37,18 @@ export type DeadLetterContent =
       /** False for an unknown rule: one with `key` gives its command another id. */
       readonly isIdKnown: boolean;
     }
-  /** An event that asks intake for nothing. */
+  /** An event that intake does not process. */
   | { readonly kind: "ignored"; readonly why: string }
-  /** Claims intake's seal, which our key has not made. */
+  /** Has a seal that was not made with Skyhook's fingerprint key. */
   | { readonly kind: "forged"; readonly sender: string }
   | { readonly kind: "unreadable"; readonly why: string };
 
 export interface DeadLetterContext {
-  /** The sender of everything on the direct queue. */
+  /** Sender of every request that was sent to the command queue directly. */
   readonly ownSender: string;
-  /** Intake's key; undefined: not known here, so that no seal can be checked. */
+  /** Key of intake's seal; undefined: unknown, and seals are not checked. */
   readonly fingerprintKey: string | undefined;
-  /** Undefined: not known here. */
+  /** Undefined: unknown. */
   readonly reactions: IntakeDeps["reactions"] | undefined;
 }
 
@@ -57,7 +57,7 @@ const NO_ACCESS = { accountsOf: () => [], mayRun: () => false, maySee: () => fal
 const readRequestContent = (detail: unknown, origin: Origin, source: Source): DeadLetterContent => {
   if (detail === undefined) return { kind: "unreadable", why: "not JSON" };
   const fields = z.record(z.string(), z.unknown()).safeParse(detail).data;
-  if (!fields) return { kind: "unreadable", why: "JSON, and no object" };
+  if (!fields) return { kind: "unreadable", why: "JSON, but not an object" };
   const { commandId } = identityOf(detail, { ...source, access: NO_ACCESS });
   return { kind: "request", origin, source, commandId, detail: fields };
 };
@@ -79,7 +79,7 @@ const readEvent = (
   reactions: DeadLetterContext["reactions"] = [],
 ): DeadLetterContent => {
   const call = readCall(parseJson(body));
-  if (!call) return { kind: "ignored", why: "not an event that a rule sends" };
+  if (!call) return { kind: "ignored", why: "not an event from an EventBridge rule" };
   const { event, reaction: name } = call;
   const source = { sender: event.account, eventId: event.id, sentAt: sentAtOf(event) };
   if (name !== undefined) {
@@ -98,11 +98,11 @@ const readEvent = (
         source,
       );
     default:
-      return { kind: "ignored", why: `an event that asks for nothing: ${event["detail-type"]}` };
+      return { kind: "ignored", why: `no request in an event of type ${event["detail-type"]}` };
   }
 };
 
-/** Reads a message body as the function that failed at it does. Pure. */
+/** Reads a message body in the same way as the function that failed to process it. Pure. */
 export const readDeadLetter = (
   { queue, body }: Pick<DeadLetter, "queue" | "body">,
   { ownSender, fingerprintKey, reactions }: DeadLetterContext,

@@ -51,10 +51,10 @@ export interface DeadLetterDeps {
 
 /** Limit of held dead letters, because SQS hides them from other readers. */
 const MAX_LISTED = 100;
-/** Limit of kept ones, which are held too: dead letters to send back may be behind them. */
+/** Limit of kept dead letters, which stay held, because others to send back may follow them. */
 const MAX_KEPT = 1_000;
 
-/** Visits dead letters until there are no more or `isDone`. Releases at the end those it kept. */
+/** Holds and visits dead letters until none is left or `isDone`. Releases the kept ones at the end. */
 const walk = async (
   deadLetters: DeadLetters,
   visit: (letter: HeldDeadLetter) => Promise<"kept" | "gone">,
@@ -65,7 +65,7 @@ const walk = async (
   try {
     while (!isDone(kept.length)) {
       const held = await deadLetters.hold();
-      // A hold may run out, and the letter be held anew: the newest hold counts.
+      // A hold can expire and the same dead letter be held again: the newest hold counts.
       const fresh = held.filter(({ messageId }) => !seen.has(messageId));
       kept.push(...held);
       if (fresh.length === 0) return;
@@ -142,7 +142,7 @@ export const redriveDeadLetters = (
     return { outcome: sent.kind, why: sent.kind === "sent-back" ? redrive : sent.why };
   });
 
-/** Deletes dead letters; `isForced` also deletes those whose loss would lose a command. */
+/** Deletes dead letters; `isForced`: also those whose deletion loses a command. */
 export const deleteDeadLetters = (
   deps: DeadLetterDeps,
   ids: readonly string[],
@@ -152,7 +152,7 @@ export const deleteDeadLetters = (
     if (deletingLoses === "command" && !isForced) {
       return {
         outcome: "kept",
-        why: `a deletion would lose a command; --force deletes it: ${standing}`,
+        why: `deleting it would lose a command; add --force to delete it anyway; ${standing}`,
       };
     }
     const removed = await deps.deadLetters.remove(letter);

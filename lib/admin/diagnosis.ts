@@ -11,7 +11,7 @@ import type { DeadLetterContent, DeadLetterContext } from "./dead-letter.ts";
 
 export interface DiagnosisContext extends DeadLetterContext {
   readonly ledger: Ledger;
-  /** Undefined: not known here. */
+  /** Undefined: unknown. */
   readonly access: Access | undefined;
   /** Epoch ms. */
   readonly now: number;
@@ -19,10 +19,10 @@ export interface DiagnosisContext extends DeadLetterContext {
 
 type RequestContent = Extract<DeadLetterContent, { kind: "request" }>;
 
-/** The state of a dead letter: what its function would make of it now. */
+/** The effect of processing a dead letter again, from its content and the ledger. */
 export type Diagnosis =
   | { readonly kind: "unreadable" | "forged" | "ignored" }
-  /** For a reaction whose command is not in the ledger, as far as its id is known. */
+  /** For a reaction without a command in the ledger; `isIdKnown`: whether the command's id is certain. */
   | { readonly kind: "reacting"; readonly isIdKnown: boolean }
   /** Its command's ledger item cannot be read: every receive fails. */
   | { readonly kind: "stuck" }
@@ -35,13 +35,13 @@ export type Diagnosis =
       readonly request: CommandRequest;
       readonly isRightChecked: boolean;
     }
-  /** It would run, but may have run already, so long ago that the ledger has forgotten it. */
+  /** Would run, but may have run before: the ledger may have deleted its command since. */
   | { readonly kind: "untimed"; readonly request: CommandRequest }
   | {
       readonly kind: "refused";
       readonly refusal: Pick<Rejection, "reason" | "problems">;
       readonly request: CommandRequest | undefined;
-      /** The command that has its id. */
+      /** The command in the ledger with the same id. */
       readonly command: Command | undefined;
     };
 
@@ -57,7 +57,7 @@ const readCommand = async (
   }
 };
 
-/** Access where the rights are not known: everything, with the account of the accepted command. */
+/** Access without known rights: permits everything, for the account of the accepted command. */
 const unchecked = (command: Command | undefined): RequestContext["access"] => ({
   accountsOf: () => [command?.account ?? ""],
   mayRun: () => true,
@@ -91,7 +91,7 @@ const diagnoseNew = async (
   letter: DeadLetter,
   { ledger, access, now }: DiagnosisContext,
 ): Promise<Diagnosis> => {
-  // The ledger forgets a command some time after its end, and this request has no time.
+  // The ledger deletes a command some time after its end. A request without a time may be older than that.
   if (request.askedAt === undefined && letter.arrivedAt < now - MAX_REQUEST_AGE_MS) {
     return { kind: "untimed", request };
   }
@@ -123,7 +123,7 @@ const commandKeyOf = (read: DeadLetterContent): string | undefined => {
   return commandKey({ sender: read.source.sender, id: read.commandId });
 };
 
-/** Changes nothing. */
+/** Diagnoses a dead letter. Reads the ledger and changes nothing. */
 export const diagnose = async (
   read: DeadLetterContent,
   letter: DeadLetter,

@@ -19,7 +19,7 @@ const describeContent = (letter: DeadLetterContent): string => {
     case "resume":
       return "Skyhook's own message: resume a command";
     case "forged":
-      return `a request with a false seal of intake for AWS account ${clipped(letter.sender)}`;
+      return `a request with an invalid seal, in the name of AWS account ${clipped(letter.sender)}`;
     case "unreadable":
       return `an unreadable message: ${letter.why}`;
     case "ignored":
@@ -30,7 +30,7 @@ const describeContent = (letter: DeadLetterContent): string => {
       const { sender } = letter.source;
       if (letter.origin === "direct") return "a request that was sent to the queue directly";
       if (letter.origin === "event") {
-        return `an event of AWS account ${clipped(sender)} that asks for a command and was not accepted by intake`;
+        return `a request event of AWS account ${clipped(sender)}, not accepted by intake`;
       }
       const seal = letter.origin === "intake" ? "" : " (seal not checked: no access to its key)";
       return `a request of AWS account ${clipped(sender)}, sealed by intake${seal}`;
@@ -58,7 +58,7 @@ const NEVER_ACCEPTED = "not in the ledger: never accepted";
 const RIGHTS_UNKNOWN = ", if its sender has the right: rights are checked only with --accounts";
 const NO_EVENT = "no CommandRejected event is possible, because it has no id";
 
-/** Reasons that may pass or that an operator can remove, so that a rejection now would lose the command. */
+/** Reasons that may pass or that an operator can remove; a redrive before that would lose the command. */
 const PASSING: ReadonlySet<RejectionReason> = new Set(["lane-full", "not-allowed"]);
 
 const describeRefusal = (
@@ -104,7 +104,7 @@ const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Descrip
       };
     case "forgotten":
       return {
-        standing: "its command is not in the ledger, or no longer",
+        standing: "its command is not in the ledger; the ledger may have deleted it",
         redrive: "changes nothing",
         ...DELETE,
       };
@@ -218,7 +218,7 @@ const requestFields = (letter: DeadLetterContent, diagnosis: Diagnosis): Partial
   if (!request) return diagnosis.kind === "refused" ? { content: outlineOf(letter.detail) } : {};
   return {
     operation: request.operation.id,
-    // Without rights the account of a request without one is unknown.
+    // Without known rights, the default account of a request is unknown.
     ...(request.account !== "" && { account: request.account, lane: request.lane }),
     content: shownRequest(request),
   };

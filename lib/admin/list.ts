@@ -8,8 +8,8 @@ import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
 import { instant } from "./command-view.ts";
 
 /**
- * Entries and days that one page examines, about: a rare status and a long time cost many pages, and no
- * long one.
+ * Approximate maximum of entries and days that one page examines. A rare status or a long period takes more
+ * pages, not longer ones.
  */
 const MAX_EXAMINED = 1_000;
 const MAX_DAYS = 366;
@@ -27,7 +27,7 @@ const DEFAULT_SPAN_MS = LEDGER_RETENTION_MS + MAX_DEADLINE_MS;
 const cursorOf = (sort: string): string => Buffer.from(sort).toString("base64url");
 const sortOf = (cursor: string): string => Buffer.from(cursor, "base64url").toString();
 
-/** DynamoDB refuses to compare with a longer one. */
+/** Maximum length of a sort key in DynamoDB. */
 const MAX_SORT_BYTES = 1_024;
 
 const isCursor = (cursor: string): boolean => {
@@ -55,7 +55,7 @@ export const listQuerySchema = z
     /** Instants in ISO 8601: accepted at or after, and at or before. */
     since: z.iso.datetime().optional(),
     until: z.iso.datetime().optional(),
-    /** Where the page before ended. */
+    /** Cursor of the previous page. */
     cursor: z
       .string()
       .refine(isCursor, { error: "must be the cursor that an earlier page ended with" })
@@ -123,7 +123,7 @@ const rejectionRow = async (
   return { id: commandId, sender, operation, status: "rejected", reason, at: instant(rejectedAt) };
 };
 
-/** The row of an entry; undefined for one that has left the ledger since. */
+/** The row of an entry; undefined if its item has been deleted since. */
 const rowOf = async (ledger: Ledger, entry: ListEntry): Promise<ListRow | undefined> => {
   const [kind = "", key = ""] = entry.key.split(/#(.*)/s);
   const [sender = "", id = ""] = key.split(/\/(.*)/s);
@@ -171,7 +171,7 @@ const entriesOf = async (
   return parts.flat().sort(newestFirst).slice(0, limit);
 };
 
-/** The rows of entries that fit the query, with the entries that do not as undefined. */
+/** The row of each entry; undefined for an entry that does not match the query. */
 const rowsOf = (
   ledger: Ledger,
   entries: readonly ListEntry[],

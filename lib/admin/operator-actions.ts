@@ -17,9 +17,9 @@ import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "./answers.ts";
 import { instant } from "./command-view.ts";
 
-/** Clocks differ, so that the holder of a lease counts as dead only this long after its end. */
+/** Tolerance for clock differences: a lease holder counts as dead only this long after the lease expires. */
 const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
-/** The poller is about to take away a lease that has run out. */
+/** Minimum of `waitMs`; the poller is about to end an expired lease. */
 const SHORTEST_WAIT_MS = 1_000;
 
 const leaseOf = ({ state }: Command) => (state.status === "running" ? state.lease : undefined);
@@ -31,7 +31,7 @@ const onlyFollows = ({ operation, state }: Command): boolean =>
 /** The command as ended by an operator, or unchanged while it cannot be ended. */
 const stopped = (found: Command, now: number): Command => {
   if (onlyFollows(found)) {
-    const rule = "a person has stopped it; the task itself goes on";
+    const rule = "an operator cancelled the command; the task continues at the provider";
     const noted = { ...found, cancelRequestedAt: now };
     return cancel(noted, { now, reason: "requested", problems: [{ path: "", rule }] });
   }
@@ -40,7 +40,7 @@ const stopped = (found: Command, now: number): Command => {
   const command = isSenderGone ? breakAttempt(found, now, now) : found;
   if (isEnded(command) || command.state.status === "following" || leaseOf(command)) return found;
   const noted = noteCancelRequest(command, now);
-  const problem = { path: "", rule: "a person has stopped it" };
+  const problem = { path: "", rule: "an operator cancelled the command" };
   // An earlier request may have taken effect, so that the outcome is unknown.
   return command.uncertain
     ? leaveUnknown(noted, { now, problem })
@@ -73,9 +73,9 @@ interface ActionDeps {
 }
 
 /**
- * Ends a command for an operator, unless a request of it is under way. One conditional write; the
- * poller publishes its event and hands its lane over. Repeatable, with the same answer.
- * @returns undefined when there is no such command
+ * Cancels a command for an operator, unless one of its requests is in flight. One conditional write; the
+ * poller publishes the event and releases the lane. Idempotent: a repeat returns the same answer.
+ * @returns undefined for an unknown command
  */
 export const cancelCommand = async (
   deps: EndDeps & { readonly clock: Clock },
@@ -89,7 +89,7 @@ export const cancelCommand = async (
   return cancelAnswer(value, deps.clock.now());
 };
 
-/** Whether the stored resolution says all that the verdict says. */
+/** Whether the stored resolution equals the verdict; a verdict without a note equals any note. */
 const covers = (resolution: Resolution, { applied, note }: Verdict): boolean =>
   resolution.applied === applied && (note === undefined || note === resolution.note);
 
@@ -107,8 +107,8 @@ const resolveAnswer = (command: Command, verdict: Verdict): ResolveAnswer => {
 
 /**
  * Records an operator's verdict on a command that ended with an unknown outcome, once. One conditional
- * write; the poller publishes its event. Repeatable, with the same answer.
- * @returns undefined when there is no such command
+ * write; the poller publishes its event. Idempotent: a repeat returns the same answer.
+ * @returns undefined for an unknown command
  */
 export const resolveCommand = async (
   deps: ActionDeps,
@@ -123,7 +123,7 @@ export const resolveCommand = async (
   return resolveAnswer(value, verdict);
 };
 
-/** No pause is longer: commands that wait for one are due within it. */
+/** Maximum duration of a pause; a command that waits for its end is due within that time. */
 const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
 const MAX_COMMANDS = 10_000;
 const PREFIX = `${commands.kind}#`;
@@ -136,7 +136,7 @@ const waitsForPause = (command: Command, account: string): boolean => {
   return PAUSED.has(state.because ?? attempts.at(-1)?.code ?? "");
 };
 
-/** @returns whether the command waited for the pause, and goes on now */
+/** Releases a command. @returns whether it waited for the pause and continues now */
 const release = async (
   { ledger, clock }: ActionDeps,
   account: string,
@@ -154,16 +154,16 @@ const release = async (
     });
     return isReleased;
   } catch (error) {
-    // The poller reports it at each check. The other commands must not wait for it.
+    // The poller reports the item at each check. One unreadable item must not block the other commands.
     if (isUnreadable(error)) return false;
     throw error;
   }
 };
 
 /**
- * Ends the pause that the provider has asked an account to make, and releases its commands at once.
- * Repeatable, so that a lift that died half-way can be completed.
- * @returns undefined when nothing was ever sent for an account of that name
+ * Ends the pause that the provider requested for an account, and releases its commands at once.
+ * Idempotent: a repeat completes an interrupted call.
+ * @returns undefined if no command was ever sent for the account
  */
 export const liftPause = async (
   deps: ActionDeps,

@@ -21,16 +21,16 @@ import {
   type WaitsFor,
 } from "./command-view.ts";
 
-const laneBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
+const laneWait = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
   const lane = (await lanes.read(ledger, command.lane))?.value;
   const index = lane?.waiting.indexOf(commandKey(command)) ?? -1;
-  // It holds the lane by now.
+  // The command has reached the front of its lane since it was read.
   if (lane?.holder === undefined || index === -1) return undefined;
   const { sender, id } = splitCommandKey(lane.holder);
   return { for: "lane", ahead: index + 1, holder: { sender, commandId: id } };
 };
 
-const othersBefore = async (
+const commandsWait = async (
   ledger: Ledger,
   { sender, after = [] }: Command,
 ): Promise<WaitsFor | undefined> => {
@@ -44,7 +44,7 @@ const othersBefore = async (
   return commandIds.length > 0 ? { for: "others", commandIds } : undefined;
 };
 
-/** Reads the command's own item of a task, which may stand beside that of another command. */
+/** Reads the command's own item for a task; another command may have an item for the same task. */
 const readTask = async (
   ledger: Ledger,
   command: Command,
@@ -60,7 +60,7 @@ const readTask = async (
   return undefined;
 };
 
-const tasksBefore = async (ledger: Ledger, command: Command): Promise<WaitsFor> => {
+const tasksWait = async (ledger: Ledger, command: Command): Promise<WaitsFor> => {
   const followed = command.state.status === "following" ? command.state.tasks : [];
   const taskIds = followed.filter(({ end }) => !end).map(({ id }) => id);
   const found = await Promise.all(taskIds.map((id) => readTask(ledger, command, id)));
@@ -78,7 +78,7 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
   switch (state.status) {
     case "accepted":
     case "waiting":
-      return isBeforeItsLane(command) ? othersBefore(ledger, command) : laneBefore(ledger, command);
+      return isBeforeItsLane(command) ? commandsWait(ledger, command) : laneWait(ledger, command);
     case "running":
       if (state.lease) return { for: "reply", until: instant(state.lease.until) };
       return {
@@ -87,7 +87,7 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
         ...(state.because !== undefined && { because: state.because }),
       };
     case "following":
-      return tasksBefore(ledger, command);
+      return tasksWait(ledger, command);
     case "succeeded":
     case "failed":
     case "cancelled":
@@ -97,7 +97,7 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
   }
 };
 
-/** When the account of an open command may send again, epoch ms; undefined: now. */
+/** End of the pause of an open command's account, epoch ms; undefined without a pause. */
 const pausedUntil = async (
   ledger: Ledger,
   command: Command,
@@ -116,7 +116,7 @@ const viewNow = async (ledger: Ledger, command: Command, now: number): Promise<C
   });
 
 /**
- * A command with its whole history and what it waits for; undefined when there is none.
+ * Reads a command with every attempt and what it waits for; undefined for an unknown command.
  * @param now epoch ms
  */
 export const readView = async (
@@ -133,7 +133,7 @@ export type RequestView =
   | ({ readonly kind: "command" } & CommandView & Others)
   | ({ readonly kind: "rejected" } & RejectionView & Others);
 
-/** Other requests under the same id that were rejected, the oldest first; absent: none. */
+/** Rejected requests with the same id, the oldest first; absent if there are none. */
 interface Others {
   readonly rejections?: readonly RejectionView[];
 }
@@ -142,10 +142,10 @@ const others = (rejected: readonly Rejected[]): Others =>
   rejected.length > 0 ? { rejections: rejected.map(rejectionView) } : {};
 
 /**
- * The command of that id with the rejections under it, or the newest rejection where there is no
- * command. The id of an event that was rejected leads to its rejection too.
- * @param eventId names one request: if that was rejected, its rejection
- * @returns undefined when nothing is recorded
+ * Reads the command with an id and the rejections under the same id; without a command, the newest
+ * rejection. Also finds a rejection by the id of its event.
+ * @param eventId selects one request: returns its rejection, if it was rejected
+ * @returns undefined if the ledger has neither
  */
 export const readState = async (
   ledger: Ledger,
@@ -153,7 +153,7 @@ export const readState = async (
   eventId?: string,
 ): Promise<RequestView | undefined> => {
   const command = (await commands.read(ledger, commandKey({ sender, id })))?.value;
-  // A request that was rejected, and accepted when its message came again, is that command.
+  // A request that was rejected at first, and accepted when its message was redelivered, is this command.
   const rejected = (await readRejections(ledger, sender, id)).filter(
     (rejection) => !command || rejection.eventId !== command.causationId,
   );

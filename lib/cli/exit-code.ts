@@ -37,7 +37,7 @@ export const EXIT_STATUSES: readonly ExitStatus[] = [
     meaning: "the command, the job or the demo failed",
     cases: [
       "`send --wait`, `status`: the command ended as failed or cancelled",
-      "`cancel`: the command is stopped, but an earlier request of it may have taken effect",
+      "`cancel`: the command ended as failed, because an earlier request of it may have taken effect",
       "`run`: the job failed, or its file is invalid",
       "`start --exit`: a step of the demo did not end as expected",
       "`thresholds apply`: a threshold was not changed",

@@ -29,7 +29,7 @@ const whereItListens = (plan: RunPlan, automation: Automation, url: string): str
     `${pc.bold("Skyhook")} listens at ${url}`,
     ...providerLines(plan, automation),
     plan.run.directory === undefined
-      ? "state: in memory, lost at the end (to keep it: --data DIR)"
+      ? "state: in memory, lost when Skyhook stops (to keep it: --data DIR)"
       : `state: kept in ${plan.run.directory}`,
   ].join("\n");
 
@@ -62,7 +62,7 @@ interface Reachable {
   readonly isKept: boolean;
 }
 
-const howToGoOn = (
+const nextSteps = (
   { isEmbedded, demo }: RunPlan,
   automation: Automation,
   { url, isKept }: Reachable,
@@ -161,7 +161,7 @@ const run = async (
     const result = await runDemo?.(signal);
     if (result && !signal.aborted) printNote(`\n${result.summary}`);
     if (flags.exit) return !result || result.isAsExpected ? EXIT.ok : EXIT.failed;
-    if (!signal.aborted) printNote(howToGoOn(plan, automation, reachable));
+    if (!signal.aborted) printNote(nextSteps(plan, automation, reachable));
     await untilAborted(signal);
     return EXIT.ok;
   } finally {
@@ -176,7 +176,7 @@ const keepAddress = (url: string): (() => void) | undefined => {
     return keepRun(url, process.env);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    printNote(`cannot keep the address of this run for other commands: ${reason}`);
+    printNote(`cannot save the address of this run, so other commands need --endpoint: ${reason}`);
     return undefined;
   }
 };

@@ -135,7 +135,7 @@ const headline = (state: RequestState): string => {
   ].join("");
 };
 
-/** Texts for error codes that keep a command from its end. */
+/** Texts for error codes that delay a command. */
 const TROUBLE: Readonly<Record<string, string>> = {
   "key-refused": "the provider refuses the API key",
   "key-unavailable": "the API key cannot be read from the place in accounts.yaml",

@@ -63,19 +63,22 @@ const KEY_PARAMETER = "--api-key-parameter";
 const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--pool-path", "--no-lists"] as const;
 const EMBEDDED_ONLY = ["--service-port", "--task-seconds"] as const;
 
-/** Refuses half a provider and settings of the other kind, which would fail much later. */
+/** Refuses an incomplete provider, and options of the other kind of provider, before the run starts. */
 const problemsBetween = (
   given: Readonly<Record<string, string | undefined>>,
 ): readonly Problem[] => {
   const isGiven = (name: string): boolean => given[name] !== undefined;
   if (!isGiven("--base-url")) {
-    const rule = "only with --base-url";
+    const rule = "requires --base-url";
     return REMOTE_ONLY.filter(isGiven).map((path) => ({ path, rule }));
   }
-  const rule = "not with --base-url: this is a setting of the embedded service";
+  const rule = "not allowed with --base-url: it configures the embedded service";
   const foreign = EMBEDDED_ONLY.filter(isGiven).map((path) => ({ path, rule }));
   if (isGiven(KEY) && isGiven(KEY_PARAMETER)) {
-    return [...foreign, { path: KEY_PARAMETER, rule: `not with ${KEY}: give the key only once` }];
+    return [
+      ...foreign,
+      { path: KEY_PARAMETER, rule: `not allowed with ${KEY}: give the key only once` },
+    ];
   }
   return isGiven(KEY) || isGiven(KEY_PARAMETER)
     ? foreign

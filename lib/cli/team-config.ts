@@ -121,7 +121,7 @@ export const watchTeamConfig = async (options: TeamWatchOptions): Promise<void> 
       ...(texts.reactions === effective.reactions ? [] : [reactionsFile]),
     ];
     if (changed.length === 0) {
-      return isRefused ? `${watched.join(", ")}: the version in effect is back` : undefined;
+      return isRefused ? `${watched.join(", ")}: back to the version in effect` : undefined;
     }
     apply(parseTeamConfig(first.files, texts, eventSource));
     effective = texts;

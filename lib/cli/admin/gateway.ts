@@ -21,7 +21,7 @@ import { timeoutMsOf } from "../../platform/deployment.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { requestStateSchema } from "../request-state.ts";
 
-/** Far more than a running Skyhook needs for any answer but that of a job. */
+/** Limit for every answer except that of a job; far more than a running Skyhook needs. */
 const ANSWER_MS = 30_000;
 /** A little longer than a job may take. */
 const jobAnswerMs = (name: JobName): number => timeoutMsOf(name) + 10_000;

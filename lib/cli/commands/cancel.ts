@@ -54,7 +54,7 @@ const sentence = (commandId: string, answer: CancelAnswer, flags: string): strin
       return answer.status === "cancelled"
         ? `${commandId} is cancelled; it had no effect`
         : [
-            `${commandId} has stopped as ${endText(answer)}: an earlier request may have taken effect`,
+            `${commandId} ended as ${endText(answer)}: an earlier request may have taken effect`,
             `  next: check the effect at the provider, then npx skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
           ].join("\n");
     case "under-way":
@@ -97,13 +97,13 @@ export const cancel = async (
 /** Longer than any request is in flight (see ATTEMPT_LEASE_MS). */
 const DEFAULT_WAIT_SECONDS = "60";
 
-const DESCRIPTION = `Ends a command that has had no effect. It ends as cancelled, and so do the commands that wait for it by --after.
+const DESCRIPTION = `Cancels a command that has had no effect, and the commands that wait for it with --after.
 
 If a request of the command got no reply, the command ends as failed with reason unknown-outcome, and nothing more is sent. While a request is in flight, cancel waits for its result.
 
 A command that has started tasks cannot be cancelled: Skyhook follows the tasks to their end. A follow-task can always be cancelled. Its task continues at the provider, and no event reports the task's end.
 
-With --stage, cancel writes to the ledger. The poller publishes the event and releases the lane within a minute; no metric counts that end. ${STAGE_WRITE_RIGHTS}`;
+With --stage, cancel writes to the ledger. The poller publishes the event and releases the lane within a minute; no metric counts the cancellation. ${STAGE_WRITE_RIGHTS}`;
 
 export const declareCancel: DeclareVerb = (command, { clock }) => {
   addExamples(withCommandOptions(command.description(DESCRIPTION)), [

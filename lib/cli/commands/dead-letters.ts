@@ -37,7 +37,7 @@ const explanationText = (deadLetter: Explanation): string => {
   const { messageId, cameAt, receiveCount, bytes, content } = deadLetter;
   const groupText = deadLetter.groupId === undefined ? "" : `, group ${deadLetter.groupId}`;
   const lines = [
-    `what: ${deadLetter.what}`,
+    `message: ${deadLetter.what}`,
     `arrived: ${cameAt}, received ${receiveCount} times, ${bytes} bytes${groupText}`,
     ...commandLine(deadLetter),
     `command now: ${deadLetter.standing}`,
@@ -122,11 +122,11 @@ const STAGE_RIGHTS = stageRights(
   "sqs:GetQueueUrl on five queues (commands.fifo, requests and the three dead-letter queues); sqs:GetQueueAttributes, ReceiveMessage and ChangeMessageVisibility on the dead-letter queues; dynamodb:GetItem on the table skyhook-STAGE-ledger; to change anything also sqs:DeleteMessage on the dead-letter queues and sqs:SendMessage on the other two. Without ssm:GetParameter on /skyhook/STAGE/fingerprint-key it does not check seals or compare payloads",
 );
 
-const LIST_DESCRIPTION = `Explains up to 100 dead letters: the message, the state of its command, the effect of a redrive, and the next step. Secrets are not shown. An event arrived when it was sent; a command in SQS arrived when it became a dead letter.
+const LIST_DESCRIPTION = `Explains up to 100 dead letters: the message, the state of its command, the effect of a redrive, and the next step. Secrets are not shown. The arrival time of an event is when it was sent; of a command in SQS, when it became a dead letter.
 
 In SQS, a listed message is hidden from other readers for up to a minute, and a group shows its next ten messages only after the first ten are gone. "About N more" counts those.`;
 
-const DELETE_DESCRIPTION = `Deletes dead letters that are done or can have no effect. A request that no command came from is kept, unless --force accepts its loss.
+const DELETE_DESCRIPTION = `Deletes dead letters whose command is in the ledger, or that can have no effect. A request that never became a command is kept, unless --force is given.
 
 ${STAGE_RIGHTS}`;
 
@@ -155,7 +155,7 @@ ${STAGE_RIGHTS}`),
     .summary("Delete dead letters by id")
     .description(DELETE_DESCRIPTION)
     .argument("<id...>", "ids that `skyhook dead-letters` prints")
-    .option("--force", "also delete requests that became no command: they are lost")
+    .option("--force", "also delete requests that never became a command; they are lost")
     .action(
       ending(async (ids: string[], flags: DeadLetterFlags & { readonly force?: boolean }) => {
         const admin = await openDeadLetterAdmin(flags, ports);

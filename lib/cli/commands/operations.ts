@@ -84,7 +84,10 @@ const fieldLines = (fields: readonly OperationField[]): readonly string[] => {
         `  ${`${place}.${name}`.padEnd(width)}${required ? "required  " : "          "}${rule}`,
     ),
     ...(fields.some(({ name }) => name.includes("."))
-      ? ["", "A required field of an object or a list is required only if that is given."]
+      ? [
+          "",
+          "A required field of an object or a list is required only if that object or list is given.",
+        ]
       : []),
   ];
 };

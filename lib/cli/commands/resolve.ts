@@ -66,9 +66,9 @@ const resolve = async (commandId: string, flags: ResolveFlags, clock: Clock): Pr
   return isDone ? EXIT.ok : EXIT.refused;
 };
 
-const DESCRIPTION = `Records, once, whether the request of a command that ended as unknown-outcome took effect. Look at the provider first, for example by \`skyhook read\`.
+const DESCRIPTION = `Records, once, whether the request of a command that ended as unknown-outcome took effect. Check the effect at the provider first, for example with \`skyhook read\`.
 
-The end of the command stays unknown-outcome. Skyhook publishes the record and the note as CommandResolved. With --stage the event follows within a minute.
+The command's reason stays unknown-outcome. Skyhook publishes the record and the note as CommandResolved. With --stage the event follows within a minute.
 
 ${STAGE_WRITE_RIGHTS}`;
 

@@ -114,12 +114,12 @@ const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<
 const runJob = async (name: JobName, flags: RunFlags, ports: Ports): Promise<ExitCode> => {
   if (flags.stage === undefined) return runLocally(name, flags);
   await invokeJob(checkedStage(flags.stage), name, ports);
-  const text = `${name} ended; its events and its log have the results`;
+  const text = `${name} ended; for the results, see its events and its log`;
   printResult(flags.json ? jsonLine({ kind: "ended" }) : text);
   return EXIT.ok;
 };
 
-const DESCRIPTION = `Runs a scheduled job now, as its schedule does, and waits for its end. A running Skyhook prints a line for each event of the run; of a stage, the events and the log have the results.
+const DESCRIPTION = `Runs a scheduled job now, as its schedule does, and waits for its end. For a running Skyhook it prints a line for each event of the run. For a stage, the published events and the function's log show the results.
 
 ${stageRights("lambda:InvokeFunction on the function skyhook-STAGE-JOB")}`;
 

@@ -268,7 +268,7 @@ const addCommonOptions = (command: Command): Command =>
 
 const DESCRIPTION = `Sends a command to a running Skyhook. Without --wait it waits until the request is accepted or rejected, at most 2 seconds.
 
-stdout: the id of the command, with --wait its end. stderr: the problems of a rejected request (status 2). If Skyhook answers neither in time, send ends with status 0: the request is in the queue, and \`skyhook status\` shows its command.
+stdout: the id of the command; with --wait, its end. stderr: the problems of a rejected request (status 2). If neither happens in time, send ends with status 0: the request is in the queue, and \`skyhook status\` shows its command.
 
 Fields are options, such as --listening-port 8080, or JSON in --body and --data. An option overrides --body, and --body overrides --data.`;
 

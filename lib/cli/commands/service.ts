@@ -129,7 +129,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
 /** The next commands to type. A key of the user's own is never printed, only the built-in one. */
 const nextSteps = ({ baseUrl, builtInKey }: Provider, needsKey: boolean): string =>
   [
-    `the service listens there; its API: ${baseUrl}/docs`,
+    `the service listens at this address; API reference: ${baseUrl}/docs`,
     `  export SKYHOOK_BASE_URL=${baseUrl}`,
     ...(needsKey && builtInKey ? [`  export SKYHOOK_API_KEY='${builtInKey}'`] : []),
     "  npx skyhook read list-tasks",

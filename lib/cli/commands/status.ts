@@ -28,7 +28,7 @@ const MAX_ATTEMPTS_SHOWN = 20;
 
 type History = NonNullable<CommandState["history"]>;
 
-const cameBack = ({ disposition, code, status, message }: History[number]): string => {
+const resultText = ({ disposition, code, status, message }: History[number]): string => {
   if (disposition === undefined) return "in flight";
   if (disposition === "answered") return "answered";
   if (disposition === "lost") return "lost: its process died before the reply";
@@ -49,7 +49,7 @@ const historyLines = (history: History): readonly string[] => {
     String(attempt.number),
     attempt.startedAt,
     tookText(attempt),
-    cameBack(attempt),
+    resultText(attempt),
   ]);
   const table = tableText(["attempt", "sent", "duration", "result"], rows).split("\n");
   return [

@@ -179,11 +179,14 @@ const plan = async (file: string, flags: PlanFlags, { clock }: Ports): Promise<E
   return flags.detailedExitcode && planned.changes.length > 0 ? EXIT.changes : EXIT.ok;
 };
 
-/** Asks at a terminal; without one the answer is no. */
+const thresholdCount = (count: number): string =>
+  count === 1 ? "1 threshold" : `${count} thresholds`;
+
+/** Asks for confirmation at a terminal; without one the answer is no. */
 const mayDelete = async (count: number): Promise<boolean> => {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const question = `Delete ${count} and apply the other changes? (yes/no) `;
+  const question = `Delete ${thresholdCount(count)} and apply the other changes? (yes/no) `;
   // At the end of the input and after Ctrl-C no answer ever comes: both mean no.
   const ended = once(terminal, "close").then(() => "no");
   const answered = terminal.question(question).catch(() => "no");
@@ -198,7 +201,7 @@ const agreeToDelete = async (planned: Plan, isAgreed: boolean): Promise<void> =>
   if (count === 0 || isAgreed) return;
   printNote(planText(planned));
   if (await mayDelete(count)) return;
-  const why = `nothing changed: the plan deletes ${count}; add --yes to delete without a question`;
+  const why = `nothing changed: the plan deletes ${thresholdCount(count)}; add --yes to delete without confirmation`;
   throw new ExitError(EXIT.refused, why);
 };
 
@@ -281,7 +284,7 @@ export const declareThresholds: DeclareVerb = (thresholds, ports) => {
     .action(ending((file: string, flags: PlanFlags) => plan(file, flags, ports)));
   addSub("apply <file>", "Make the provider's thresholds equal to the file")
     .option("--no-lists", noLists)
-    .option("--yes", "delete without a question")
+    .option("--yes", "delete without confirmation")
     .action(ending((file: string, flags: ApplyFlags) => apply(file, flags, ports)));
   addSub("pull [file]", "Export the provider's thresholds to a file, or to stdout").action(
     ending((file: string | undefined, flags: ThresholdFlags) => pull(file, flags, ports)),

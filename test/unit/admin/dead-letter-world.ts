@@ -4,13 +4,13 @@ import { deployment } from "../../../lib/platform/deployment.ts";
 import { startProvider } from "../../support/provider.ts";
 import { createWorld, type World } from "../../support/world.ts";
 
-/** Receives what waits until all of it is a dead letter. */
+/** Receives every message until it is a dead letter. */
 export const buryAll = async ({ queue }: World): Promise<void> => {
   const { maxReceiveCount } = deployment.queues.commands;
   for (let receive = 0; receive <= maxReceiveCount; receive += 1) await queue.receive(10, 0);
 };
 
-/** A world, and what a person has for its dead letters. */
+/** A test world with an admin client for its dead letters. */
 export const openRecovery = async () => {
   const started: Awaited<ReturnType<typeof startProvider>>[] = [];
   const world = await createWorld({

@@ -11,7 +11,7 @@ import {
   OTHER_TEAM,
 } from "./sample-dead-letters.ts";
 
-/** An event as it comes out of the queue of intake. */
+/** An event as a message of intake's queue. */
 const eventOf = (detail: unknown, fields: object = {}) => ({
   version: "0",
   id: "7bf73129-1428-4cd3-a780-95db273d1602",
@@ -29,12 +29,12 @@ const REQUESTS = { queue: "requests", groupId: undefined } as const;
 const explainedEvent = (body: unknown, context = contextOf()) => explained(body, context, REQUESTS);
 
 describe("an event that intake has not accepted", () => {
-  test("is explained by the command that it asks for", async () => {
+  test("is explained by the command that it requests", async () => {
     const explanation = await explainedEvent(eventOf(updatePolicy("p1")));
 
     expect(explanation).toMatchObject({
       kind: "request",
-      what: "an event of AWS account 111122223333 that asks for a command and was not accepted by intake",
+      what: "a request event of AWS account 111122223333, not accepted by intake",
       sender: OTHER_TEAM,
       commandId: "p1",
       operation: "update-policy",
@@ -46,7 +46,7 @@ describe("an event that intake has not accepted", () => {
     expect(explanation).not.toHaveProperty("groupId");
   });
 
-  test("that asks to follow a task is explained as that command", async () => {
+  test("to follow a task is explained as a follow-task command", async () => {
     const detail = { metadata: { commandId: "f1" }, data: { taskId: "t1" } };
 
     expect(
@@ -54,7 +54,7 @@ describe("an event that intake has not accepted", () => {
     ).toMatchObject({ operation: "follow-task", commandId: "f1", advice: "redrive" });
   });
 
-  test("whose command has ended is to be deleted", async () => {
+  test("whose command has ended should be deleted", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { sender: OTHER_TEAM, state: failed });
 
     expect(await explainedEvent(eventOf(updatePolicy("p1")), contextOf({}, ledger))).toMatchObject({
@@ -83,7 +83,7 @@ describe("an event that intake has not accepted", () => {
     expect(JSON.stringify(explanation)).not.toContain("secret");
   });
 
-  test("for a reaction whose command is in the ledger is to be deleted", async () => {
+  test("for a reaction whose command is in the ledger should be deleted", async () => {
     const event = eventOf({}, { "detail-type": "InvoicePaid" });
     const ledger = await ledgerWith(updatePolicy(`${event.id}:paid`), {
       sender: OTHER_TEAM,
@@ -96,7 +96,7 @@ describe("an event that intake has not accepted", () => {
     });
   });
 
-  test("for a reaction with a key is looked up under the id that the key gives", async () => {
+  test("for a reaction with a key is found under the command id from the key", async () => {
     const event = eventOf({ invoice: "inv-7" }, { "detail-type": "InvoicePaid" });
     const reactions = reactionsOf(`
 reactions:
@@ -131,8 +131,8 @@ reactions:
 
   test.each([
     ["no JSON", "{"],
-    ["no event", "[]"],
-    ["an event that asks for nothing", eventOf({}, { "detail-type": "Other" })],
+    ["not an event", "[]"],
+    ["an event of another type", eventOf({}, { "detail-type": "Other" })],
   ])("is ignored by intake: %s", async (_what, body) => {
     expect(await explainedEvent(body)).toMatchObject({
       kind: "ignored",

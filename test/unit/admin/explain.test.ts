@@ -14,7 +14,7 @@ import {
 } from "./sample-dead-letters.ts";
 
 describe("a request that was never accepted", () => {
-  test("is explained as one that redrive runs, and that is lost when it is deleted", async () => {
+  test("runs after a redrive, and is lost by a deletion", async () => {
     const explanation = await explained(updatePolicy("p1"));
 
     expect(explanation).toEqual({
@@ -44,7 +44,7 @@ describe("a request that was never accepted", () => {
     });
   });
 
-  test("is shown with its sender when intake has sealed it", async () => {
+  test("shows its sender if intake sealed it", async () => {
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")));
 
     expect(explanation).toMatchObject({
@@ -55,7 +55,7 @@ describe("a request that was never accepted", () => {
     });
   });
 
-  test("is explained without its seal when the admin client has no key, and says so", async () => {
+  test("is explained without a seal check if the admin client has no key", async () => {
     const context = contextOf({ fingerprintKey: undefined });
 
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
@@ -66,7 +66,7 @@ describe("a request that was never accepted", () => {
     });
   });
 
-  test("is explained without rights where they are not known, and says so", async () => {
+  test("is explained without a rights check if the rights are unknown", async () => {
     const explanation = await explained(updatePolicy("p1"), contextOf({ access: undefined }));
 
     expect(explanation).toMatchObject({
@@ -76,7 +76,7 @@ describe("a request that was never accepted", () => {
     expect(explanation).not.toHaveProperty("lane");
   });
 
-  test("is never sent back when it is older than the ledger's memory and does not say how old", async () => {
+  test("is never sent back if it is older than the ledger's retention and has no time", async () => {
     const explanation = await explained(updatePolicy("p1"), contextOf(), {
       arrivedAt: NOW - 31 * DAY_MS,
     });
@@ -136,7 +136,7 @@ describe("a request that would be rejected", () => {
     },
   );
 
-  test("because its sender lacks the right waits for that right, or is lost", async () => {
+  test("for lack of a right needs that right before a redrive", async () => {
     const context = contextOf({}, createMemoryLedger(), shared());
 
     const explanation = await explained(sealedBy(OTHER_TEAM, updatePolicy("p1")), context);
@@ -148,7 +148,7 @@ describe("a request that would be rejected", () => {
     });
   });
 
-  test("and has no id can only be deleted, because no event is possible", async () => {
+  test("but has no id should be deleted, because no event is possible", async () => {
     const explanation = await explained({ data: { operation: "update-policy" } });
 
     expect(explanation).toMatchObject({
@@ -178,11 +178,11 @@ describe("a request that would be rejected", () => {
   });
 });
 
-describe("a message that is no request", () => {
+describe("a message that is not a request", () => {
   test.each([
     { case: "no JSON", body: "{", what: "an unreadable message: not JSON" },
-    { case: "a list", body: "[1]", what: "an unreadable message: JSON, and no object" },
-  ])("but $case is hopeless", async ({ body, what }) => {
+    { case: "a list", body: "[1]", what: "an unreadable message: JSON, but not an object" },
+  ])("but $case should be deleted", async ({ body, what }) => {
     expect(await explained(body)).toMatchObject({
       kind: "unreadable",
       what,
@@ -191,18 +191,18 @@ describe("a message that is no request", () => {
     });
   });
 
-  test("but has a false seal differs from one that intake has sealed", async () => {
+  test("but has an invalid seal is distinguished from a sealed one", async () => {
     const body = sealedBy(OTHER_TEAM, updatePolicy("p1"), "another key");
 
     expect(await explained(body)).toMatchObject({
       kind: "forged",
-      what: "a request with a false seal of intake for AWS account 111122223333",
+      what: "a request with an invalid seal, in the name of AWS account 111122223333",
       advice: "delete",
     });
   });
 });
 
-test("a ledger that does not answer is no unreadable item", async () => {
+test("a ledger that does not answer is not taken for an unreadable item", async () => {
   const ledger: Ledger = {
     ...createMemoryLedger(),
     read: () => Promise.reject(new Error("not reached")),

@@ -17,7 +17,7 @@ const resume = (command: string): string =>
   resumeMessage(command, "local/policy/1", createSeededRandom()).body;
 
 describe("a request whose command is in the ledger", () => {
-  test("and goes on needs no action", async () => {
+  test("and open needs no action", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: goingOn });
 
     const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
@@ -32,7 +32,7 @@ describe("a request whose command is in the ledger", () => {
     });
   });
 
-  test("and has ended is done, and reports its end", async () => {
+  test("and ended should be deleted, and shows its end", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
 
     const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger));
@@ -47,7 +47,7 @@ describe("a request whose command is in the ledger", () => {
     });
   });
 
-  test("is not compared with it when the admin client has no key, and says so", async () => {
+  test("is not compared with it if the admin client has no key", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
     const context = contextOf({ fingerprintKey: undefined }, ledger);
 
@@ -58,7 +58,7 @@ describe("a request whose command is in the ledger", () => {
     );
   });
 
-  test("is still that command when it is older than any new request may be", async () => {
+  test("is recognized after the maximum age of a new request", async () => {
     const ledger = await ledgerWith(updatePolicy("p1"), { state: failed });
 
     const explanation = await explained(updatePolicy("p1"), contextOf({}, ledger), {
@@ -68,7 +68,7 @@ describe("a request whose command is in the ledger", () => {
     expect(explanation).toMatchObject({ mayRunTwice: false, redrive: "changes nothing" });
   });
 
-  test("in an item that cannot be read waits for a version that can", async () => {
+  test("in an unreadable item waits for a version that can read it", async () => {
     const ledger = createMemoryLedger();
     await ledger.write({ key: "command#own/p1", version: 1, value: { from: "a newer version" } });
 
@@ -83,7 +83,7 @@ describe("a request whose command is in the ledger", () => {
   });
 });
 
-describe("Skyhook's own message to go on", () => {
+describe("Skyhook's own message to resume a command", () => {
   test.each([
     {
       case: "goes on",
@@ -109,10 +109,10 @@ describe("Skyhook's own message to go on", () => {
     });
   });
 
-  test("with a forgotten command changes nothing", async () => {
+  test("for a deleted command changes nothing", async () => {
     expect(await explained(resume("own/gone"))).toMatchObject({
       kind: "resume",
-      standing: "its command is not in the ledger, or no longer",
+      standing: "its command is not in the ledger; the ledger may have deleted it",
       redrive: "changes nothing",
       advice: "delete",
     });

@@ -4,7 +4,7 @@ import { updatePolicy } from "../../support/requests.ts";
 import { buryAll, openRecovery } from "./dead-letter-world.ts";
 
 describe("the list of dead letters", () => {
-  test("explains each, and leaves all where they are", async () => {
+  test("explains each, and releases all of them", async () => {
     const { world, deps } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await world.send("{");
@@ -32,7 +32,7 @@ describe("the list of dead letters", () => {
     expect(await listDeadLetters(deps)).toEqual({ deadLetters: [], more: 1 });
   });
 
-  test("ends at about a hundred, and says how many there are beyond", async () => {
+  test("ends at about a hundred, and counts the others", async () => {
     const { world, deps } = await openRecovery();
     for (let n = 0; n < 130; n += 1) await world.send("{");
     for (let round = 0; round < 13; round += 1) await buryAll(world);
@@ -57,7 +57,7 @@ describe("the list of dead letters", () => {
 });
 
 describe("deleting dead letters", () => {
-  test("takes away what is done or hopeless", async () => {
+  test("removes those that have no further effect", async () => {
     const { world, deps, idOf, deadLetters } = await openRecovery();
     await world.send("{");
     await buryAll(world);
@@ -68,7 +68,7 @@ describe("deleting dead letters", () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
-  test("keeps a request that was never accepted, unless it is forced", async () => {
+  test("keeps a request that was never accepted, unless --force is given", async () => {
     const { world, deps, idOf, deadLetters } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);
@@ -81,7 +81,7 @@ describe("deleting dead letters", () => {
     expect(refused).toMatchObject([
       {
         outcome: "kept",
-        why: "a deletion would lose a command; --force deletes it: not in the ledger: never accepted",
+        why: "deleting it would lose a command; add --force to delete it anyway; not in the ledger: never accepted",
       },
     ]);
     expect(forced).toMatchObject([{ outcome: "deleted" }]);

@@ -299,7 +299,7 @@ describe("the list of commands", () => {
     );
   });
 
-  test("shows what an operator looks for in a row", async () => {
+  test("shows the fields that an operator needs in each row", async () => {
     const ledger = await ledgerWith([
       { id: "c1", acceptedAt: NOW - 5, state: ended("failed", "task-failed") },
     ]);
@@ -379,7 +379,7 @@ describe("the list of commands", () => {
     ]);
   });
 
-  test("names a record that a newer version has written, and leaves out a deleted one", async () => {
+  test("marks a record of a newer version as unreadable, and omits a deleted one", async () => {
     const ledger = await ledgerWith([{ id: "c1", acceptedAt: NOW - 1 }]);
     const item = await ledger.read("command#own/c1");
     if (!item?.listing) throw new Error("c1 is not listed");

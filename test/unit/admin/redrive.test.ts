@@ -10,7 +10,7 @@ import { buryAll, openRecovery } from "./dead-letter-world.ts";
 
 const random = createSeededRandom(3);
 
-/** Sends back as SQS does for a program that is killed before it could delete. */
+/** Sends back without deleting, as a program that is killed between the two calls. */
 const killedBetween = (world: World, deadLetters: DeadLetters): DeadLetters => ({
   ...deadLetters,
   async sendBack({ body, groupId = "" }) {
@@ -20,7 +20,7 @@ const killedBetween = (world: World, deadLetters: DeadLetters): DeadLetters => (
 });
 
 describe("redrive", () => {
-  test("of a request that was never accepted runs it, once", async () => {
+  test("runs a request that was never accepted, once", async () => {
     const { world, deps, idOf, deadLetters } = await openRecovery();
     await world.send(createRouter("r1"));
     await buryAll(world);
@@ -45,7 +45,7 @@ describe("redrive", () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
-  test("finds what can be sent back behind a hundred that are kept", async () => {
+  test("finds a dead letter to send back behind a hundred that are kept", async () => {
     const { world, deps } = await openRecovery();
     for (let n = 0; n < 110; n += 1) await world.send("{");
     await world.send(updatePolicy("p1"));
@@ -57,7 +57,7 @@ describe("redrive", () => {
     expect(outcomes.at(-1)).toMatchObject({ outcome: "sent-back", why: "runs it" });
   });
 
-  test("goes on behind one whose command cannot be looked up now", async () => {
+  test("continues after one whose command cannot be read now", async () => {
     const { world, deps } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await world.send(updatePolicy("p2"));
@@ -78,7 +78,7 @@ describe("redrive", () => {
     expect(outcomes[0]).not.toHaveProperty("what");
   });
 
-  test("releases the dead letters that it has kept, and no other", async () => {
+  test("releases only the dead letters that it kept", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send("{");
     await world.send(updatePolicy("p1"));
@@ -97,7 +97,7 @@ describe("redrive", () => {
     expect(released).toEqual([keptId]);
   });
 
-  test("that is killed between the two queues, and done again, creates one router", async () => {
+  test("that is killed between the two queues and repeated creates one router", async () => {
     const { world, deps, deadLetters, newRouters } = await openRecovery();
     await world.send(createRouter("r1"));
     await buryAll(world);
@@ -122,7 +122,7 @@ describe("redrive", () => {
     expect(await newRouters()).toHaveLength(1);
   });
 
-  test("by name of a request that was accepted meanwhile is that command, and publishes nothing again", async () => {
+  test("by id of a request that was accepted meanwhile publishes nothing again", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send(createRouter("r1"));
     await buryAll(world);
@@ -142,7 +142,7 @@ describe("redrive", () => {
     ]);
   });
 
-  test("of our own message to a command that has ended changes nothing", async () => {
+  test("of a resume message for an ended command changes nothing", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send(resumeInstance("i1"));
     await world.untilQuiet();
@@ -157,7 +157,7 @@ describe("redrive", () => {
     expect(world.publishedTypes("i1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
-  test("keeps the group, so that nothing of one lane runs beside it", async () => {
+  test("keeps the message group, so that commands of one lane stay in order", async () => {
     const { world, deps } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);
@@ -168,7 +168,7 @@ describe("redrive", () => {
     expect(message?.attributes.MessageGroupId).toBe(groupIdOf("local/policy/1234567/76/1"));
   });
 
-  test("of all takes those for which it makes sense, and says why it keeps the others", async () => {
+  test("of all sends back the recommended ones, with a reason for each kept one", async () => {
     const { world, deps, deadLetters } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await world.send("{");
@@ -180,12 +180,12 @@ describe("redrive", () => {
     expect(outcomes).toMatchObject([
       { outcome: "sent-back" },
       { outcome: "kept", why: "no command" },
-      { outcome: "kept", why: "its command is not in the ledger, or no longer" },
+      { outcome: "kept", why: "its command is not in the ledger; the ledger may have deleted it" },
     ]);
     expect(await deadLetters.count()).toBe(2);
   });
 
-  test("of all goes through more than are held at once", async () => {
+  test("of all covers more dead letters than one hold returns", async () => {
     const { world, deps, deadLetters } = await openRecovery();
     for (let n = 0; n < 25; n += 1) await world.send(updatePolicy(`p${n}`));
     for (let round = 0; round < 3; round += 1) await buryAll(world);
@@ -196,7 +196,7 @@ describe("redrive", () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
-  test("never sends back, not even by name, what may have run and been forgotten", async () => {
+  test("never sends back a request that may have run and been deleted, not even by id", async () => {
     const { world, deps, idOf, deadLetters } = await openRecovery();
     await world.send(createRouter("r1"));
     await buryAll(world);
@@ -208,7 +208,7 @@ describe("redrive", () => {
     expect(await deadLetters.count()).toBe(1);
   });
 
-  test("reports ids of no dead letter, and processes the others", async () => {
+  test("reports ids without a dead letter, and processes the others", async () => {
     const { world, deps, idOf } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await buryAll(world);

@@ -17,7 +17,7 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 export const KEY = "fingerprint-key";
 export const OTHER_TEAM = "111122223333";
 
-/** A dead letter of a minute ago; text is taken as it is. */
+/** A dead letter that arrived a minute ago; a text becomes the body unchanged. */
 const letterOf = (body: unknown, fields: Partial<DeadLetter> = {}): DeadLetter => ({
   messageId: "m1",
   queue: "commands",
@@ -31,7 +31,7 @@ const letterOf = (body: unknown, fields: Partial<DeadLetter> = {}): DeadLetter =
 export const sealedBy = (sender: string, detail: unknown, key = KEY): string =>
   sealRequest({ sender, eventId: "e1", sentAt: NOW, detail: JSON.stringify(detail) }, key);
 
-/** Everybody asked for may use the account `local`; `fields` go on top. */
+/** A diagnosis context in which `rights` apply; `fields` override its values. */
 export const contextOf = (
   fields: Partial<DiagnosisContext> = {},
   ledger: Ledger = createMemoryLedger(),
@@ -58,7 +58,7 @@ export const failed: Command["state"] = {
   tasks: [],
 };
 
-/** A ledger with the command that this request is. */
+/** A ledger with the command of this request. */
 export const ledgerWith = async (detail: unknown, fields: Partial<Command>): Promise<Ledger> => {
   const ledger = createMemoryLedger();
   const { access } = contextOf();

@@ -7,7 +7,7 @@ import { contextOf, explained, KEY, OTHER_TEAM, sealedBy } from "./sample-dead-l
 
 const CANARY = "canary-7f3a9";
 
-/** Everything that a person, or a script, gets to see. */
+/** All output, as text and as JSON. */
 const shown = async (body: unknown, fields: Partial<DeadLetter> = {}, context = contextOf()) => {
   const explanation = await explained(body, context, fields);
   return JSON.stringify(explanation) + deadLettersText({ deadLetters: [explanation], more: 0 });
@@ -17,7 +17,7 @@ const ENVS = { TOKEN: CANARY, NAME: "x" };
 const withEnvs = updateContainer("c1", { envs: ENVS });
 
 describe("the explanation of a dead letter", () => {
-  test("shows that there are secrets, and none of them", async () => {
+  test("shows the names of secret fields without their values", async () => {
     const text = await shown(
       updateContainer("c1", {
         envs: { TOKEN: CANARY },
@@ -48,17 +48,17 @@ describe("the explanation of a dead letter", () => {
     expect(await shown(body)).not.toContain(CANARY);
   });
 
-  test("shows no secret where neither the seal's key nor the rights are known", async () => {
+  test("shows no secret if neither the seal's key nor the rights are known", async () => {
     const context = contextOf({ access: undefined, fingerprintKey: undefined });
 
     expect(await shown(sealedBy(OTHER_TEAM, withEnvs), {}, context)).not.toContain(CANARY);
   });
 
-  test("does not show what intake seals with", async () => {
+  test("does not show the key of intake's seal", async () => {
     expect(await shown(sealedBy(OTHER_TEAM, withEnvs))).not.toContain(KEY);
   });
 
-  test("shows no value of a body of any shape that is not valid", async () => {
+  test("shows no value of an invalid body, whatever its shape", async () => {
     const values = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 6 },
@@ -77,8 +77,8 @@ describe("the explanation of a dead letter", () => {
   });
 });
 
-describe("what a dead letter says", () => {
-  test("cannot steer the terminal that shows it", async () => {
+describe("the explanation of an untrusted dead letter", () => {
+  test("contains no terminal control characters", async () => {
     const hostile = "a\u001b[2J\u202eb";
 
     const explanation = await explained(
@@ -100,13 +100,13 @@ describe("what a dead letter says", () => {
       "the number of its fields",
       updatePolicy("c1", Object.fromEntries(Array.from({ length: 9_999 }, (_, n) => [`f${n}`, n]))),
     ],
-  ])("is short, however long %s is", async (_part, body) => {
+  ])("is short for a long %s", async (_part, body) => {
     const text = await shown(body, {}, contextOf());
 
     expect(text.length).toBeLessThan(15_000);
   });
 
-  test("is short, however large and deep it is", async () => {
+  test("is short for a large and deeply nested message", async () => {
     const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
     const wide = JSON.stringify(
       Object.fromEntries(Array.from({ length: 9_999 }, (_, n) => [n, n])),

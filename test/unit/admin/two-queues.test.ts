@@ -45,7 +45,7 @@ const openBoth = async () => {
   return { deps, commands: commands.queue, requests: requests.queue };
 };
 
-test("dead letters of both queues are listed together, and again after that", async () => {
+test("dead letters of both queues are listed together, repeatedly", async () => {
   const { deps } = await openBoth();
 
   for (let look = 0; look < 2; look += 1) {
@@ -56,7 +56,7 @@ test("dead letters of both queues are listed together, and again after that", as
   }
 });
 
-test("redrive sends each dead letter back to its own queue, an event as it was", async () => {
+test("redrive sends each dead letter back to its own queue, an event unchanged", async () => {
   const { deps, commands, requests } = await openBoth();
 
   expect(await redriveDeadLetters(deps, { kind: "all" })).toMatchObject([
@@ -70,7 +70,7 @@ test("redrive sends each dead letter back to its own queue, an event as it was",
   expect(await bodiesIn(requests)).toEqual([EVENT]);
 });
 
-test("deleting one leaves the other queue's alone", async () => {
+test("a deletion in one queue leaves the other queue unchanged", async () => {
   const { deps, requests } = await openBoth();
   const { deadLetters } = await listDeadLetters(deps);
   const event = deadLetters.find(({ commandId }) => commandId === "by-event");

@@ -11,7 +11,7 @@ test.each([
     "that of a key that is gone",
     { name: "InvalidClientTokenId", $metadata: { httpStatusCode: 403 } },
   ],
-])("a refusal is reported as a refusal: %s", (_which, fields) => {
+])("a refusal by AWS has status 2: %s", (_which, fields) => {
   expect(inWords(fields)).toMatchObject({
     exitCode: 2,
     message: "AWS refuses the request: what AWS says",
@@ -28,7 +28,7 @@ test.each(["QueueDoesNotExist", "ResourceNotFoundException"])(
   },
 );
 
-test("an AWS that does not answer is reported with where to look, and not in the SDK's words", () => {
+test("an AWS time-out is reported with the settings to check, without the SDK's text", () => {
   expect(inWords({ name: "TimeoutError", code: "ETIMEDOUT" })).toMatchObject({
     exitCode: 3,
     message:
@@ -36,7 +36,7 @@ test("an AWS that does not answer is reported with where to look, and not in the
   });
 });
 
-test("an unexpected error stays as it is", () => {
+test("an unexpected error stays unchanged", () => {
   const error = errorOf({ name: "InternalServerError", $metadata: { httpStatusCode: 500 } });
 
   expect(awsTrouble(error, "there is no such thing")).toBe(error);

@@ -9,7 +9,7 @@ const hanging = new Promise<void>((resolve) => {
   endHanging = resolve;
 });
 
-/** Containers are locked, one hangs for a while, and a create of a router gets no reply. */
+/** Containers are locked, one request hangs, and a create of a router gets no reply. */
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? "";
   if (request.method === "POST") response.destroy();
@@ -45,7 +45,7 @@ const sendUpdate = (name: string, more: object = {}): Promise<void> =>
     ...more,
   });
 
-/** Until what is known of a command holds the text. */
+/** Waits until the command's status contains the text. */
 const until = async (id: string, text: string): Promise<void> => {
   for (;;) {
     const answer = await fetch(`${environment.SKYHOOK_ENDPOINT}/commands/${id}`);
@@ -90,7 +90,7 @@ describe("skyhook cancel", () => {
     expect(await report("locked")).toMatch(/\n {2}cancelled by an operator at \d/);
   });
 
-  it.concurrent("waits for a request in flight, but not for ever", async () => {
+  it.concurrent("waits for a request in flight for a limited time", async () => {
     await sendUpdate("slow");
     await until("slow", '"for":"reply"');
 
@@ -122,7 +122,7 @@ describe("skyhook cancel", () => {
     });
   });
 
-  it.concurrent("answers scripts in JSON", async () => {
+  it.concurrent("prints JSON for scripts", async () => {
     await sendUpdate("scripted");
     await until("scripted", "409");
 
@@ -136,7 +136,7 @@ describe("skyhook cancel", () => {
     });
   });
 
-  it.concurrent("says that a command is not there", async () => {
+  it.concurrent("reports an unknown command", async () => {
     const ended = await skyhook("cancel", "none");
 
     expect(ended).toEqual({
@@ -147,7 +147,7 @@ describe("skyhook cancel", () => {
     });
   });
 
-  it.concurrent.each(["soon", "-1", "1.5"])("takes no %s for a number of seconds", async (text) => {
+  it.concurrent.each(["soon", "-1", "1.5"])("refuses %s as a number of seconds", async (text) => {
     const ended = await skyhook("cancel", "none", `--wait-seconds=${text}`);
 
     expect(ended).toEqual({
@@ -165,7 +165,7 @@ describe("skyhook resolve", () => {
     await until(id, "unknown-outcome");
   };
 
-  it.concurrent("keeps the operator's resolution and shows it in the event and the status", async () => {
+  it.concurrent("records the operator's resolution and shows it in the event and the status", async () => {
     await sendRouter("router", 2);
     const before = await report("router");
 
@@ -202,7 +202,7 @@ describe("skyhook resolve", () => {
   it.concurrent.each([
     ["neither", []],
     ["both", ["--applied", "--not-applied"]],
-  ])("wants one of the two, not %s", async (_what, flags) => {
+  ])("requires exactly one verdict option, not %s", async (_what, flags) => {
     expect(await skyhook("resolve", "none", ...flags)).toEqual({
       exitCode: 2,
       stdout: "",
@@ -214,13 +214,13 @@ describe("skyhook resolve", () => {
     ["empty", " "],
     ["too long", "x".repeat(501)],
     ["not plain text", "a\u001b[2Jb"],
-  ])("takes no note that is %s", async (_what, note) => {
+  ])("refuses a note that is %s", async (_what, note) => {
     const ended = await skyhook("resolve", "none", "--applied", "--note", note);
 
     expect(ended.stderr).toBe("--note: must be plain text of 1 to 500 characters\n");
   });
 
-  it.concurrent("refuses a command with a known end, and names it", async () => {
+  it.concurrent("refuses a command with a known outcome, and shows the outcome", async () => {
     await sendUpdate("known");
     await until("known", "409");
     const early = await skyhook("resolve", "known", "--applied");

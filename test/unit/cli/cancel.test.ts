@@ -18,7 +18,7 @@ const STOPPED = {
   endedAt: "2026-01-01T00:00:00.000Z",
 };
 
-/** A running Skyhook that gives these answers one after the other, the last one for ever. */
+/** A running Skyhook with these answers in order; it repeats the last one. */
 const answering = async (...answers: readonly object[]) => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -31,7 +31,7 @@ const answering = async (...answers: readonly object[]) => {
   return { asked, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-/** A clock whose time passes by sleeping only. */
+/** A clock that only `sleep` advances. */
 const sleepingClock = (): Clock => {
   let now = 0;
   return {
@@ -65,7 +65,7 @@ test("a cancellation repeats each second until no request is in flight", async (
   expect(exitCode).toBe(1);
 });
 
-test("a command that may have been done says so, and what to do about it", async () => {
+test("a command that may have taken effect is reported with the next step", async () => {
   const { endpoint } = await answering(STOPPED);
   const lines = printed();
 
@@ -73,13 +73,13 @@ test("a command that may have been done says so, and what to do about it", async
 
   expect(lines).toEqual([
     [
-      "c 1 has stopped as failed (unknown-outcome): an earlier request may have taken effect",
+      "c 1 ended as failed (unknown-outcome): an earlier request may have taken effect",
       `  next: check the effect at the provider, then npx skyhook resolve 'c 1' --applied | --not-applied --endpoint ${endpoint} --sender 111122223333\n`,
     ].join("\n"),
   ]);
 });
 
-test("tasks are named so that they steer no terminal, in words and in JSON", async () => {
+test("task ids contain no terminal control characters, in text and in JSON", async () => {
   const { endpoint } = await answering({ kind: "following", taskIds: ["t\u009b2J"] });
   const lines = printed();
 
@@ -92,7 +92,7 @@ test("tasks are named so that they steer no terminal, in words and in JSON", asy
   ]);
 });
 
-test("a cancellation ends when its time is over, and says how long to wait", async () => {
+test("a cancellation ends after --wait-seconds, and prints the remaining wait", async () => {
   const { asked, endpoint } = await answering(UNDER_WAY);
   const clock = sleepingClock();
   const lines = printed();
@@ -106,7 +106,7 @@ test("a cancellation ends when its time is over, and says how long to wait", asy
   ]);
 });
 
-test("a cancellation ends within the second when the reply is known sooner", async () => {
+test("a cancellation ends within a second after the reply", async () => {
   const { endpoint } = await answering({ kind: "under-way", waitMs: 300 }, STOPPED);
   const clock = sleepingClock();
   printed();

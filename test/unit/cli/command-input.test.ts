@@ -26,12 +26,12 @@ const flagsFor = (operation: Mutation, given: Readonly<Record<string, string>>) 
     }),
   );
 
-/** The request of flags as they are typed. */
+/** The request from typed flags. */
 const ofFlags = (operation: Mutation, given: Readonly<Record<string, string>>) =>
   requestData(operation, { flags: flagsFor(operation, given) });
 
 describe("the flags of an operation", () => {
-  it("are its fields at the top, with hyphens", () => {
+  it("are its top-level fields, with hyphens", () => {
     expect(flagsOf(updateStorageEvent).map(({ flag }) => flag)).toEqual([
       "client-id",
       "name",
@@ -71,7 +71,7 @@ describe("a request from flags", () => {
     });
   });
 
-  it("clears a field that takes null", () => {
+  it("clears a nullable field", () => {
     expect(ofFlags(updateContainer, { timeout: "null" }).body).toEqual({ timeout: null });
   });
 
@@ -81,23 +81,23 @@ describe("a request from flags", () => {
     });
   });
 
-  it("keeps an unsigned 64-bit integer whole", () => {
+  it("keeps an unsigned 64-bit integer exact", () => {
     expect(ofFlags(updateStorageEvent, { bytes: "18446744073709551615" }).body).toEqual({
       bytes: "18446744073709551615",
     });
   });
 
-  it("leaves a value of the wrong type to the contract to refuse", () => {
+  it("passes a value of the wrong type on to the contract's check", () => {
     expect(ofFlags(updatePolicy, { "policy-id": "one" }).params).toEqual({ policy_id: "one" });
   });
 
-  it("takes an @ at the beginning of a text for what it is", () => {
+  it("keeps a leading @ of a text field", () => {
     expect(ofFlags(updateContainer, { description: "@home" }).body).toEqual({
       description: "@home",
     });
   });
 
-  it("has no body for an operation that takes none", () => {
+  it("has no body for an operation without one", () => {
     const data = ofFlags(resumeInstance, { "project-id": "1" });
 
     expect(data).toEqual({ operation: "resume-instance", params: { project_id: 1 }, query: {} });
@@ -111,7 +111,7 @@ describe("a request from JSON and files", () => {
     expect(ofFlags(updateContainer, { envs }).body).toEqual({ envs: { TOKEN: "hush" } });
   });
 
-  it("lets a flag win over --body, and --body over --data", () => {
+  it("prefers a flag over --body, and --body over --data", () => {
     const data = requestData(updatePolicy, {
       data: '{"params":{"policy_id":1},"body":{"name":"from data","status":"active"}}',
       body: fileOf("body.json", '{"name":"from body"}'),
@@ -126,7 +126,7 @@ describe("a request from JSON and files", () => {
     });
   });
 
-  it("keeps what --data says beside params, query and body", () => {
+  it("keeps the other fields of --data", () => {
     const data = requestData(resumeInstance, {
       data: '{"deadline":"2026-01-31T12:00:00Z"}',
       flags: new Map(),
@@ -141,13 +141,13 @@ describe("a request from JSON and files", () => {
     ["--data", { data: "@/no/such/file" }, "--data: cannot read /no/such/file"],
     ["--data", { data: '{"params":[]}' }, "--data: params must be a JSON object"],
     ["--data", { data: "null" }, "--data: must be a JSON object"],
-  ])("refuses %s %j in words", (_option, input, message) => {
+  ])("refuses %s %j", (_option, input, message) => {
     expect(() => requestData(updatePolicy, { ...input, flags: new Map() })).toThrow(
       expect.objectContaining({ exitCode: 2, message }),
     );
   });
 
-  it("names the flag whose JSON is not readable, and not the value", () => {
+  it("names the flag with invalid JSON, without the value", () => {
     expect(() => ofFlags(updateContainer, { envs: "TOKEN=hush" })).toThrow(
       expect.objectContaining({
         exitCode: 2,

@@ -17,10 +17,10 @@ import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 import { openTableServer } from "../../support/table-server.ts";
 
-/** Quiet, each takes a few seconds. */
+/** Without load, each test takes a few seconds. */
 const TIMEOUT = { timeout: 300_000 };
 
-/** As on a disk that fills up: no file grows beyond so many blocks of 512 bytes. */
+/** Simulates a full disk: no file grows beyond this number of 512-byte blocks. */
 const upTo = (blocks: number): readonly string[] => [
   "sh",
   "-c",
@@ -61,7 +61,7 @@ const send = (gateway: string, id: string): Promise<Response> =>
     }),
   });
 
-/** Sends until nothing is acknowledged any more. */
+/** Sends commands until one is not acknowledged. */
 const sendUntilRefused = async (gateway: string): Promise<readonly string[]> => {
   const acknowledged: string[] = [];
   for (;;) {
@@ -72,7 +72,7 @@ const sendUntilRefused = async (gateway: string): Promise<readonly string[]> => 
   }
 };
 
-describe("a disk that fills up", TIMEOUT, () => {
+describe("a full disk", TIMEOUT, () => {
   it("ends a run with one line, and the next run has every command that was acknowledged", async () => {
     const program = await startOn(upTo(250));
     const before = program.stderr().length;
@@ -96,7 +96,7 @@ describe("a disk that fills up", TIMEOUT, () => {
 
   it("ends the service alone with one line", async () => {
     const service = startSkyhook(["service", "--data", data, "--api-key", "k"], {}, "", upTo(250));
-    await service.printed("the service listens there");
+    await service.printed("the service listens at this address");
     const before = service.stderr().length;
     const url = `${service.stdout().trim()}/cloud/v1/lifecycle_policy/1234567/76/1`;
     const rename = (name: string) =>
@@ -112,13 +112,13 @@ describe("a disk that fills up", TIMEOUT, () => {
     expect(await service.ended()).toBe(2);
     expect(service.stderr().slice(before).trimStart()).toBe(full);
     const next = startSkyhook(["service", "--data", data]);
-    await next.printed("the service listens there");
+    await next.printed("the service listens at this address");
     next.child.kill("SIGTERM");
     expect(await next.ended()).toBe(0);
     expect(changes).toBeGreaterThan(10);
   });
 
-  it("leaves the ledger of an earlier format as it is, which the next run copies", async () => {
+  it("leaves a ledger of an earlier format unchanged, and the next run copies it", async () => {
     await mkdir(join(data, "ledger"), { recursive: true });
     await writeFile(join(data, "skyhook.json"), '{"format":3,"fingerprintKey":"the key"}');
     const table = join(data, "ledger", "table-1");
@@ -144,7 +144,7 @@ describe("a disk that fills up", TIMEOUT, () => {
   });
 });
 
-describe("a data directory that others can read", TIMEOUT, () => {
+describe("a data directory that other users can read", TIMEOUT, () => {
   const modesIn = async (path: string): Promise<readonly string[]> => {
     const names = ["", ...(await readdir(path, { recursive: true }))];
     const stats = await Promise.all(names.map((name) => stat(join(path, name))));
@@ -152,7 +152,7 @@ describe("a data directory that others can read", TIMEOUT, () => {
   };
   const modeText = (mode: number): string => (mode & 0o777).toString(8);
 
-  it("is its owner's alone from the start on, with every file that a run makes", async () => {
+  it("becomes private at the start, with every file of the run", async () => {
     await mkdir(data);
     await chmod(data, 0o755);
     const first = await startOn(["sh", "-c", 'umask 022; exec "$@"', "sh"]);

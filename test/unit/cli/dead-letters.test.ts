@@ -22,7 +22,7 @@ const run = async (...args: readonly string[]) => {
   return ended;
 };
 
-/** Leaves messages as a run does that failed at each of them ten times. */
+/** Leaves messages in the state after ten failed receives each. */
 const buryIn = async (folder: string, bodies: readonly string[]): Promise<void> => {
   const random = createSystemRandom();
   const store = await openLevelStore({
@@ -67,7 +67,7 @@ afterEach(async () => {
 });
 
 describe("skyhook dead-letters", () => {
-  it("explains each, sends back those that make sense, and deletes the others", async () => {
+  it("explains each, sends back the recommended ones, and deletes the others", async () => {
     const listed = await run("dead-letters");
     const [policy = "", container = "", broken = ""] = idsIn(listed.stdout);
 
@@ -92,7 +92,7 @@ describe("skyhook dead-letters", () => {
     const kept = await run("dead-letters", "delete", policy);
     expect(kept).toMatchObject({ exitCode: 2, stderr: "" });
     expect(kept.stdout).toMatch(
-      / kept: .* \(a deletion would lose a command; --force deletes it: not in the ledger/,
+      / kept: .* \(deleting it would lose a command; add --force to delete it anyway; not in the ledger/,
     );
     const deleted = await run("dead-letters", "delete", broken);
     expect(deleted).toMatchObject({ exitCode: 0 });
@@ -132,7 +132,7 @@ describe("skyhook dead-letters", () => {
     });
   });
 
-  it("takes no accounts file, as the running Skyhook has its own", async () => {
+  it("refuses --accounts without --stage", async () => {
     expect(await run("dead-letters", "--accounts", "accounts.yaml")).toMatchObject({
       exitCode: 2,
       stderr: "--accounts: only with --stage; a running Skyhook uses its own accounts file\n",
@@ -150,7 +150,7 @@ describe("skyhook dead-letters", () => {
 describe("skyhook dead-letters of a stage", () => {
   const aws = { AWS_REGION: "eu-central-1", AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
 
-  it("report a stage that they cannot reach", async () => {
+  it("report an unreachable stage", async () => {
     const AWS_ENDPOINT_URL = "http://127.0.0.1:9";
 
     const ended = await runSkyhook(["dead-letters", "--stage", "prod"], {
@@ -163,7 +163,7 @@ describe("skyhook dead-letters of a stage", () => {
     expect(ended.stderr).toMatch(/^AWS does not answer \(.*ECONNREFUSED/);
   });
 
-  it("without a region are refused", async () => {
+  it("refuse a missing region", async () => {
     const ended = await runSkyhook(["dead-letters", "--stage", "prod"], {
       AWS_CONFIG_FILE: "/dev/null",
     });
@@ -172,7 +172,7 @@ describe("skyhook dead-letters of a stage", () => {
     expect(ended.stderr).toBe("no AWS region: set AWS_REGION to the region of the stage\n");
   });
 
-  it("with an invalid name are refused", async () => {
+  it("refuse an invalid stage name", async () => {
     const ended = await runSkyhook(["redrive", "--all", "--stage", "../x"], aws);
 
     expect(ended).toMatchObject({

@@ -23,11 +23,14 @@ describe("an error that ends the program", () => {
     ],
     [new Error("something else"), 1, "something else"],
     ["thrown text", 1, "thrown text"],
-  ])("%s says what a person can do, and has its status", async (error, exitCode, text) => {
-    expect(await programEnd(error)).toEqual({ exitCode, text });
-  });
+  ])(
+    "%s is reported with the next step, and has its exit status",
+    async (error, exitCode, text) => {
+      expect(await programEnd(error)).toEqual({ exitCode, text });
+    },
+  );
 
-  it("names the port that is taken", async () => {
+  it("names the port that is in use", async () => {
     const first = createServer();
     await new Promise<void>((resolve) => first.listen(0, "127.0.0.1", resolve));
     const { port } = first.address() as AddressInfo;

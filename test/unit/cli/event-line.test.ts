@@ -30,12 +30,12 @@ const lineOf = (
     }),
   );
 
-/** What a line says behind time, lane and command. */
+/** The part of a line after time, lane and command. */
 const saidOf = (detailType: string, data: JsonObject): string =>
   lineOf(detailType, { operation: "update-container", lane: CONTAINER, ...data }).slice(80);
 
 describe("the line of an event", () => {
-  it("names the lines of a file's mistakes", () => {
+  it("shows the line numbers of mistakes in a file", () => {
     const line = lineOf("ThresholdsRejected", {
       cause: "schedule",
       reason: "invalid",
@@ -47,7 +47,7 @@ describe("the line of an event", () => {
     expect(line).toMatch(/rejected: line 3: thresholds: a list$/);
   });
 
-  it("says when, on what, for which command, what happened and how long it took", () => {
+  it("shows time, lane, command, result and duration", () => {
     const line = lineOf("CommandSucceeded", {
       operation: "update-container",
       lane: CONTAINER,
@@ -73,17 +73,17 @@ describe("the line of an event", () => {
       { applied: false, note: "not\u001b there" },
       "resolved: it did not take effect, not\\u001b there",
     ],
-  ])("says what a person has found out: %j", (data, text) => {
+  ])("shows an operator's resolution: %j", (data, text) => {
     expect(saidOf("CommandResolved", data)).toBe(text);
   });
 
-  it("names the account of a lane where it is another than a local run's own", () => {
+  it("names the account of a lane unless it is the local run's own", () => {
     const line = lineOf("CommandAccepted", { operation: "x", lane: "main/policy/1/2/3" });
 
     expect(line).toContain("  main: policy 1/2/3   ");
   });
 
-  it("shows nothing that steers the terminal, and an event that is none of ours as it is", () => {
+  it("escapes terminal control characters, and shows the type of an unknown event", () => {
     const line = lineOf("CommandAccepted", { operation: "x", lane: CONTAINER }, "a\u001b[2J\nb");
     const foreign = lineOf("CommandRejected", { problems: "many" });
 
@@ -91,7 +91,7 @@ describe("the line of an event", () => {
     expect(foreign).toContain("CommandRejected (skyhook)");
   });
 
-  it("names the AWS account whose request was rejected, if it is another one", () => {
+  it("names the AWS account of a rejected request, unless it is Skyhook's own", () => {
     const rejected = { operation: "x", reason: "not-allowed", problems: [] };
 
     expect(lineOf("CommandRejected", rejected, "c1", "444455556666")).toContain(
@@ -155,17 +155,17 @@ describe("the line of an event", () => {
       "rejected (invalid) body.scale: required; no body",
     ],
     ["SomethingNew", {}, "SomethingNew"],
-  ])("describes %s %j in words", (detailType, data, words) => {
+  ])("describes %s %j", (detailType, data, words) => {
     expect(saidOf(detailType, data)).toBe(words);
   });
 
-  it("does not repeat for the command what the line of its task has said", () => {
+  it("does not repeat the task's result in the command's line", () => {
     const data = { reason: "task-failed", problems: [{ path: `tasks.${TASK}`, rule: "no image" }] };
 
     expect(saidOf("CommandFailed", data)).toBe("failed (task-failed)");
   });
 
-  it("names the requested command of a rejection that has none of its own", () => {
+  it("names the requested command id of a rejection without a command id", () => {
     const data = { operation: "x", reason: "id-reused", problems: [], requestedCommandId: "c9" };
 
     const line = stripVTControlCharacters(
@@ -185,7 +185,7 @@ describe("the line of an event", () => {
     expect(line.slice(52, 54)).toBe("c9");
   });
 
-  it("keeps the columns in their places for a long lane and keeps its end", () => {
+  it("keeps the columns aligned for a long lane, and shows the end of the lane", () => {
     const line = lineOf("CommandAccepted", {
       operation: "update-storage-event",
       lane: "local/storage-event//reaching_used_space/my-storage-prod/my-bucket",
@@ -195,7 +195,7 @@ describe("the line of an event", () => {
     expect(line.slice(52, 54)).toBe("c1");
   });
 
-  it("shows a lane's names as they are, not as they are written in the lane's id", () => {
+  it("shows the names in a lane decoded", () => {
     const line = lineOf("CommandAccepted", {
       operation: "update-container",
       lane: "local/container/1/2/a%2Fb%20c",
@@ -204,7 +204,7 @@ describe("the line of an event", () => {
     expect(line.slice(14, 50).trimEnd()).toBe("container 1/2/a/b c");
   });
 
-  it("fits 120 columns with the ids that people and programs choose", () => {
+  it("fits 120 columns with typical ids", () => {
     const instance = "local/instance/1234567/76/6c6aa80f-7836-4dc2-a2ae-125e248be476";
     const lines = [
       lineOf("TaskFinished", { lane: instance, taskId: TASK, durationMs: 7_200_000 }),
@@ -219,7 +219,7 @@ describe("the line of an event", () => {
     expect(lines.map(({ length }) => length > 120)).toEqual([false, false, false]);
   });
 
-  it("never cuts the command's id, because the status of a command is asked for by it", () => {
+  it("never cuts the command id, which skyhook status needs", () => {
     expect(lineOf("CommandAccepted", { lane: CONTAINER, operation: "x" }, TASK)).toContain(TASK);
   });
 });

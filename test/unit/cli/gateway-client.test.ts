@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A program that answers every request the same. */
+/** A program with the same answer to every request. */
 const serverAnswering = async (status: number, body: string): Promise<string> => {
   const server = createServer((_request, response) => response.writeHead(status).end(body));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -19,7 +19,7 @@ const serverAnswering = async (status: number, body: string): Promise<string> =>
 };
 
 describe("the client of a running Skyhook", () => {
-  it("knows nothing of a command that Skyhook does not know", async () => {
+  it("returns undefined for an unknown command", async () => {
     const url = await serverAnswering(404, '{"error":"no such command"}');
 
     expect(await createGatewayClient(url).look("c1")).toBeUndefined();
@@ -30,7 +30,7 @@ describe("the client of a running Skyhook", () => {
     [404, '{"message":"no such path"}'],
     [401, '{"exception_class":"not_authenticated","message":"hush"}'],
     [500, "<html>"],
-  ])("says that %i %j is no answer of a Skyhook", async (status, body) => {
+  ])("reports %i %j as an answer of another program", async (status, body) => {
     const url = await serverAnswering(status, body);
     const message = `${url} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
 
@@ -41,7 +41,7 @@ describe("the client of a running Skyhook", () => {
     await expect(createGatewayClient(url).send({})).rejects.toMatchObject({ exitCode: 3, message });
   });
 
-  it("says of a Skyhook that is slow that it did not answer in time", async () => {
+  it("reports a time-out of a slow Skyhook", async () => {
     const url = await serverAnswering(200, "[]");
     const limits: number[] = [];
     vi.spyOn(AbortSignal, "timeout").mockImplementation((limitMs) => {
@@ -56,7 +56,7 @@ describe("the client of a running Skyhook", () => {
     expect(limits).toEqual([30_000]);
   });
 
-  it("says of a port where no program listens that nothing answers", async () => {
+  it("reports a port without a listener", async () => {
     const url = await serverAnswering(200, "[]");
     close();
 
@@ -66,7 +66,7 @@ describe("the client of a running Skyhook", () => {
     });
   });
 
-  it("passes on why Skyhook does not take a request", async () => {
+  it("reports Skyhook's reason for a refused request", async () => {
     const url = await serverAnswering(413, '{"error":"at most 256 KiB"}');
 
     await expect(createGatewayClient(url).send({})).rejects.toMatchObject({

@@ -16,7 +16,7 @@ const SYNC = {
 };
 const SYNCED = { ...SYNC, outcome: "complete", counts: COUNTS, changes: [] };
 
-test("an account whose list of AI tasks is refused is named, and when it is shown again", () => {
+test("an account with a refused AI task list is named, and named again after recovery", () => {
   const since = "2026-01-31T12:00:00.000Z";
 
   expect(lineOf("AiTaskListRefused", { since, status: 403, problem: "no" })).toEqual([
@@ -31,7 +31,7 @@ test("an account whose list of AI tasks is refused is named, and when it is show
   ]);
 });
 
-test("an account whose key is refused is named, and when it is taken again", () => {
+test("an account with a refused API key is named, and named again after recovery", () => {
   const since = "2026-01-31T12:00:00.000Z";
 
   expect(lineOf("AccountKeyRefused", { since })).toEqual([
@@ -53,7 +53,7 @@ test.each([
     { outcome: "partial", counts: { ...COUNTS, deleted: 1, failed: 1, left: 3 } },
     "partly synced: 1 deleted, 1 failed, 3 left",
   ],
-])("a sync says how many of what", (own, text) => {
+])("a sync shows its counts", (own, text) => {
   expect(lineOf("ThresholdsSynced", { ...SYNCED, ...own })).toEqual([
     "thresholds",
     "thresholds.yaml",
@@ -61,7 +61,7 @@ test.each([
   ]);
 });
 
-test("drift says what is not as it was", () => {
+test("drift shows counts of missing, different and unwanted thresholds", () => {
   const counts = { missing: 1, different: 0, unwanted: 2 };
 
   expect(lineOf("ThresholdsDrifted", { ...SYNC, counts, differences: [] })).toEqual([
@@ -71,7 +71,7 @@ test("drift says what is not as it was", () => {
   ]);
 });
 
-test("a rejection says the first mistakes with their lines, and control characters by their number", () => {
+test("a rejection shows the first mistakes with their lines, with control characters escaped", () => {
   const problems = [3, 4, 5].map((line) => ({ path: `p\u001b${line}`, rule: "required", line }));
   const data = {
     cause: "object-created",
@@ -116,7 +116,7 @@ test.each([
     "captured: 1 first, 1 changed, 1 not compared, 1 failed",
   ],
   [{ changed: 0, unchanged: 0 }, "captured: nothing to compare"],
-])("a snapshot says how many prices are what", (own, text) => {
+])("a snapshot shows its counts", (own, text) => {
   expect(lineOf("PricesCaptured", { ...CAPTURED, ...own })).toEqual(["prices", "4 items", text]);
 });
 
@@ -164,7 +164,7 @@ test.each([
     { percent: null, before: total(null, "EUR", null), after: total(null, "EUR", "2") },
     "? → 2 EUR an hour",
   ],
-])("a changed price says from what to what", (own, text) => {
+])("a changed price shows the totals before and after", (own, text) => {
   expect(lineOf("PriceChanged", { ...CHANGED, ...own })).toEqual(["prices", "web-server", text]);
 });
 
@@ -183,13 +183,13 @@ test.each([
     { categoryCount: 3, percent: null, before: total(null), after: total(null) },
     "no total: 3 categories changed",
   ],
-])("a price whose parts alone have changed says that its total has not", (own, text) => {
+])("a price with changed parts alone shows an unchanged total", (own, text) => {
   const same = { before: total("100"), after: total("100"), percent: "0.00" };
 
   expect(lineOf("PriceChanged", { ...CHANGED, ...same, ...own })?.[2]).toBe(text);
 });
 
-test("an AI task says how it ended, or that it is gone", () => {
+test("an AI task shows its final status, or that it vanished", () => {
   const taskId = "aafe70c6-0000-4000-8000-327b65f76701";
 
   expect(lineOf("AiTaskEnded", { taskId, taskName: "transcription", status: "SUCCESS" })).toEqual([
@@ -205,6 +205,6 @@ test("an AI task says how it ended, or that it is gone", () => {
   ]);
 });
 
-test("an event of a command is none of a job", () => {
+test("an event of a command has no job line", () => {
   expect(lineOf("CommandSucceeded", {})).toBeUndefined();
 });

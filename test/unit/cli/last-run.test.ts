@@ -26,7 +26,7 @@ const startRun = async (args: readonly string[] = START) => {
   return { run, url, port: Number(new URL(url).port) };
 };
 
-test("commands find the last run without an address, and each run a port of its own", async () => {
+test("commands find the last run without an address, and each run gets its own port", async () => {
   const first = await startRun();
   const second = await startRun();
 
@@ -45,7 +45,7 @@ test("commands find the last run without an address, and each run a port of its 
   expect(second.port).not.toBe(first.port);
 });
 
-test("a run without a demo prints one blank line before what to do next", async () => {
+test("a run without a demo prints one blank line before the next steps", async () => {
   const { run } = await startRun();
   run.child.kill("SIGINT");
   await run.ended();
@@ -54,7 +54,7 @@ test("a run without a demo prints one blank line before what to do next", async 
   expect(run.stderr()).not.toContain("\n\n\n");
 });
 
-test("a run that has ended cleanly is forgotten, and one that was killed is known to be gone", async () => {
+test("a clean end removes the kept address, and a killed run is detected", async () => {
   const ended = await startRun();
   ended.run.child.kill("SIGINT");
   await ended.run.ended();
@@ -76,18 +76,20 @@ test("a run that has ended cleanly is forgotten, and one that was killed is know
   });
 });
 
-test("a run goes on where its address cannot be kept, and says what to export", async () => {
+test("a run continues if its address cannot be saved, and prints the variable to export", async () => {
   environment = { ...environment, XDG_STATE_HOME: join(process.execPath, "no-folder") };
 
   const { run, url } = await startRun();
   run.child.kill("SIGINT");
   await run.ended();
 
-  expect(run.stderr()).toContain("cannot keep the address of this run for other commands");
+  expect(run.stderr()).toContain(
+    "cannot save the address of this run, so other commands need --endpoint",
+  );
   expect(run.stderr()).toContain(`export SKYHOOK_ENDPOINT=${url}`);
 });
 
-test("the address is for its owner's eyes, in one file that is written whole", async () => {
+test("the file with the address is private, and written atomically", async () => {
   keepRun("http://127.0.0.1:4747", environment);
 
   const folder = join(home, "skyhook");
@@ -98,7 +100,7 @@ test("the address is for its owner's eyes, in one file that is written whole", a
   expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(["700", "600"]);
 });
 
-test("a run that ends leaves the address of a later one alone", () => {
+test("a run that ends keeps the address of a later run", () => {
   const forgetFirst = keepRun("http://127.0.0.1:4747", environment);
   const forgetSecond = keepRun("http://127.0.0.1:4748", environment);
 

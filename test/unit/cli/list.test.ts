@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe("skyhook list", () => {
-  it("says that there are none, and then lists what was sent, the newest first", async () => {
+  it("reports an empty list, then lists commands, the newest first", async () => {
     const empty = await skyhook("list");
     for (const id of ["first", "second"]) {
       await skyhook("send", ...UPDATE, "--status", "paused", "--id", id, "--wait");
@@ -81,7 +81,7 @@ describe("skyhook list", () => {
     [["--since", "yesterday"], "--since: must be an age such as 24h or 7d"],
     [["--until", "soon"], "--until: must be an age such as 24h or 7d"],
     [["--status", "done"], "Allowed choices are accepted, waiting"],
-  ])("refuses %j and says which values it takes", async (args, text) => {
+  ])("refuses %j and lists the permitted values", async (args, text) => {
     const ended = await skyhook("list", ...args);
 
     expect(ended.stderr).toContain(text);

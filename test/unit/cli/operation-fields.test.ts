@@ -15,7 +15,7 @@ const rows = (operation: Operation): readonly string[] =>
   );
 
 describe("the fields of an operation", () => {
-  it("are all there, nested ones and variants too, each with its limits in words", () => {
+  it("include nested fields and variants, each with its limits", () => {
     expect(rows(createRouter)).toEqual([
       "params.project_id | required | number | whole number",
       "params.region_id | required | number | whole number",
@@ -73,7 +73,7 @@ describe("the fields of an operation", () => {
     expect(rows(operation)).toContain(row);
   });
 
-  it("say which of several variants have them, and which need them", () => {
+  it("name the variants that have and that require a field", () => {
     expect(rows(previewInstancePrice).filter((row) => /body\.interfaces\[\]/.test(row))).toEqual([
       "body.interfaces[].type | required | text | one of external, subnet, any_subnet, reserved_fixed_ip",
       "body.interfaces[].interface_name | optional | text | text; at most 37 characters, or null",
@@ -90,7 +90,7 @@ describe("the fields of an operation", () => {
     ]);
   });
 
-  it("say of secrets that they are never shown", () => {
+  it("mark secrets as never shown", () => {
     expect(rows(updateContainer).filter((row) => row.endsWith("; secret, never shown"))).toEqual([
       "body.envs | optional | json | object; each name: letters, digits and underscores, no digit first, at most 255 characters; each value: text; at most 255 characters, or null; secret, never shown",
       "body.pull_secret | optional | text | text, or null; secret, never shown",

@@ -73,7 +73,7 @@ describe("skyhook operations", () => {
     ]);
   });
 
-  it.concurrent("shows the fields of a read, and how it is asked for", async () => {
+  it.concurrent("shows the fields of a read, and its command", async () => {
     const { stdout } = await runSkyhook(["operations", "get-network-tag"]);
 
     expect(stdout).toBe(
@@ -93,7 +93,7 @@ describe("skyhook operations", () => {
     );
   });
 
-  it.concurrent("lists all of them to who names none of them", async () => {
+  it.concurrent("lists all of them for an unknown operation", async () => {
     const { stderr, exitCode } = await runSkyhook(["operations", "get-netwrok-tag"]);
 
     expect(stderr).toMatch(/^no operation get-netwrok-tag; the operations are:\nSend/);

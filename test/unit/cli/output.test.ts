@@ -16,7 +16,7 @@ const printed = (): readonly string[] => {
   return lines;
 };
 
-test("a terminal shows what needs attention, with the line's own fields and its command's id", () => {
+test("a terminal shows warnings and errors with their fields and the command id", () => {
   const lines = printed();
   const log = terminalLog.with({ commandId: "c1", correlationId: "trace" });
 
@@ -28,7 +28,7 @@ test("a terminal shows what needs attention, with the line's own fields and its 
   ]);
 });
 
-test("a command's id stays with the lines of a part of its work, and with no others", () => {
+test("the command id applies to the lines of its own context only", () => {
   const lines = printed();
   const log = terminalLog.with({ commandId: "c1" }).with({ taskId: "t1" });
 
@@ -43,7 +43,7 @@ test("a command's id stays with the lines of a part of its work, and with no oth
   ]);
 });
 
-test("text from outside neither begins a line nor steers the terminal", () => {
+test("untrusted text neither begins a line nor controls the terminal", () => {
   const lines = printed();
 
   terminalLog.with({ commandId: "c\n1" }).warn("late", {
@@ -95,11 +95,11 @@ describe("a text for a terminal of 80 columns", () => {
     ["a command to copy", `  npx skyhook send update-policy ${"--flag value ".repeat(8)}`],
     ["a setting to copy", `  export SKYHOOK_API_KEY='${"x".repeat(90)}'`],
     ["a word that is longer", "x".repeat(100)],
-  ])("leaves %s as it is", (_what, text) => {
+  ])("leaves %s unchanged", (_what, text) => {
     expect(wrapText(text, 80)).toBe(text);
   });
 
-  test("is not broken where there is no terminal", () => {
+  test("is not wrapped without a terminal", () => {
     const line = "a word ".repeat(30);
 
     expect(wrapText(line, undefined)).toBe(line);

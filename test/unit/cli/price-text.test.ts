@@ -38,7 +38,7 @@ const change: PriceChangeView = {
 };
 
 describe("the list of prices as text", () => {
-  it("is a line for each name, in columns as wide as they need", () => {
+  it("is a line for each name, in aligned columns", () => {
     const failed: PriceView = {
       name: "cluster-of-nobody",
       kind: "k8s_cluster",
@@ -53,13 +53,13 @@ describe("the list of prices as text", () => {
     ]);
   });
 
-  it("shows by its number what would steer the terminal in a provider's words", () => {
+  it("escapes control characters in the provider's text", () => {
     const lastRun = { ...web.lastRun, outcome: "failed", problem: "a\u001b[2Jb\nc" } as const;
 
     expect(priceListText([{ ...web, lastRun }])).toMatch(/failed: a\\u001b\[2Jb\\u000ac$/);
   });
 
-  it("says that there is nothing yet", () => {
+  it("reports an empty list", () => {
     expect(priceListText([])).toBe("no prices yet");
   });
 });
@@ -84,13 +84,13 @@ describe("the history of a price as text", () => {
     ]);
   });
 
-  it("says that there is nothing yet", () => {
+  it("reports an empty list", () => {
     expect(priceHistoryText([])).toBe("no readings yet");
   });
 });
 
 describe("changes of prices as text", () => {
-  it("have before and after, and below them every category that changed", () => {
+  it("show the totals before and after, and every changed category", () => {
     expect(priceChangesText([change]).split("\n")).toEqual([
       "read                  name  change   hour  month      currency",
       "2026-01-02T00:00:00Z  web   25.00 %  0.02  14.4 → 18  EUR",
@@ -99,7 +99,7 @@ describe("changes of prices as text", () => {
     ]);
   });
 
-  it("have no percentage where there is none, and show another currency", () => {
+  it("omit a missing percentage, and show a changed currency", () => {
     const dollars = { ...change, percent: null, after: { ...change.after, currency: "USD" } };
 
     expect(priceChangesText([dollars]).split("\n")[1]).toBe(
@@ -123,7 +123,7 @@ describe("changes of prices as text", () => {
     ]);
   });
 
-  it("say that there are none", () => {
+  it("report an empty list", () => {
     expect(priceChangesText([])).toBe("no changes");
   });
 });

@@ -39,7 +39,7 @@ const shown = (text: string): readonly string[] =>
     .map((line) => line.replaceAll(/ {2,}/g, "  "));
 
 describe("skyhook prices", () => {
-  it.concurrent("list shows what is watched, with the price or why there is none", async () => {
+  it.concurrent("list shows each watched item, with its price or the reason for a missing one", async () => {
     const ended = await prices("list");
 
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
@@ -95,7 +95,7 @@ describe("skyhook prices", () => {
     },
   );
 
-  it.concurrent("says that nothing is watched under a name", async () => {
+  it.concurrent("reports an unknown name", async () => {
     const ended = await prices("history", "web server");
 
     expect(ended).toMatchObject({

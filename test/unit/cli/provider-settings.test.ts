@@ -15,7 +15,7 @@ describe("the settings of a read", () => {
     });
   });
 
-  it("take an address and a task path that are given as flags instead", () => {
+  it("prefer an address and a task path from flags", () => {
     const flags = { baseUrl: "http://127.0.0.1:4000", taskPath: "/cloud/v1/tasks/{task_id}" };
 
     expect(readProviderSettings(flags, ENVIRONMENT)).toMatchObject({
@@ -47,7 +47,7 @@ describe("the settings of a read", () => {
         "--task-path: one of /v1/tasks/{task_id}, /cloud/v1/tasks/{task_id}",
       ],
     ],
-  ])("are refused with every reason and no value when %s", (_case, flags, environment, rules) => {
+  ])("are refused with every reason and without values: %s", (_case, flags, environment, rules) => {
     expect(() => readProviderSettings(flags, environment)).toThrow(
       expect.objectContaining({
         name: "SettingsError",

@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 describe("skyhook put-event", () => {
-  it("puts an event as another AWS account, and shows where its end goes", async () => {
+  it("puts an event as another AWS account, and publishes the result to its bus", async () => {
     const ended = await put(EVENT, ["--from", "111122223333"]);
     const id = ended.stdout.trim();
 
@@ -85,7 +85,7 @@ describe("skyhook put-event", () => {
     expect(skyhook.stdout()).toContain("to the bus of 111122223333");
   });
 
-  it("says which reactions matched, which not and on which field, and the command ids", async () => {
+  it("shows each reaction with its command id or the fields without a match", async () => {
     const ended = await put(EVENT, ["--from", "111122223333"]);
     const id = ended.stdout.trim();
 
@@ -103,7 +103,7 @@ describe("skyhook put-event", () => {
     );
   });
 
-  it("says which command an event asks for by itself", async () => {
+  it("shows the command of a CommandRequested event, or its rejection", async () => {
     const detail = {
       metadata: { commandId: "asked-1" },
       data: {
@@ -125,7 +125,7 @@ describe("skyhook put-event", () => {
     );
   });
 
-  it("says that an event without a matching reaction creates no command", async () => {
+  it("reports an event without a matching reaction", async () => {
     const ended = await put({ ...EVENT, source: "shop" });
 
     expect(ended.stderr).toContain("pause: no match on source\n");
@@ -145,7 +145,7 @@ describe("skyhook put-event", () => {
     expect(team.stderr).toBe(own.stderr);
   });
 
-  it("takes the event file that `reactions test` takes, and makes the same command of it", async () => {
+  it("creates the same command as `reactions test` from the same file", async () => {
     const file = join(folder, "event.json");
     const reactions = ["--reactions", join(folder, "r.yaml"), "--accounts", join(folder, "a.yaml")];
     await writeFile(file, JSON.stringify(EVENT));
@@ -182,7 +182,7 @@ describe("the event file of docs/getting-started.md", () => {
       .map(([, code = ""]) => code)
       .find((code) => code.includes(text)) ?? "";
 
-  it("makes a command as printed, by the reactions file as printed", async () => {
+  it("creates the printed command with the printed reactions file", async () => {
     const page = await readFile(
       new URL("../../../docs/getting-started.md", import.meta.url),
       "utf8",
@@ -217,7 +217,7 @@ describe("skyhook start with teams", () => {
   it.each([
     [["--accounts", "none.yaml"], "none.yaml: no such file"],
     [["--reactions", "none.yaml"], "none.yaml: no such file"],
-  ])("ends with status 2 and says what is wrong with %j", async (args, text) => {
+  ])("ends with status 2 and a problem for %j", async (args, text) => {
     const ended = await runSkyhook(["start", ...args]);
 
     expect(ended.stderr).toContain(text);

@@ -84,7 +84,7 @@ const at = (name: string): string => join(folder, name);
 const reactions = (args: readonly string[], input?: string) =>
   runSkyhook(["reactions", ...args], {}, input);
 
-/** Tests an event, given on standard input, with both files. */
+/** Tests an event from standard input with both files. */
 const react = (rule: string, event: object, ...more: readonly string[]) =>
   reactions(
     [
@@ -117,7 +117,7 @@ describe("skyhook reactions test", () => {
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it("shows the command that a rule makes of an event, and that the sender may run it", async () => {
+  it("shows the command that a rule creates, and the sender's right", async () => {
     const ended = await react("resume-paid-instance", PAID);
 
     expect(ended).toEqual({
@@ -176,7 +176,7 @@ describe("skyhook reactions test", () => {
     });
   });
 
-  it("names what the event lacks", async () => {
+  it("names the missing fields of the event", async () => {
     const ended = await react("resume-paid-instance", { ...PAID, detail: { state: "paid" } });
 
     expect(ended).toEqual({
@@ -376,7 +376,7 @@ ${path}:7: reactions.0.then.params.instance: unknown field
     });
   });
 
-  it("knows Skyhook's own events by another source", async () => {
+  it("recognizes Skyhook's own events under another source", async () => {
     const path = at("reactions.yaml");
 
     const ended = await reactions(["check", path, "--event-source", "vault"]);

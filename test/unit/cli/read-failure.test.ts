@@ -50,7 +50,7 @@ describe("a read that failed", () => {
     },
   );
 
-  it("by a page that is no JSON names the address too, and was answered", () => {
+  it("because of a reply that is not JSON names the address", () => {
     const { exitCode, lines } = failure("reply-unreadable");
 
     expect(exitCode).toBe(1);
@@ -70,7 +70,7 @@ describe("a read that failed", () => {
     ]);
   });
 
-  it("names a field once that the provider names in its message too", () => {
+  it("names a field once if the provider's message names it too", () => {
     const error = new ProviderError({
       disposition: "permanent",
       code: "refused",
@@ -89,14 +89,14 @@ describe("a read that failed", () => {
     ]);
   });
 
-  it("for its key says where the key comes from", () => {
+  it("because of the API key names SKYHOOK_API_KEY", () => {
     expect(failure("key-refused", { status: 401 })).toEqual({
       exitCode: 2,
       lines: ["get-task: 401 key-refused", "  check the key in SKYHOOK_API_KEY"],
     });
   });
 
-  it("for too many requests says how long to wait", () => {
+  it("because of a rate limit shows the wait", () => {
     expect(failure("throttled", { status: 429, retryAfterMs: 1_200 })).toEqual({
       exitCode: 1,
       lines: ["get-task: 429 throttled", "  the provider requests a wait of 2 s"],

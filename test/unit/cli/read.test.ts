@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe("skyhook read", () => {
-  it.concurrent("prints the provider's answer, with the variables that the service said to export", async () => {
+  it.concurrent("prints the provider's answer, with the variables that the service printed", async () => {
     const ended = await read(["get-network-tag", ...TAG, "--key", "cost-center"]);
 
     expect(ended).toEqual({
@@ -43,7 +43,7 @@ describe("skyhook read", () => {
     });
   });
 
-  it.concurrent("takes a body from standard input, in which a flag wins", async () => {
+  it.concurrent("takes a body from standard input, which a flag overrides", async () => {
     const network = { type: "external" };
     const body = { flavor: "no-such-flavor", interfaces: [network, network], names: ["a", "b"] };
     const args = ["preview-instance-price", "--project-id", "1234567", "--region-id", "76"];
@@ -73,7 +73,7 @@ describe("skyhook read", () => {
     });
   });
 
-  it.concurrent("asks for a task where the provider answers for one", async () => {
+  it.concurrent("reads a task at the path of --task-path", async () => {
     const taskId = "d478ae29-dedc-4869-82f0-96104425f565";
     const path = ["--task-path", "/cloud/v1/tasks/{task_id}"];
 
@@ -82,7 +82,7 @@ describe("skyhook read", () => {
     expect(ended.stdout).toContain(`id: ${taskId}\ntask_type: create_router\nstate: FINISHED\n`);
   });
 
-  it.concurrent("shows no value of a container's variables", async () => {
+  it.concurrent("redacts the values of a container's variables", async () => {
     const ended = await read(["get-container", ...CONTAINER, "my-container"]);
 
     expect(ended.stdout).toContain("envs:\n  LOG_LEVEL: [redacted]\npull_secret: -\n");
@@ -109,14 +109,14 @@ describe("skyhook read", () => {
     expect(ended.exitCode).toBe(2);
   });
 
-  it.concurrent("says what the provider says when there is no such thing", async () => {
+  it.concurrent("prints the provider's message for an unknown resource", async () => {
     const ended = await read(["get-network-tag", ...TAG, "--key", "none"]);
 
     expect(ended.stderr).toMatch(/^get-network-tag: 404 not-found: .*tag.* not found\n$/);
     expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);
   });
 
-  it.concurrent("ends with 3 when nothing answers, and names the address", async () => {
+  it.concurrent("ends with status 3 for an unreachable address, and names it", async () => {
     const ended = await read(["list-tasks"], { SKYHOOK_BASE_URL: "http://127.0.0.1:2" });
 
     expect(ended.stderr).toBe(
@@ -125,7 +125,7 @@ describe("skyhook read", () => {
     expect(ended.exitCode).toBe(3);
   });
 
-  it.concurrent("shows no key that is refused, and ends with 2", async () => {
+  it.concurrent("ends with status 2 for a refused key, without showing it", async () => {
     const ended = await read(["list-tasks", "--json"], { SKYHOOK_API_KEY: "2001_wrong-hush" });
 
     expect(ended.stderr).toMatch(

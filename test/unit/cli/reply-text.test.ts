@@ -5,7 +5,7 @@ import { replyText } from "../../../lib/cli/reply-text.ts";
 const linesOf = (reply: Plain): readonly string[] => replyText(reply).split("\n");
 
 describe("a reply as text", () => {
-  it("is a line for each field, in the order of the reply", () => {
+  it("has a line for each field, in the order of the reply", () => {
     expect(linesOf({ name: "net1", id: 7, external: false, price: 0.25 })).toEqual([
       "name: net1",
       "id: 7",
@@ -23,7 +23,7 @@ describe("a reply as text", () => {
     ]);
   });
 
-  it("indents what is inside, however deep", () => {
+  it("indents nested values at any depth", () => {
     expect(linesOf({ scale: { max: 3, triggers: { cpu: { threshold: 80 } } }, id: 1 })).toEqual([
       "scale:",
       "  max: 3",
@@ -34,7 +34,7 @@ describe("a reply as text", () => {
     ]);
   });
 
-  it("shows a list of flat records as a table, after the lines that say how many there are", () => {
+  it("shows a list of flat records as a table, after the counts", () => {
     const reply = {
       count: 3,
       next: "page=2",
@@ -56,7 +56,7 @@ describe("a reply as text", () => {
     ]);
   });
 
-  it("shows records with parts of their own one below the other, each with a mark", () => {
+  it("shows nested records as a bulleted list", () => {
     const reply = {
       schedules: [
         { id: "a", retention: { weeks: 1 } },
@@ -92,11 +92,11 @@ describe("a reply as text", () => {
     ["text", "text"],
     [null, "-"],
     [[], "none"],
-  ])("may be anything else that JSON is: %j", (reply, text) => {
+  ])("may be any other JSON value: %j", (reply, text) => {
     expect(replyText(reply)).toBe(text);
   });
 
-  it("shows what would steer the terminal or begin a new line by its number", () => {
+  it("escapes control characters and line breaks", () => {
     expect(linesOf({ "na\u001bme": "a\nb\u009b2J", list: [{ "ce\tll": "\u0007" }] })).toEqual([
       "na\\u001bme: a\\u000ab\\u009b2J",
       "list:",

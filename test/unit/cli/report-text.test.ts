@@ -16,7 +16,7 @@ const commandState = (fields: Partial<CommandState>): CommandState => ({
   ...fields,
 });
 
-/** The lines below what every state says. */
+/** The lines below those of every state. */
 const linesOf = (fields: Partial<CommandState>, flags = ""): readonly string[] => {
   const lines = stripVTControlCharacters(reportText(commandState(fields), flags)).split("\n");
   return lines.slice(lines.findIndex((line) => line.startsWith("  accepted ")) + 1);
@@ -61,7 +61,7 @@ describe("the report of a command", () => {
     expect(lines.at(-1)).toBe("  and 5 earlier; --json lists all");
   });
 
-  it("shows nothing of the provider's that steers the terminal", () => {
+  it("escapes control characters in the provider's text", () => {
     const history = [attempt(1, { disposition: "permanent", message: "400 \u001b[2J\u202e" })];
 
     expect(linesOf({ history }).at(-1)).toMatch(/permanent: 400 \\u001b\[2J\\u202e$/);
@@ -88,7 +88,7 @@ describe("the report of a command", () => {
     expect(linesOf({ waitsFor: waiting })).toEqual([line]);
   });
 
-  it("shows what operators did", () => {
+  it("shows the actions of operators", () => {
     const resolution = {
       applied: false,
       resolvedAt: "2026-02-01T09:00:00.000Z",
@@ -114,13 +114,13 @@ describe("the report of a command", () => {
       "  next: check the effect at the provider; only without effect, send the command again under a new id",
     ],
     ["send-again", "  next: remove the cause, then send the command again under a new id"],
-  ])("says what a person can do next: %s", (act, line) => {
+  ])("shows the operator's next step: %s", (act, line) => {
     const tasks = [{ id: "t1", end: { kind: "finished" } }, { id: "t2" }];
 
     expect(linesOf({ personCan: [act], tasks }, " --stage prod")).toEqual([line]);
   });
 
-  it("writes an id so that a shell takes it for one word", () => {
+  it("quotes an id as one shell word", () => {
     const [line] = linesOf({ personCan: ["cancel"], commandId: "it's $HOME" });
 
     expect(line).toBe("  next: npx skyhook cancel 'it'\\''s $HOME'");
@@ -136,7 +136,7 @@ describe("the report of a command", () => {
       "the holder of its lane",
       { waitsFor: { for: "lane", ahead: 1, holder: { sender: "\u001b[2J", commandId: "c" } } },
     ],
-  ])("shows nothing that steers the terminal in %s", (_what, fields) => {
+  ])("escapes control characters in %s", (_what, fields) => {
     const state = commandState(fields as unknown as Partial<CommandState>);
 
     const text = stripVTControlCharacters(reportText(state, "").replaceAll("\u001b[2J", "STEERS"));
@@ -145,7 +145,7 @@ describe("the report of a command", () => {
     expect(text).toContain("\\u001b[2J");
   });
 
-  it("says when a command was accepted and when it ended", () => {
+  it("shows when a command was accepted and when it ended", () => {
     const text = reportText(
       commandState({ status: "succeeded", endedAt: "2026-01-31T12:00:02.500Z" }),
       "",

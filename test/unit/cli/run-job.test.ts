@@ -33,7 +33,7 @@ const newFolder = async ({ onTestFinished }: TestContext): Promise<string> => {
 };
 
 describe("skyhook run on a running Skyhook", () => {
-  it.concurrent("awaits the end of each job and prints what it found", async (context) => {
+  it.concurrent("waits for the end of each job and prints its events", async (context) => {
     const { expect } = context;
     const folder = await newFolder(context);
     const [thresholds, watchlist] = [join(folder, "t.yaml"), join(folder, "w.yaml")];
@@ -128,7 +128,7 @@ interface Invocation {
   readonly payload: unknown;
 }
 
-/** Lambda's Invoke as far as the command uses it. */
+/** The part of Lambda's Invoke API that the command uses. */
 const openLambda = async (
   { onTestFinished }: TestContext,
   status: number,
@@ -170,7 +170,7 @@ describe("skyhook run --stage", () => {
 
     expect(ended).toEqual({
       exitCode: 0,
-      stdout: "snapshot-prices ended; its events and its log have the results\n",
+      stdout: "snapshot-prices ended; for the results, see its events and its log\n",
       stderr: "",
     });
     expect(invocations).toEqual([
@@ -204,7 +204,7 @@ describe("skyhook run --stage", () => {
     expect(invocations).toHaveLength(1);
   });
 
-  it.concurrent("says that there is no such function", async (context) => {
+  it.concurrent("reports a missing function", async (context) => {
     const { expect } = context;
     const headers = { "x-amzn-errortype": "ResourceNotFoundException" };
     const answer = JSON.stringify({ Type: "User", Message: "Function not found" });
@@ -220,7 +220,7 @@ describe("skyhook run --stage", () => {
     });
   });
 
-  it.concurrent("invokes once where Lambda throttles, and says so", async (context) => {
+  it.concurrent("invokes once if Lambda throttles, and reports the throttling", async (context) => {
     const { expect } = context;
     const headers = { "x-amzn-errortype": "TooManyRequestsException" };
     const answer = JSON.stringify({ Type: "User", message: "Rate Exceeded." });

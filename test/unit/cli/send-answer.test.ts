@@ -10,7 +10,7 @@ import { createSystemClock, createSystemRandom } from "../../../lib/platform/sys
 import type { ServedService } from "../../../lib/service/serve.ts";
 import { openQuietly } from "../local/open-quietly.ts";
 
-/** How long `send` waits for an answer. */
+/** Longest wait of `send` for an answer. */
 const ANSWER_MS = 2_000;
 
 let automation: Automation;
@@ -42,7 +42,7 @@ afterEach(async () => {
   await automation.stop();
 });
 
-/** A clock whose two seconds are over when the test says so. */
+/** A clock on which the test ends the wait of two seconds. */
 const clockUntil = (isOver: Promise<void>): Clock => {
   const { now, sleep } = createSystemClock();
   const untilAborted = (signal?: AbortSignal): Promise<void> =>
@@ -88,7 +88,7 @@ describe("skyhook send without --wait", () => {
     });
   });
 
-  it("says that a request was rejected, with status 2 and nothing on stdout", async () => {
+  it("reports a rejected request with status 2 and nothing on stdout", async () => {
     automation.start();
     await send("paused");
     [out, err] = ["", ""];
@@ -113,7 +113,7 @@ describe("skyhook send without --wait", () => {
     expect(JSON.parse(out)).toMatchObject({ kind: "rejected", reason: "id-reused" });
   });
 
-  it("says that neither came in time, with status 0", async () => {
+  it("reports a missing answer with status 0", async () => {
     const over = Promise.resolve();
 
     const exitCode = await send("paused", { clock: clockUntil(over) });
@@ -125,7 +125,7 @@ describe("skyhook send without --wait", () => {
     });
   });
 
-  it("does not wait for a Skyhook that has taken the request and answers no more", async () => {
+  it("does not wait for a Skyhook that accepted the request and stopped answering", async () => {
     let over = (): void => {};
     const isOver = new Promise<void>((resolve) => {
       over = resolve;
@@ -150,7 +150,7 @@ describe("skyhook send without --wait", () => {
     expect(JSON.parse(out)).toMatchObject({ commandId: "c1", answer: "none" });
   });
 
-  it("asks nothing with --no-wait", async () => {
+  it("reads no state with --no-wait", async () => {
     const exitCode = await send("paused", { waitFor: "nothing" });
 
     expect({ exitCode, out, err }).toEqual({

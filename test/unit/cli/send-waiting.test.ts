@@ -8,7 +8,7 @@ const written: string[] = [];
 const posted: unknown[] = [];
 let close = (): void => undefined;
 
-/** A Skyhook that takes the command, and answers each look by the next of these. */
+/** A Skyhook that accepts the command, and answers each status request with the next of these. */
 const skyhookAnswering = async (...answers: readonly (readonly [number, object])[]) => {
   const left = [...answers];
   const server = createServer((request, response) => {
@@ -66,7 +66,7 @@ afterEach(() => {
   process.stderr.isTTY = false;
 });
 
-test("the id is shown before anything is waited for, so that Ctrl-C loses nothing", async () => {
+test("the id is printed before any wait, so that Ctrl-C cannot lose it", async () => {
   const endpoint = await skyhookAnswering([200, { ...accepted, endedAt: "2026-01-31T12:00:01Z" }]);
 
   await sendAndWait(endpoint);
@@ -74,7 +74,7 @@ test("the id is shown before anything is waited for, so that Ctrl-C loses nothin
   expect(written[0]).toBe("sent as c1; waiting for its end (Ctrl-C ends only the wait)\n");
 });
 
-test("the progress line is gone before an error is printed", async () => {
+test("the progress line is cleared before an error is printed", async () => {
   const endpoint = await skyhookAnswering([200, accepted], [500, { error: "fault of Skyhook" }]);
 
   await expect(sendAndWait(endpoint)).rejects.toThrow("fault of Skyhook");

@@ -57,7 +57,7 @@ describe("skyhook send", () => {
     expect(ended.exitCode).toBe(0);
   });
 
-  it.concurrent("shows what a dry run would send, and sends nothing", async () => {
+  it.concurrent("shows the request of a dry run, and sends nothing", async () => {
     const flags = ["--is-disabled", "true", "--envs", '{"TOKEN":"hush-dry"}', "--dry-run"];
 
     const args = [...CONTAINER, "my-container", ...flags, "--id", "dry", "--wait"];
@@ -70,7 +70,7 @@ describe("skyhook send", () => {
     expect(body).toBe('  {"envs":"[redacted]","is_disabled":true}');
   });
 
-  it.concurrent("holds a command back until another one has succeeded", async () => {
+  it.concurrent("delays a command until another one has succeeded", async () => {
     const policy = ["send", "update-policy", ...POLICY, "--status", "active"];
     const sent = await run([...policy, "--id", "later", "--after", "sooner", "--after", "soonest"]);
     const waiting = await run(["status", "later"]);
@@ -104,7 +104,7 @@ describe("skyhook send", () => {
     expect(ended.exitCode).toBe(1);
   });
 
-  it.concurrent("says what is wrong with guards before anything is sent", async () => {
+  it.concurrent("reports the problems of guards before sending", async () => {
     const unreadable = await run(["send", "update-policy", ...POLICY, "--guards", "paid"]);
     const wrong = await run(["send", "update-policy", ...POLICY, "--guards", '[{"key":"k"}]']);
 
@@ -146,7 +146,7 @@ describe("skyhook send", () => {
     ]);
   });
 
-  it.concurrent("prints the id without --wait, by which the status is asked for", async () => {
+  it.concurrent("prints the id that `skyhook status` takes, without --wait", async () => {
     const sent = await run(["send", "update-policy", ...POLICY, "--status", "active"]);
     const id = sent.stdout.trim();
     await skyhook.printed(`"commandId":"${id}"`);
@@ -183,7 +183,7 @@ describe("skyhook send", () => {
     ]);
   });
 
-  it.concurrent("does not send what the contract refuses, and names every reason", async () => {
+  it.concurrent("does not send an invalid request, and lists every problem", async () => {
     const bad = ["--timeout", "500", "--scale", '{"min":3,"max":1}', "--id", "never"];
     const args = ["send", "update-container", ...CONTAINER, "my-container", ...bad];
 
@@ -196,7 +196,7 @@ describe("skyhook send", () => {
     expect(eventsOf("never")).toEqual([]);
   });
 
-  it.concurrent("is refused with an option that no operation has", async () => {
+  it.concurrent("refuses an unknown option", async () => {
     const ended = await run(["send", "update-policy", ...POLICY, "--statu", "active"]);
 
     expect(ended.stderr).toBe("error: unknown option '--statu'\n(Did you mean --status?)\n");
@@ -237,7 +237,7 @@ describe("skyhook status", () => {
     expect([byCommand.exitCode, byEvent.exitCode]).toEqual([2, 2]);
   });
 
-  it.concurrent("says that nothing answers, with a status of its own", async () => {
+  it.concurrent("reports an unreachable Skyhook with status 3", async () => {
     const ended = await run(["status", "c1"], "", "http://127.0.0.1:1");
 
     expect(ended.stderr).toMatch(
@@ -247,8 +247,8 @@ describe("skyhook status", () => {
   });
 });
 
-describe("whatever the program printed so far", () => {
-  it("holds no secret of a request", () => {
+describe("the output of all tests above", () => {
+  it("contains no secret of a request", () => {
     const printed = [...outputs, skyhook.stdout(), skyhook.stderr()].join("\n");
 
     expect(printed.length).toBeGreaterThan(1_000);

@@ -8,9 +8,9 @@ import { startSkyhook } from "../../support/skyhook-process.ts";
 const API_KEY = "own-key";
 const HEADERS = { authorization: `apikey ${API_KEY}`, "content-type": "application/json" };
 const WRITERS = 4;
-/** After so many answers of a run it is killed, with requests of all the other writers under way. */
+/** Number of answers after which a run is killed, with requests of the other writers in flight. */
 const KILLS = [1, 7, 40, 120] as const;
-/** More than any run gets to; without it, a kill that never came would keep the writers going. */
+/** Above the number of any run; ends the writers if a kill fails. */
 const MAX_WRITES = 1_000;
 
 const eventsSchema = z.object({
@@ -26,7 +26,7 @@ afterAll(() => rm(directory, { recursive: true }));
 const startOn = async (data: string) => {
   const service = startSkyhook(["service", "--api-key", API_KEY, "--data", data]);
   onTestFinished(() => void service.child.kill("SIGKILL"));
-  await service.printed("the service listens there");
+  await service.printed("the service listens at this address");
   const baseUrl = service.stdout().trim();
   const ask = (method: string, path: string, body?: object) =>
     fetch(`${baseUrl}/storage/notifications/v1/${path}`, {
@@ -47,7 +47,7 @@ const startOn = async (data: string) => {
 
 type Running = Awaited<ReturnType<typeof startOn>>;
 
-/** Creates thresholds and changes each, until the service is gone; reports every answered change. */
+/** Creates and changes thresholds until the service ends; reports every answered change. */
 const writeUntilGone = async (
   { ask }: Running,
   bucketPrefix: string,
@@ -68,7 +68,7 @@ const writeUntilGone = async (
   }
 };
 
-it("loses no answered change when it is killed among changes", async () => {
+it("a service that is killed during writes keeps every answered change", async () => {
   const answered = new Map<string, number>();
 
   for (const answersBeforeKill of KILLS) {
@@ -91,7 +91,7 @@ it("loses no answered change when it is killed among changes", async () => {
   await restarted.ended();
 
   expect(answered.size).toBeGreaterThan(KILLS.length * WRITERS);
-  // What was under way at a kill may have happened too, and then counts one step further.
+  // A request in flight at the kill may have taken effect, which adds one step.
   const lost = [...answered].filter(([bucket, bytes]) => (found.get(bucket) ?? 0) < bytes);
   expect(lost).toEqual([]);
 });

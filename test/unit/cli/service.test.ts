@@ -26,7 +26,7 @@ const statusOf = async (url: string, apiKey: string): Promise<number> => {
   return response.status;
 };
 
-/** Asks for the description, to which every caller has a right, under a name of the service. */
+/** Reads the API description, which needs no key, under a host name. */
 const statusAs = (baseUrl: string, host: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     request(`${baseUrl}/openapi.json`, { headers: { host } }, (response) => {
@@ -38,21 +38,21 @@ const statusAs = (baseUrl: string, host: string): Promise<number | undefined> =>
   });
 
 describe("skyhook service", () => {
-  it.concurrent("prints a state that it takes back, and nothing else", () => {
+  it.concurrent("prints a state that --seed accepts, and nothing else", () => {
     expect(readSeed(printed).containers.map(({ name }) => name)).toEqual([
       "my-container",
       "my-nginx",
     ]);
   });
 
-  it.concurrent("starts with a seed, a key of its own and a rate limit, and keeps that key to itself", async () => {
+  it.concurrent("starts with a seed, an API key and a rate limit, and does not print the key", async () => {
     const seed = JSON.parse(printed);
     seed.containers[0].name = "from-the-seed";
     const path = await fileOf("seed.json", JSON.stringify(seed));
     const own = ["--api-key", "own-key-hush", "--allow-host", "a.internal,b.internal"];
     const args = ["--seed", path, "--rate-limit", "3", ...own];
     const service = startSkyhook(["service", ...args]);
-    await service.printed("the service listens there");
+    await service.printed("the service listens at this address");
     const baseUrl = service.stdout().trim();
     const containers = `${baseUrl}/cloud/v1/caas/1234567/76/containers`;
 
@@ -77,7 +77,7 @@ describe("skyhook service", () => {
     expect(service.stdout() + service.stderr()).not.toContain("own-key-hush");
   });
 
-  it.concurrent("names what is wrong with a seed, and its other settings", async () => {
+  it.concurrent("reports the problems of a seed and of the other settings", async () => {
     const seed = JSON.parse(printed);
     seed.instances[0].status = "SLEEPING";
     seed.routers[0].task_id = 7;
@@ -108,7 +108,7 @@ describe("skyhook service", () => {
     expect(settings.stderr).not.toContain("two words");
   });
 
-  it.concurrent("keeps the state that a folder has, and says so to a seed", async () => {
+  it.concurrent("keeps the state of a data directory, and refuses a seed for it", async () => {
     const data = join(directory, "data");
     const keyless = await fileOf(
       "keyless.json",
@@ -126,7 +126,7 @@ describe("skyhook service", () => {
     const again = await runOn();
     const otherSeed = await runSkyhook(["service", "--data", data, "--seed", keyless]);
 
-    // The state has no key, so there is none to show.
+    // The state has no key, so none is printed.
     expect(first + again).not.toContain("SKYHOOK_API_KEY");
     expect(otherSeed.exitCode).toBe(2);
     expect(otherSeed.stderr).toMatch(

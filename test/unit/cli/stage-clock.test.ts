@@ -10,7 +10,7 @@ import { runSkyhook } from "../../support/skyhook-process.ts";
 import { openTableServer, type TableServer } from "../../support/table-server.ts";
 
 const MINUTE_MS = 60_000;
-/** By so much the person's clock is ahead of that of AWS. */
+/** Lead of the operator's clock over AWS's clock. */
 const AHEAD_MS = 60 * MINUTE_MS;
 
 let table: TableServer;
@@ -28,7 +28,7 @@ const forward = (asked: IncomingMessage, answer: ServerResponse): void => {
   });
   asked.pipe(onward);
 };
-/** AWS as a machine meets it whose clock is ahead. */
+/** AWS as seen by a machine with a fast clock. */
 const aws = createServer(forward);
 
 const put = async (id: string, fields: Partial<Command>): Promise<void> => {
@@ -61,8 +61,8 @@ afterAll(async () => {
   await table.close();
 });
 
-describe("a person whose clock is an hour ahead", () => {
-  it.concurrent("takes no request away from a function that is sending it", async () => {
+describe("an operator's clock that is an hour ahead", () => {
+  it.concurrent("does not break the lease of a request in flight", async () => {
     const until = Date.now() - 10 * MINUTE_MS;
     const state = { status: "running", lease: { by: "f", until }, notBefore: 0, lookAt: until };
     await put("sending", { state, attempts: [{ startedAt: 1 }], attemptCount: 1 } as Command);
@@ -73,7 +73,7 @@ describe("a person whose clock is an hour ahead", () => {
     expect((await commands.read(ledger, "1/sending"))?.value.state).toEqual(state);
   });
 
-  it.concurrent("ends a command at the time that AWS has", async () => {
+  it.concurrent("ends a command at AWS's time", async () => {
     await put("waiting", { state: { status: "waiting" } });
 
     await cancel("waiting");

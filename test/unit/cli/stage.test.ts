@@ -44,7 +44,7 @@ beforeAll(async () => {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
-    // A stage wins over what stands in the environment.
+    // A stage overrides the environment.
     SKYHOOK_ENDPOINT: "http://127.0.0.1:1",
   };
 });
@@ -65,7 +65,7 @@ describe("a deployed stage", () => {
     expect(ended.stdout).toMatch(/\n {2}next: npx skyhook cancel waits --stage test\n$/);
   });
 
-  it.concurrent("lists commands by status, a JSON object a line", async () => {
+  it.concurrent("lists commands by status, one JSON object per line", async () => {
     const acceptedAt = Date.now() - 1_000;
     const sender = "222233334444";
     await put("older", { sender, acceptedAt, state: unknownEnd });
@@ -122,7 +122,7 @@ describe("a deployed stage", () => {
     });
   });
 
-  it.concurrent("cancels a command in one write, and leaves the rest to its poller", async () => {
+  it.concurrent("cancels a command in one write, and leaves the event and the lane to its poller", async () => {
     const before = await put("unwanted");
 
     const ended = await skyhook("cancel", "unwanted", "--stage", "test");
@@ -140,7 +140,7 @@ describe("a deployed stage", () => {
     expect(item?.dueAt).toBeLessThan(Date.now() + 6_000);
   });
 
-  it.concurrent("keeps the operator's resolution, and leaves its event to its poller", async () => {
+  it.concurrent("records the operator's resolution, and leaves its event to its poller", async () => {
     const { request: _, ...ended } = commandOf({ sender: OWN, id: "unknown" });
     await commands.write(ledger, `${OWN}/unknown`, undefined, { ...ended, state: unknownEnd });
 
@@ -158,7 +158,7 @@ describe("a deployed stage", () => {
     });
   });
 
-  it.concurrent("shows what was rejected under a command's id, and under one of its own", async () => {
+  it.concurrent("shows rejections under a command's id, and under a separate id", async () => {
     await put("taken");
     const rejection = {
       ...{ digest: "d", operation: "resume-instance", reason: "id-reused" },
@@ -210,7 +210,7 @@ describe("a deployed stage", () => {
   });
 });
 
-describe("a stage that is not reached", () => {
+describe("an unreachable stage", () => {
   it.concurrent.each([
     [
       "is not there",

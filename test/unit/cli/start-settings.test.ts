@@ -19,7 +19,7 @@ const problemsOf = (flags: Partial<StartFlags>, environment: Record<string, stri
 const REMOTE = { baseUrl: "https://api.example.com" };
 
 describe("the settings of a local run", () => {
-  it("are the embedded service, memory and the default port when nothing is given", () => {
+  it("default to the embedded service, memory and the default port", () => {
     expect(read({})).toEqual({
       directory: undefined,
       gatewayPort: undefined,
@@ -30,7 +30,7 @@ describe("the settings of a local run", () => {
     });
   });
 
-  it("take each flag", () => {
+  it("accept each flag", () => {
     const settings = read({
       data: "state",
       port: "4000",
@@ -58,7 +58,7 @@ describe("the settings of a local run", () => {
     });
   });
 
-  it("are a real provider with its address and its key", async () => {
+  it("describe a real provider with its address and its key", async () => {
     const { provider } = read(
       {
         ...REMOTE,
@@ -81,7 +81,7 @@ describe("the settings of a local run", () => {
     expect(provider.kind === "remote" && (await provider.apiKey())).toBe("1_hush");
   });
 
-  it("ask a real provider for AI tasks only when a setting enables it", () => {
+  it("request AI tasks from a real provider only if a setting enables it", () => {
     const environment = { SKYHOOK_API_KEY: "1_hush" };
 
     expect(read(REMOTE, environment).jobs.aiTasks).toBeUndefined();
@@ -91,17 +91,17 @@ describe("the settings of a local run", () => {
     ]);
   });
 
-  it("do not need the key's variable when a parameter is named, even if it is there and empty", () => {
+  it("do not require SKYHOOK_API_KEY with a parameter, even if the variable is empty", () => {
     const settings = read({ ...REMOTE, apiKeyParameter: "/key" }, { SKYHOOK_API_KEY: "" });
 
     expect(settings.provider.kind).toBe("remote");
   });
 
-  it("ignore a key that happens to be in the environment of an embedded run", () => {
+  it("ignore a key in the environment of an embedded run", () => {
     expect(read({}, { SKYHOOK_API_KEY: "1_hush" }).provider.kind).toBe("embedded");
   });
 
-  it("name every bad one in one message and no value", () => {
+  it("are refused with every problem in one message, without values", () => {
     const flags = {
       port: "99999",
       taskSeconds: "soon",
@@ -140,7 +140,7 @@ describe("the settings of a local run", () => {
       "two keys",
       { ...REMOTE, apiKeyParameter: "/key" },
       { SKYHOOK_API_KEY: "1_hush" },
-      ["--api-key-parameter: not with SKYHOOK_API_KEY: give the key only once"],
+      ["--api-key-parameter: not allowed with SKYHOOK_API_KEY: give the key only once"],
     ],
     [
       "half a provider",
@@ -152,10 +152,10 @@ describe("the settings of a local run", () => {
       },
       {},
       [
-        "--api-key-parameter: only with --base-url",
-        "--task-path: only with --base-url",
-        "--pool-path: only with --base-url",
-        "--no-lists: only with --base-url",
+        "--api-key-parameter: requires --base-url",
+        "--task-path: requires --base-url",
+        "--pool-path: requires --base-url",
+        "--no-lists: requires --base-url",
       ],
     ],
     [
@@ -163,8 +163,8 @@ describe("the settings of a local run", () => {
       { ...REMOTE, servicePort: "4001", taskSeconds: "1" },
       { SKYHOOK_API_KEY: "1_hush" },
       [
-        "--service-port: not with --base-url: this is a setting of the embedded service",
-        "--task-seconds: not with --base-url: this is a setting of the embedded service",
+        "--service-port: not allowed with --base-url: it configures the embedded service",
+        "--task-seconds: not allowed with --base-url: it configures the embedded service",
       ],
     ],
   ])("refuse %s", (_case, flags, environment, problems) => {

@@ -31,7 +31,7 @@ const send = (url: string, commandId: string): Promise<Response> =>
   });
 
 describe("skyhook start", () => {
-  it.concurrent("is ended by a termination with status 0, and nothing listens any more", async () => {
+  it.concurrent("ends with status 0 at SIGTERM, and closes its port", async () => {
     const program = await startQuietly(["--port", "0"]);
     const urls = [urlOf(program), urlOf(program, "provider")];
 
@@ -41,7 +41,7 @@ describe("skyhook start", () => {
     for (const url of urls) await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
-  it.concurrent("asks a provider elsewhere for nothing unasked, and shows no demo", async () => {
+  it.concurrent("sends nothing to a remote provider on its own, and shows no demo", async () => {
     const asked: string[] = [];
     const elsewhere = createServer((request, response) => {
       asked.push(request.url ?? "");
@@ -70,7 +70,7 @@ describe("skyhook start", () => {
     await rm(folder, { recursive: true });
   });
 
-  it.concurrent("lets a request end after Ctrl-C, and a second Ctrl-C ends it at once", async () => {
+  it.concurrent("lets a request finish after Ctrl-C; a second Ctrl-C ends it at once", async () => {
     let reached = (): void => undefined;
     const asked = new Promise<void>((resolve) => {
       reached = resolve;
@@ -92,7 +92,7 @@ describe("skyhook start", () => {
     silent.close();
   });
 
-  it.concurrent("names every wrong setting and no value, and ends with status 2", async () => {
+  it.concurrent("names every wrong setting without values, and ends with status 2", async () => {
     const args = ["start", "--port", "99999", "--base-url", "https://hush:hush@a.example"];
 
     const ended = await runSkyhook([...args, "--task-seconds", "hush"]);
@@ -110,7 +110,7 @@ describe("skyhook start", () => {
     expect(ended.exitCode).toBe(2);
   });
 
-  it.concurrent("says that a port or a data directory is taken, and ends", async () => {
+  it.concurrent("reports a port or a data directory in use, and ends", async () => {
     const directory = await mkdtemp(join(tmpdir(), "skyhook-start-"));
     const first = await startQuietly(["--data", directory]);
     const { port } = new URL(urlOf(first));
@@ -143,8 +143,8 @@ describe("skyhook start", () => {
   });
 });
 
-describe("what skyhook start says about reading", () => {
-  it.concurrent("can be pasted, and reads from the service that it runs", async () => {
+describe("the read command that skyhook start prints", () => {
+  it.concurrent("can be pasted, and reads from the embedded service", async () => {
     const program = await startQuietly(["--port", "0"]);
     const exports = [...program.stderr().matchAll(/export (\w+)='?([^'\s]+)'?/g)];
     const environment = Object.fromEntries(exports.map(([, name, value]) => [name, value]));
@@ -159,10 +159,10 @@ describe("what skyhook start says about reading", () => {
   });
 });
 
-describe("skyhook start with a provider elsewhere", () => {
-  it.concurrent("runs commands with the right key; with a wrong one they wait, and their status says why", async () => {
+describe("skyhook start with a remote provider", () => {
+  it.concurrent("runs commands with a valid key; with an invalid one they wait, and their status shows the reason", async () => {
     const service = startSkyhook(["service"]);
-    await service.printed("the service listens there");
+    await service.printed("the service listens at this address");
     const baseUrl = service.stdout().trim();
     const key = /SKYHOOK_API_KEY='(\S+?)'/.exec(service.stderr())?.[1] ?? "none";
     const remote = (SKYHOOK_API_KEY: string) =>
@@ -178,7 +178,7 @@ describe("skyhook start with a provider elsewhere", () => {
       (await runSkyhook(["status", "c1", "--endpoint", urlOf(program)])).stdout;
 
     const [done] = await Promise.all([sendTo(right, "120"), sendTo(wrong, "1")]);
-    // On a busy machine the first attempt may take longer than anybody waits.
+    // On a busy machine the first attempt may exceed the time-out.
     while (!(await statusAt(wrong)).includes("refuses the API key"));
     const waiting = await sendTo(wrong, "1");
     for (const { child } of [right, wrong, service]) child.kill("SIGTERM");

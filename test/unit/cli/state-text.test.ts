@@ -28,8 +28,8 @@ const rejected: RequestState = {
 
 const textOf = (state: RequestState): string => stripVTControlCharacters(stateText(state));
 
-describe("the status of a request in words", () => {
-  it("says how a command ended, and how long it took", () => {
+describe("the status of a request as text", () => {
+  it("shows how a command ended, and its duration", () => {
     expect(textOf(ended({ outcome: "done", taskIds: ["t1"] }))).toBe(
       [
         "update-container c1 succeeded after 2.5 s",
@@ -39,7 +39,7 @@ describe("the status of a request in words", () => {
     );
   });
 
-  it("names what the tasks created", () => {
+  it("names the resources that the tasks created", () => {
     const created = { taskIds: ["t1"], createdResources: { routers: ["r1"] } };
 
     expect(textOf(ended({ outcome: "done", ...created }))).toContain(
@@ -67,13 +67,13 @@ describe("the status of a request in words", () => {
     expect(textOf(ended({ ...found, status: "failed" }))).not.toContain("another client");
   });
 
-  it("says that there was nothing to change", () => {
+  it("reports a no-op", () => {
     expect(textOf(ended({ outcome: "no-op" }))).toContain(
       "succeeded (nothing to change) after 2.5 s",
     );
   });
 
-  it("says why a command failed", () => {
+  it("shows the reason of a failure", () => {
     const problems = [{ path: "tasks.t1", rule: "no such image" }];
 
     expect(textOf(ended({ status: "failed", reason: "task-failed", problems, attempts: 2 }))).toBe(
@@ -85,7 +85,7 @@ describe("the status of a request in words", () => {
     );
   });
 
-  it("says what an unfinished command waits for, and until when", () => {
+  it("shows the cause of an open command's wait, and its deadline", () => {
     expect(textOf(commandState({ status: "running", lastError: "key-refused", attempts: 3 }))).toBe(
       [
         "update-container c1 running",
@@ -96,7 +96,7 @@ describe("the status of a request in words", () => {
     );
   });
 
-  it("lists every reason of a rejection", () => {
+  it("lists every problem of a rejection", () => {
     expect(textOf(rejected)).toBe(
       "update-container rejected (invalid)\n  body.timeout: at most 180",
     );
@@ -110,7 +110,7 @@ describe("the exit status of a request's state", () => {
     ["cancelled", ended({ status: "cancelled" }), 1],
     ["running", commandState({ status: "running" }), 0],
     ["rejected", rejected, 2],
-  ])("of a %s request is what scripts read", (_status, state, exitCode) => {
+  ])("fits a request with status %s", (_status, state, exitCode) => {
     expect(exitCodeOf(state)).toBe(exitCode);
   });
 });

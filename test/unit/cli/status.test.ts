@@ -21,7 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("JSON holds nothing that steers a terminal, and says the same", async () => {
+test("JSON escapes control characters without changing the content", async () => {
   const server = createServer((_, response) => response.end(JSON.stringify(STATE)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { stopSignal, untilAborted } from "../../../lib/cli/stop-signal.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 
-describe("the signal to stop", () => {
+describe("the stop signal", () => {
   const kills: unknown[][] = [];
   const mine = () => [...process.listeners("SIGINT"), ...process.listeners("SIGTERM")];
   let before: readonly NodeJS.SignalsListener[];
@@ -24,7 +24,7 @@ describe("the signal to stop", () => {
     vi.restoreAllMocks();
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("comes with the first %s", async (name) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("aborts at the first %s", async (name) => {
     const signal = stopSignal(createVirtualClock());
     const stopped = untilAborted(signal);
 
@@ -35,7 +35,7 @@ describe("the signal to stop", () => {
     expect(kills).toEqual([]);
   });
 
-  it("does not count a Ctrl-C twice that comes from the terminal and from npm", async () => {
+  it("counts a Ctrl-C from both the terminal and npm once", async () => {
     const clock = createVirtualClock();
     stopSignal(clock);
 
@@ -46,7 +46,7 @@ describe("the signal to stop", () => {
     expect(kills).toEqual([]);
   });
 
-  it("gives way at a second signal, so that the process ends as if it had no handler", async () => {
+  it("lets a second signal end the process", async () => {
     const clock = createVirtualClock();
     stopSignal(clock);
 

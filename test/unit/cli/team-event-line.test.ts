@@ -22,7 +22,7 @@ test("an event of another AWS account names its account, type and source", () =>
   );
 });
 
-test("an event that went to another bus names that and the command", () => {
+test("an event for another bus names the bus and the command", () => {
   const ended = event({
     "detail-type": "CommandSucceeded",
     detail: { metadata: { commandId: "c1" } },
@@ -33,7 +33,7 @@ test("an event that went to another bus names that and the command", () => {
   );
 });
 
-test("nothing in a foreign event steers the terminal", () => {
+test("control characters of a foreign event are escaped", () => {
   const odd = event({ source: "a\u001b[2Jb", "detail-type": "x\u202ey" });
 
   expect(stripVTControlCharacters(incomingLine(odd))).toContain("x\\u202ey (a\\u001b[2Jb)");

@@ -42,9 +42,9 @@ thresholds:
     count: 5
 `;
 
-// One after the other: they look at one provider.
+// One after the other, because they share one provider.
 describe("skyhook thresholds", () => {
-  it("pull prints what the provider has as a file that plans nothing", async () => {
+  it("pull prints the provider's thresholds as a file with an empty plan", async () => {
     const pulled = await thresholds("pull");
     const path = await write("pulled.yaml", pulled.stdout);
     const planned = await thresholds("plan", path);
@@ -60,7 +60,7 @@ describe("skyhook thresholds", () => {
     });
   });
 
-  it("pull writes a file, and no file that is there already", async () => {
+  it("pull writes a new file, and keeps an existing one", async () => {
     const path = join(folder, "new.yaml");
 
     const first = await thresholds("pull", path);
@@ -75,7 +75,7 @@ describe("skyhook thresholds", () => {
     });
   });
 
-  it("plan shows a diff and changes nothing; apply makes the changes; then there are none", async () => {
+  it("plan shows a diff and changes nothing; apply makes the changes; the next plan is empty", async () => {
     const path = await write(
       "wanted.yaml",
       `prune: true
@@ -137,7 +137,7 @@ thresholds:
     expect(asked).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: `${planned.stdout}nothing changed: the plan deletes 1; add --yes to delete without a question\n`,
+      stderr: `${planned.stdout}nothing changed: the plan deletes 1 threshold; add --yes to delete without confirmation\n`,
     });
     expect(stillPlanned.stdout).toBe(planned.stdout);
     expect(nothing.exitCode).toBe(0);
@@ -183,7 +183,7 @@ thresholds:
     expect(ended[0]?.stderr).toBe(`${wrong}:1: prune: true or false\n`);
   });
 
-  it("says that a file is not there, that a key is wrong, and that nothing answers", async () => {
+  it("reports a missing file, a wrong key, and an unreachable provider", async () => {
     const path = await write("empty.yaml", "thresholds: []\n");
     const missing = await thresholds("plan", join(folder, "none.yaml"));
     const wrongKey = await runSkyhook(["thresholds", "pull"], {
@@ -197,7 +197,7 @@ thresholds:
     expect(nobody).toMatchObject({ exitCode: 3, stderr: expect.stringMatching("the address") });
   });
 
-  it("sends every threshold without a list to compare with, and names the refused change", async () => {
+  it("sends every threshold without a list, and names the refused change", async () => {
     const path = await write(
       "other.yaml",
       "client_id: 77\nprune: true\nthresholds: [{ name: reaching_used_space, bytes: 4 }]\n",

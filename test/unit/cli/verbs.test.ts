@@ -4,7 +4,7 @@ import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const PROGRAM = new URL("../../../dist/skyhook.mjs", import.meta.url);
 
-/** The packages that a file of the built program loads at once, with every file that it imports. */
+/** The packages that a file of the built program and its static imports load. */
 const packagesOf = (file: URL, seen = new Set<string>()): ReadonlySet<string> => {
   if (seen.has(file.href)) return seen;
   seen.add(file.href);
@@ -26,7 +26,7 @@ const verbModules = [
 const SLOW = /^(level|hono|@hono|@aws-sdk|memory-level)/;
 
 describe("the command line", () => {
-  it("loads neither a database, a server nor the AWS SDK before a verb runs", () => {
+  it("loads no database, server or AWS SDK before a verb runs", () => {
     expect(verbModules.map(([name]) => name)).toContain("send");
     for (const [name, module] of [["main", PROGRAM] as const, ...verbModules]) {
       const slow = [...packagesOf(module)].filter((each) => SLOW.test(each));
@@ -34,7 +34,7 @@ describe("the command line", () => {
     }
   });
 
-  it("loads for the help no schema of the interface and no YAML", () => {
+  it("loads no schema of the interface and no YAML for the help", () => {
     const packages = packagesOf(PROGRAM);
 
     expect(packages).toContain("commander");

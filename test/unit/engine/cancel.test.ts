@@ -38,7 +38,7 @@ describe("a command that an operator cancels", () => {
     expect(endOf(world, "second")?.data).toMatchObject({
       reason: "requested",
       attempts: 0,
-      problems: [{ path: "", rule: "a person has stopped it" }],
+      problems: [{ path: "", rule: "an operator cancelled the command" }],
     });
     expect(world.publishedTypes("first").at(-1)).toBe("CommandSucceeded");
   });
@@ -143,7 +143,7 @@ describe("a command that an operator cancels", () => {
         lostReplies: 1,
         problems: [
           {
-            rule: "request 1 got no clear reply (connection-lost); a person has stopped it",
+            rule: "request 1 got no clear reply (connection-lost); an operator cancelled the command",
           },
         ],
       },

@@ -73,7 +73,9 @@ test("a follow-task can be cancelled while its task is followed, and is not chec
   expect(world.bus.published().at(-1)?.data).toMatchObject({
     reason: "requested",
     taskIds: [TASK],
-    problems: [{ path: "", rule: "a person has stopped it; the task itself goes on" }],
+    problems: [
+      { path: "", rule: "an operator cancelled the command; the task continues at the provider" },
+    ],
   });
   expect(provider.requests).toHaveLength(asked);
   expect(await world.dueEntries()).toEqual([]);

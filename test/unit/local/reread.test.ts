@@ -84,7 +84,7 @@ describe("the files of skyhook start", () => {
     await program.printed("the previous version stays in effect\n");
     const stays = await putTeamEvent(program, { id: "e1", detail: { status: "active" } });
     await replaceFile(reactions, reactionsOn("active"));
-    await program.printed("reactions.yaml: the version in effect is back\n");
+    await program.printed("reactions.yaml: back to the version in effect\n");
 
     expect(program.stderr()).toContain(`${reactions}:7: reactions.0.then.body.colour: unknown`);
     expect(stays).toMatchObject({ rules: [{ kind: "command", commandId: "e1:on-change" }] });
