@@ -62,7 +62,7 @@ describe("skyhook operations", () => {
     });
   });
 
-  it.concurrent("says that follow-task only polls, and waits for no other command", async () => {
+  it.concurrent("describes follow-task as a poll that waits for no other command", async () => {
     const { stdout } = await runSkyhook(["operations", "follow-task"]);
 
     expect(stdout.split("\n").slice(1, 5)).toEqual([

@@ -162,7 +162,7 @@ const openLambda = async (
 };
 
 describe("skyhook run --stage", () => {
-  it.concurrent("invokes the function with what its schedule sends, and waits for it", async (context) => {
+  it.concurrent("invokes the function with the payload of its schedule, and waits for its end", async (context) => {
     const { expect } = context;
     const { invocations, run } = await openLambda(context, 200, {}, "null");
 
