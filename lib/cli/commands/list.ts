@@ -1,6 +1,14 @@
 import { Option } from "commander";
-import { LIST_STATUSES, type ListPage, type ListRow, listQuerySchema } from "../../admin/list.ts";
+import {
+  LIST_STATUSES,
+  type ListPage,
+  type ListQuery,
+  type ListRow,
+  listQuerySchema,
+} from "../../admin/list.ts";
 import { problemsOf } from "../../contract/problem.ts";
+import { LOCAL_SENDER } from "../../local/aws-events.ts";
+import type { Clock } from "../../platform/ports/clock.ts";
 import { openCommandAdmin } from "../admin/client.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, shellWord, tableText } from "../render.ts";
@@ -32,19 +40,36 @@ interface ListFlags {
 const statusText = ({ status, reason }: ListRow): string =>
   reason === undefined ? status : `${status} (${reason})`;
 
-/** Rows as a table, the newest first. */
-export const listText = ({ rows, cursor }: ListPage): string => {
+/**
+ * Rows as a table, the newest first. Names the senders unless all commands are Skyhook's own, because the
+ * other verbs need `--sender` for a command of another AWS account.
+ * @param own Skyhook's AWS account; undefined: unknown
+ */
+export const listText = ({ rows, cursor }: ListPage, own: string | undefined): string => {
   if (rows.length === 0) return cursor === undefined ? "no commands" : "no commands on this page";
-  const isOneSender = rows.every(({ sender }) => sender === rows[0]?.sender);
+  const areOwn = rows.every(({ sender }) => sender === own);
   const cells = rows.map((row) => [
     row.at.replace(/\.\d+Z$/, "Z"),
     statusText(row),
     row.operation,
-    ...(isOneSender ? [] : [row.sender]),
+    ...(areOwn ? [] : [row.sender]),
     row.id,
   ]);
-  const heads = ["accepted", "status", "operation", ...(isOneSender ? [] : ["sender"]), "id"];
+  const heads = ["accepted", "status", "operation", ...(areOwn ? [] : ["sender"]), "id"];
   return tableText(heads, cells);
+};
+
+/** @throws ExitError that names the first wrong flag */
+const queryOf = (flags: ListFlags, clock: Clock): ListQuery => {
+  const { json: _json, endpoint: _endpoint, stage: _stage, since, until, ...filters } = flags;
+  const query = listQuerySchema.safeParse({
+    ...filters,
+    ...(since !== undefined && { since: instantOf("--since", since, clock) }),
+    ...(until !== undefined && { until: instantOf("--until", until, clock) }),
+  });
+  if (query.success) return query.data;
+  const [problem] = problemsOf(query.error.issues);
+  throw new ExitError(EXIT.refused, `--${problem?.path}: ${problem?.rule}`);
 };
 
 const DESCRIPTION = `Lists commands and rejected requests, the newest first.
@@ -75,23 +100,16 @@ export const declareList: DeclareVerb = (command, { clock }) => {
       "npx skyhook list --stage prod --status unknown-outcome",
     ],
   ).action(
-    ending(async ({ json, endpoint, stage, since, until, ...filters }: ListFlags) => {
-      const query = listQuerySchema.safeParse({
-        ...filters,
-        ...(since !== undefined && { since: instantOf("--since", since, clock) }),
-        ...(until !== undefined && { until: instantOf("--until", until, clock) }),
-      });
-      if (!query.success) {
-        const [problem] = problemsOf(query.error.issues);
-        throw new ExitError(EXIT.refused, `--${problem?.path}: ${problem?.rule}`);
-      }
+    ending(async (flags: ListFlags) => {
+      const { json, endpoint, stage } = flags;
+      const query = queryOf(flags, clock);
       const target = {
         ...(endpoint !== undefined && { endpoint }),
         ...(stage !== undefined && { stage }),
       };
-      const page = await (await openCommandAdmin(target, clock)).list(query.data);
+      const page = await (await openCommandAdmin(target, clock)).list(query);
       if (json) for (const row of page.rows) printResult(jsonLine(row));
-      else printResult(listText(page));
+      else printResult(listText(page, stage === undefined ? LOCAL_SENDER : undefined));
       if (page.cursor !== undefined) {
         printNote(`more: the same with --cursor ${shellWord(page.cursor)}`);
       }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listText } from "../../../lib/cli/commands/list.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
 let started: SkyhookProcess;
@@ -25,6 +26,30 @@ beforeAll(async () => {
 afterAll(async () => {
   started.child.kill("SIGTERM");
   await started.ended();
+});
+
+describe("the table of the list", () => {
+  const row = {
+    id: "c1",
+    operation: "update-policy",
+    status: "waiting",
+    at: "2026-01-31T12:00:00.000Z",
+  };
+
+  it.each([
+    ["leaves out the sender of Skyhook's own commands", "000000000000", "000000000000", false],
+    ["names a sender that the other commands need", "111122223333", "000000000000", true],
+    [
+      "names each sender where Skyhook's own AWS account is unknown",
+      "000000000000",
+      undefined,
+      true,
+    ],
+  ])("%s", (_name, sender, own, isShown) => {
+    const text = listText({ rows: [{ ...row, sender }] }, own);
+
+    expect(text.includes(sender)).toBe(isShown);
+  });
 });
 
 describe("skyhook list", () => {
