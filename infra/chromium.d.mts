@@ -1,0 +1,3 @@
+export const findChromium: (
+  environment?: Readonly<Record<string, string | undefined>>,
+) => string | undefined;

@@ -1,0 +1,91 @@
+import { source as axe } from "axe-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { inject, onTestFinished } from "vitest";
+import * as z from "zod";
+
+type Theme = "light" | "dark";
+
+export interface TabOptions {
+  /** CSS pixels; default 1280. */
+  readonly width?: number;
+  /** Default light. */
+  readonly theme?: Theme;
+}
+
+const HEIGHTS = new Map([[390, 844]]);
+
+/**
+ * One window of the browser, with its own cookies. Records everything that a correct page never does, so that a test can
+ * end with `expect(tab.troubles).toEqual([])`.
+ */
+export interface Tab {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /**
+   * Uncaught errors, console errors, dialogs, violations of the Content-Security-Policy, and executed hostile text
+   * (`HOSTILE_TEXTS` call `hostile()`).
+   */
+  readonly troubles: readonly string[];
+}
+
+/** Called by hostile text if a page executes it. */
+export const HOSTILE_CALL = "hostile()";
+
+/** Runs before each document. A page cannot prevent it by its Content-Security-Policy. */
+const WATCH = `
+  window.hostile = () => window.reportTrouble("executed: a hostile text");
+  addEventListener("securitypolicyviolation", (event) =>
+    window.reportTrouble("policy: " + event.effectiveDirective + " blocks " + (event.blockedURI || event.sample)));
+`;
+
+/** A request that fails because the test has stopped the run; Chromium prints each as an error. */
+const LOST_CONNECTION = "net::ERR_";
+
+/** Opens a window, which is closed when the test ends. */
+export const openTab = async ({ width = 1280, theme = "light" }: TabOptions = {}): Promise<Tab> => {
+  const browser = await chromium.connect(inject("browser"));
+  onTestFinished(() => browser.close());
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHTS.get(width) ?? 800 },
+    colorScheme: theme,
+    // Times in screenshots do not depend on the machine.
+    timezoneId: "UTC",
+    locale: "en-GB",
+    reducedMotion: "reduce",
+  });
+  const troubles: string[] = [];
+  await context.exposeFunction("reportTrouble", (trouble: string) => troubles.push(trouble));
+  await context.addInitScript({ content: WATCH });
+  await context.addInitScript({ content: axe });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => troubles.push(`uncaught: ${error.message}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (message.type() === "error" && !text.includes(LOST_CONNECTION)) {
+      troubles.push(`console: ${text}`);
+    }
+  });
+  page.on("dialog", (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { page, context, troubles };
+};
+
+const axeResults = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), nodes: z.array(z.object({ target: z.array(z.unknown()) })) }),
+  ),
+});
+
+/** Rules that axe-core finds broken in the present state of the page: `rule: selector, selector`. */
+export const axeViolations = async (page: Page): Promise<readonly string[]> => {
+  const { violations } = axeResults.parse(await page.evaluate("axe.run()"));
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
+  );
+};
+
+/** Pixels by which the page is wider than the window; the reader would have to scroll sideways. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate("document.documentElement.scrollWidth - innerWidth");
