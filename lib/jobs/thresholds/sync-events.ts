@@ -70,25 +70,27 @@ const common = ({ source, config, cause, actualFrom, ...about }: SyncFacts) => (
 const countOf = (changes: readonly Change[], action: Change["action"]): number =>
   changes.filter((change) => change.action === action).length;
 
+/** Counts of the differences between the config and the actual thresholds. */
+export const driftCounts = ({ changes }: Plan) => ({
+  missing: countOf(changes, "create"),
+  different: countOf(changes, "update"),
+  unwanted: countOf(changes, "delete"),
+});
+
 /**
  * Event of a difference from a config that was already synced.
  * @param run number of the run that found the differences
  */
 export const thresholdsDrifted = (facts: SyncFacts, plan: Plan, run: number): OutboxEvent => {
   const { fact, data } = common(facts);
-  const { changes } = plan;
   return outboxEvent({
     ...fact,
     detailType: "ThresholdsDrifted",
     identity: [facts.account, String(facts.config.clientId ?? ""), String(run)],
     data: {
       ...data,
-      counts: {
-        missing: countOf(changes, "create"),
-        different: countOf(changes, "update"),
-        unwanted: countOf(changes, "delete"),
-      },
-      differences: listed(changes.map(changeView)),
+      counts: driftCounts(plan),
+      differences: listed(plan.changes.map(changeView)),
     },
   });
 };

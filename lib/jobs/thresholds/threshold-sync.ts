@@ -13,6 +13,7 @@ import {
   withOutcomes,
 } from "./applied-thresholds.ts";
 import type { AppliedChange } from "./apply.ts";
+import { driftOf, driftsSchema, driftsWithin } from "./drift-history.ts";
 import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
 import type { Plan } from "./threshold.ts";
 
@@ -26,6 +27,8 @@ const thresholdSyncSchema = z.object({
   run: z.int(),
   /** Applied thresholds, where they cannot be listed. */
   applied: appliedSchema.optional(),
+  /** The last drifts; absent before the first one. */
+  drifts: driftsSchema.optional(),
   outbox: outboxSchema,
 });
 
@@ -70,11 +73,21 @@ export interface Sync {
 const recordOf = ({ stored, facts }: Sync): ThresholdSync =>
   stored?.value ?? { account: facts.account, run: 0, outbox: [] };
 
+/** Maximum size of the record as JSON, within DynamoDB's 400 kB for an item. */
+const MAX_RECORD_BYTES = 395_000;
+
+/** Shortens the history of drifts where the rest of the record needs the room. */
+const fitting = ({ drifts, ...rest }: ThresholdSync): ThresholdSync => {
+  if (!drifts) return rest;
+  const used = Buffer.byteLength(JSON.stringify(rest));
+  return { ...rest, drifts: driftsWithin(drifts, MAX_RECORD_BYTES - used) };
+};
+
 const OVERTAKEN = "another sync has changed the record of these thresholds; run the sync again";
 
 /** Writes the record. @throws UnfinishedSyncError when it has changed since it was read */
 const replace = async ({ deps, key, stored }: Sync, value: ThresholdSync): Promise<void> => {
-  const written = await thresholdSyncs.write(deps.ledger, key, stored, value);
+  const written = await thresholdSyncs.write(deps.ledger, key, stored, fitting(value));
   if (!written) throw new UnfinishedSyncError(OVERTAKEN);
 };
 
@@ -107,7 +120,7 @@ const intendedBy = ({ remembered, plan, facts, endsAt, ambiguityWindowMs }: Sync
   withIntents(remembered, plan.changes, { now: facts.at, until: endsAt + ambiguityWindowMs });
 
 /**
- * Records that changes are about to be made. Publishes drift first if the last complete sync had a config
+ * Records that changes are about to be made. Records and publishes drift first if the last complete sync had a config
  * of the same digest: then no config has asked for the difference.
  * @returns the number of the run
  * @throws UnfinishedSyncError when the record has changed since it was read
@@ -121,7 +134,10 @@ export const beginChanges = async (sync: Sync): Promise<number> => {
     ...record,
     run,
     ...(facts.actualFrom === "ledger" && { applied: intendedBy(sync) }),
-    outbox: isDrift ? [...record.outbox, thresholdsDrifted(facts, plan, run)] : record.outbox,
+    ...(isDrift && {
+      drifts: [...(record.drifts ?? []), driftOf(facts.at, plan)],
+      outbox: [...record.outbox, thresholdsDrifted(facts, plan, run)],
+    }),
   });
   if (isDrift) await thresholdSyncs.publishOrLeave(sync.deps, sync.key);
   return run;
@@ -176,13 +192,13 @@ export const endChanges = async (
   const event = thresholdsSynced(endedFacts, lasting, plan.unchangedCount, [String(run)]);
   const { value } = await thresholdSyncs.update(deps.ledger, key, (current) => {
     if (current.run !== run) return doubted(current, results, moment);
-    return {
+    return fitting({
       ...current,
       ...seen(facts),
       ...(applied && { applied }),
       ...(isComplete && { syncedDigest: facts.config.digest }),
       outbox: [...current.outbox, event],
-    };
+    });
   });
   // This sync outlasted its lease, and another one has begun.
   if (value.run !== run) throw new UnfinishedSyncError("another sync has taken over");
