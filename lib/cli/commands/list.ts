@@ -1,18 +1,14 @@
-import { Option } from "commander";
-import {
-  LIST_STATUSES,
-  type ListPage,
-  type ListQuery,
-  type ListRow,
-  listQuerySchema,
-} from "../../admin/list.ts";
+import { type ListQuery, type ListRow, listQuerySchema } from "../../admin/list.ts";
 import { problemsOf } from "../../contract/problem.ts";
 import { LOCAL_SENDER } from "../../local/aws-events.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { openCommandAdmin } from "../admin/client.ts";
-import { EXIT, ExitError } from "../exit-code.ts";
-import { jsonLine, printNote, printResult, shellWord, tableText } from "../render.ts";
-import { instantOf } from "../time-flag.ts";
+import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { type FilterFlags, filtersOf, withFilterOptions } from "../list-filters.ts";
+import { watchList } from "../list-watch.ts";
+import { openLiveScreen } from "../live-screen.ts";
+import { jsonLine, printLine, printNote, printResult, shellWord, tableText } from "../render.ts";
+import { stopSignal } from "../stop-signal.ts";
 import {
   addExamples,
   type DeclareVerb,
@@ -22,16 +18,10 @@ import {
   stageRights,
 } from "../verb.ts";
 
-interface ListFlags {
-  readonly account?: string;
-  readonly operation?: string;
-  readonly sender?: string;
-  readonly resource?: string;
-  readonly status?: string;
-  readonly since?: string;
-  readonly until?: string;
+interface ListFlags extends FilterFlags {
   readonly cursor?: string;
   readonly limit: string;
+  readonly watch?: boolean;
   readonly json?: boolean;
   readonly endpoint?: string;
   readonly stage?: string;
@@ -45,7 +35,10 @@ const statusText = ({ status, reason }: ListRow): string =>
  * other verbs need `--sender` for a command of another AWS account.
  * @param own Skyhook's AWS account; undefined: unknown
  */
-export const listText = ({ rows, cursor }: ListPage, own: string | undefined): string => {
+export const listText = (
+  { rows, cursor }: { readonly rows: readonly ListRow[]; readonly cursor?: string | undefined },
+  own: string | undefined,
+): string => {
   if (rows.length === 0) return cursor === undefined ? "no commands" : "no commands on this page";
   const areOwn = rows.every(({ sender }) => sender === own);
   const cells = rows.map((row) => [
@@ -61,55 +54,126 @@ export const listText = ({ rows, cursor }: ListPage, own: string | undefined): s
 
 /** @throws ExitError that names the first wrong flag */
 const queryOf = (flags: ListFlags, clock: Clock): ListQuery => {
-  const { json: _json, endpoint: _endpoint, stage: _stage, since, until, ...filters } = flags;
+  const { cursor, limit } = flags;
   const query = listQuerySchema.safeParse({
-    ...filters,
-    ...(since !== undefined && { since: instantOf("--since", since, clock) }),
-    ...(until !== undefined && { until: instantOf("--until", until, clock) }),
+    ...filtersOf(flags, clock),
+    limit,
+    ...(cursor !== undefined && { cursor }),
   });
   if (query.success) return query.data;
   const [problem] = problemsOf(query.error.issues);
   throw new ExitError(EXIT.refused, `--${problem?.path}: ${problem?.rule}`);
 };
 
+/** Skyhook's own AWS account; unknown for a stage. */
+const ownSender = ({ stage }: ListFlags): string | undefined =>
+  stage === undefined ? LOCAL_SENDER : undefined;
+
+const openList = async ({ endpoint, stage }: ListFlags, clock: Clock) => {
+  const target = {
+    ...(endpoint !== undefined && { endpoint }),
+    ...(stage !== undefined && { stage }),
+  };
+  const admin = await openCommandAdmin(target, clock);
+  return (query: ListQuery) => admin.list(query);
+};
+
+/** A stage costs read units, so that it is checked less often. */
+const everySeconds = ({ stage }: ListFlags): number => (stage === undefined ? 2 : 5);
+
+const watchOf = (flags: ListFlags, clock: Clock, signal: AbortSignal) => {
+  const query = queryOf(flags, clock);
+  const everyMs = everySeconds(flags) * 1_000;
+  return { open: () => openList(flags, clock), query, clock, everyMs, signal };
+};
+
+/** Prints each row that is new or has changed as a line, the oldest first. */
+const printChanges = async (flags: ListFlags, clock: Clock, signal: AbortSignal): Promise<void> => {
+  const lineOf = (row: ListRow): string =>
+    flags.json
+      ? jsonLine(row)
+      : listText({ rows: [row] }, ownSender(flags))
+          .split("\n")
+          .slice(1)
+          .join("");
+  let isLost = false;
+  for await (const check of watchList(watchOf(flags, clock, signal))) {
+    if (check.kind === "lost") {
+      if (!isLost)
+        printNote(`connection lost, tries again every ${everySeconds(flags)} s: ${check.why}`);
+      isLost = true;
+      continue;
+    }
+    if (isLost) printNote("connected again");
+    isLost = false;
+    for (const row of check.changed) await printLine(lineOf(row));
+  }
+};
+
+/** Lines of the screen besides those of the rows: a title, the head of the table, a note. */
+const FRAME_LINES = 4;
+
+/** Shows the newest rows until Ctrl-C, and leaves them in the terminal. */
+const showLive = async (flags: ListFlags, clock: Clock, signal: AbortSignal): Promise<void> => {
+  const fitting = Math.max(1, process.stdout.rows - FRAME_LINES);
+  const limit = String(Math.min(fitting, Number(flags.limit)));
+  const checks = watchOf({ ...flags, limit }, clock, signal);
+  const screen = openLiveScreen(process.stdout);
+  signal.addEventListener("abort", screen.leave, { once: true });
+  const title = `skyhook list, every ${everySeconds(flags)} s; Ctrl-C ends`;
+  let text = "";
+  try {
+    for await (const check of watchList(checks)) {
+      if (check.kind === "rows") text = listText(check, ownSender(flags));
+      const note = check.kind === "lost" ? `connection lost, tries again: ${check.why}` : "";
+      screen.draw([title, "", ...text.split("\n"), note]);
+    }
+  } finally {
+    screen.leave();
+  }
+  if (text !== "") printResult(text);
+};
+
+const watch = async (flags: ListFlags, clock: Clock): Promise<ExitCode> => {
+  for (const name of ["cursor", "until"] as const) {
+    if (flags[name] === undefined) continue;
+    throw new ExitError(EXIT.refused, `--${name}: not with --watch, which shows the newest rows`);
+  }
+  const signal = stopSignal(clock);
+  const isLive = process.stdout.isTTY && !flags.json;
+  await (isLive ? showLive : printChanges)(flags, clock, signal);
+  return EXIT.ok;
+};
+
 const DESCRIPTION = `Lists commands and rejected requests, the newest first.
 
 Skyhook keeps a command for 60 days after its end, and a rejected request for 30 days. Without --since, the list goes back 67 days. A page examines about 1,000 entries, so with a rare status it may be short and yet have a next page. Commands that ended under a version of Skyhook without this list are missing; status shows them by their id.
+
+--watch shows the newest rows at a terminal until Ctrl-C. Elsewhere, and with --json, it prints each row once as a line, and again when it changes. It follows changes of the newest rows only, as many as --limit says. It checks every 2 s, with --stage every 5 s; a check reads each shown row, which costs read units.
 
 ${stageRights("dynamodb:Query on the index list of the table skyhook-STAGE-ledger and dynamodb:GetItem on the table")}`;
 
 export const declareList: DeclareVerb = (command, { clock }) => {
   addExamples(
-    command
-      .description(DESCRIPTION)
-      .option("--account <name>", "only commands of this account")
-      .option("--operation <name>", "only this operation")
-      .option("--sender <aws-account>", "only commands of this AWS account")
-      .option("--resource <text>", "only commands with this text in the name of their lane")
-      .addOption(new Option("--status <status>", "only this status").choices(LIST_STATUSES))
-      .option("--since <time>", "accepted at or after: 24h, 7d, a day, or a time in ISO 8601")
-      .option("--until <time>", "accepted at or before, in the same forms")
+    withFilterOptions(command.description(DESCRIPTION))
       .option("--limit <n>", "rows at most, up to 500", "50")
       .option("--cursor <text>", "begin where the page before ended")
+      .option("--watch", "show the list until Ctrl-C, and each change")
       .option("--json", "print one JSON object a line")
       .addOption(endpointOption())
       .addOption(stageOption()),
     [
       "npx skyhook list --status failed --since 24h",
       "npx skyhook list --resource my-container --json",
+      "npx skyhook list --watch",
       "npx skyhook list --stage prod --status unknown-outcome",
     ],
   ).action(
     ending(async (flags: ListFlags) => {
-      const { json, endpoint, stage } = flags;
-      const query = queryOf(flags, clock);
-      const target = {
-        ...(endpoint !== undefined && { endpoint }),
-        ...(stage !== undefined && { stage }),
-      };
-      const page = await (await openCommandAdmin(target, clock)).list(query);
-      if (json) for (const row of page.rows) printResult(jsonLine(row));
-      else printResult(listText(page, stage === undefined ? LOCAL_SENDER : undefined));
+      if (flags.watch) return watch(flags, clock);
+      const page = await (await openList(flags, clock))(queryOf(flags, clock));
+      if (flags.json) for (const row of page.rows) printResult(jsonLine(row));
+      else printResult(listText(page, ownSender(flags)));
       if (page.cursor !== undefined) {
         printNote(`more: the same with --cursor ${shellWord(page.cursor)}`);
       }

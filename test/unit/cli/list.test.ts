@@ -98,7 +98,20 @@ describe("skyhook list", () => {
     });
   });
 
+  it("watches: prints new and changed rows as lines until Ctrl-C", async () => {
+    const watching = startSkyhook(["list", "--watch", "--json", "--limit", "1"], environment);
+    await watching.printed('"id":"third"');
+    await skyhook("send", ...UPDATE, "--status", "paused", "--id", "watched", "--wait");
+    await watching.printed('"id":"watched"');
+    watching.child.kill("SIGINT");
+
+    expect(await watching.ended()).toBe(0);
+    expect(watching.stdout().match(/"id":"third"/g)).toHaveLength(1);
+    expect(watching.stderr()).toBe("");
+  });
+
   it.each([
+    [["--watch", "--until", "1h"], "--until: not with --watch"],
     [["--cursor", "x"], "--cursor: must be the cursor that an earlier page ended with"],
     [["--since", "1h", "--until", "2h"], "--since: must not be after until"],
     [["--limit", "501"], "--limit: at most 500"],
