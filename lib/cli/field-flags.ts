@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import * as z from "zod";
+import { flagOf } from "../admin/command-line.ts";
 import type { Operation } from "../contract/operation.ts";
+import { type FieldPlace, fieldsOf, type OperationField } from "../contract/operation-fields.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
-import { type FieldPlace, fieldsOf, type OperationField } from "./operation-fields.ts";
 
 /** A field with the name of its option. */
 export interface FieldFlag extends OperationField {
@@ -14,7 +15,7 @@ export interface FieldFlag extends OperationField {
 export const flagsOf = (operation: Operation): readonly FieldFlag[] =>
   fieldsOf(operation)
     .filter(({ name }) => !/[.[]/.test(name))
-    .map((field) => ({ ...field, flag: field.name.replaceAll("_", "-") }));
+    .map((field) => ({ ...field, flag: flagOf(field.name) }));
 
 const readText = (source: string, option: string): string => {
   const path = source.slice(1);

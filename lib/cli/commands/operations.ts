@@ -1,9 +1,9 @@
 import pc from "picocolors";
 import type { AfterAmbiguousSend, Mutation, Operation } from "../../contract/operation.ts";
+import { fieldsOf, type OperationField } from "../../contract/operation-fields.ts";
 import { COMMANDED, READS } from "../../contract/operations.ts";
 import { followTask } from "../../contract/tasks.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { fieldsOf, type OperationField } from "../operation-fields.ts";
 import { printResult, visibleText } from "../render.ts";
 import { addExamples, type DeclareVerb } from "../verb.ts";
 

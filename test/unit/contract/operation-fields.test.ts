@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { fieldsOf } from "../../../lib/cli/operation-fields.ts";
 import { updateContainer } from "../../../lib/contract/containers.ts";
 import { previewInstancePrice } from "../../../lib/contract/instance-price.ts";
 import { updatePool } from "../../../lib/contract/load-balancer-pools.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
+import { fieldsOf } from "../../../lib/contract/operation-fields.ts";
 import { MUTATIONS, READS } from "../../../lib/contract/operations.ts";
 import { createRouter } from "../../../lib/contract/routers.ts";
 import { updateStorageEvent } from "../../../lib/contract/storage-events.ts";

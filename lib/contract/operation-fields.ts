@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Operation } from "../contract/operation.ts";
-import { ownRulesOf } from "../contract/own-rules.ts";
+import type { Operation } from "./operation.ts";
+import { ownRulesOf } from "./own-rules.ts";
 
 /** JSON Schema of one part of a request: the keywords that the help shows, and the contract's own rules. */
 const nodeSchema = z.looseObject({
@@ -9,6 +9,7 @@ const nodeSchema = z.looseObject({
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   format: z.string().optional(),
+  description: z.string().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   minLength: z.number().optional(),
@@ -36,10 +37,10 @@ const nodeSchema = z.looseObject({
   },
 });
 
-type SchemaNode = z.output<typeof nodeSchema>;
+export type SchemaNode = z.output<typeof nodeSchema>;
 
-/** The JSON Schema of a part of the request, with the contract's own rules. */
-const nodeOf = (schema: z.ZodType): SchemaNode =>
+/** The JSON Schema of a part of a request, with the contract's own rules. */
+export const nodeOf = (schema: z.ZodType): SchemaNode =>
   nodeSchema.parse(
     z.toJSONSchema(schema, {
       io: "output",
@@ -53,7 +54,7 @@ const nodeOf = (schema: z.ZodType): SchemaNode =>
 
 export type FieldPlace = "params" | "query" | "body";
 /** The format of a value on the command line. */
-type FieldType = "text" | "number" | "true|false" | "json";
+export type FieldType = "text" | "number" | "true|false" | "json";
 
 /** One field of an operation. */
 export interface OperationField {
@@ -80,7 +81,8 @@ const rangeOf = (min: number | undefined, max: number | undefined): string => {
   return high === undefined ? ` from ${low}` : ` ${low} to ${high}`;
 };
 
-const variantsOf = (node: SchemaNode): readonly SchemaNode[] => node.anyOf ?? node.oneOf ?? [];
+export const variantsOf = (node: SchemaNode): readonly SchemaNode[] =>
+  node.anyOf ?? node.oneOf ?? [];
 
 const choice = (values: readonly unknown[]): string =>
   values.length === 1 ? `always ${values[0]}` : `one of ${values.join(", ")}`;
@@ -106,7 +108,7 @@ const plainRule = (node: SchemaNode): string => {
 };
 
 /** The type and limits of a value: the contract's own text if it has one. */
-const ruleOf = (node: SchemaNode): string => {
+export const ruleOf = (node: SchemaNode): string => {
   if (Array.isArray(node.type)) {
     const [type] = node.type.filter((name) => name !== "null");
     return `${ruleOf({ ...node, type })}, or null`;
@@ -124,7 +126,7 @@ const inWords = (variants: readonly string[]): string => {
   return others.join(" or ") + (others.length < variants.length ? ", or null" : "");
 };
 
-const typeOf = (node: SchemaNode): FieldType => {
+export const typeOf = (node: SchemaNode): FieldType => {
   const types = [node, ...variantsOf(node)].flatMap(({ type }) => type ?? []);
   if (types.includes("object") || types.includes("array")) return "json";
   if (variantsOf(node).some((variant) => typeOf(variant) === "json")) return "json";
@@ -133,7 +135,7 @@ const typeOf = (node: SchemaNode): FieldType => {
 };
 
 /** Cross-field rules of an object that name one field, such as a minimum that must not exceed a maximum. */
-const crossRules = (node: SchemaNode, key: string): readonly string[] =>
+export const crossRules = (node: SchemaNode, key: string): readonly string[] =>
   (node.ownRules ?? []).filter(({ field }) => field === key).map(({ text }) => text);
 
 const ownFields = (
@@ -219,7 +221,7 @@ const fieldsIn = (
   ...(node.items ? fieldsIn(node.items, place, `${prefix.replace(/\.$/, "")}[].`) : []),
 ];
 
-const PLACES = ["params", "query", "body"] as const;
+export const PLACES = ["params", "query", "body"] as const;
 
 /** Every field of an operation with its limits, from the contract. */
 export const fieldsOf = (operation: Operation): readonly OperationField[] => {
