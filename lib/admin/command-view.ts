@@ -11,6 +11,9 @@ import {
 import { createdBy } from "../engine/command-events.ts";
 import type { Rejected } from "../engine/rejection.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
+import { type TaskView, tasksOf } from "./command-tasks.ts";
+import { type DerivedEvent, rejectionEvents } from "./derived-events.ts";
+import { type StoredRequest, storedRequest } from "./redacted-request.ts";
 
 /** What an open command waits for. */
 export type WaitsFor =
@@ -53,7 +56,7 @@ type AttemptView = Omit<NumberedAttempt, "startedAt" | "endedAt"> & {
   readonly endedAt?: string;
 };
 
-/** The public view of a command, without its request body and internal fields. */
+/** The public view of a command, without secrets and internal fields. */
 export interface CommandView {
   readonly commandId: string;
   readonly sender: string;
@@ -72,6 +75,8 @@ export interface CommandView {
   /** Reason why an open command does not send now, or error code of its last attempt. */
   readonly lastError?: string;
   readonly after?: readonly string[];
+  /** Conditions on tags, as requested. */
+  readonly guards?: readonly JsonObject[];
   readonly dryRun?: boolean;
   /** The request that a dry run would have sent. */
   readonly wouldSend?: JsonObject;
@@ -79,7 +84,7 @@ export interface CommandView {
   readonly tag?: SeenTag | null;
   readonly taskIds: readonly string[];
   /** The tasks of `taskIds` with their results. */
-  readonly tasks: readonly FollowedTask[];
+  readonly tasks: readonly TaskView[];
   /** Ids of the resources that the tasks created, by kind. */
   readonly createdResources?: JsonObject;
   readonly acceptedAt: string;
@@ -87,6 +92,10 @@ export interface CommandView {
   readonly endedAt?: string;
   /** Every attempt, the oldest first. */
   readonly history: readonly AttemptView[];
+  /** Published events, and those that wait for it; the oldest first. */
+  readonly events: readonly DerivedEvent[];
+  /** What the ledger has of the request. */
+  readonly request: StoredRequest;
   readonly waitsFor?: WaitsFor;
   /** For an open command: end of the pause that the provider requested for its account. */
   readonly accountPausedUntil?: string;
@@ -100,8 +109,6 @@ export interface CommandView {
 }
 
 export const instant = (at: number): string => new Date(at).toISOString();
-
-const tasksOf = ({ state }: Command) => ("tasks" in state ? state.tasks : []);
 
 const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptView => ({
   ...kept,
@@ -162,12 +169,14 @@ export const viewOf = (
   command: Command,
   related: {
     readonly attempts: readonly NumberedAttempt[];
+    readonly tasks: readonly TaskView[];
+    readonly events: readonly DerivedEvent[];
     readonly waitsFor: WaitsFor | undefined;
     /** Epoch ms. */
     readonly pausedUntil: number | undefined;
   },
 ): CommandView => {
-  const { attempts, waitsFor, pausedUntil } = related;
+  const { attempts, tasks, events, waitsFor, pausedUntil } = related;
   const created = createdBy(tasksOf(command));
   const because = command.state.status === "running" ? command.state.because : undefined;
   const lastError = because ?? command.attempts.at(-1)?.code;
@@ -182,15 +191,18 @@ export const viewOf = (
     ...endOf(command),
     ...(!isEnded(command) && lastError !== undefined && { lastError }),
     ...(command.after && { after: command.after }),
+    ...(command.guards && { guards: command.guards }),
     ...(command.dryRun && { dryRun: command.dryRun }),
     attempts: command.attemptCount,
     lostReplies: command.lostReplies,
     taskIds: tasksOf(command).map(({ id }) => id),
-    tasks: tasksOf(command),
+    tasks,
     ...(created && { createdResources: created }),
     acceptedAt: instant(command.acceptedAt),
     deadline: instant(command.deadline),
     history: attempts.map(attemptView),
+    events,
+    request: storedRequest(command),
     ...(waitsFor && { waitsFor }),
     ...(pausedUntil !== undefined && { accountPausedUntil: instant(pausedUntil) }),
     isUncertain: command.uncertain !== undefined,
@@ -200,11 +212,12 @@ export const viewOf = (
 };
 
 /** A rejected request; `problems` holds the first of its `problemCount` problems. */
-export type RejectionView = Omit<Rejected, "digest" | "rejectedAt"> & {
+export type RejectionView = Omit<Rejected, "digest" | "publishedAs" | "rejectedAt"> & {
   readonly rejectedAt: string;
+  readonly events: readonly DerivedEvent[];
 };
 
 export const rejectionView = (rejected: Rejected): RejectionView => {
-  const { digest: _, rejectedAt, ...shown } = rejected;
-  return { ...shown, rejectedAt: instant(rejectedAt) };
+  const { digest: _, publishedAs: __, rejectedAt, ...shown } = rejected;
+  return { ...shown, rejectedAt: instant(rejectedAt), events: rejectionEvents(rejected) };
 };

@@ -1,5 +1,4 @@
 import { type Command, isEnded, splitCommandKey } from "../engine/command.ts";
-import { redactorOf } from "../engine/redaction.ts";
 import type { CommandRequest, RejectionReason } from "../engine/request.ts";
 import { clipped, listedProblems } from "../events/event.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
@@ -8,6 +7,7 @@ import type { Explanation } from "./answers.ts";
 import { instant } from "./command-view.ts";
 import { type DeadLetterContent, readDeadLetter } from "./dead-letter.ts";
 import { type Diagnosis, type DiagnosisContext, diagnose } from "./diagnosis.ts";
+import { redactedBody } from "./redacted-request.ts";
 
 type Description = Pick<Explanation, "advice" | "deletingLoses" | "redrive" | "standing">;
 
@@ -134,39 +134,16 @@ const describeDiagnosis = (diagnosis: Diagnosis, hasCommandId: boolean): Descrip
   }
 };
 
-const REDACTED = "[redacted]";
 const NOT_SHOWN = "[not shown]";
 /** Limits of the outline that is shown of an invalid request. */
 const MAX_LEVELS = 4;
 const MAX_FIELDS = 50;
 const MAX_NAME_CHARACTERS = 100;
 
-/** A copy with `change` applied to every text. */
-const withTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
-  if (typeof value === "string") return change(value);
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((each: JsonValue) => withTexts(each, change));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, withTexts(each, change)]),
-  );
-};
-
-const bodyOf = ({ operation, request }: CommandRequest): JsonObject | undefined => {
-  if (!request.body) return undefined;
-  const secret = new Set<string>(operation.secrets ?? []);
-  const redact = redactorOf(operation, request);
-  return Object.fromEntries(
-    Object.entries(request.body).map(([name, value]) => [
-      name,
-      secret.has(`body.${name}`) ? REDACTED : withTexts(value, redact),
-    ]),
-  );
-};
-
 /** A valid request with secrets redacted: secret fields, and their values in other texts. */
 const shownRequest = (given: CommandRequest): JsonObject => {
   const { request, askedAt, deadline, after, guards, dryRun } = given;
-  const body = bodyOf(given);
+  const body = redactedBody(given.operation, request);
   return {
     operation: given.operation.id,
     params: request.params,

@@ -9,9 +9,9 @@ import {
 } from "../engine/command.ts";
 import { lanes } from "../engine/lane.ts";
 import { type Rejected, readRejections } from "../engine/rejection.ts";
-import { type Task, taskKey, tasks, UNKNOWN_FOR_MS } from "../engine/task.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
+import { readTasksOf, type TaskView, taskViews } from "./command-tasks.ts";
 import {
   type CommandView,
   instant,
@@ -20,6 +20,7 @@ import {
   viewOf,
   type WaitsFor,
 } from "./command-view.ts";
+import { eventsOf } from "./derived-events.ts";
 
 const laneWait = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
   const lane = (await lanes.read(ledger, command.lane))?.value;
@@ -44,36 +45,25 @@ const commandsWait = async (
   return commandIds.length > 0 ? { for: "others", commandIds } : undefined;
 };
 
-/** Reads the command's own item for a task; another command may have an item for the same task. */
-const readTask = async (
+const tasksWait = (views: readonly TaskView[]): WaitsFor => {
+  const open = views.filter(({ end }) => !end);
+  const unknown = open.flatMap(({ id, recorded }) =>
+    recorded?.missingSince !== undefined && recorded.givenUpAt !== undefined
+      ? [{ taskId: id, since: recorded.missingSince, until: recorded.givenUpAt }]
+      : [],
+  );
+  return {
+    for: "tasks",
+    taskIds: open.map(({ id }) => id),
+    ...(unknown.length > 0 && { unknown }),
+  };
+};
+
+const waitsFor = async (
   ledger: Ledger,
   command: Command,
-  id: string,
-): Promise<Task | undefined> => {
-  const { account, sender } = command;
-  const key = commandKey(command);
-  const beside = { account, id, command: key, followedBy: sender };
-  for (const item of [{ account, id }, beside]) {
-    const task = (await tasks.read(ledger, taskKey(item)))?.value;
-    if (task?.command === key && task.id === id) return task;
-  }
-  return undefined;
-};
-
-const tasksWait = async (ledger: Ledger, command: Command): Promise<WaitsFor> => {
-  const followed = command.state.status === "following" ? command.state.tasks : [];
-  const taskIds = followed.filter(({ end }) => !end).map(({ id }) => id);
-  const found = await Promise.all(taskIds.map((id) => readTask(ledger, command, id)));
-  const unknown = found.flatMap((task) => {
-    if (task?.state.status !== "open" || task.state.missingSince === undefined) return [];
-    const { missingSince } = task.state;
-    const until = Math.min(missingSince + UNKNOWN_FOR_MS, command.deadline);
-    return [{ taskId: task.id, since: instant(missingSince), until: instant(until) }];
-  });
-  return { for: "tasks", taskIds, ...(unknown.length > 0 && { unknown }) };
-};
-
-const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | undefined> => {
+  views: readonly TaskView[],
+): Promise<WaitsFor | undefined> => {
   const { state } = command;
   switch (state.status) {
     case "accepted":
@@ -87,7 +77,7 @@ const waitsFor = async (ledger: Ledger, command: Command): Promise<WaitsFor | un
         ...(state.because !== undefined && { because: state.because }),
       };
     case "following":
-      return tasksWait(ledger, command);
+      return tasksWait(views);
     case "succeeded":
     case "failed":
     case "cancelled":
@@ -108,12 +98,17 @@ const pausedUntil = async (
   return rateLimit && pauseEndOf(rateLimit, now);
 };
 
-const viewNow = async (ledger: Ledger, command: Command, now: number): Promise<CommandView> =>
-  viewOf(command, {
+const viewNow = async (ledger: Ledger, command: Command, now: number): Promise<CommandView> => {
+  const recorded = await readTasksOf(ledger, command);
+  const views = taskViews(command, recorded);
+  return viewOf(command, {
     attempts: await readAttempts(ledger, commandKey(command), command),
-    waitsFor: await waitsFor(ledger, command),
+    tasks: views,
+    events: eventsOf(command, recorded),
+    waitsFor: await waitsFor(ledger, command, views),
     pausedUntil: await pausedUntil(ledger, command, now),
   });
+};
 
 /**
  * Reads a command with every attempt and what it waits for; undefined for an unknown command.

@@ -6,7 +6,34 @@ import { problemLines, visibleText } from "./render.ts";
 const taskSchema = z.looseObject({
   id: z.string(),
   end: z.looseObject({ kind: z.string(), message: z.string().optional() }).optional(),
+  recorded: z
+    .looseObject({
+      status: z.string(),
+      since: z.string(),
+      missingSince: z.string().optional(),
+      endedAt: z.string().optional(),
+      message: z.string().optional(),
+    })
+    .optional(),
 });
+
+const eventSchema = z.looseObject({
+  type: z.string(),
+  id: z.string(),
+  time: z.string(),
+  state: z.enum(["published", "waiting"]),
+  taskId: z.string().optional(),
+});
+
+const storedRequestSchema = z.discriminatedUnion("state", [
+  z.looseObject({
+    state: z.literal("kept"),
+    params: z.record(z.string(), z.json()),
+    query: z.record(z.string(), z.json()),
+    body: z.record(z.string(), z.json()).optional(),
+  }),
+  z.looseObject({ state: z.literal("erased") }),
+]);
 
 const attemptSchema = z.looseObject({
   number: z.int(),
@@ -49,6 +76,7 @@ const rejectionSchema = z.looseObject({
   // A rejection that is known only from its event has none of these.
   problemCount: z.int().optional(),
   rejectedAt: z.string().optional(),
+  events: z.array(eventSchema).optional(),
 });
 
 const viewSchema = z.looseObject({
@@ -76,6 +104,8 @@ const viewSchema = z.looseObject({
   tasks: z.array(taskSchema).optional(),
   sender: z.string().optional(),
   history: z.array(attemptSchema).optional(),
+  events: z.array(eventSchema).optional(),
+  request: storedRequestSchema.optional(),
   waitsFor: waitsForSchema.optional(),
   account: z.string().optional(),
   accountPausedUntil: z.string().optional(),
@@ -162,7 +192,23 @@ const progressLines = (state: CommandState): readonly string[] => {
   ];
 };
 
-const TASK_ENDS: Readonly<Record<string, string>> = { unknown: "is unknown to the provider" };
+type TaskState = NonNullable<CommandState["tasks"]>[number];
+
+/** An instant without its milliseconds. */
+export const toTheSecond = (instant: string): string => instant.replace(/\.\d+Z$/, "Z");
+
+/** The state of a task by its record, or by the end that its command knows. */
+const taskText = ({ end, recorded }: TaskState): string => {
+  const status = end?.kind ?? recorded?.status;
+  if (status === undefined) return "";
+  if (status === "unknown") return " is unknown to the provider";
+  if (!recorded) return ` ${status}`;
+  const { since, endedAt } = recorded;
+  if (status === "abandoned") return ` abandoned at ${toTheSecond(endedAt ?? since)}`;
+  return endedAt === undefined
+    ? ` ${status} since ${toTheSecond(since)}`
+    : ` ${status} after ${seconds(since, endedAt)}`;
+};
 
 const tagText = (tag: CommandState["tag"]): string =>
   tag ? `${tag.key} is ${JSON.stringify(tag.value)}` : "none";
@@ -177,10 +223,7 @@ const wouldSendLines = ({ wouldSend }: CommandState): readonly string[] => {
 };
 
 const taskLines = ({ taskIds, tasks = [] }: CommandState): readonly string[] =>
-  taskIds.map((id) => {
-    const end = tasks.find((task) => task.id === id)?.end;
-    return end ? `  task ${id} ${TASK_ENDS[end.kind] ?? end.kind}` : `  task ${id}`;
-  });
+  taskIds.map((id) => `  task ${id}${taskText(tasks.find((task) => task.id === id) ?? { id })}`);
 
 /** A note on a lost reply: an effect may come from the lost request or from another client. */
 const lostReplyLines = ({ status, lostReplies = 0, history = [] }: CommandState) => {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
-import { listedProblems } from "../events/event.ts";
+import { eventIdOf, listedProblems } from "../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import {
   type Command,
@@ -33,8 +33,11 @@ const plainJson = (value: unknown) =>
       ),
     );
 
+/** A command publishes each type of event once. */
+const identityOf = (command: Command) => [commandKey(command)];
+
 const aboutCommand = (command: Command) => ({
-  identity: [commandKey(command)],
+  identity: identityOf(command),
   subject: command.lane,
   correlationId: command.correlationId,
   causationId: command.causationId,
@@ -42,6 +45,12 @@ const aboutCommand = (command: Command) => ({
   sender: command.sender,
   commandId: command.id,
 });
+
+const END_EVENTS = {
+  succeeded: "CommandSucceeded",
+  failed: "CommandFailed",
+  cancelled: "CommandCancelled",
+} as const;
 
 const subjectOf = ({ operation, params, lane }: Command) => ({ operation, params, lane });
 
@@ -125,7 +134,7 @@ export const succeed = (command: Command, success: Success): Command => {
   const wouldSend = success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) };
   const event = outboxEvent({
     ...aboutCommand(command),
-    detailType: "CommandSucceeded",
+    detailType: END_EVENTS.succeeded,
     time: now,
     data: {
       ...endData(command, now),
@@ -149,7 +158,7 @@ export const fail = (command: Command, { now, reason, problems: given }: Failure
   const problems = listedProblems(given);
   const event = outboxEvent({
     ...aboutCommand(command),
-    detailType: "CommandFailed",
+    detailType: END_EVENTS.failed,
     time: now,
     data: { ...endData(command, now), reason, problems },
   });
@@ -171,7 +180,7 @@ export const cancel = (command: Command, cancellation: Cancellation): Command =>
   const tag = cancellation.tag !== undefined && { tag: cancellation.tag };
   const event = outboxEvent({
     ...aboutCommand(command),
-    detailType: "CommandCancelled",
+    detailType: END_EVENTS.cancelled,
     time: now,
     data: { ...endData(command, now), reason, problems, ...tag },
   });
@@ -180,6 +189,13 @@ export const cancel = (command: Command, cancellation: Cancellation): Command =>
     { status: "cancelled", endedAt: now, reason, problems, ...tag },
     event,
   );
+};
+
+/** Type, id and time (epoch ms) of the event that publishes the end of a command. */
+export const endEventOf = (command: Command & { readonly state: EndedState }) => {
+  const { status, endedAt } = command.state;
+  const type = END_EVENTS[status];
+  return { type, id: eventIdOf(type, identityOf(command)), time: endedAt };
 };
 
 /** Publishes an operator's finding about an unknown outcome. */

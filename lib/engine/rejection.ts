@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { clipped, eventOf, listedProblems, publishNow } from "../events/event.ts";
+import { clipped, eventIdOf, eventOf, listedProblems, publishNow } from "../events/event.ts";
 import { recordKind } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { commandKey, commands, splitCommandKey } from "./command.ts";
@@ -32,6 +32,8 @@ const rejectionSchema = z.object({
   problems: z.array(z.object({ path: z.string(), rule: z.string() })),
   problemCount: z.int(),
   rejectedAt: z.int(),
+  /** Id of its event, `metadata.id`; absent for a request without a command id. */
+  publishedAs: z.string().optional(),
 });
 
 export type Rejected = z.output<typeof rejectionSchema>;
@@ -183,6 +185,7 @@ const recordedAt = async (
   { ledger, clock, log, fingerprintKey }: RejectDeps,
   { sender, commandId, eventId, operation, reason, problems }: Rejection,
   message: string,
+  publishedAs: string | undefined,
 ): Promise<number> => {
   const rejection: Rejected = {
     digest: fingerprintOf([sender, commandId ?? null, reason, message], fingerprintKey),
@@ -193,11 +196,30 @@ const recordedAt = async (
     problems: [...problems],
     problemCount: problems.length,
     rejectedAt: clock.now(),
+    ...(publishedAs !== undefined && { publishedAs }),
   };
   const known = await recordRejection(ledger, sender, rejection);
   if (!known)
     log.warn("rejection not recorded: its sender has reached the limit of this hour", { sender });
   return (known ?? rejection).rejectedAt;
+};
+
+const REJECTED = "CommandRejected";
+
+/** The identity of a rejection's event, and whether a command has the id of the request. */
+const eventIdentity = async (
+  { ledger, fingerprintKey }: RejectDeps,
+  { sender, commandId, reason }: Rejection,
+  message: string,
+) => {
+  if (commandId === undefined) return undefined;
+  const key = commandKey({ sender, id: commandId });
+  // A subscriber must not take this for the end of the command that already has the id. A rejection
+  // that is published before that command exists, and again after, has different fields, so it is two
+  // events.
+  const isTaken = (await commands.read(ledger, key)) !== undefined;
+  const identity = [key, reason, fingerprintOf(message, fingerprintKey)];
+  return { commandId, key, isTaken, identity: [...identity, ...(isTaken ? ["taken"] : [])] };
 };
 
 /**
@@ -219,32 +241,29 @@ export const rejectRequest = async (
   const problems = listedProblems(rejection.problems);
   const rules = problems.map(({ path, rule }) => `${path}: ${rule}`);
   const fields = { reason, sender, problems: rules };
-  const time = await recordedAt({ ...deps, log }, rejection, message);
-  if (commandId === undefined) {
+  const about = await eventIdentity(deps, rejection, message);
+  const publishedAs = about && eventIdOf(REJECTED, about.identity);
+  const time = await recordedAt({ ...deps, log }, rejection, message, publishedAs);
+  if (!about) {
     log.warn("request rejected without an event: it has no id", fields);
     return;
   }
   log.info("request rejected", fields);
-  const key = commandKey({ sender, id: commandId });
-  // A subscriber must not take this for the end of the command that already has the id. A rejection
-  // that is published before that command exists, and again after, has different fields, so it is two
-  // events.
-  const isTaken = (await commands.read(deps.ledger, key)) !== undefined;
-  const identity = [key, reason, fingerprintOf(message, deps.fingerprintKey)];
+  const { key, isTaken, identity } = about;
   const event = eventOf({
-    detailType: "CommandRejected",
-    identity: [...identity, ...(isTaken ? ["taken"] : [])],
+    detailType: REJECTED,
+    identity,
     subject: key,
     time,
-    correlationId: correlationId ?? commandId,
-    causationId: rejection.eventId ?? commandId,
+    correlationId: correlationId ?? about.commandId,
+    causationId: rejection.eventId ?? about.commandId,
     sender,
     ...(!isTaken && { commandId }),
     data: {
       operation: rejection.operation.slice(0, MAX_OPERATION_CHARACTERS),
       reason,
       problems,
-      ...(isTaken && { requestedCommandId: commandId }),
+      ...(isTaken && { requestedCommandId: about.commandId }),
     },
   });
   await publishNow({ bus: deps.bus, log }, event);

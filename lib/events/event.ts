@@ -66,11 +66,15 @@ export interface Fact<T extends DetailType, Data extends JsonObject> {
 /** ISO 8601 text of an instant (epoch ms), as in events. */
 export const isoText = (at: number): string => new Date(at).toISOString();
 
+/** Id of the event of a fact, without its data: `metadata.id`. */
+export const eventIdOf = (detailType: DetailType, identity: readonly string[]): string =>
+  nameBasedUuid(JSON.stringify([detailType, ...identity]), EVENT_NAMESPACE);
+
 /** Makes the event of a fact. Pure: the same fact always gives the same event. */
 export const eventOf = <T extends DetailType, Data extends JsonObject>(
   fact: Fact<T, Data>,
 ): BusEntry => {
-  const id = nameBasedUuid(JSON.stringify([fact.detailType, ...fact.identity]), EVENT_NAMESPACE);
+  const id = eventIdOf(fact.detailType, fact.identity);
   return {
     detailType: fact.detailType,
     time: fact.time,

@@ -20,6 +20,7 @@ import {
   type RejectionState,
   type RequestState,
   stateText,
+  toTheSecond,
 } from "../request-state.ts";
 import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
 
@@ -55,6 +56,19 @@ const historyLines = (history: History): readonly string[] => {
   return [
     ...table.map((line) => `  ${line}`),
     ...(earlier > 0 ? [`  and ${earlier} earlier; --json lists all`] : []),
+  ];
+};
+
+type Events = NonNullable<CommandState["events"]>;
+
+const eventLines = (events: Events): readonly string[] => {
+  if (events.length === 0) return [];
+  const rows = events.map(({ type, time, id }) => [type, toTheSecond(time), id]);
+  const table = tableText(["event", "time", "id"], rows).split("\n");
+  const waiting = events.filter(({ state }) => state === "waiting").map(({ type }) => type);
+  return [
+    ...table.map((line) => `  ${line}`),
+    ...(waiting.length > 0 ? [`  waits to be published: ${waiting.join(", ")}`] : []),
   ];
 };
 
@@ -159,6 +173,7 @@ const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): stri
   const lines = [
     ...moreProblems(state).map((line) => `  ${line}`),
     `  ${rejectedLine(state)}`,
+    ...eventLines(state.events ?? []),
     ...rejectionLines(state),
   ];
   return [stateText(state), ...lines.map(visibleText)].join("\n");
@@ -171,7 +186,7 @@ const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): stri
  */
 export const reportText = (state: RequestState, flags: string, placeFlags = flags): string => {
   if (state.kind === "rejected") return rejectionText(state);
-  const { acceptedAt, endedAt, history = [], personCan = [] } = state;
+  const { acceptedAt, endedAt, history = [], events = [], personCan = [] } = state;
   const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
   const lines = [
     `  accepted ${acceptedAt}${ended}`,
@@ -179,6 +194,7 @@ export const reportText = (state: RequestState, flags: string, placeFlags = flag
     ...waitsForLines(state),
     ...pauseLines(state, placeFlags),
     ...historyLines(history),
+    ...eventLines(events),
     ...rejectionLines(state),
     ...personCan.map((act) => `  next: ${nextText(act, state, flags)}`),
   ];
@@ -205,9 +221,9 @@ export const showStatus = async (
   return exitCodeOf(state);
 };
 
-const DESCRIPTION = `Shows a command's state, every request that it sent, what it waits for, and the next steps for an operator.
+const DESCRIPTION = `Shows a command's state, its tasks, every request that it sent, its events, what it waits for, and the next steps for an operator.
 
-Secrets of the request are never shown. --json prints every request; otherwise the newest ${MAX_ATTEMPTS_SHOWN} are listed. Skyhook keeps them for 60 days after the deadline. While the provider answers 404 for a task, status shows since when, and when Skyhook gives the task up.
+The newest ${MAX_ATTEMPTS_SHOWN} requests are listed; --json prints all, and the command itself with its secrets redacted, until its end erases it. Ids and times of events follow from the ledger, which keeps a command for 60 days after its deadline. While the provider answers 404 for a task, status shows since when, and when Skyhook gives the task up.
 
 A rejected request never became a command. status shows its problems for 30 days, by the id of its command or of its event. Skyhook keeps five rejections of an id, the listed one and the newest, and at most 100 of a sender in an hour.
 

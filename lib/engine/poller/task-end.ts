@@ -45,7 +45,8 @@ const shownText = async ({ ledger }: CommandDeps, task: Task, text: string): Pro
   return clipped(redact(text));
 };
 
-const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
+/** The event of a task's recorded end. */
+export const taskEvent = (task: Task, state: EndedTaskState, command: Command) => {
   const { createdResources, message } = state;
   const fact = {
     // A task has one end, but each command that waits for it publishes its own event.

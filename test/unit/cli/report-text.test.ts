@@ -165,4 +165,41 @@ describe("the report of a command", () => {
       "\n  task t1 failed\n  task t2 is unknown to the provider\n  task t3\n",
     );
   });
+
+  it("shows each task's last recorded state", () => {
+    const since = "2026-01-31T12:00:00.000Z";
+    const endedAt = "2026-01-31T12:00:10.500Z";
+    const tasks = [
+      { id: "t1", end: { kind: "finished" }, recorded: { status: "finished", since, endedAt } },
+      { id: "t2", recorded: { status: "open", since } },
+      { id: "t3", recorded: { status: "abandoned", since, endedAt } },
+    ];
+
+    expect(reportText(commandState({ taskIds: ["t1", "t2", "t3"], tasks }), "")).toContain(
+      [
+        "\n  task t1 finished after 10.5 s",
+        "\n  task t2 open since 2026-01-31T12:00:00Z",
+        "\n  task t3 abandoned at 2026-01-31T12:00:10Z\n",
+      ].join(""),
+    );
+  });
+
+  it("shows events, and which of them wait to be published", () => {
+    const id = "b762efce-3605-52fe-8eaa-2deb3e7f32a7";
+    const time = "2026-01-31T12:00:00.123Z";
+    const events = [
+      { type: "CommandAccepted", id, time, state: "published" as const },
+      { type: "CommandSucceeded", id, time, state: "waiting" as const },
+    ];
+
+    const lines = linesOf({ events });
+
+    expect(lines).toEqual([
+      "  event             time                  id",
+      `  CommandAccepted   2026-01-31T12:00:00Z  ${id}`,
+      `  CommandSucceeded  2026-01-31T12:00:00Z  ${id}`,
+      "  waits to be published: CommandSucceeded",
+    ]);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(80);
+  });
 });

@@ -52,7 +52,7 @@ describe("skyhook send", () => {
 
     expect(ended.stderr).toBe("sent as all; waiting for its end (Ctrl-C ends only the wait)\n");
     expect(ended.stdout).toMatch(
-      /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36} finished\n$/,
+      /^update-container all succeeded after \d+\.\d s\n {2}lane local\/container\/1234567\/76\/my-container, 1 request sent\n {2}task [0-9a-f-]{36} finished after \d+\.\d s\n$/,
     );
     expect(ended.exitCode).toBe(0);
   });

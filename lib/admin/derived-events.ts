@@ -1,0 +1,81 @@
+import { type Command, isEnded } from "../engine/command.ts";
+import { commandAccepted, commandResolved, endEventOf } from "../engine/command-events.ts";
+import { taskEvent } from "../engine/poller/task-end.ts";
+import type { Rejected } from "../engine/rejection.ts";
+import type { Task } from "../engine/task.ts";
+import { isoText } from "../events/event.ts";
+import type { OutboxEvent } from "../ledger/outbox.ts";
+
+/** An event that a command has published, or will publish. */
+export interface DerivedEvent {
+  /** Its detail-type. */
+  readonly type: string;
+  /** Its `metadata.id`. */
+  readonly id: string;
+  /** Its `metadata.time`. */
+  readonly time: string;
+  /** `waiting`: not yet recorded as published; the bus may have it. */
+  readonly state: "published" | "waiting";
+  /** The task that an event reports. */
+  readonly taskId?: string;
+}
+
+type Derived = Omit<DerivedEvent, "time"> & { readonly time: number };
+
+type Built = Pick<Derived, "type" | "id" | "time">;
+
+const ownEvent = ({ outbox }: Command, event: Built): Derived => {
+  const isWaiting = outbox.some(({ deduplicationId }) => deduplicationId === event.id);
+  return { ...event, state: isWaiting ? "waiting" : "published" };
+};
+
+const builtOf = ({ detailType, deduplicationId, time }: OutboxEvent): Built => ({
+  type: detailType,
+  id: deduplicationId,
+  time,
+});
+
+const taskEndEvents = (command: Command, task: Task): readonly Derived[] => {
+  const { state } = task;
+  // Once cancelled, a command publishes no end of a task. Nothing records whether one was published in the
+  // moment before.
+  if (!("told" in state) || command.state.status === "cancelled") return [];
+  const { detailType, deduplicationId, time } = taskEvent(task, state, command);
+  const followed = "tasks" in command.state ? command.state.tasks : [];
+  // The command records the end of a task after its event is published.
+  const isPublished = state.told || followed.some(({ id, end }) => id === task.id && end);
+  const published = isPublished ? "published" : "waiting";
+  return [{ type: detailType, id: deduplicationId, time, state: published, taskId: task.id }];
+};
+
+/**
+ * Events of a command, the oldest first. Nothing stores them: their ids and times follow from the records of
+ * the command and its tasks. A task without a record is left out.
+ * @param tasks the command's own records of its tasks
+ */
+export const eventsOf = (command: Command, tasks: readonly Task[]): readonly DerivedEvent[] => {
+  const { resolution } = command;
+  return [
+    ownEvent(command, builtOf(commandAccepted(command))),
+    ...tasks.flatMap((task) => taskEndEvents(command, task)),
+    ...(isEnded(command) ? [ownEvent(command, endEventOf(command))] : []),
+    ...(resolution ? [ownEvent(command, builtOf(commandResolved(command, resolution)))] : []),
+  ]
+    .toSorted((a, b) => a.time - b.time)
+    .map((event) => ({ ...event, time: isoText(event.time) }));
+};
+
+/**
+ * The event of a rejection; none for a request without a command id, and for a record of a version that
+ * stored no event id.
+ */
+export const rejectionEvents = ({ publishedAs, rejectedAt }: Rejected): readonly DerivedEvent[] =>
+  publishedAs === undefined
+    ? []
+    : [
+        {
+          ...{ type: "CommandRejected", id: publishedAs, time: isoText(rejectedAt) },
+          // The message is delivered again until the bus has the event.
+          state: "published",
+        },
+      ];
