@@ -1,9 +1,9 @@
 /**
  * Builds bundles with esbuild into dist/ of the working directory. `functions` builds one bundle for each folder in
- * functions/ and one that packaging reads config files with; `cli` builds the `skyhook` command, `bench` the
+ * functions/ and one that packaging reads config files with; `cli` builds the `skyhook` command with the console, `bench` the
  * benchmarks, `simulation` the simulation. `check` compares the sizes of the functions' bundles with their limits.
  */
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
@@ -27,12 +27,31 @@ const buildFunctions = async () => {
   for (const size of sizesOf(metafile)) process.stdout.write(`${size}\n`);
 };
 
+/** The console's page: one script and one style sheet, for browsers of the last two years. */
+const buildPage = async () => {
+  const folder = join(DIST, "console");
+  await build({
+    absWorkingDir: BASE.absWorkingDir,
+    entryPoints: ["main.tsx", "main.css"].map((file) => `lib/console/page/${file}`),
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: ["chrome120", "firefox121", "safari17"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    logLevel: "warning",
+  });
+  copyFileSync("lib/console/page/index.html", join(folder, "index.html"));
+};
+
 /**
  * Bundles the sources only; packages stay in node_modules. Prints nothing, because `npm start` runs it. Parts that
  * few commands need are chunks, loaded on demand. Chunks of earlier builds stay, because a running program may
  * still load one.
  */
 const buildCli = async () => {
+  await buildPage();
   await build({
     ...BASE,
     entryPoints: { skyhook: "lib/cli/main.ts" },

@@ -134,3 +134,53 @@ export const deadLetterOutcomeSchema = z.object({
 });
 
 export type DeadLetterOutcome = z.output<typeof deadLetterOutcomeSchema>;
+
+const problemSchema = z.object({ path: z.string(), rule: z.string() });
+
+const ruleOutcomeSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("no-match"),
+    rule: z.string(),
+    /** Fields of the event that do not match; `bus` for an event on the other bus. */
+    unfit: z.array(z.string()),
+  }),
+  z.object({ kind: z.literal("command"), rule: z.string(), commandId: z.string() }),
+  z.object({
+    kind: z.literal("rejected"),
+    rule: z.string(),
+    commandId: z.string().optional(),
+    reason: z.string(),
+    problems: z.array(problemSchema),
+  }),
+]);
+
+/** Outcome of a rule for an event. `rule` is the name of a reaction, or the detail-type of a request. */
+export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
+
+/** JSON response to a put event. */
+export const putAnswerSchema = z.object({
+  id: z.string(),
+  /** AWS account of the event, and so the sender of its commands. */
+  account: z.string(),
+  rules: z.array(ruleOutcomeSchema),
+});
+
+export type PutAnswer = z.output<typeof putAnswerSchema>;
+
+/** The run or stage behind a console, and what its operator can do there. */
+const sessionSchema = z.object({
+  kind: z.enum(["local", "stage"]),
+  /** Name of the stage; `local` for a local run. */
+  name: z.string(),
+  version: z.string(),
+  /** Skyhook's own AWS account: the sender of commands without another one. */
+  sender: z.string(),
+  /** Accounts at the provider, by name. */
+  accounts: z.array(z.string()),
+  /** False for a console that refuses every change. */
+  allowsChanges: z.boolean(),
+  /** Optional parts that this run or stage has; see `Admin`. */
+  features: z.array(z.string()),
+});
+
+export type Session = z.output<typeof sessionSchema>;

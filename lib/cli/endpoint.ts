@@ -1,44 +1,82 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
 import type { Environment } from "./environment.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 
-/** The file of `fileOf`, for docs/reference/cli.md. */
-export const LAST_RUN_FILE = "$XDG_STATE_HOME/skyhook/last-run.json";
+/** The folder of `folderOf`, for docs/reference/cli.md. */
+export const RUNS_FOLDER = "$XDG_STATE_HOME/skyhook/runs";
 
-const lastRunSchema = z.object({ endpoint: z.url(), pid: z.int().positive() });
+/** The address of a running Skyhook, with the token that every request needs. */
+export interface RunAddress {
+  readonly endpoint: string;
+  /** Undefined for an address that is not of a known run, without `SKYHOOK_TOKEN`. */
+  readonly token: string | undefined;
+}
 
-/** The user's file for the last run, in the folder for state of the XDG base directory specification. */
-const fileOf = ({ XDG_STATE_HOME: state }: Environment): string =>
-  join(state || join(homedir(), ".local", "state"), "skyhook", "last-run.json");
+const runSchema = z.object({
+  endpoint: z.url(),
+  token: z.string(),
+  pid: z.int().positive(),
+  /** Epoch ms. */
+  startedAt: z.int(),
+});
 
-const readRun = (file: string) => {
+type KnownRun = z.output<typeof runSchema>;
+
+/** The user's folder for runs, in the folder for state of the XDG base directory specification. */
+const folderOf = ({ XDG_STATE_HOME: state }: Environment): string =>
+  join(state || join(homedir(), ".local", "state"), "skyhook", "runs");
+
+const readRun = (file: string): KnownRun | undefined => {
   try {
-    return lastRunSchema.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;
+    return runSchema.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;
   } catch {
     return undefined;
   }
 };
 
+/** Every run with a file, the newest first; runs that were killed too. */
+const knownRuns = (environment: Environment): readonly KnownRun[] => {
+  const folder = folderOf(environment);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => readRun(join(folder, name)) ?? [])
+    .sort((one, other) => other.startedAt - one.startedAt);
+};
+
 /**
- * Keeps the address of this run, so that other commands of the same user find it without an option.
- * @returns a function that removes the address, unless a later run has replaced it
+ * Keeps address and token of this run, so that other commands of the same user find it without an option. A later
+ * run at the same port replaces the file.
+ * @returns a function that removes the file, unless a later run has replaced it
  * @throws Error of the file system when the file cannot be written
  */
-export const keepRun = (endpoint: string, environment: Environment): (() => void) => {
-  const file = fileOf(environment);
-  const own = { endpoint, pid: process.pid };
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+export const keepRun = (
+  run: { readonly url: string; readonly token: string; readonly startedAt: number },
+  environment: Environment,
+): (() => void) => {
+  const { url: endpoint, token, startedAt } = run;
+  const folder = folderOf(environment);
+  const file = join(folder, `${new URL(endpoint).port}.json`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   // A new file gets the mode, and the rename lets readers see only whole files.
   const written = `${file}.${process.pid}`;
   rmSync(written, { force: true });
-  writeFileSync(written, `${JSON.stringify(own)}\n`, { mode: 0o600 });
+  const known: KnownRun = { endpoint, token, pid: process.pid, startedAt };
+  writeFileSync(written, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(written, file);
   return () => {
-    const found = readRun(file);
-    if (found?.pid === own.pid && found.endpoint === own.endpoint) rmSync(file, { force: true });
+    if (readRun(file)?.token === token) rmSync(file, { force: true });
   };
 };
 
@@ -52,33 +90,45 @@ const isOurs = (pid: number): boolean => {
 };
 
 /**
- * The address of the last run of this user. A run that has ended is an error: another user's program may
- * listen at its address by now.
- * @throws ExitError when there was no run, or it has ended
+ * The newest running one of this user's runs. A run that has ended is an error: another user's program may listen at
+ * its address by now.
+ * @throws ExitError when no run is known, or every one has ended
  */
-export const lastRunEndpoint = (environment: Environment): string => {
-  const run = readRun(fileOf(environment));
-  if (run && isOurs(run.pid)) return run.endpoint;
+export const lastRun = (environment: Environment): RunAddress => {
+  const runs = knownRuns(environment);
+  const running = runs.find(({ pid }) => isOurs(pid));
+  if (running) return running;
+  const [ended] = runs;
   throw new ExitError(
     EXIT.unreachable,
-    run
-      ? `the last run, at ${run.endpoint}, has ended; run \`npx skyhook start\` again, or set --endpoint`
+    ended
+      ? `the last run, at ${ended.endpoint}, has ended; run \`npx skyhook start\` again, or set --endpoint`
       : "no running Skyhook is known; run `npx skyhook start`, or set --endpoint or SKYHOOK_ENDPOINT",
   );
 };
 
+/** The token of the user's own run at an address; only a process of this user may get it. */
+const tokenAt = (endpoint: string, environment: Environment): string | undefined =>
+  knownRuns(environment).find(
+    (run) => isOurs(run.pid) && new URL(run.endpoint).origin === new URL(endpoint).origin,
+  )?.token;
+
 /**
- * The address as a URL; `127.0.0.1:4747` means `http://127.0.0.1:4747`.
- * @param endpoint absent or empty: the last run of this user
+ * The address as a URL, and its token: `SKYHOOK_TOKEN`, or that of the user's own run there. `127.0.0.1:4747` means
+ * `http://127.0.0.1:4747`.
+ * @param endpoint absent or empty: the newest run of this user
  * @throws ExitError for an invalid address, or when there is no run
  */
-export const checkedEndpoint = (
+export const runAddress = (
   endpoint: string | undefined,
   environment: Environment = process.env,
-): string => {
-  if (!endpoint) return lastRunEndpoint(environment);
+): RunAddress => {
+  const { SKYHOOK_TOKEN: given } = environment;
+  if (!endpoint) return { ...lastRun(environment), ...(given && { token: given }) };
   const url = /^[\w.-]+:\d{1,5}$/.test(endpoint) ? `http://${endpoint}` : endpoint;
-  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) {
+    return { endpoint: url, token: given || tokenAt(url, environment) };
+  }
   throw new ExitError(
     EXIT.refused,
     "--endpoint or SKYHOOK_ENDPOINT: not an http address; use the one that `skyhook start` prints, such as http://127.0.0.1:4747",

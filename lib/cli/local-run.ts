@@ -1,8 +1,10 @@
 import pc from "picocolors";
+import { tokenOf } from "../console/auth.ts";
+import { openConsole, type ServedConsole } from "../console/console.ts";
 import { type Automation, type AutomationOptions, openAutomation } from "../local/automation.ts";
 import { createClosing } from "../local/closing.ts";
 import { OWNER_ONLY, withDataError } from "../local/data-directory.ts";
-import { openGateway } from "../local/gateway.ts";
+import { createLocalAdmin } from "../local/local-admin.ts";
 import type { Provider } from "../local/provider.ts";
 import { type Demo, planDemo } from "./demo/demo.ts";
 import { demoState } from "./demo/world.ts";
@@ -24,8 +26,13 @@ const providerLines = (plan: RunPlan, { accounts, provider }: Automation): reado
     : accounts.accounts.map(({ name, baseUrl }) => `account ${name}: ${baseUrl ?? own}`);
 };
 
-const whereItListens = (plan: RunPlan, automation: Automation, url: string): string =>
+const whereItListens = (
+  plan: RunPlan,
+  automation: Automation,
+  { url, pageUrl }: Reachable,
+): string =>
   [
+    `${pc.bold("Console")}: ${pc.cyan(pageUrl)}`,
     `${pc.bold("Skyhook")} listens at ${url}`,
     ...providerLines(plan, automation),
     plan.run.directory === undefined
@@ -56,16 +63,15 @@ const howToEdit = ({ jobs, teams }: Demo): readonly string[] => [
     : []),
 ];
 
-/** The address of the run; `isKept`: other commands find it in the file of the last run. */
-interface Reachable {
-  readonly url: string;
+/** The addresses of the run; `isKept`: other commands find them in the file of the run. */
+interface Reachable extends Pick<ServedConsole, "pageUrl" | "token" | "url"> {
   readonly isKept: boolean;
 }
 
 const nextSteps = (
   { isEmbedded, demo }: RunPlan,
   automation: Automation,
-  { url, isKept }: Reachable,
+  { url, token, isKept }: Reachable,
 ): string => {
   const { provider, accounts, jobAccount } = automation;
   const account = accounts.accounts.length > 1 ? ` --account ${jobAccount.name}` : "";
@@ -75,7 +81,9 @@ const nextSteps = (
   return [
     ...(demo ? [""] : []),
     "Send a command from another terminal:",
-    ...(isKept ? [] : [pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`)]),
+    ...(isKept
+      ? []
+      : [pc.cyan(`  export SKYHOOK_ENDPOINT=${url}`), pc.cyan(`  export SKYHOOK_TOKEN=${token}`)]),
     pc.cyan(`  npx skyhook send ${example}`),
     ...(isEmbedded ? howToRead(provider) : []),
     ...(demo ? howToEdit(demo) : []),
@@ -146,7 +154,7 @@ const run = async (
 ): Promise<ExitCode> => {
   printEvents(automation, flags.json ?? false);
   const runDemo = await plan.demo?.prepare(automation);
-  printNote(`${whereItListens(plan, automation, reachable.url)}\n`);
+  printNote(`${whereItListens(plan, automation, reachable)}\n`);
   automation.start();
   const ended = new AbortController();
   const watched = watchTeamConfig({
@@ -171,9 +179,9 @@ const run = async (
 };
 
 /** Keeps the run's address. A run without a kept address is still useful, so a failure is only reported. */
-const keepAddress = (url: string): (() => void) | undefined => {
+const keepAddress = (served: ServedConsole, startedAt: number): (() => void) | undefined => {
   try {
-    return keepRun(url, process.env);
+    return keepRun({ ...served, startedAt }, process.env);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     printNote(`cannot save the address of this run, so other commands need --endpoint: ${reason}`);
@@ -205,11 +213,20 @@ export const startLocally = async (
       log: terminalLog,
     });
     closing.add(() => automation.stop());
-    const gateway = await openGateway(automation, settings.gatewayPort);
-    closing.add(() => gateway.close());
-    const forget = keepAddress(gateway.url);
+    const { log, fingerprintKey } = automation.deps;
+    const served = await openConsole(
+      {
+        admin: createLocalAdmin(automation),
+        token: tokenOf(fingerprintKey),
+        allowsChanges: true,
+        log,
+      },
+      settings.gatewayPort,
+    );
+    closing.add(() => served.close());
+    const forget = keepAddress(served, clock.now());
     closing.add(async () => forget?.());
-    const reachable = { url: gateway.url, isKept: forget !== undefined };
+    const reachable = { ...served, isKept: forget !== undefined };
     return await Promise.race([
       run(plan, flags, automation, reachable, signal),
       withDataError(settings.directory, () => failedBy(automation.failed)),

@@ -1,5 +1,5 @@
 import { type Command, Help, type Option } from "commander";
-import { LAST_RUN_FILE } from "./endpoint.ts";
+import { RUNS_FOLDER } from "./endpoint.ts";
 import { ENVIRONMENT } from "./environment.ts";
 import { EXIT_STATUSES } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
@@ -92,7 +92,7 @@ const INTRO = `Every command of \`skyhook\` with its arguments and options, its 
 This page is generated from the program's own help: \`npx skyhook COMMAND --help\` prints the same.`;
 
 const ADDRESS = `\`start\` listens on port 4747 of 127.0.0.1, or on the next free port. It keeps its address in
-\`${LAST_RUN_FILE}\`, a file of the user, until it ends.
+\`${RUNS_FOLDER}\`, a file of the user, until it ends.
 
 The other commands look for a Skyhook in this order:
 

@@ -113,3 +113,7 @@ export const problemsOf = (
   prefix: readonly PropertyKey[] = [],
 ): readonly Problem[] =>
   placedProblemsOf(issues, prefix).map(({ path, rule }) => ({ path: pathText(path), rule }));
+
+/** Problems in one line: `params.name: required; body: must be an object`. */
+export const problemsText = (problems: readonly Problem[]): string =>
+  problems.map(({ path, rule }) => (path === "" ? rule : `${path}: ${rule}`)).join("; ");

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { joinDeadLetters } from "../admin/dead-letters.ts";
+import type { JobName, JobRun } from "../admin/job-run.ts";
 import { parseJson } from "../contract/json.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { CommandDeps } from "../engine/deps.ts";
@@ -19,7 +20,6 @@ import { quietAfter } from "./closing.ts";
 import { withDataError } from "./data-directory.ts";
 import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import { createFileConfigSource, createSteadySource } from "./file-watch.ts";
-import type { JobName, JobRun } from "./job-run.ts";
 import type { LocalBus } from "./local-bus.ts";
 import { createLocalDeadLetters } from "./local-dead-letters.ts";
 import type { Provider } from "./provider.ts";

@@ -1,3 +1,4 @@
+import type { RuleOutcome } from "../admin/answers.ts";
 import { readCall } from "../intake/bus-event.ts";
 import {
   type EventPattern,
@@ -11,7 +12,6 @@ import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { AccountsConfig, AwsAccount } from "../provider/accounts-config.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
 import type { BusEvent, BusHandler, LocalBus, PutEvent } from "./local-bus.ts";
-import type { RuleOutcome } from "./put-request.ts";
 
 /** Both buses of Skyhook's AWS account: its own, and the default bus with the events of AWS services. */
 export interface Buses {

@@ -22,38 +22,6 @@ const putSchema = z.object({
     .optional(),
 });
 
-const problemSchema = z.object({ path: z.string(), rule: z.string() });
-
-const ruleOutcomeSchema = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("no-match"),
-    rule: z.string(),
-    /** Fields of the event that do not match; `bus` for an event on the other bus. */
-    unfit: z.array(z.string()),
-  }),
-  z.object({ kind: z.literal("command"), rule: z.string(), commandId: z.string() }),
-  z.object({
-    kind: z.literal("rejected"),
-    rule: z.string(),
-    commandId: z.string().optional(),
-    reason: z.string(),
-    problems: z.array(problemSchema),
-  }),
-]);
-
-/** Outcome of a rule for an event. `rule` is the name of a reaction, or the detail-type of a request. */
-export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
-
-/** JSON response to a put event. */
-export const putAnswerSchema = z.object({
-  id: z.string(),
-  /** AWS account of the event, and so the sender of its commands. */
-  account: z.string(),
-  rules: z.array(ruleOutcomeSchema),
-});
-
-export type PutAnswer = z.output<typeof putAnswerSchema>;
-
 export type PutReading =
   | { readonly kind: "valid"; readonly event: PutEvent; readonly onDefaultBus: boolean }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };

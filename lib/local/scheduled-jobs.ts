@@ -1,3 +1,4 @@
+import type { JobName, JobRun } from "../admin/job-run.ts";
 import { timeoutMsOf } from "../platform/deployment.ts";
 import type { InvocationLog } from "../platform/lambda/invocation.ts";
 import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
@@ -5,7 +6,6 @@ import { createSkyhook, type Skyhook, type SkyhookConfig, type SkyhookPorts } fr
 import { lambdaContext, objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
 import { quietAfter } from "./closing.ts";
 import { watchFile } from "./file-watch.ts";
-import type { JobName, JobRun } from "./job-run.ts";
 
 /** The configured jobs of a local run. */
 export interface JobChoice {

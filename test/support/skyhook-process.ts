@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as z from "zod";
+import { jsonHeaders } from "./local-console.ts";
 
 const PROGRAM = new URL("../../dist/skyhook.mjs", import.meta.url).pathname;
 
@@ -72,6 +73,12 @@ export const startSkyhook = (
       }),
     ended: () => exit,
   };
+};
+
+/** The address that a run printed, with the headers of a JSON request to it. */
+export const consoleOf = (program: SkyhookProcess) => {
+  const page = new URL(/Console: (\S+)/.exec(program.stderr())?.[1] ?? "http://none");
+  return { url: page.origin, headers: jsonHeaders(page.searchParams.get("token") ?? "") };
 };
 
 /** Runs the program to its end. */

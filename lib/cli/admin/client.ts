@@ -10,7 +10,7 @@ import type {
 import type { Selection } from "../../admin/dead-letters.ts";
 import type { ListPage, ListQuery } from "../../admin/list.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
-import { checkedEndpoint } from "../endpoint.ts";
+import { runAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { shellWord, visibleText } from "../render.ts";
 import type { RequestState } from "../request-state.ts";
@@ -77,7 +77,7 @@ export const openCommandAdmin = async (
   { endpoint, stage, sender }: CommandFlags,
   clock: Clock,
 ): Promise<CommandAdmin> => {
-  if (stage === undefined) return createGatewayClient(checkedEndpoint(endpoint), sender);
+  if (stage === undefined) return createGatewayClient(runAddress(endpoint), sender);
   const name = checkedStage(stage);
   return (await import("./stage-commands.ts")).stageCommands(name, sender, clock);
 };
@@ -88,7 +88,7 @@ export const openDeadLetterAdmin = async (
   ports: Ports,
 ): Promise<DeadLetterAdmin> => {
   if (stage === undefined) {
-    if (file === undefined) return createGatewayClient(checkedEndpoint(endpoint)).deadLetters;
+    if (file === undefined) return createGatewayClient(runAddress(endpoint)).deadLetters;
     const text = "--accounts: only with --stage; a running Skyhook uses its own accounts file";
     throw new ExitError(EXIT.refused, text);
   }

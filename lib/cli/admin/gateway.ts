@@ -5,19 +5,20 @@ import {
   deadLetterListSchema,
   deadLetterOutcomeSchema,
   liftAnswerSchema,
+  putAnswerSchema,
   resolveAnswerSchema,
   type Verdict,
 } from "../../admin/answers.ts";
 import type { Selection } from "../../admin/dead-letters.ts";
+import { type JobName, jobRunSchema } from "../../admin/job-run.ts";
 import { type ListQuery, listPageSchema } from "../../admin/list.ts";
 import {
   priceChangeViewSchema,
   priceViewSchema,
   readingViewSchema,
 } from "../../jobs/prices/memory.ts";
-import { type JobName, jobRunSchema } from "../../local/job-run.ts";
-import { putAnswerSchema } from "../../local/put-request.ts";
 import { timeoutMsOf } from "../../platform/deployment.ts";
+import type { RunAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { requestStateSchema } from "../request-state.ts";
 
@@ -26,11 +27,22 @@ const ANSWER_MS = 30_000;
 /** A little longer than a job may take. */
 const jobAnswerMs = (name: JobName): number => timeoutMsOf(name) + 10_000;
 
-const ask = async (url: URL, init?: RequestInit, limitMs = ANSWER_MS): Promise<Response> => {
+/** A path of a running Skyhook, with the token that opens it. */
+interface Target {
+  readonly url: URL;
+  readonly token: string | undefined;
+}
+
+const ask = async (
+  { url, token }: Target,
+  init?: RequestInit,
+  limitMs = ANSWER_MS,
+): Promise<Response> => {
   const late = AbortSignal.timeout(limitMs);
   const signal = init?.signal ? AbortSignal.any([late, init.signal]) : late;
   try {
-    return await fetch(url, { ...init, signal });
+    const headers = { ...init?.headers, ...(token && { authorization: `Bearer ${token}` }) };
+    return await fetch(url, { ...init, headers, signal });
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === "TimeoutError";
     const text = isLate
@@ -40,15 +52,21 @@ const ask = async (url: URL, init?: RequestInit, limitMs = ANSWER_MS): Promise<R
   }
 };
 
-const post = (url: URL, body: unknown, limitMs?: number): Promise<Response> => {
+const post = (target: Target, body: unknown, limitMs?: number): Promise<Response> => {
   const headers = { "content-type": "application/json" };
-  return ask(url, { method: "POST", headers, body: JSON.stringify(body) }, limitMs);
+  return ask(target, { method: "POST", headers, body: JSON.stringify(body) }, limitMs);
 };
 
 const refusalSchema = z.object({ error: z.string() });
 
-const refusedBy = async (response: Response, url: URL): Promise<ExitError> => {
+const NO_TOKEN =
+  "its token is missing or wrong; set SKYHOOK_TOKEN to the token in the address that `skyhook start` printed";
+
+const refusedBy = async (response: Response, { url }: Target): Promise<ExitError> => {
   const body = refusalSchema.safeParse(await response.json().catch(() => undefined));
+  if (body.success && response.status === 401) {
+    return new ExitError(EXIT.refused, `${url.origin} refuses the request: ${NO_TOKEN}`);
+  }
   const text = `${url.origin} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
   return body.success
     ? new ExitError(
@@ -60,20 +78,20 @@ const refusedBy = async (response: Response, url: URL): Promise<ExitError> => {
 
 /** Posts a body and returns the answer of a 202. @throws ExitError for any other status */
 const accepted = async <S extends z.ZodType>(
-  url: URL,
+  target: Target,
   body: unknown,
   schema: S,
   limitMs?: number,
 ): Promise<z.output<S>> => {
-  const response = await post(url, body, limitMs);
-  if (response.status !== 202) throw await refusedBy(response, url);
+  const response = await post(target, body, limitMs);
+  if (response.status !== 202) throw await refusedBy(response, target);
   return schema.parse(await response.json());
 };
 
 /** The answer, or undefined for a refusal with the text `noneText`. @throws ExitError for any other refusal */
 const answerIn = async <S extends z.ZodType>(
   response: Response,
-  url: URL,
+  target: Target,
   schema: S,
   noneText: string,
 ): Promise<z.output<S> | undefined> => {
@@ -83,12 +101,12 @@ const answerIn = async <S extends z.ZodType>(
     .json()
     .catch(() => undefined);
   if (isDeepStrictEqual(answer, { error: noneText })) return undefined;
-  throw await refusedBy(response, url);
+  throw await refusedBy(response, target);
 };
 
-const read = async <S extends z.ZodType>(url: URL, schema: S): Promise<z.output<S>> => {
-  const response = await ask(url);
-  if (!response.ok) throw await refusedBy(response, url);
+const read = async <S extends z.ZodType>(target: Target, schema: S): Promise<z.output<S>> => {
+  const response = await ask(target);
+  if (!response.ok) throw await refusedBy(response, target);
   return schema.parse(await response.json());
 };
 
@@ -99,15 +117,15 @@ const NO_SUCH_COMMAND = "no such command";
  * or refuses the request, and returns undefined for an unknown command, account or price.
  * @param sender AWS account of the commands; default: Skyhook's own
  */
-export const createGatewayClient = (endpoint: string, sender?: string) => {
-  const at = (path: string, query: Readonly<Record<string, string | undefined>> = {}): URL => {
+export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: string) => {
+  const at = (path: string, query: Readonly<Record<string, string | undefined>> = {}): Target => {
     const url = new URL(path, endpoint);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, value);
     }
-    return url;
+    return { url, token };
   };
-  const ofCommand = (commandId: string, action = "", event?: string): URL =>
+  const ofCommand = (commandId: string, action = "", event?: string): Target =>
     at(`/commands/${encodeURIComponent(commandId)}${action}`, { sender, event });
   return {
     send: (detail: unknown) => accepted(at("/commands"), detail, z.unknown()),
@@ -117,21 +135,21 @@ export const createGatewayClient = (endpoint: string, sender?: string) => {
       commandId: string,
       of: { readonly eventId?: string; readonly signal?: AbortSignal } = {},
     ) {
-      const url = ofCommand(commandId, "", of.eventId);
-      const response = await ask(url, of.signal && { signal: of.signal });
-      return answerIn(response, url, requestStateSchema, NO_SUCH_COMMAND);
+      const target = ofCommand(commandId, "", of.eventId);
+      const response = await ask(target, of.signal && { signal: of.signal });
+      return answerIn(response, target, requestStateSchema, NO_SUCH_COMMAND);
     },
     async cancel(commandId: string) {
-      const url = ofCommand(commandId, "/cancel");
-      return answerIn(await post(url, {}), url, cancelAnswerSchema, NO_SUCH_COMMAND);
+      const target = ofCommand(commandId, "/cancel");
+      return answerIn(await post(target, {}), target, cancelAnswerSchema, NO_SUCH_COMMAND);
     },
     async resolve(commandId: string, verdict: Verdict) {
-      const url = ofCommand(commandId, "/resolve");
-      return answerIn(await post(url, verdict), url, resolveAnswerSchema, NO_SUCH_COMMAND);
+      const target = ofCommand(commandId, "/resolve");
+      return answerIn(await post(target, verdict), target, resolveAnswerSchema, NO_SUCH_COMMAND);
     },
     async liftPause(account: string) {
-      const url = at(`/accounts/${encodeURIComponent(account)}/lift-pause`);
-      return answerIn(await post(url, {}), url, liftAnswerSchema, "no such account");
+      const target = at(`/accounts/${encodeURIComponent(account)}/lift-pause`);
+      return answerIn(await post(target, {}), target, liftAnswerSchema, "no such account");
     },
     list: ({ limit, ...filters }: ListQuery) =>
       read(at("/commands", { ...filters, limit: String(limit) }), listPageSchema),
@@ -141,8 +159,8 @@ export const createGatewayClient = (endpoint: string, sender?: string) => {
     prices: () => read(at("/prices"), z.array(priceViewSchema)),
     /** Newest first. */
     async priceHistory(name: string) {
-      const url = at(`/prices/${encodeURIComponent(name)}`);
-      return answerIn(await ask(url), url, z.array(readingViewSchema), "no such price");
+      const target = at(`/prices/${encodeURIComponent(name)}`);
+      return answerIn(await ask(target), target, z.array(readingViewSchema), "no such price");
     },
     /** Newest first. @param since ISO 8601 */
     priceChanges: (since: string) =>

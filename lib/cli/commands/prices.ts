@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { PriceTotal } from "../../jobs/prices/change.ts";
 import type { PriceChangeView, PriceView, ReadingView } from "../../jobs/prices/memory.ts";
 import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
-import { checkedEndpoint } from "../endpoint.ts";
+import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printResult, type Row, tableText, visibleText } from "../render.ts";
 import { instantOf } from "../time-flag.ts";
@@ -93,7 +93,7 @@ interface PriceFlags {
 }
 
 const gatewayOf = ({ endpoint }: PriceFlags): GatewayClient =>
-  createGatewayClient(checkedEndpoint(endpoint));
+  createGatewayClient(runAddress(endpoint));
 
 const print = <T>(views: T, { json }: PriceFlags, text: (views: T) => string): ExitCode => {
   printResult(json ? jsonLine(views) : text(views));

@@ -1,8 +1,8 @@
+import type { PutAnswer, RuleOutcome } from "../../admin/answers.ts";
 import { LOCAL_SENDER } from "../../local/aws-events.ts";
-import type { PutAnswer, RuleOutcome } from "../../local/put-request.ts";
 import { createGatewayClient } from "../admin/gateway.ts";
 import { readEvent } from "../config-files.ts";
-import { checkedEndpoint } from "../endpoint.ts";
+import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { printNote, printResult, problemLines, shellWord, visibleText } from "../render.ts";
 import { addExamples, type DeclareVerb, ending, endpointOption } from "../verb.ts";
@@ -53,7 +53,7 @@ const nextLines = ({ rules, account }: PutAnswer): readonly string[] => {
  * @throws ExitError when no Skyhook answers, or the bus refuses the event
  */
 const putEvent = async (file: string, flags: PutFlags): Promise<ExitCode> => {
-  const gateway = createGatewayClient(checkedEndpoint(flags.endpoint));
+  const gateway = createGatewayClient(runAddress(flags.endpoint));
   const { from, bus } = flags;
   const event = {
     ...readEvent(file),

@@ -1,11 +1,11 @@
 import { Argument } from "commander";
 import * as z from "zod";
+import { JOB_NAMES, type JobName, type JobRun } from "../../admin/job-run.ts";
 import { parseJson } from "../../contract/json.ts";
-import { JOB_NAMES, type JobName, type JobRun } from "../../local/job-run.ts";
 import { timeoutMsOf } from "../../platform/deployment.ts";
 import { awsTrouble, stageResource } from "../admin/aws.ts";
 import { createGatewayClient } from "../admin/gateway.ts";
-import { checkedEndpoint } from "../endpoint.ts";
+import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jobLineOf } from "../job-event-line.ts";
 import { jsonLine, printResult, visibleText } from "../render.ts";
@@ -93,7 +93,7 @@ const linesOf = (name: JobName, run: Exclude<JobRun, { kind: "not-configured" }>
 };
 
 const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<ExitCode> => {
-  const run = await createGatewayClient(checkedEndpoint(endpoint)).runJob(name);
+  const run = await createGatewayClient(runAddress(endpoint)).runJob(name);
   if (run.kind === "not-configured") {
     const text = `${name} is not configured; restart Skyhook: npx skyhook start ${FLAG[name]}`;
     throw new ExitError(EXIT.refused, text);

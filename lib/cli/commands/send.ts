@@ -8,7 +8,7 @@ import { readRequest } from "../../engine/read-request.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { DEFAULT_ACCOUNT } from "../../provider/accounts.ts";
 import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
-import { checkedEndpoint } from "../endpoint.ts";
+import { type RunAddress, runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { addFieldOptions, type CommandInput, readJson, requestData } from "../field-flags.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
@@ -37,7 +37,7 @@ interface SendFlags {
 export interface SendOptions
   extends Ports,
     Pick<SendFlags, "account" | "after" | "deadline" | "dryRun" | "id"> {
-  readonly endpoint: string;
+  readonly run: RunAddress;
   readonly input: CommandInput;
   readonly guards?: unknown;
   /** `answer`: until the request is accepted or rejected. */
@@ -203,7 +203,7 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
     else printNote(`not sent: ${stateText(refusal)}`);
     return exitCodeOf(refusal);
   }
-  const gateway = createGatewayClient(options.endpoint);
+  const gateway = createGatewayClient(options.run);
   await gateway.send(detail);
   if (waitFor === "end") {
     const id = visibleText(sent.commandId);
@@ -291,7 +291,7 @@ export const declareSend: DeclareVerb = (send, ports) => {
         return sendCommand(operation, {
           ...flags,
           ...ports,
-          endpoint: checkedEndpoint(flags.endpoint),
+          run: runAddress(flags.endpoint),
           input: input(),
           guards: guards === undefined ? undefined : readJson(guards, "--guards"),
           waitFor: wait ? "end" : wait === false ? "nothing" : "answer",

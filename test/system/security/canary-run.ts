@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DEMO_COMMANDS } from "../../../lib/cli/demo/commands.ts";
 import { DEMO_THRESHOLDS, DEMO_WATCHLIST } from "../../../lib/cli/demo/world.ts";
 import { serve } from "../../../lib/service/serve.ts";
-import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
+import { consoleOf, runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
 import { CANARIES } from "./canaries.ts";
 import { createLeakyProvider, LEAKY_CONTAINERS } from "./leaky-provider.ts";
 
@@ -111,9 +111,13 @@ interface State {
   readonly endedAt?: string;
 }
 
-const endOf = async (url: string, id: string, query: string): Promise<string> => {
+const endOf = async (
+  { url, headers }: ReturnType<typeof consoleOf>,
+  id: string,
+  query: string,
+): Promise<string> => {
   for (;;) {
-    const response = await fetch(`${url}/commands/${encodeURIComponent(id)}?${query}`);
+    const response = await fetch(`${url}/commands/${encodeURIComponent(id)}?${query}`, { headers });
     // The tests of the gateway check the shape of this answer.
     const state = (await response.json()) as State;
     if (response.ok && (state.kind === "rejected" || state.endedAt)) {
@@ -164,9 +168,9 @@ export const runWithCanaries = async (
   const args = ["start", "--json", "--no-demo", "--data", directory, "--ai-tasks", "all"];
   const program = startSkyhook([...args, ...flags.flat()], environment);
   await program.printed("What can be sent");
-  const url = /listens at:? (\S+)/.exec(program.stderr())?.[1] ?? "none";
+  const gateway = consoleOf(program);
+  const { url, headers } = gateway;
   const post = async (path: string, body: unknown) => {
-    const headers = { "content-type": "application/json" };
     return fetch(`${url}/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   };
 
@@ -199,14 +203,14 @@ export const runWithCanaries = async (
   const event = { source: "team", "detail-type": "Rotated", detail, account: TEAM };
   await post("events", { ...event, id: "rotation" });
   await post("events", { ...event, id: "half-rotation", detail: { password: { misplaced } } });
-  for (const id of Object.keys(REQUESTS)) ends[id] = await endOf(url, id, `event=event-${id}`);
+  for (const id of Object.keys(REQUESTS)) ends[id] = await endOf(gateway, id, `event=event-${id}`);
   for (let ms = KEY_REFUSED_FOR_MS; !program.stdout().includes("AccountKeyRefused"); ms *= 2) {
     const id = `key-refused-${ms}`;
     const deadline = new Date(Date.now() + ms).toISOString();
     await send(id, container("my-container", SECRETS, { account: "refused", deadline }));
-    ends["key-refused"] = await endOf(url, id, `event=event-${id}`);
+    ends["key-refused"] = await endOf(gateway, id, `event=event-${id}`);
   }
-  ends.reaction = await endOf(url, "rotation:set-variables", `sender=${TEAM}`);
+  ends.reaction = await endOf(gateway, "rotation:set-variables", `sender=${TEAM}`);
 
   const place = ["--project-id", "1234567", "--region-id", "76", "--container-name"];
   const secretFlags = ["--envs", JSON.stringify(SECRETS.envs), "--pull-secret", pullSecret];

@@ -3,9 +3,9 @@ import { parseMoneyJson, parseWireJson } from "../../../lib/contract/json.ts";
 import { readReactions } from "../../../lib/intake/config-files.ts";
 import { readWatchlist } from "../../../lib/jobs/prices/watchlist.ts";
 import { readThresholdConfig } from "../../../lib/jobs/thresholds/config.ts";
-import { openGateway } from "../../../lib/local/gateway.ts";
 import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
 import { serve } from "../../../lib/service/serve.ts";
+import { openLocalConsole } from "../../support/local-console.ts";
 import { startProvider } from "../../support/provider.ts";
 import { requestOf, shared, updatePolicy } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
@@ -46,8 +46,8 @@ describe.each([...TOO_MUCH, ["unclosed lists", "[".repeat(LEVELS)] as const])("%
 
   test("is refused by the gateway of a local run, which keeps running", async () => {
     const automation = await openQuietly();
-    const gateway = await openGateway(automation, 0);
-    const headers = { "content-type": "application/json" };
+    const gateway = await openLocalConsole(automation);
+    const { headers } = gateway;
 
     const statuses = [];
     for (const path of ["commands", "events"]) {
@@ -58,7 +58,7 @@ describe.each([...TOO_MUCH, ["unclosed lists", "[".repeat(LEVELS)] as const])("%
       });
       statuses.push(answer.status);
     }
-    const next = await fetch(`${gateway.url}/prices`);
+    const next = await fetch(`${gateway.url}/prices`, { headers });
     await gateway.close();
     await automation.stop();
 

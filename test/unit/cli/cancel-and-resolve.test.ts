@@ -2,7 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+import {
+  consoleOf,
+  runSkyhook,
+  type SkyhookProcess,
+  startSkyhook,
+} from "../../support/skyhook-process.ts";
 
 let endHanging = (): void => undefined;
 const hanging = new Promise<void>((resolve) => {
@@ -32,7 +37,7 @@ const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
 const send = async (commandId: string, data: object): Promise<void> => {
   const answer = await fetch(`${environment.SKYHOOK_ENDPOINT}/commands`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: consoleOf(program).headers,
     body: JSON.stringify({ metadata: { id: commandId, commandId }, data }),
   });
   expect(answer.status).toBe(202);
@@ -48,7 +53,9 @@ const sendUpdate = (name: string, more: object = {}): Promise<void> =>
 /** Waits until the command's status contains the text. */
 const until = async (id: string, text: string): Promise<void> => {
   for (;;) {
-    const answer = await fetch(`${environment.SKYHOOK_ENDPOINT}/commands/${id}`);
+    const answer = await fetch(`${environment.SKYHOOK_ENDPOINT}/commands/${id}`, {
+      headers: consoleOf(program).headers,
+    });
     if ((await answer.text()).includes(text)) return;
     await sleep(50);
   }

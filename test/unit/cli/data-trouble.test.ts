@@ -14,7 +14,12 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
-import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+import {
+  consoleOf,
+  runSkyhook,
+  type SkyhookProcess,
+  startSkyhook,
+} from "../../support/skyhook-process.ts";
 import { openTableServer } from "../../support/table-server.ts";
 
 /** Without load, each test takes a few seconds. */
@@ -38,19 +43,16 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
 });
 
-const gatewayOf = (program: SkyhookProcess): string =>
-  /listens at (\S+)/.exec(program.stderr())?.[1] ?? "none";
-
 const startOn = async (launcher: readonly string[] = []): Promise<SkyhookProcess> => {
   const program = startSkyhook(["start", "--no-demo", "--data", data], {}, "", launcher);
   await program.printed("What can be sent");
   return program;
 };
 
-const send = (gateway: string, id: string): Promise<Response> =>
-  fetch(`${gateway}/commands`, {
+const send = ({ url, headers }: ReturnType<typeof consoleOf>, id: string): Promise<Response> =>
+  fetch(`${url}/commands`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers,
     body: JSON.stringify({
       metadata: { id: `event-${id}`, commandId: id },
       data: {
@@ -62,7 +64,9 @@ const send = (gateway: string, id: string): Promise<Response> =>
   });
 
 /** Sends commands until one is not acknowledged. */
-const sendUntilRefused = async (gateway: string): Promise<readonly string[]> => {
+const sendUntilRefused = async (
+  gateway: ReturnType<typeof consoleOf>,
+): Promise<readonly string[]> => {
   const acknowledged: string[] = [];
   for (;;) {
     const id = `c${acknowledged.length + 1}`;
@@ -77,7 +81,7 @@ describe("a full disk", TIMEOUT, () => {
     const program = await startOn(upTo(250));
     const before = program.stderr().length;
 
-    const acknowledged = await sendUntilRefused(gatewayOf(program));
+    const acknowledged = await sendUntilRefused(consoleOf(program));
 
     expect(await program.ended()).toBe(2);
     expect(program.stderr().slice(before).trimStart()).toBe(full);
@@ -85,7 +89,8 @@ describe("a full disk", TIMEOUT, () => {
     const next = await startOn();
     for (const id of acknowledged) {
       const statusNow = async () => {
-        const answer = await fetch(`${gatewayOf(next)}/commands/${id}`);
+        const { url, headers } = consoleOf(next);
+        const answer = await fetch(`${url}/commands/${id}`, { headers });
         return JSON.stringify(await answer.json());
       };
       await expect.poll(statusNow, TIMEOUT).toContain('"status":"succeeded"');
@@ -157,7 +162,7 @@ describe("a data directory that other users can read", TIMEOUT, () => {
     await chmod(data, 0o755);
     const first = await startOn(["sh", "-c", 'umask 022; exec "$@"', "sh"]);
     const running = await modesIn(data);
-    await send(gatewayOf(first), "c1");
+    await send(consoleOf(first), "c1");
     first.child.kill("SIGTERM");
     await first.ended();
     const ended = await modesIn(data);

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createGatewayClient } from "../../../lib/cli/admin/gateway.ts";
-import { checkedEndpoint } from "../../../lib/cli/endpoint.ts";
+import { runAddress } from "../../../lib/cli/endpoint.ts";
 
 let close = (): void => undefined;
 afterEach(() => {
@@ -22,7 +22,9 @@ describe("the client of a running Skyhook", () => {
   it("returns undefined for an unknown command", async () => {
     const url = await serverAnswering(404, '{"error":"no such command"}');
 
-    expect(await createGatewayClient(url).look("c1")).toBeUndefined();
+    expect(
+      await createGatewayClient({ endpoint: url, token: undefined }).look("c1"),
+    ).toBeUndefined();
   });
 
   it.each([
@@ -34,11 +36,15 @@ describe("the client of a running Skyhook", () => {
     const url = await serverAnswering(status, body);
     const message = `${url} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
 
-    await expect(createGatewayClient(url).look("c1")).rejects.toMatchObject({
+    await expect(
+      createGatewayClient({ endpoint: url, token: undefined }).look("c1"),
+    ).rejects.toMatchObject({
       exitCode: 3,
       message,
     });
-    await expect(createGatewayClient(url).send({})).rejects.toMatchObject({ exitCode: 3, message });
+    await expect(
+      createGatewayClient({ endpoint: url, token: undefined }).send({}),
+    ).rejects.toMatchObject({ exitCode: 3, message });
   });
 
   it("reports a time-out of a slow Skyhook", async () => {
@@ -49,7 +55,9 @@ describe("the client of a running Skyhook", () => {
       return AbortSignal.abort(new DOMException("too late", "TimeoutError"));
     });
 
-    await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
+    await expect(
+      createGatewayClient({ endpoint: url, token: undefined }).prices(),
+    ).rejects.toMatchObject({
       exitCode: 3,
       message: `${url} did not answer within 30 s; it may be busy: try again`,
     });
@@ -60,7 +68,9 @@ describe("the client of a running Skyhook", () => {
     const url = await serverAnswering(200, "[]");
     close();
 
-    await expect(createGatewayClient(url).prices()).rejects.toMatchObject({
+    await expect(
+      createGatewayClient({ endpoint: url, token: undefined }).prices(),
+    ).rejects.toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(/^nothing answers at http/),
     });
@@ -69,7 +79,9 @@ describe("the client of a running Skyhook", () => {
   it("reports Skyhook's reason for a refused request", async () => {
     const url = await serverAnswering(413, '{"error":"at most 256 KiB"}');
 
-    await expect(createGatewayClient(url).send({})).rejects.toMatchObject({
+    await expect(
+      createGatewayClient({ endpoint: url, token: undefined }).send({}),
+    ).rejects.toMatchObject({
       exitCode: 2,
       message: "Skyhook refuses the request (413): at most 256 KiB",
     });
@@ -78,20 +90,20 @@ describe("the client of a running Skyhook", () => {
 
 describe("the address of a running Skyhook", () => {
   it.each(["http://127.0.0.1:4000", "https://skyhook.example/"])("may be %s", (address) => {
-    expect(checkedEndpoint(address)).toBe(address);
+    expect(runAddress(address).endpoint).toBe(address);
   });
 
   it.each([
     ["127.0.0.1:4747", "http://127.0.0.1:4747"],
     ["localhost:4000", "http://localhost:4000"],
   ])("may be %s, without a scheme", (address, url) => {
-    expect(checkedEndpoint(address)).toBe(url);
+    expect(runAddress(address).endpoint).toBe(url);
   });
 
   it.each(["localhost", "127.0.0.1:port", "ftp://a.example", "http://", "a b:1"])(
     "cannot be %j",
     (address) => {
-      expect(() => checkedEndpoint(address)).toThrow(
+      expect(() => runAddress(address)).toThrow(
         expect.objectContaining({
           exitCode: 2,
           message:

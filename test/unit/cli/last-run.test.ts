@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { keepRun, lastRunEndpoint } from "../../../lib/cli/endpoint.ts";
+import { keepRun, lastRun, runAddress } from "../../../lib/cli/endpoint.ts";
 import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
 
 const POLICY = ["--project-id", "1234567", "--region-id", "76", "--policy-id", "1"];
@@ -39,7 +39,7 @@ test("commands find the last run without an address, and each run gets its own p
   expect(sent).toMatchObject({ exitCode: 0 });
   expect(second.run.stdout()).toContain("policy 1234567/76/1");
   expect(first.run.stdout()).not.toContain("policy 1234567/76/1");
-  expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+  expect(answers.map(({ status }) => status)).toEqual([401, 401]);
   expect(first.port).toBeGreaterThanOrEqual(4747);
   expect(second.port).toBeGreaterThanOrEqual(4747);
   expect(second.port).not.toBe(first.port);
@@ -90,23 +90,46 @@ test("a run continues if its address cannot be saved, and prints the variable to
 });
 
 test("the file with the address is private, and written atomically", async () => {
-  keepRun("http://127.0.0.1:4747", environment);
+  keepRun({ url: "http://127.0.0.1:4747", token: "t1", startedAt: 1 }, environment);
 
-  const folder = join(home, "skyhook");
-  expect(await readdir(folder)).toEqual(["last-run.json"]);
-  const modes = await Promise.all(
-    [folder, join(folder, "last-run.json")].map((path) => stat(path)),
-  );
+  const folder = join(home, "skyhook", "runs");
+  expect(await readdir(folder)).toEqual(["4747.json"]);
+  const modes = await Promise.all([folder, join(folder, "4747.json")].map((path) => stat(path)));
   expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(["700", "600"]);
 });
 
-test("a run that ends keeps the address of a later run", () => {
-  const forgetFirst = keepRun("http://127.0.0.1:4747", environment);
-  const forgetSecond = keepRun("http://127.0.0.1:4748", environment);
+test("a run that ends leaves the other runs, and the newest of them is the last run", () => {
+  const forget = [1, 2, 3].map((startedAt) =>
+    keepRun(
+      { url: `http://127.0.0.1:474${startedAt}`, token: `t${startedAt}`, startedAt },
+      environment,
+    ),
+  );
+  expect(lastRun(environment)).toMatchObject({ endpoint: "http://127.0.0.1:4743", token: "t3" });
+
+  forget[2]?.();
+  expect(lastRun(environment)).toMatchObject({ endpoint: "http://127.0.0.1:4742", token: "t2" });
+
+  forget[0]?.();
+  forget[1]?.();
+  expect(() => lastRun(environment)).toThrow("no running Skyhook is known");
+});
+
+test("a run that ends keeps the file of a later run at the same port", () => {
+  const url = "http://127.0.0.1:4747";
+  const forgetFirst = keepRun({ url, token: "t1", startedAt: 1 }, environment);
+  keepRun({ url, token: "t2", startedAt: 2 }, environment);
 
   forgetFirst();
-  expect(lastRunEndpoint(environment)).toBe("http://127.0.0.1:4748");
 
-  forgetSecond();
-  expect(() => lastRunEndpoint(environment)).toThrow("no running Skyhook is known");
+  expect(lastRun(environment)).toMatchObject({ token: "t2" });
+});
+
+test("an address gets the token of the user's run there, and no other address does", () => {
+  keepRun({ url: "http://127.0.0.1:4747", token: "t1", startedAt: 1 }, environment);
+
+  expect(runAddress("127.0.0.1:4747", environment).token).toBe("t1");
+  expect(runAddress("http://127.0.0.1:4748", environment).token).toBeUndefined();
+  expect(runAddress("https://127.0.0.1:4747", environment).token).toBeUndefined();
+  expect(runAddress("127.0.0.1:4748", { ...environment, SKYHOOK_TOKEN: "t9" }).token).toBe("t9");
 });

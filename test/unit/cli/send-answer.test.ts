@@ -4,24 +4,23 @@ import * as z from "zod";
 import { type SendOptions, sendCommand } from "../../../lib/cli/commands/send.ts";
 import { updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
-import { openGateway } from "../../../lib/local/gateway.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
 import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
-import type { ServedService } from "../../../lib/service/serve.ts";
+import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
 import { openQuietly } from "../local/open-quietly.ts";
 
 /** Longest wait of `send` for an answer. */
 const ANSWER_MS = 2_000;
 
 let automation: Automation;
-let gateway: ServedService;
+let gateway: LocalConsole;
 let busy: Server | undefined;
 let out: string;
 let err: string;
 
 beforeEach(async () => {
   automation = await openQuietly();
-  gateway = await openGateway(automation, 0);
+  gateway = await openLocalConsole(automation);
   out = "";
   err = "";
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
@@ -60,7 +59,7 @@ const NEVER = new Promise<void>(() => {});
 
 const send = (status: string, options: Partial<SendOptions> = {}) =>
   sendCommand(updatePolicy, {
-    endpoint: gateway.url,
+    run: gateway,
     input: {
       data: JSON.stringify({ params: { project_id: 1234567, region_id: 76, policy_id: 1 } }),
       body: JSON.stringify({ status }),
@@ -141,7 +140,7 @@ describe("skyhook send without --wait", () => {
     });
 
     const exitCode = await send("paused", {
-      endpoint: `http://127.0.0.1:${port}`,
+      run: { endpoint: `http://127.0.0.1:${port}`, token: undefined },
       clock: clockUntil(isOver),
       json: true,
     });

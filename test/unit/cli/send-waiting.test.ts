@@ -38,7 +38,7 @@ if (!operation) throw new Error("there is no follow-task");
 
 const sendAndWait = (endpoint: string, deadline?: string) =>
   sendCommand(operation, {
-    endpoint,
+    run: { endpoint, token: undefined },
     input: { data: '{"params":{"task_id":"t"}}', flags: new Map() },
     id: "c1",
     deadline,

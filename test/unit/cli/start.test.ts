@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+import {
+  consoleOf,
+  runSkyhook,
+  type SkyhookProcess,
+  startSkyhook,
+} from "../../support/skyhook-process.ts";
 
 const urlOf = (program: SkyhookProcess, what = "listens at"): string =>
   new RegExp(`${what}:? (\\S+)`).exec(program.stderr())?.[1] ?? "none";
@@ -23,10 +28,10 @@ const UPDATE_POLICY = {
 };
 
 /** Sends as `skyhook send` does. */
-const send = (url: string, commandId: string): Promise<Response> =>
+const send = ({ url, headers }: ReturnType<typeof consoleOf>, commandId: string) =>
   fetch(`${url}/commands`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers,
     body: JSON.stringify({ metadata: { id: commandId, commandId }, data: UPDATE_POLICY }),
   });
 
@@ -79,7 +84,7 @@ describe("skyhook start", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const program = await startQuietly(["--base-url", baseUrl], { SKYHOOK_API_KEY: "1_key" });
-    await send(urlOf(program), "c1");
+    await send(consoleOf(program), "c1");
     await asked;
 
     program.child.kill("SIGINT");

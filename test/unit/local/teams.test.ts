@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseReactions } from "../../../lib/intake/reactions-config.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
-import { openGateway } from "../../../lib/local/gateway.ts";
 import type { BusEvent } from "../../../lib/local/local-bus.ts";
 import { toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
-import type { ServedService } from "../../../lib/service/serve.ts";
+import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
 import { updatePolicy } from "../../support/requests.ts";
 import { openQuietly } from "./open-quietly.ts";
 
@@ -52,13 +51,13 @@ const REACTIONS = {
 };
 
 let automation: Automation;
-let gateway: ServedService;
+let gateway: LocalConsole;
 
 beforeEach(async () => {
   const reactions = parseReactions(REACTIONS, { accounts, eventSource: "skyhook" });
   if (reactions.kind === "invalid") throw new Error(JSON.stringify(reactions.problems));
   automation = await openQuietly({ accounts, reactions: reactions.value });
-  gateway = await openGateway(automation, 0);
+  gateway = await openLocalConsole(automation);
 });
 
 afterEach(async () => {
@@ -180,8 +179,12 @@ describe("GET /commands/ID", () => {
     const { id } = await automation.routes.put(changed(TEAM, "active"));
     await ended;
 
+    const { headers } = gateway;
     const url = `${gateway.url}/commands/${id}:on-change`;
-    const [own, theirs] = await Promise.all([fetch(url), fetch(`${url}?sender=${TEAM}`)]);
+    const [own, theirs] = await Promise.all([
+      fetch(url, { headers }),
+      fetch(`${url}?sender=${TEAM}`, { headers }),
+    ]);
 
     expect([own.status, theirs.status]).toEqual([404, 200]);
     expect(await theirs.json()).toMatchObject({ sender: TEAM, status: "succeeded" });
@@ -192,7 +195,7 @@ describe("POST /events", () => {
   const post = (body: unknown, type = "application/json") =>
     fetch(`${gateway.url}/events`, {
       method: "POST",
-      headers: { "content-type": type },
+      headers: { ...gateway.headers, "content-type": type },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
 

@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Automation } from "../../../lib/local/automation.ts";
-import { openGateway } from "../../../lib/local/gateway.ts";
-import type { ServedService } from "../../../lib/service/serve.ts";
-import { openQuietly } from "./open-quietly.ts";
+import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
+import { openQuietly } from "../local/open-quietly.ts";
 
 let automation: Automation;
-let gateway: ServedService;
+let gateway: LocalConsole;
 
 beforeEach(async () => {
   automation = await openQuietly();
-  gateway = await openGateway(automation, 0);
+  gateway = await openLocalConsole(automation);
 });
 
 afterEach(async () => {
@@ -20,13 +19,13 @@ afterEach(async () => {
 const post = (path: string, body: string, contentType = "application/json"): Promise<Response> =>
   fetch(`${gateway.url}/dead-letters/${path}`, {
     method: "POST",
-    headers: { "content-type": contentType },
+    headers: { ...gateway.headers, "content-type": contentType },
     body,
   });
 
 describe("the dead letters of a local run", () => {
   it("are empty at first", async () => {
-    const answer = await fetch(`${gateway.url}/dead-letters`);
+    const answer = await fetch(`${gateway.url}/dead-letters`, { headers: gateway.headers });
 
     expect(await answer.json()).toEqual({ deadLetters: [], more: 0 });
   });

@@ -5,19 +5,19 @@ import * as z from "zod";
 import { commands } from "../../../lib/engine/command.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
-import { createOperatorRoutes, openGateway } from "../../../lib/local/gateway.ts";
+import { createLocalAdmin } from "../../../lib/local/local-admin.ts";
 import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
-import type { ServedService } from "../../../lib/service/serve.ts";
 import { commandOf } from "../../support/commands.ts";
+import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
 import { updatePolicy } from "../../support/requests.ts";
-import { openQuietly } from "./open-quietly.ts";
+import { openQuietly } from "../local/open-quietly.ts";
 
 let automation: Automation;
-let gateway: ServedService;
+let gateway: LocalConsole;
 
 beforeEach(async () => {
   automation = await openQuietly();
-  gateway = await openGateway(automation, 0);
+  gateway = await openLocalConsole(automation);
 });
 
 afterEach(async () => {
@@ -28,7 +28,7 @@ afterEach(async () => {
 const post = (body: string, contentType = "application/json"): Promise<Response> =>
   fetch(`${gateway.url}/commands`, {
     method: "POST",
-    headers: { "content-type": contentType },
+    headers: { ...gateway.headers, "content-type": contentType },
     body,
   });
 
@@ -41,7 +41,7 @@ const answerSchema = z.looseObject({
 
 const look = async (commandId: string, eventId: string) => {
   const url = `${gateway.url}/commands/${commandId}?event=${encodeURIComponent(eventId)}`;
-  const response = await fetch(url);
+  const response = await fetch(url, { headers: gateway.headers });
   return { status: response.status, body: answerSchema.parse(await response.json()) };
 };
 
@@ -130,7 +130,9 @@ describe("the gateway of a local run", () => {
   it.each(["?since=yesterday", "?since=", ""])(
     "refuses a `since` of price changes that is no time: %j",
     async (query) => {
-      const answer = await fetch(`${gateway.url}/price-changes${query}`);
+      const answer = await fetch(`${gateway.url}/price-changes${query}`, {
+        headers: gateway.headers,
+      });
 
       expect(answer.status).toBe(400);
       expect(await answer.json()).toEqual({
@@ -142,7 +144,7 @@ describe("the gateway of a local run", () => {
   const act = (path: string, body: string, contentType = "application/json") =>
     fetch(`${gateway.url}/commands/${path}`, {
       method: "POST",
-      headers: { "content-type": contentType },
+      headers: { ...gateway.headers, "content-type": contentType },
       body,
     });
 
@@ -172,13 +174,11 @@ describe("the gateway of a local run", () => {
     const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
     await commands.write(deps.ledger, `${sender}/${id}`, undefined, command);
     const bus = { ...deps.bus, publish: () => Promise.reject(new Error("no bus")) };
-    const app = createOperatorRoutes({ ...deps, bus });
-    const headers = { "content-type": "application/json" };
+    const admin = createLocalAdmin({ ...automation, deps: { ...deps, bus } });
 
-    const answer = await app.request("/c1/cancel", { method: "POST", headers, body: "{}" });
+    const answer = await admin.cancel({ id: "c1" });
 
-    expect(answer.status).toBe(202);
-    expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
+    expect(answer).toMatchObject({ kind: "stopped", status: "cancelled" });
     const stored = await commands.read(deps.ledger, `${sender}/${id}`);
     expect(stored?.value).toMatchObject({
       outbox: [{ detailType: "CommandCancelled" }],
@@ -209,7 +209,7 @@ describe("the gateway of a local run", () => {
     const lift = (account: string) =>
       fetch(`${gateway.url}/accounts/${account}/lift-pause`, {
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: gateway.headers,
         body: "{}",
       });
 
@@ -222,7 +222,9 @@ describe("the gateway of a local run", () => {
   });
 
   it("answers 404 for an id beyond the length of a ledger key", async () => {
-    const answer = await fetch(`${gateway.url}/commands/${"x".repeat(3_000)}`);
+    const answer = await fetch(`${gateway.url}/commands/${"x".repeat(3_000)}`, {
+      headers: gateway.headers,
+    });
 
     expect(answer.status).toBe(404);
     expect(await answer.json()).toEqual({ error: "no such command" });
@@ -271,7 +273,7 @@ describe("the gateway of a local run", () => {
     const endless = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(10_000).fill(32)),
     });
-    const headers = { "content-type": "application/json" };
+    const { headers } = gateway;
 
     const sent = fetch(`${gateway.url}/commands`, {
       method: "POST",
@@ -282,7 +284,7 @@ describe("the gateway of a local run", () => {
 
     // Node's client may see the closed connection instead of the response, because it is still sending.
     expect(await sent.then(({ status }) => status).catch(() => 413)).toBe(413);
-    expect((await fetch(`${gateway.url}/prices`)).status).toBe(200);
+    expect((await fetch(`${gateway.url}/prices`, { headers })).status).toBe(200);
   });
 
   it("refuses a request with a foreign Host header", async () => {

@@ -1,0 +1,79 @@
+import type { PriceChangeView, PriceView, ReadingView } from "../jobs/prices/memory.ts";
+import type {
+  CancelAnswer,
+  DeadLetterList,
+  DeadLetterOutcome,
+  LiftAnswer,
+  PutAnswer,
+  ResolveAnswer,
+  Session,
+  Verdict,
+} from "./answers.ts";
+import type { RejectionView } from "./command-view.ts";
+import type { Selection } from "./dead-letters.ts";
+import type { JobName, JobRun } from "./job-run.ts";
+import type { ListPage, ListQuery } from "./list.ts";
+import type { RequestView } from "./status.ts";
+
+/** A command by its id; `sender`: its AWS account, default Skyhook's own. */
+interface CommandName {
+  readonly id: string;
+  readonly sender?: string | undefined;
+}
+
+/** The state of a request: a command, or a rejection. The bus knows less of a rejection than the ledger. */
+export type RequestState =
+  | RequestView
+  | ({ readonly kind: "rejected" } & Pick<RejectionView, "operation" | "reason" | "problems">);
+
+/** A request that cannot be served. `message` says what is wrong, and what to do. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  /** HTTP status: 400 for an invalid request, 403 for one that is not allowed, 404 for an unknown name. */
+  readonly status: 400 | 403 | 404 | 413;
+  constructor(status: Refusal["status"], message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Ids of a request on its way to run-commands. */
+interface SentIds {
+  readonly commandId: string | undefined;
+  readonly eventId: string | undefined;
+}
+
+/**
+ * What an operator can see and do, on a local run and on a deployed stage alike. Every answer is JSON. An optional
+ * part is absent where the run or the stage has nothing of its kind.
+ */
+export interface Admin {
+  /** Facts of the run or stage, without what the console itself decides. */
+  session(): Promise<Omit<Session, "allowsChanges" | "features" | "version">>;
+  list(query: ListQuery): Promise<ListPage>;
+  /** @param eventId selects one of several requests with the same command id */
+  look(command: CommandName, eventId?: string): Promise<RequestState | undefined>;
+  /** Undefined for an unknown command; so are the answers of `resolve` and `liftPause`. */
+  cancel(command: CommandName): Promise<CancelAnswer | undefined>;
+  resolve(command: CommandName, verdict: Verdict): Promise<ResolveAnswer | undefined>;
+  /** Ends the pause that the provider requested for an account. */
+  liftPause(account: string): Promise<LiftAnswer | undefined>;
+  readonly deadLetters: {
+    list(): Promise<DeadLetterList>;
+    redrive(selection: Selection): Promise<readonly DeadLetterOutcome[]>;
+    remove(ids: readonly string[], isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
+  };
+  readonly prices: {
+    list(): Promise<readonly PriceView[]>;
+    /** The newest first; undefined for an unknown item. */
+    history(item: string): Promise<readonly ReadingView[] | undefined>;
+    /** @param since epoch ms */
+    changes(since: number): Promise<readonly PriceChangeView[]>;
+  };
+  /** Sends a command. @param detail detail of a `CommandRequested` as JSON text @throws Refusal */
+  send?(detail: string): Promise<SentIds>;
+  /** Puts an event on a bus. @param event JSON text of an event @throws Refusal */
+  put?(event: string): Promise<PutAnswer>;
+  /** Runs a scheduled job, and resolves when it has ended. */
+  runJob?(name: JobName): Promise<JobRun>;
+}

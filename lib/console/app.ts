@@ -1,0 +1,192 @@
+import { type Context, Hono } from "hono";
+import * as z from "zod";
+import { version } from "../../package.json";
+import { type Admin, Refusal } from "../admin/admin.ts";
+import { verdictSchema } from "../admin/answers.ts";
+import { JOB_NAMES } from "../admin/job-run.ts";
+import { listQuerySchema } from "../admin/list.ts";
+import { parseJson } from "../contract/json.ts";
+import { problemsOf, problemsText } from "../contract/problem.ts";
+import type { Log } from "../platform/ports/log.ts";
+import { readText } from "../provider/client.ts";
+import { guard } from "./auth.ts";
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+export interface ConsoleOptions {
+  readonly admin: Admin;
+  /** Every request needs it; see `guard`. */
+  readonly token: string;
+  /** False: every change is refused. */
+  readonly allowsChanges: boolean;
+  /** Reads a file of the page; undefined: there is none. */
+  readonly readAsset: (name: string) => Promise<string | undefined>;
+  readonly log: Log;
+}
+
+const tooLarge = (): Refusal => new Refusal(413, "the body is larger than 256 KiB");
+
+/** Reads the body of a request that changes something. @throws Refusal for an empty or too large one */
+const bodyOf = async ({ req }: Context): Promise<string> => {
+  // Refuses before it reads the body, while the sender still reads the response.
+  if (Number(req.header("content-length")) > MAX_BODY_BYTES) throw tooLarge();
+  const { text, isWhole } = await readText(req.raw, MAX_BODY_BYTES);
+  if (!isWhole) throw tooLarge();
+  if (text === "") throw new Refusal(400, "the body is empty; send a JSON object");
+  return text;
+};
+
+/** @throws Refusal with the text for a body that the schema refuses */
+const parsedBody = async <S extends z.ZodType>(
+  context: Context,
+  schema: S,
+  refusal: string,
+): Promise<z.output<S>> => {
+  const body = schema.safeParse(parseJson(await bodyOf(context)));
+  if (body.success) return body.data;
+  throw new Refusal(400, refusal);
+};
+
+const found = <T>(answer: T | undefined, what: string): T => {
+  if (answer === undefined) throw new Refusal(404, `no such ${what}`);
+  return answer;
+};
+
+const ids = z.array(z.string().min(1)).min(1).max(1_000);
+
+const redriveSchema = z.union([
+  z.strictObject({ all: z.literal(true) }).transform(() => ({ kind: "all" }) as const),
+  z.strictObject({ ids }).transform(({ ids }) => ({ kind: "ids", ids }) as const),
+]);
+
+const deleteSchema = z.strictObject({ ids, force: z.boolean() });
+
+const NO_IDS =
+  "the body must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters";
+const NO_VERDICT =
+  "the body must be a JSON object with applied (true or false) and an optional short note";
+
+const createDeadLetterRoutes = ({ deadLetters }: Admin): Hono => {
+  const app = new Hono();
+  app.get("/", async (context) => context.json(await deadLetters.list()));
+  app.post("/redrive", async (context) => {
+    const selection = await parsedBody(context, redriveSchema, NO_IDS);
+    return context.json(await deadLetters.redrive(selection), 202);
+  });
+  app.post("/delete", async (context) => {
+    const { ids, force } = await parsedBody(context, deleteSchema, NO_IDS);
+    return context.json(await deadLetters.remove(ids, force), 202);
+  });
+  return app;
+};
+
+const createCommandRoutes = (admin: Admin): Hono => {
+  const app = new Hono();
+  const nameIn = ({ req }: Context) => ({
+    id: req.param("id") ?? "",
+    sender: req.query("sender"),
+  });
+  app.get("/", async (context) => {
+    const query = listQuerySchema.safeParse(context.req.query());
+    if (!query.success) throw new Refusal(400, problemsText(problemsOf(query.error.issues)));
+    return context.json(await admin.list(query.data));
+  });
+  if (admin.send) {
+    const { send } = admin;
+    app.post("/", async (context) => context.json(await send(await bodyOf(context)), 202));
+  }
+  app.get("/:id", async (context) => {
+    const state = await admin.look(nameIn(context), context.req.query("event"));
+    return context.json(found(state, "command"));
+  });
+  app.post("/:id/cancel", async (context) => {
+    await bodyOf(context);
+    return context.json(found(await admin.cancel(nameIn(context)), "command"), 202);
+  });
+  app.post("/:id/resolve", async (context) => {
+    const verdict = await parsedBody(context, verdictSchema, NO_VERDICT);
+    return context.json(found(await admin.resolve(nameIn(context), verdict), "command"), 202);
+  });
+  return app;
+};
+
+const createPriceRoutes = ({ prices }: Admin): Hono => {
+  const app = new Hono();
+  app.get("/prices", async (context) => context.json(await prices.list()));
+  app.get("/prices/:name", async (context) => {
+    const history = await prices.history(context.req.param("name"));
+    return context.json(found(history, "price"));
+  });
+  app.get("/price-changes", async (context) => {
+    const since = Date.parse(context.req.query("since") ?? "");
+    if (Number.isNaN(since)) {
+      throw new Refusal(400, "since: must be a time such as 2026-01-31T12:00:00Z");
+    }
+    return context.json(await prices.changes(since));
+  });
+  return app;
+};
+
+/** The page and its files, which the browser gets with the cookie of the page. */
+const createPageRoutes = (readAsset: ConsoleOptions["readAsset"]): Hono => {
+  const app = new Hono();
+  const serveAsset = (name: string, type: string) => async (context: Context) => {
+    const text = await readAsset(name);
+    if (text === undefined) {
+      return context.text("The console is not built: run `node infra/build.mjs cli`.", 500);
+    }
+    return context.body(text, 200, { "content-type": `${type}; charset=utf-8` });
+  };
+  app.get("/", serveAsset("index.html", "text/html"));
+  app.get("/assets/main.js", serveAsset("main.js", "text/javascript"));
+  app.get("/assets/main.css", serveAsset("main.css", "text/css"));
+  return app;
+};
+
+/** Names of the optional parts that an admin has. */
+const featuresOf = (admin: Admin): readonly string[] =>
+  Object.entries(admin).flatMap(([name, part]) => (part === undefined ? [] : [name]));
+
+/** The console's page and its JSON interface, which the `skyhook` command uses too. */
+export const createConsoleApp = (options: ConsoleOptions): Hono => {
+  const { admin, token, allowsChanges, readAsset, log } = options;
+  const app = new Hono();
+  app.use(guard(token));
+  app.use(async ({ req }, next) => {
+    if (!allowsChanges && req.method !== "GET" && req.method !== "HEAD") {
+      throw new Refusal(403, "this console is read-only; start it again with --allow-changes");
+    }
+    await next();
+  });
+  app.route("/", createPageRoutes(readAsset));
+  app.get("/session", async (context) => {
+    const features = featuresOf(admin);
+    return context.json({ ...(await admin.session()), version, allowsChanges, features });
+  });
+  app.route("/commands", createCommandRoutes(admin));
+  app.post("/accounts/:name/lift-pause", async (context) => {
+    await bodyOf(context);
+    return context.json(found(await admin.liftPause(context.req.param("name")), "account"), 202);
+  });
+  if (admin.put) {
+    const { put } = admin;
+    app.post("/events", async (context) => context.json(await put(await bodyOf(context)), 202));
+  }
+  if (admin.runJob) {
+    const { runJob } = admin;
+    app.post("/jobs/:name/run", async (context) => {
+      await bodyOf(context);
+      const name = JOB_NAMES.find((job) => job === context.req.param("name"));
+      return context.json(await runJob(found(name, "job")), 202);
+    });
+  }
+  app.route("/dead-letters", createDeadLetterRoutes(admin));
+  app.route("/", createPriceRoutes(admin));
+  app.notFound((context) => context.json({ error: "no such path" }, 404));
+  app.onError((error, context) => {
+    if (error instanceof Refusal) return context.json({ error: error.message }, error.status);
+    log.error("request not answered", { errorMessage: error.message });
+    return context.json({ error: "internal error of Skyhook; its log has the details" }, 500);
+  });
+  return app;
+};

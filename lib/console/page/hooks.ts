@@ -1,0 +1,104 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { ApiError } from "./api.ts";
+
+export interface Route {
+  /** Decoded segments of the hash: `#/commands/x` gives `commands` and `x`. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+};
+
+const readRoute = (): Route => {
+  const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const segments = path.split("/").filter((segment) => segment !== "");
+  return { path: segments.map(decoded), query: new URLSearchParams(query) };
+};
+
+/** A hash for a link: `linkTo(["commands", id])`. */
+export const linkTo = (
+  path: readonly string[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string => {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value) params.set(name, value);
+  const text = params.toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${text === "" ? "" : `?${text}`}`;
+};
+
+export const useRoute = (): Route => {
+  const [route, setRoute] = useState(readRoute);
+  useEffect(() => {
+    const update = () => setRoute(readRoute());
+    addEventListener("hashchange", update);
+    return () => removeEventListener("hashchange", update);
+  }, []);
+  return route;
+};
+
+/** Whether a read after this one would be for nothing: the page has gone, or is hidden. */
+const isOver = ({ signal }: AbortController): boolean =>
+  signal.aborted || document.visibilityState === "hidden";
+
+export interface Loaded<T> {
+  /** The newest answer; stays while a later read fails. */
+  readonly data: T | undefined;
+  readonly error: ApiError | undefined;
+  readonly reload: () => void;
+}
+
+/**
+ * Reads at once, and again every `everyMs` while the page is visible.
+ * @param key names what is read; another key starts anew, without the old data
+ * @param everyMs undefined: only once, and on `reload`
+ */
+export const useLoaded = <T>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<T>,
+  everyMs?: number,
+): Loaded<T> => {
+  const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key });
+  const [asked, setAsked] = useState(0);
+  const latest = useRef(read);
+  latest.current = read;
+  useEffect(() => {
+    const ending = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = async (): Promise<void> => {
+      timer = undefined;
+      try {
+        const data = await latest.current(ending.signal);
+        if (!ending.signal.aborted) setState({ key, data });
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        setState((old) => ({ ...(old.key === key ? old : { key }), error: error as ApiError }));
+      }
+      if (everyMs !== undefined && !isOver(ending)) timer = setTimeout(load, everyMs);
+    };
+    /** A hidden page reads nothing; it reads at once when it is shown again. */
+    const onVisibility = (): void => {
+      clearTimeout(timer);
+      if (document.visibilityState === "visible") void load();
+    };
+    void load();
+    document.addEventListener("visibilitychange", onVisibility);
+    return () => {
+      ending.abort();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", onVisibility);
+    };
+  }, [key, everyMs, asked]);
+  const reload = useCallback(() => setAsked((count) => count + 1), []);
+  const isCurrent = state.key === key;
+  return {
+    data: isCurrent ? state.data : undefined,
+    error: isCurrent ? state.error : undefined,
+    reload,
+  };
+};

@@ -1,0 +1,115 @@
+import { type ComponentType, type JSX, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Session } from "../../admin/answers.ts";
+import { type Connection, get, onConnection } from "./api.ts";
+import { CommandPage } from "./command.tsx";
+import { CommandsPage } from "./commands.tsx";
+import { type Route, useLoaded, useRoute } from "./hooks.ts";
+import { Empty, Pending } from "./parts.tsx";
+
+interface Page {
+  /** First segment of the page's hash. */
+  readonly name: string;
+  readonly label: string;
+  /** The part of `Admin` without which the page is absent. */
+  readonly needs?: string;
+  readonly component: ComponentType<{ route: Route; session: Session }>;
+}
+
+/** The pages, in the order of the navigation. */
+const PAGES: readonly Page[] = [
+  {
+    name: "commands",
+    label: "Commands",
+    component: ({ route, session }) =>
+      route.path.length > 1 ? (
+        <CommandPage route={route} session={session} />
+      ) : (
+        <CommandsPage route={route} session={session} />
+      ),
+  },
+];
+
+const CONNECTIONS: Readonly<Record<Connection, string>> = {
+  open: "",
+  lost: "Connection lost. The page tries again.",
+  "no-token":
+    "This page's token is not valid any more. Open the address that Skyhook printed at its start.",
+};
+
+const useConnection = (): Connection => {
+  const [connection, setConnection] = useState<Connection>("open");
+  useEffect(() => onConnection(setConnection), []);
+  return connection;
+};
+
+const Navigation = (props: { pages: readonly Page[]; current: Page | undefined }): JSX.Element => (
+  <nav aria-label="Pages">
+    {props.pages.map((page) => (
+      <a
+        key={page.name}
+        href={`#/${page.name}`}
+        aria-current={page === props.current ? "page" : undefined}
+      >
+        {page.label}
+      </a>
+    ))}
+  </nav>
+);
+
+const Shell = ({ session }: { session: Session }): JSX.Element => {
+  const route = useRoute();
+  const connection = useConnection();
+  const pages = PAGES.filter(
+    ({ needs }) => needs === undefined || session.features.includes(needs),
+  );
+  const current = pages.find(({ name }) => name === (route.path[0] ?? "commands"));
+  const Component = current?.component;
+  useEffect(() => {
+    document.title = `${current?.label ?? "Not found"} · Skyhook`;
+  }, [current]);
+  return (
+    <>
+      <header>
+        <a class="brand" href="#/commands">
+          Skyhook
+        </a>
+        <span class="where">
+          {session.kind === "stage" ? `stage ${session.name}` : "this machine"}
+          {!session.allowsChanges && ", read-only"}
+        </span>
+      </header>
+      <div class="frame">
+        <Navigation pages={pages} current={current} />
+        <main>
+          <p class="note bad" role="status" hidden={connection === "open"}>
+            {CONNECTIONS[connection]}
+          </p>
+          {Component ? (
+            <Component route={route} session={session} />
+          ) : (
+            <Empty>There is no such page.</Empty>
+          )}
+        </main>
+      </div>
+    </>
+  );
+};
+
+const App = (): JSX.Element => {
+  const session = useLoaded("session", (signal) => get<Session>("/session", signal), 10_000);
+  return session.data ? (
+    <Shell session={session.data} />
+  ) : (
+    <main>
+      <h1>Skyhook</h1>
+      <Pending error={session.error} />
+    </main>
+  );
+};
+
+const root = document.getElementById("app");
+if (root) {
+  root.replaceChildren();
+  render(<App />, root);
+}

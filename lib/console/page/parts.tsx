@@ -1,0 +1,103 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { ApiError } from "./api.ts";
+
+/** A page's heading, with its actions at the right. */
+export const PageHead = (props: { title: string; children?: ComponentChildren }): JSX.Element => (
+  <div class="page-head">
+    <h1>{props.title}</h1>
+    <div class="actions">{props.children}</div>
+  </div>
+);
+
+/** A table in a box that scrolls sideways on a narrow screen, also by keyboard. */
+export const Table = (props: {
+  label: string;
+  heads: readonly string[];
+  children: ComponentChildren;
+}): JSX.Element => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a box that scrolls
+  <section class="table-box" aria-label={props.label} tabIndex={0}>
+    <table>
+      <thead>
+        <tr>
+          {props.heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{props.children}</tbody>
+    </table>
+  </section>
+);
+
+const TONES: Readonly<Record<string, string>> = {
+  succeeded: "good",
+  failed: "bad",
+  rejected: "bad",
+  cancelled: "quiet",
+  running: "busy",
+  following: "busy",
+  waiting: "wait",
+  accepted: "wait",
+};
+
+/** A status in words, with a colour as a second sign. */
+export const Badge = (props: { text: string; tone?: string }): JSX.Element => (
+  <span class={`badge ${props.tone ?? TONES[props.text] ?? "quiet"}`}>{props.text}</span>
+);
+
+/** An instant in the reader's time zone; the tooltip has it in UTC. */
+export const Time = (props: { at: string }): JSX.Element => {
+  const date = new Date(props.at);
+  const day = date.toLocaleDateString(undefined, { month: "short", day: "numeric" });
+  const time = date.toLocaleTimeString(undefined, { hour12: false });
+  return (
+    <time dateTime={props.at} title={props.at} class="nowrap">
+      {day}, {time}
+    </time>
+  );
+};
+
+/** Says that there is nothing, and what to do next. */
+export const Empty = (props: { children: ComponentChildren }): JSX.Element => (
+  <div class="empty">{props.children}</div>
+);
+
+export const ErrorNote = (props: { error: ApiError }): JSX.Element => (
+  <p class="note bad" role="alert">
+    {props.error.message}
+  </p>
+);
+
+/** The states of a page before it has data: an error, or that it loads. */
+export const Pending = (props: { error: ApiError | undefined }): JSX.Element =>
+  props.error ? <ErrorNote error={props.error} /> : <p class="empty">Loading …</p>;
+
+/** A term and its value, in a `dl`. */
+export const Fact = (props: { name: string; children: ComponentChildren }): JSX.Element => (
+  <div>
+    <dt>{props.name}</dt>
+    <dd>{props.children}</dd>
+  </div>
+);
+
+/** A modal dialog. Escape and the backdrop's Cancel close it. */
+export const Dialog = (props: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}): JSX.Element => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} onClose={props.onClose} aria-labelledby="dialog-title">
+      <h2 id="dialog-title">{props.title}</h2>
+      {props.children}
+    </dialog>
+  );
+};

@@ -1,0 +1,149 @@
+import * as z from "zod";
+import { type Admin, Refusal, type RequestState } from "../admin/admin.ts";
+import {
+  type DeadLetterDeps,
+  deleteDeadLetters,
+  listDeadLetters,
+  redriveDeadLetters,
+} from "../admin/dead-letters.ts";
+import { listCommands } from "../admin/list.ts";
+import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
+import { readState } from "../admin/status.ts";
+import { problemsText } from "../contract/problem.ts";
+import { commandKey, commands, isEnded } from "../engine/command.ts";
+import { type CommandDeps, depsFor, errorFields } from "../engine/deps.ts";
+import { finishCommand } from "../engine/finish.ts";
+import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";
+import type { Automation } from "./automation.ts";
+import { LOCAL_SENDER } from "./aws-events.ts";
+import { PutRefused } from "./event-routes.ts";
+import { readPut } from "./put-request.ts";
+
+/**
+ * Hands over the lane and publishes the event of a command that an operator has just ended. After a failure, the
+ * poller does both.
+ */
+const finishEnded = async (deps: CommandDeps, key: string): Promise<void> => {
+  const command = (await commands.read(deps.ledger, key))?.value;
+  if (!command || !isEnded(command) || command.state.settled) return;
+  const own = depsFor(deps, command);
+  try {
+    await finishCommand(own, command);
+  } catch (error) {
+    own.log.warn("end not finished, the poller continues it", errorFields(error));
+  }
+};
+
+const deadLetterDepsOf = (automation: Automation): DeadLetterDeps => ({
+  deadLetters: automation.deadLetters,
+  context: () => {
+    const { deps, reactions } = automation;
+    const { ledger, access, ownSender, fingerprintKey, clock } = deps;
+    return { ledger, access, ownSender, fingerprintKey, reactions, now: clock.now() };
+  },
+});
+
+/** Rejections in memory, for waiting senders; the ledger records only a limited number an hour. */
+const MAX_REJECTIONS = 1_000;
+
+const rejectedEventSchema = z.object({
+  metadata: z.object({ causationId: z.string() }),
+  data: z.object({
+    operation: z.string(),
+    reason: z.string(),
+    problems: z.array(z.object({ path: z.string(), rule: z.string() })),
+  }),
+});
+
+const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, RequestState> => {
+  const rejections = new Map<string, RequestState>();
+  bus.subscribeToOwn(async (event) => {
+    if (event["detail-type"] !== "CommandRejected") return;
+    // Another sender may have put an event of this type.
+    const rejected = rejectedEventSchema.safeParse(event.detail);
+    if (!rejected.success) return;
+    const { metadata, data } = rejected.data;
+    rejections.set(metadata.causationId, { kind: "rejected", ...data });
+    const [oldest] = rejections.keys();
+    if (rejections.size > MAX_REJECTIONS && oldest !== undefined) rejections.delete(oldest);
+  });
+  return rejections;
+};
+
+/** The admin of a local run. Create it before the run starts, so that it sees every event. */
+export const createLocalAdmin = (automation: Automation): Admin => {
+  const { deps, bus, jobAccount } = automation;
+  const { ledger, clock } = deps;
+  const rejections = rememberRejections(automation);
+  const letters = deadLetterDepsOf(automation);
+  const keyOf = ({ sender = LOCAL_SENDER, id }: Parameters<Admin["cancel"]>[0]): string =>
+    commandKey({ sender, id });
+  /** The answer of a change, after the lane and the event of a command that it ended. */
+  const finished = async <T>(key: string, answer: T | undefined): Promise<T | undefined> => {
+    if (answer !== undefined) await finishEnded(deps, key);
+    return answer;
+  };
+
+  return {
+    async session() {
+      const accounts = automation.accounts.accounts.map(({ name }) => name);
+      return { kind: "local", name: "local", sender: LOCAL_SENDER, accounts };
+    },
+    list: (query) => listCommands(ledger, query, clock.now()),
+    async look({ sender = LOCAL_SENDER, id }, eventId) {
+      // The command under the id may belong to another request. Only after the request is handled, its
+      // rejection shows which.
+      const key = commandKey({ sender, id });
+      const stored = eventId === undefined ? undefined : await commands.read(ledger, key);
+      if (eventId !== undefined && stored?.value.causationId !== eventId) {
+        if (automation.isQueued(eventId)) return undefined;
+        await bus.delivered();
+        const rejection = rejections.get(eventId);
+        if (rejection) return rejection;
+      }
+      return readState(ledger, { sender, id, now: clock.now() }, eventId);
+    },
+    async cancel(command) {
+      const key = keyOf(command);
+      return finished(key, await cancelCommand(deps, key));
+    },
+    async resolve(command, verdict) {
+      const key = keyOf(command);
+      return finished(key, await resolveCommand(deps, key, verdict));
+    },
+    async liftPause(account) {
+      const answer = await liftPause(deps, account);
+      if (answer) await deps.waker.wakeAt(clock.now());
+      return answer;
+    },
+    deadLetters: {
+      list: () => listDeadLetters(letters),
+      redrive: (selection) => redriveDeadLetters(letters, selection),
+      remove: (ids, isForced) => deleteDeadLetters(letters, ids, isForced),
+    },
+    prices: {
+      list: () => listPrices(ledger, jobAccount.name),
+      history: (item) => priceHistory(ledger, jobAccount.name, item),
+      changes: (since) => priceChanges(ledger, jobAccount.name, since),
+    },
+    async send(detail) {
+      const outcome = await automation.send(detail);
+      if (outcome.kind === "refused") throw new Refusal(400, problemsText(outcome.problems));
+      return { commandId: outcome.commandId, eventId: outcome.eventId };
+    },
+    async put(text) {
+      const put = readPut(text);
+      if (put.kind === "invalid") throw new Refusal(400, problemsText(put.problems));
+      const { routes } = automation;
+      try {
+        const event = await routes.put(put.event, put.onDefaultBus);
+        const rules = routes.outcomesOf(event, put.onDefaultBus);
+        return { id: event.id, account: event.account, rules: [...rules] };
+      } catch (error) {
+        if (error instanceof PutRefused) throw new Refusal(403, error.message);
+        throw error;
+      }
+    },
+    runJob: (name) => automation.runJob(name),
+  };
+};
