@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
 import type { ListPage, ListRow } from "../../admin/list.ts";
@@ -40,32 +40,28 @@ const Filters = ({ query }: { query: URLSearchParams }): JSX.Element => {
           <input name={name} value={query.get(name) ?? ""} autocomplete="off" spellcheck={false} />
         </label>
       ))}
-      <button type="submit">Filter</button>
-      <a class="button quiet" href="#/commands">
-        Clear
-      </a>
+      <div class="actions">
+        <button type="submit">Filter</button>
+        <a class="button quiet" href="#/commands">
+          Clear
+        </a>
+      </div>
     </form>
   );
 };
 
-const CommandRow = ({ row }: { row: ListRow }): JSX.Element => (
-  <tr>
-    <td>
-      <Badge text={row.status} />
-      {row.reason !== undefined && <span class="reason">{row.reason}</span>}
-    </td>
-    <td>{row.operation}</td>
-    <td>
-      <a href={linkTo(["commands", row.sender, row.id])} class="id">
-        {row.id}
-      </a>
-    </td>
-    <td>{row.resource}</td>
-    <td>
-      <Time at={row.at} />
-    </td>
-  </tr>
-);
+const cellsOf = (row: ListRow): readonly ComponentChildren[] => [
+  <>
+    <Badge text={row.status} />
+    {row.reason !== undefined && <span class="reason">{row.reason}</span>}
+  </>,
+  row.operation,
+  <a href={linkTo(["commands", row.sender, row.id])} class="id">
+    {row.id}
+  </a>,
+  row.resource,
+  <Time at={row.at} />,
+];
 
 /** The newest commands that match the filters, and further pages on request. */
 export const CommandsPage = (props: { route: Route; session: Session }): JSX.Element => {
@@ -97,11 +93,14 @@ export const CommandsPage = (props: { route: Route; session: Session }): JSX.Ele
               {key === "{}" ? "No commands yet. Send one." : "No command matches the filters."}
             </Empty>
           ) : (
-            <Table label="Commands" heads={["status", "operation", "id", "resource", "accepted"]}>
-              {rows.map((row) => (
-                <CommandRow key={`${row.sender}/${row.id}/${row.at}`} row={row} />
-              ))}
-            </Table>
+            <Table
+              label="Commands"
+              heads={["status", "operation", "id", "resource", "accepted"]}
+              rows={rows.map((row) => ({
+                key: `${row.sender}/${row.id}/${row.at}`,
+                cells: cellsOf(row),
+              }))}
+            />
           )}
           {cursor !== undefined && (
             <button type="button" onClick={loadMore}>

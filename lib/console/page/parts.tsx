@@ -10,11 +10,17 @@ export const PageHead = (props: { title: string; children?: ComponentChildren })
   </div>
 );
 
-/** A table in a box that scrolls sideways on a narrow screen, also by keyboard. */
+interface Row {
+  readonly key: string;
+  /** One for each head. */
+  readonly cells: readonly ComponentChildren[];
+}
+
+/** A table; its rows become cards with named fields on a narrow screen. */
 export const Table = (props: {
   label: string;
   heads: readonly string[];
-  children: ComponentChildren;
+  rows: readonly Row[];
 }): JSX.Element => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a box that scrolls
   <section class="table-box" aria-label={props.label} tabIndex={0}>
@@ -28,7 +34,17 @@ export const Table = (props: {
           ))}
         </tr>
       </thead>
-      <tbody>{props.children}</tbody>
+      <tbody>
+        {props.rows.map(({ key, cells }) => (
+          <tr key={key}>
+            {cells.map((cell, index) => (
+              <td key={props.heads[index]} data-head={props.heads[index]}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   </section>
 );
