@@ -39,7 +39,7 @@ export const Table = (props: {
           <tr key={key}>
             {cells.map((cell, index) => (
               <td key={props.heads[index]} data-head={props.heads[index]}>
-                {cell}
+                <div>{cell}</div>
               </td>
             ))}
           </tr>
