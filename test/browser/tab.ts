@@ -38,8 +38,8 @@ const WATCH = `
     window.reportTrouble("policy: " + event.effectiveDirective + " blocks " + (event.blockedURI || event.sample)));
 `;
 
-/** A request that fails because the test has stopped the run; Chromium prints each as an error. */
-const LOST_CONNECTION = "net::ERR_";
+/** Chromium prints each refused request, and each one to a run that has stopped. The page shows them itself. */
+const REFUSED_REQUEST = "Failed to load resource";
 
 /** Opens a window, which is closed when the test ends. */
 export const openTab = async ({ width = 1280, theme = "light" }: TabOptions = {}): Promise<Tab> => {
@@ -61,7 +61,7 @@ export const openTab = async ({ width = 1280, theme = "light" }: TabOptions = {}
   page.on("pageerror", (error) => troubles.push(`uncaught: ${error.message}`));
   page.on("console", (message) => {
     const text = message.text();
-    if (message.type() === "error" && !text.includes(LOST_CONNECTION)) {
+    if (message.type() === "error" && !text.startsWith(REFUSED_REQUEST)) {
       troubles.push(`console: ${text}`);
     }
   });

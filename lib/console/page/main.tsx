@@ -5,7 +5,7 @@ import { type Connection, get, onConnection } from "./api.ts";
 import { CommandPage } from "./command.tsx";
 import { CommandsPage } from "./commands.tsx";
 import { type Route, useLoaded, useRoute } from "./hooks.ts";
-import { Empty, Pending } from "./parts.tsx";
+import { Empty, PageHead, Pending } from "./parts.tsx";
 
 interface Page {
   /** First segment of the page's hash. */
@@ -88,7 +88,10 @@ const Shell = ({ session }: { session: Session }): JSX.Element => {
           {Component ? (
             <Component route={route} session={session} />
           ) : (
-            <Empty>There is no such page.</Empty>
+            <>
+              <PageHead title="Not found" />
+              <Empty>There is no such page. The navigation lists all of them.</Empty>
+            </>
           )}
         </main>
       </div>
