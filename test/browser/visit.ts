@@ -15,7 +15,7 @@ export const visit = async (page: Page, hash: string): Promise<void> => {
 };
 
 /** Writes what the whole page looks like to `.screenshots/NAME.png`. */
-export const screenshot = async (page: Page, name: string): Promise<void> => {
+const screenshot = async (page: Page, name: string): Promise<void> => {
   await mkdir(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 };
