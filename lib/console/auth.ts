@@ -20,8 +20,11 @@ const cookieName = (context: Context): string => `skyhook-${new URL(context.req.
 const bearerOf = (context: Context): string | undefined =>
   /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "")?.[1];
 
+/** Refuses in JSON; a person who opens an address in a browser gets plain text. */
 const refuse = (context: Context, status: 401 | 403 | 415, error: string): Response =>
-  context.json({ error }, status);
+  context.req.header("sec-fetch-mode") === "navigate"
+    ? context.text(`Skyhook: ${error}`, status)
+    : context.json({ error }, status);
 
 /**
  * Whether another origin's page sent the request. Pages at other ports of this machine are the same site for

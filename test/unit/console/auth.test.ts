@@ -101,6 +101,14 @@ describe("a request without the token", () => {
   });
 });
 
+it("names the printed address to a person who opens the page without the token", async () => {
+  const answer = await ask("/", { "sec-fetch-mode": "navigate" });
+
+  expect(answer.status).toBe(401);
+  expect(answer.headers.get("content-type")).toMatch(/^text\/plain/);
+  expect(await answer.text()).toMatch(/^Skyhook: no valid token: open the address that Skyhook/);
+});
+
 describe("the printed address", () => {
   it("sets a cookie that no script reads and no other site's page sends, and leads to the page", async () => {
     const answer = await ask(`/?token=${TOKEN}`);
