@@ -5,7 +5,7 @@ import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 
 /** The last recorded state of a task. Instants are ISO 8601. */
-interface RecordedTask {
+export interface RecordedTask {
   /** `abandoned`: nothing waits for it any more. */
   readonly status: Task["state"]["status"];
   /** When Skyhook began to follow it. */
@@ -25,8 +25,11 @@ export type TaskView = FollowedTask & {
   readonly recorded?: RecordedTask;
 };
 
-/** Reads the command's own item for a task; another command may have an item for the same task. */
-const readTask = async (
+/**
+ * Reads the command's own item for a task, in one or two reads; another command may have an item for the same
+ * task.
+ */
+export const readTask = async (
   ledger: Ledger,
   command: Command,
   id: string,
@@ -51,7 +54,7 @@ export const readTasksOf = async (ledger: Ledger, command: Command): Promise<rea
   return found.filter((task) => task !== undefined);
 };
 
-const recordedTask = ({ state, recordedAt, deadline }: Task): RecordedTask => {
+export const recordedTask = ({ state, recordedAt, deadline }: Task): RecordedTask => {
   const since = isoText(recordedAt);
   if (state.status !== "open") {
     const message = "message" in state ? state.message : undefined;

@@ -38,11 +38,12 @@ const JITTER = 0.25;
 const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
 
-/** The pause before the next check of a task of this age: short at first, longer with age. */
-export const pauseBeforeCheck = (ageMs: number, random: Random): number => {
-  const pause = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageMs * PART_OF_AGE));
-  return Math.round(pause * (1 - JITTER * random.fraction()));
-};
+/** The longest pause before the next check of a task of this age: short at first, longer with age. */
+export const longestPause = (ageMs: number): number =>
+  Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageMs * PART_OF_AGE));
+
+export const pauseBeforeCheck = (ageMs: number, random: Random): number =>
+  Math.round(longestPause(ageMs) * (1 - JITTER * random.fraction()));
 
 const recordMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
   const now = deps.clock.now();
