@@ -13,6 +13,7 @@ import type { RejectionView } from "./command-view.ts";
 import type { Selection } from "./dead-letters.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 import type { ListPage, ListQuery } from "./list.ts";
+import type { OpenWork } from "./open.ts";
 import type { RequestView } from "./status.ts";
 
 /** A command by its id; `sender`: its AWS account, default Skyhook's own. */
@@ -53,6 +54,8 @@ export interface Admin {
   list(query: ListQuery): Promise<ListPage>;
   /** @param eventId selects one of several requests with the same command id */
   look(command: CommandName, eventId?: string): Promise<RequestState | undefined>;
+  /** What is in progress: held lanes and followed tasks. */
+  open(): Promise<OpenWork>;
   /** Undefined for an unknown command; so are the answers of `resolve` and `liftPause`. */
   cancel(command: CommandName): Promise<CancelAnswer | undefined>;
   resolve(command: CommandName, verdict: Verdict): Promise<ResolveAnswer | undefined>;

@@ -25,7 +25,7 @@ const FAR_FUTURE = Date.UTC(9999, 0, 1);
 const PREFIX = `${commands.kind}#`;
 
 /** A command in a lane. All but its name are absent if the command was not read. */
-interface LaneMember {
+export interface LaneMember {
   readonly sender: string;
   readonly commandId: string;
   readonly operation?: string;
@@ -33,7 +33,7 @@ interface LaneMember {
   readonly acceptedAt?: string;
 }
 
-interface LaneView {
+export interface LaneView {
   readonly lane: string;
   /** `since`: when it got the lane; at the latest, if a waiting command has left the lane meanwhile. */
   readonly holder: LaneMember & { readonly since: string };
@@ -41,7 +41,7 @@ interface LaneView {
   readonly waiting: readonly LaneMember[];
 }
 
-interface FollowedTaskView {
+export interface FollowedTaskView {
   readonly account: string;
   readonly taskId: string;
   readonly sender: string;
@@ -56,6 +56,8 @@ interface FollowedTaskView {
 }
 
 export interface OpenWork {
+  /** When it was read, ISO 8601. */
+  readonly at: string;
   /** Lanes with a command in flight, the longest held first. */
   readonly lanes: readonly LaneView[];
   /** Tasks without a known end, the oldest first. */
@@ -162,6 +164,7 @@ export const readOpenWork = async (ledger: Ledger, now: number): Promise<OpenWor
     followedTask(command, id, await readable(readTask(ledger, command, id)), now),
   );
   return {
+    at: instant(now),
     lanes: laneViews
       .filter((lane) => lane !== undefined)
       .toSorted(byTime(({ holder }) => holder.since)),

@@ -164,6 +164,7 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
     return context.json({ ...(await admin.session()), version, allowsChanges, features });
   });
   app.route("/commands", createCommandRoutes(admin));
+  app.get("/open", async (context) => context.json(await admin.open()));
   app.post("/accounts/:name/lift-pause", async (context) => {
     await bodyOf(context);
     return context.json(found(await admin.liftPause(context.req.param("name")), "account"), 202);

@@ -7,6 +7,7 @@ import {
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
 import { listCommands } from "../admin/list.ts";
+import { readOpenWork } from "../admin/open.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
 import { readState } from "../admin/status.ts";
 import { problemsText } from "../contract/problem.ts";
@@ -103,6 +104,7 @@ export const createLocalAdmin = (automation: Automation): Admin => {
       }
       return readState(ledger, { sender, id, now: clock.now() }, eventId);
     },
+    open: () => readOpenWork(ledger, clock.now()),
     async cancel(command) {
       const key = keyOf(command);
       return finished(key, await cancelCommand(deps, key));

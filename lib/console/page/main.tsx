@@ -5,7 +5,9 @@ import { type Connection, get, onConnection } from "./api.ts";
 import { CommandPage } from "./command.tsx";
 import { CommandsPage } from "./commands.tsx";
 import { type Route, useLoaded, useRoute } from "./hooks.ts";
+import { LanesPage } from "./lanes.tsx";
 import { Empty, PageHead, Pending } from "./parts.tsx";
+import { TasksPage } from "./tasks.tsx";
 
 interface Page {
   /** First segment of the page's hash. */
@@ -28,6 +30,8 @@ const PAGES: readonly Page[] = [
         <CommandsPage route={route} session={session} />
       ),
   },
+  { name: "lanes", label: "Lanes", component: LanesPage },
+  { name: "tasks", label: "Tasks", component: TasksPage },
 ];
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {

@@ -57,6 +57,8 @@ const TONES: Readonly<Record<string, string>> = {
   running: "busy",
   following: "busy",
   waiting: "wait",
+  open: "busy",
+  finished: "good",
   accepted: "wait",
 };
 
@@ -76,6 +78,31 @@ export const Time = (props: { at: string }): JSX.Element => {
     </time>
   );
 };
+
+const UNITS = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
+] as const;
+
+/** A duration in its two largest units: `1 h 5 min`. */
+const durationText = (ms: number): string => {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const index = UNITS.findIndex(([size]) => seconds >= size);
+  const [size, name] = UNITS[index] ?? [1, "s"];
+  const [small, smallName] = UNITS[index + 1] ?? [1, ""];
+  const rest = Math.floor((seconds % size) / small);
+  const text = `${Math.floor(seconds / size)} ${name}`;
+  return rest > 0 && smallName !== "" ? `${text} ${rest} ${smallName}` : text;
+};
+
+/** The time from an instant until `now`; the tooltip has the instant in UTC. */
+export const Since = (props: { at: string; now: string }): JSX.Element => (
+  <time dateTime={props.at} title={props.at} class="nowrap">
+    {durationText(Date.parse(props.now) - Date.parse(props.at))}
+  </time>
+);
 
 /** Says that there is nothing, and what to do next. */
 export const Empty = (props: { children: ComponentChildren }): JSX.Element => (

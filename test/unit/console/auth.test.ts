@@ -21,6 +21,7 @@ const admin: Admin = {
   session: async () => ({ kind: "local", name: "local", sender: "000000000000", accounts: [] }),
   list: async () => ({ rows: [] }),
   look: () => called("look"),
+  open: async () => ({ at: "", lanes: [], tasks: [], commands: 0, more: false }),
   cancel: () => called("cancel"),
   resolve: () => called("resolve"),
   liftPause: () => called("liftPause"),
@@ -47,6 +48,7 @@ const CHANGES = [
 ];
 const READS = [
   "/",
+  "/open",
   "/assets/main.js",
   "/session",
   "/commands",

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { commands } from "../../../lib/engine/command.ts";
+import { lanes } from "../../../lib/engine/lane.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { createLocalAdmin } from "../../../lib/local/local-admin.ts";
@@ -65,6 +66,22 @@ describe("the gateway of a local run", () => {
     expect(await outcomeOf("p1", "event-p1")).toMatchObject({
       kind: "command",
       status: "succeeded",
+    });
+  });
+
+  it("reports which lanes are held", async () => {
+    const { ledger } = automation.deps;
+    const command = commandOf({ sender: LOCAL_SENDER, state: { status: "waiting" } });
+    await commands.write(ledger, `${LOCAL_SENDER}/c1`, undefined, command);
+    const lane = { holder: `${LOCAL_SENDER}/c1`, waiting: [], changedAt: 1_000 };
+    await lanes.write(ledger, command.lane, undefined, lane);
+
+    const answer = await fetch(`${gateway.url}/open`, { headers: gateway.headers });
+
+    expect(await answer.json()).toMatchObject({
+      lanes: [{ lane: command.lane, holder: { commandId: "c1" }, waiting: [] }],
+      commands: 1,
+      more: false,
     });
   });
 

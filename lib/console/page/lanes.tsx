@@ -1,0 +1,75 @@
+import type { JSX } from "preact";
+import type { Session } from "../../admin/answers.ts";
+import type { LaneMember, LaneView, OpenWork } from "../../admin/open.ts";
+import { get, refreshMs } from "./api.ts";
+import { linkTo, useLoaded } from "./hooks.ts";
+import { Empty, ErrorNote, PageHead, Pending, Since, Table } from "./parts.tsx";
+
+const MemberLink = ({ member }: { member: LaneMember }): JSX.Element => (
+  <>
+    <a class="id" href={linkTo(["commands", member.sender, member.commandId])}>
+      {member.commandId}
+    </a>{" "}
+    <span class="muted">{member.operation}</span>
+  </>
+);
+
+const Waiting = (props: { waiting: readonly LaneMember[]; now: string }): JSX.Element => (
+  <details>
+    <summary>{props.waiting.length} waiting</summary>
+    <ol>
+      {props.waiting.map((member) => (
+        <li key={`${member.sender}/${member.commandId}`}>
+          <MemberLink member={member} />{" "}
+          {member.acceptedAt !== undefined && (
+            <span class="muted">
+              accepted <Since at={member.acceptedAt} now={props.now} /> ago
+            </span>
+          )}
+        </li>
+      ))}
+    </ol>
+  </details>
+);
+
+const cellsOf = ({ lane, holder, waiting }: LaneView, now: string) => [
+  <span class="id">{lane}</span>,
+  <MemberLink member={holder} />,
+  <Since at={holder.since} now={now} />,
+  waiting.length === 0 ? <span class="muted">none</span> : <Waiting waiting={waiting} now={now} />,
+];
+
+/** Held lanes: the command in flight, and the waiting ones in order. */
+export const LanesPage = ({ session }: { session: Session }): JSX.Element => {
+  const { data, error } = useLoaded(
+    "open",
+    (signal) => get<OpenWork>("/open", signal),
+    refreshMs(session),
+  );
+  return (
+    <>
+      <PageHead title="Lanes" />
+      <p class="muted">
+        Commands on one resource share a lane: one is in flight, the others wait in order.
+      </p>
+      {!data && <Pending error={error} />}
+      {data && error && <ErrorNote error={error} />}
+      {data?.more && (
+        <p class="note">Shows the {data.commands} open commands with the nearest deadlines.</p>
+      )}
+      {data?.lanes.length === 0 && (
+        <Empty>
+          No lane is held. Lanes appear here while commands run. <a href="#/commands">Commands</a>{" "}
+          shows ended ones.
+        </Empty>
+      )}
+      {data && data.lanes.length > 0 && (
+        <Table
+          label="Held lanes"
+          heads={["lane", "in flight", "held for", "waiting"]}
+          rows={data.lanes.map((view) => ({ key: view.lane, cells: cellsOf(view, data.at) }))}
+        />
+      )}
+    </>
+  );
+};

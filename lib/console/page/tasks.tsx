@@ -1,0 +1,72 @@
+import type { JSX } from "preact";
+import type { Session } from "../../admin/answers.ts";
+import type { FollowedTaskView, OpenWork } from "../../admin/open.ts";
+import { get, refreshMs } from "./api.ts";
+import { linkTo, useLoaded } from "./hooks.ts";
+import { Badge, Empty, ErrorNote, PageHead, Pending, Since, Table, Time } from "./parts.tsx";
+
+const cellsOf = (task: FollowedTaskView, now: string) => {
+  const { recorded, nextCheckBy } = task;
+  return [
+    <>
+      <span class="id">{task.taskId}</span>
+      <br />
+      <span class="muted">account {task.account}</span>
+    </>,
+    <>
+      <Badge text={recorded?.status ?? "not yet recorded"} />
+      {recorded?.missingSince !== undefined && (
+        <span class="reason">
+          unknown to the provider for <Since at={recorded.missingSince} now={now} />
+        </span>
+      )}
+    </>,
+    recorded && <Since at={recorded.since} now={now} />,
+    nextCheckBy !== undefined && <Time at={nextCheckBy} />,
+    <>
+      <a class="id" href={linkTo(["commands", task.sender, task.commandId])}>
+        {task.commandId}
+      </a>{" "}
+      <span class="muted">{task.operation}</span>
+    </>,
+    <Time at={task.deadline} />,
+  ];
+};
+
+/** The provider's tasks that Skyhook follows, with their last recorded states. */
+export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
+  const { data, error } = useLoaded(
+    "open",
+    (signal) => get<OpenWork>("/open", signal),
+    refreshMs(session),
+  );
+  return (
+    <>
+      <PageHead title="Tasks" />
+      <p class="muted">
+        Background work of the provider that a command started or follows. Skyhook checks each task
+        until it ends.
+      </p>
+      {!data && <Pending error={error} />}
+      {data && error && <ErrorNote error={error} />}
+      {data?.more && (
+        <p class="note">Shows the {data.commands} open commands with the nearest deadlines.</p>
+      )}
+      {data?.tasks.length === 0 && (
+        <Empty>
+          No task is followed. Tasks appear here after a command such as update-container.
+        </Empty>
+      )}
+      {data && data.tasks.length > 0 && (
+        <Table
+          label="Followed tasks"
+          heads={["task", "last state", "followed for", "next check by", "command", "deadline"]}
+          rows={data.tasks.map((task) => ({
+            key: [task.account, task.taskId, task.sender, task.commandId].join("/"),
+            cells: cellsOf(task, data.at),
+          }))}
+        />
+      )}
+    </>
+  );
+};
