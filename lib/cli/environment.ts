@@ -12,6 +12,8 @@ export const ENVIRONMENT = {
   AWS_PROFILE: "Credentials for `--stage` and `--api-key-parameter`, as in every AWS SDK.",
   AWS_REGION: "Region of the stage.",
   AWS_ENDPOINT_URL: "Address of an AWS emulator, instead of AWS.",
+  COLUMNS: "Width of a terminal that does not report one. Default: 80.",
+  TERM: "`dumb` and `linux` get no line of blocks in `prices history`.",
   NO_COLOR: "If set, the output has no colours.",
 } as const;
 

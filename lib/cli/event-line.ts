@@ -1,25 +1,62 @@
 import pc from "picocolors";
+import stringWidth from "string-width";
+import wrapAnsi from "wrap-ansi";
 import * as z from "zod";
 import type { BusEvent } from "../local/local-bus.ts";
 import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
+import type { Columns } from "./layout.ts";
 import { visibleText } from "./render.ts";
 
-const COLUMNS = 36;
+/** Widths with which a line with a short command id fits `WIDE` columns. */
+const TIME_COLUMNS = 12;
+const LANE_COLUMNS = 36;
+const COMMAND_COLUMNS = 26;
+/** Columns of a terminal that show the lane beside the command, and milliseconds. */
+const WIDE = 120;
+const SHORT_TIME_COLUMNS = 8;
+/** Columns in which a result is still readable beside the others. */
+const MIN_RESULT_COLUMNS = 24;
 
-const line = (event: BusEvent, way: string, text: string): string =>
-  [pc.dim(event.time.slice(11, 19).padEnd(12)), way.padEnd(COLUMNS), visibleText(text)].join("  ");
+const isNarrow = (columns: Columns): columns is number => columns !== undefined && columns < WIDE;
+
+/** Aligned cells, and behind them a result that is wrapped under its own column. */
+const lineOf = (
+  cells: readonly string[],
+  widths: readonly number[],
+  result: string,
+  columns: Columns,
+): string => {
+  const head = cells
+    .map((cell, at) => cell + " ".repeat(Math.max(0, (widths[at] ?? 0) - stringWidth(cell))))
+    .join("  ");
+  const start = stringWidth(head) + 2;
+  if (columns === undefined) return `${head}  ${result}`;
+  const isBelow = columns - start < Math.min(stringWidth(result), MIN_RESULT_COLUMNS);
+  const hang = isBelow ? (widths[0] ?? 0) + 2 : start;
+  const lines = wrapAnsi(result, columns - hang).split("\n");
+  const behind = lines.map((each) => " ".repeat(hang) + each).join("\n");
+  return isBelow ? `${head.trimEnd()}\n${behind}` : `${head}  ${behind.trimStart()}`;
+};
+
+const line = (event: BusEvent, way: string, text: string, columns: Columns): string => {
+  const widths = isNarrow(columns)
+    ? [SHORT_TIME_COLUMNS, COMMAND_COLUMNS]
+    : [TIME_COLUMNS, LANE_COLUMNS];
+  return lineOf([pc.dim(event.time.slice(11, 19)), way], widths, visibleText(text), columns);
+};
 
 /** A line for an event that another AWS account put on the bus. */
-export const incomingLine = (event: BusEvent): string =>
-  line(event, `from ${event.account}`, `${event["detail-type"]} (${event.source})`);
+export const incomingLine = (event: BusEvent, columns?: Columns): string =>
+  line(event, `from ${event.account}`, `${event["detail-type"]} (${event.source})`, columns);
 
 const metadataSchema = z.object({ metadata: z.object({ commandId: z.string().optional() }) });
 
 /** A line for an event that Skyhook has forwarded to another AWS account's bus. */
-export const forwardedLine = (awsAccount: string, event: BusEvent): string => {
+export const forwardedLine = (awsAccount: string, event: BusEvent, columns?: Columns): string => {
   const { commandId = "" } = metadataSchema.safeParse(event.detail).data?.metadata ?? {};
-  return line(event, `to the bus of ${awsAccount}`, `${event["detail-type"]} ${commandId}`);
+  const text = `${event["detail-type"]} ${commandId}`;
+  return line(event, `to the bus of ${awsAccount}`, text, columns);
 };
 
 const detailSchema = z.object({
@@ -50,24 +87,39 @@ const detailSchema = z.object({
 
 type Data = z.output<typeof detailSchema>["data"];
 
-/** Widths with which a line with a short command id fits 120 columns. */
-const LANE_COLUMNS = 36;
-const COMMAND_COLUMNS = 26;
-
 const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8}([0-9a-f]{4})\b/g;
 
 /** Shortens UUIDs. Generated ids begin with the time, so ids of one minute differ only at the end. */
 const shortened = (text: string): string => text.replace(UUID, "$1…$2");
 
 /** Cuts the beginning, because names of resources differ at the end. */
-const clipped = (text: string): string =>
-  text.length > LANE_COLUMNS ? `…${text.slice(1 - LANE_COLUMNS)}` : text;
+const clipped = (text: string, columns = LANE_COLUMNS): string =>
+  text.length > columns ? `…${text.slice(1 - columns)}` : text;
 
-/** The lane, with its account unless that is the default account of local runs. */
+/** Columns of an account's name in a lane. It is cut at its end, so that the resource has room. */
+const ACCOUNT_COLUMNS = 14;
+
+/** Name of an account, with a colon; empty for the default account of local runs. */
+const accountText = (account: string): string =>
+  account === DEFAULT_ACCOUNT ? "" : `${visibleText(account)}: `;
+
+const resourceText = (parts: readonly string[]): string => {
+  const [kind = "", ...names] = parts.map(decodeURIComponent);
+  return visibleText([kind, names.filter(Boolean).map(shortened).join("/")].join(" "));
+};
+
+/** The lane within `LANE_COLUMNS`; `skyhook status` shows it whole. */
 const laneText = (lane: string): string => {
-  const [account, resource = "", ...parts] = lane.split("/").map(decodeURIComponent);
-  const text = [resource, parts.filter(Boolean).map(shortened).join("/")].join(" ");
-  return clipped(visibleText(account === DEFAULT_ACCOUNT ? text : `${account}: ${text}`));
+  const [account = "", ...parts] = lane.split("/");
+  const whole = accountText(decodeURIComponent(account));
+  const name = whole.length > ACCOUNT_COLUMNS ? `${whole.slice(0, ACCOUNT_COLUMNS - 3)}…: ` : whole;
+  return name + clipped(resourceText(parts), LANE_COLUMNS - name.length);
+};
+
+/** The lane, whole except for shortened UUIDs. */
+const wholeLane = (lane: string): string => {
+  const [account = "", ...parts] = lane.split("/");
+  return accountText(decodeURIComponent(account)) + resourceText(parts);
 };
 
 /** The sender of an event without a lane; `-` for Skyhook's own AWS account. */
@@ -140,36 +192,43 @@ const happened = (detailType: string, data: Data): string => {
   }
 };
 
-const jobEventLine = (time: string, { job, subject, text }: JobLine): string =>
-  [
-    pc.dim(time),
-    job.padEnd(LANE_COLUMNS),
-    pc.bold(clipped(shortened(visibleText(subject))).padEnd(COMMAND_COLUMNS)),
-    text,
-  ].join("  ");
+const WIDE_WIDTHS = [TIME_COLUMNS, LANE_COLUMNS, COMMAND_COLUMNS];
+const NARROW_WIDTHS = [SHORT_TIME_COLUMNS, COMMAND_COLUMNS];
+
+const jobEventLine = (time: string, { job, subject, text }: JobLine, columns: Columns): string => {
+  const name = shortened(visibleText(subject));
+  return isNarrow(columns)
+    ? lineOf([pc.dim(time.slice(0, 8)), `${job} ${pc.bold(name)}`], NARROW_WIDTHS, text, columns)
+    : lineOf([pc.dim(time), job, pc.bold(clipped(name))], WIDE_WIDTHS, text, columns);
+};
 
 /**
  * A line for a published event: time, lane, command, result, duration. An event of a scheduled job has the name of
- * the job and its subject instead of lane and command.
+ * the job and its subject instead of lane and command. A terminal below 120 columns shows the lane only with the
+ * acceptance.
+ * @param columns width of the terminal; undefined: one line of any width
  */
-export const eventLine = (event: BusEvent): string => {
+export const eventLine = (event: BusEvent, columns?: Columns): string => {
   const detail = detailSchema.safeParse(event.detail);
   // The user may have put an event of another format.
-  if (!detail.success) return incomingLine(event);
+  if (!detail.success) return incomingLine(event, columns);
   const { metadata, data } = detail.data;
   const time = visibleText(metadata.time.slice(11, 23));
   const job = jobLineOf(event["detail-type"], data, metadata.account ?? "-");
-  if (job) return jobEventLine(time, job);
+  if (job) return jobEventLine(time, job, columns);
   const command = visibleText(metadata.commandId ?? data.requestedCommandId ?? "-");
   const took =
     data.durationMs === undefined ? "" : pc.dim(` ${(data.durationMs / 1000).toFixed(1)} s`);
-  return [
-    pc.dim(time),
-    (data.lane === undefined ? askerText(event, metadata) : laneText(data.lane)).padEnd(
-      LANE_COLUMNS,
-    ),
-    // Never cut, because `skyhook status` needs the whole id.
-    pc.bold(command.padEnd(COMMAND_COLUMNS)),
-    happened(event["detail-type"], data) + took,
-  ].join("  ");
+  const result = happened(event["detail-type"], data) + took;
+  // The command id is never cut, because `skyhook status` needs it whole.
+  const id = pc.bold(command);
+  if (!isNarrow(columns)) {
+    const lane = data.lane === undefined ? askerText(event, metadata) : laneText(data.lane);
+    return lineOf([pc.dim(time), lane, id], WIDE_WIDTHS, result, columns);
+  }
+  const asker = data.lane === undefined ? askerText(event, metadata) : "-";
+  const where = event["detail-type"] === "CommandAccepted" && data.lane ? wholeLane(data.lane) : "";
+  const more = where || (asker === "-" ? "" : asker);
+  const text = more === "" ? result : `${result}\n${more}`;
+  return lineOf([pc.dim(time.slice(0, 8)), id], NARROW_WIDTHS, text, columns);
 };

@@ -5,6 +5,7 @@ import { type Automation, type AutomationOptions, openAutomation } from "../loca
 import { createClosing } from "../local/closing.ts";
 import { OWNER_ONLY, withDataError } from "../local/data-directory.ts";
 import { createLocalAdmin } from "../local/local-admin.ts";
+import type { BusEvent } from "../local/local-bus.ts";
 import type { Provider } from "../local/provider.ts";
 import { type Demo, planDemo } from "./demo/demo.ts";
 import { demoState } from "./demo/world.ts";
@@ -137,11 +138,17 @@ const planRun = async (
 
 /** Prints published events; without --json also events from and to other AWS accounts. */
 const printEvents = ({ bus, defaultBus, routes }: Automation, isJson: boolean): void => {
-  bus.subscribeToOwn(async (event) => printLine(isJson ? jsonLine(event) : eventLine(event)));
+  bus.subscribeToOwn(async (event) =>
+    printLine(isJson ? jsonLine(event) : (columns) => eventLine(event, columns)),
+  );
   if (isJson) return;
-  bus.subscribeToOthers(async (event) => printLine(incomingLine(event)));
-  defaultBus.subscribe(async (event) => printLine(incomingLine(event)));
-  routes.subscribeToForwarded(async (id, event) => printLine(forwardedLine(id, event)));
+  const printIncoming = async (event: BusEvent) =>
+    printLine((columns) => incomingLine(event, columns));
+  bus.subscribeToOthers(printIncoming);
+  defaultBus.subscribe(printIncoming);
+  routes.subscribeToForwarded(async (id, event) =>
+    printLine((columns) => forwardedLine(id, event, columns)),
+  );
 };
 
 /** Runs until it is stopped, with `--exit` until the end of the demo. */

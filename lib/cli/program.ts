@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { version } from "../../package.json";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { EXIT_STATUSES } from "./exit-code.ts";
+import { fitToTerminal } from "./help.ts";
 import { addExamples, type DeclareVerb } from "./verb.ts";
 
 interface Verb {
@@ -113,19 +114,18 @@ const EXIT_TEXT = [
  * @param isUsed the verbs that also get their arguments, options and actions
  */
 export const createProgram = async (isUsed: (name: string) => boolean): Promise<Command> => {
-  const program = new Command("skyhook")
+  const program = fitToTerminal(new Command("skyhook"))
     .description("Sends commands to a cloud provider's API and follows them to their end.")
     .version(version, "--version", "print the version")
-    .configureHelp({ helpWidth: Math.min(process.stdout.columns ?? 80, 100) })
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "Print the help of a command")
     .exitOverride();
   addExamples(program, [
-    "npx skyhook start                          # Skyhook on this machine, with a demo",
-    "npx skyhook operations                     # operations to send and to read",
-    "npx skyhook operations update-container    # fields of an operation, with limits",
-    "npx skyhook send resume-instance --help    # options of a command",
-    "npx skyhook read get-instance --help       # options of a read",
+    "npx skyhook start                        # Skyhook here, with a demo",
+    "npx skyhook operations                   # operations to send and to read",
+    "npx skyhook operations update-container  # fields of an operation",
+    "npx skyhook send resume-instance --help  # options of a command",
+    "npx skyhook read get-instance --help     # options of a read",
   ]).addHelpText("after", EXIT_TEXT);
   const ports = { clock: createSystemClock(), random: createSystemRandom() };
   for (const { usage, summary, load } of VERBS) {

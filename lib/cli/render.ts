@@ -1,9 +1,8 @@
-import { stripVTControlCharacters } from "node:util";
-import stringWidth from "string-width";
-import wrapAnsi from "wrap-ansi";
 import type { ConfigProblem } from "../config/config-file.ts";
 import type { Problem } from "../contract/problem.ts";
 import type { Log, LogFields } from "../platform/ports/log.ts";
+import type { Environment } from "./environment.ts";
+import { type Columns, layOutTable, type Row, wrapText } from "./layout.ts";
 
 /** Characters that control a terminal, break a line or write from right to left. */
 const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
@@ -24,69 +23,53 @@ export const jsonLine = (value: unknown): string =>
 export const shellWord = (text: string): string =>
   visibleText(/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-export type Row = readonly string[];
-
-/** A table of untrusted texts. Columns are as wide as their widest cell; lines have no trailing spaces. */
-export const tableText = (heads: Row, rows: readonly Row[]): string => {
-  const all = [heads, ...rows.map((row) => row.map(visibleText))];
-  const widths = heads.map((_, column) =>
-    Math.max(...all.map((row) => stringWidth(row[column] ?? ""))),
-  );
-  const lineOf = (row: Row): string =>
-    row
-      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - stringWidth(cell)))
-      .join("  ")
-      .trimEnd();
-  return all.map(lineOf).join("\n");
-};
-
-/** JSON and YAML, where a line break can change the meaning. */
-const DATA = /^\s*[[{#]/;
-/** Lines to copy into a shell. */
-const SHELL = /^\s*(npx |export )/;
-
-/** Indent of continuation lines: the last column of the line, or two columns more than its start. */
-const hangOf = (line: string, columns: number): number => {
-  const plain = stripVTControlCharacters(line);
-  const start = plain.search(/\S/);
-  const gaps = [...plain.matchAll(/(?<=\S) {2,}(?=\S)/g)];
-  const [gap] = gaps.slice(-1);
-  const hang = gap === undefined ? 0 : stringWidth(plain.slice(0, gap.index)) + gap[0].length;
-  return hang > start && hang <= columns / 2 ? hang : start + 2;
-};
-
-const wrapLine = (line: string, columns: number): string => {
-  if (stringWidth(line) <= columns || SHELL.test(stripVTControlCharacters(line))) return line;
-  const hang = hangOf(line, columns);
-  // Continuation lines are wrapped to the width that remains beside their indent.
-  const [first = "", ...rest] = wrapAnsi(line, columns, { trim: false }).split("\n");
-  if (rest.length === 0) return line;
-  const behind = wrapAnsi(rest.join("").trimStart(), columns - hang).split("\n");
-  return [first.trimEnd(), ...behind.map((each) => " ".repeat(hang) + each)].join("\n");
-};
-
 /**
- * Wraps the lines of a text between words, except data and shell commands.
- * @param columns width of the terminal; undefined without a terminal, 0 for an unknown width
+ * The heads and rows of a table of untrusted texts.
+ * @param columns width of the terminal, less the indent that the caller adds
  */
-export const wrapText = (text: string, columns: number | undefined): string =>
-  !columns || DATA.test(text)
-    ? text
-    : text
-        .split("\n")
-        .map((line) => wrapLine(line, columns))
-        .join("\n");
+export const tableRows = (
+  heads: Row,
+  rows: readonly Row[],
+  columns: Columns,
+): readonly string[] => {
+  const visible = rows.map((row) => row.map(visibleText));
+  return layOutTable(heads, visible, columns);
+};
 
-const forStream = (text: string, stream: NodeJS.WriteStream): string =>
-  wrapText(text, stream.isTTY ? stream.columns : undefined);
+/** As `tableRows`, in one text. */
+export const tableText = (heads: Row, rows: readonly Row[], columns: Columns): string =>
+  tableRows(heads, rows, columns).join("\n");
+
+/** Width of a terminal that does not report one. */
+const USUAL_COLUMNS = 80;
+
+/** Width of a stream's terminal; undefined for a file or a pipe. */
+export const columnsOf = (
+  stream: NodeJS.WriteStream,
+  environment: Environment = process.env,
+): Columns =>
+  stream.isTTY ? stream.columns || Number(environment.COLUMNS) || USUAL_COLUMNS : undefined;
+
+/** A text, or a function that lays it out for the width of the terminal. */
+type Text = string | ((columns: Columns) => string);
+
+const forStream = (text: Text, stream: NodeJS.WriteStream): string => {
+  const columns = columnsOf(stream);
+  return wrapText(typeof text === "string" ? text : text(columns), columns);
+};
 
 /** Prints a result on stdout. Everything else goes to stderr, so that pipes get only results. */
-export const printResult = (text: string): void => {
+export const printResult = (text: Text): void => {
   process.stdout.write(`${forStream(text, process.stdout)}\n`);
 };
 
+/** Prints lines for a program on stdout, unchanged at a terminal too. */
+export const printData = (text: string): void => {
+  process.stdout.write(text);
+};
+
 /** Prints a line and resolves when it has left the process, so that a kill cannot lose it. */
-export const printLine = (text: string): Promise<void> =>
+export const printLine = (text: Text): Promise<void> =>
   new Promise((resolve) => {
     process.stdout.write(`${forStream(text, process.stdout)}\n`, () => resolve());
   });

@@ -1,5 +1,6 @@
 import type { Mutation } from "../contract/operation.ts";
 import { MUTATIONS } from "../contract/operations.ts";
+import type { Columns } from "./layout.ts";
 import { tableText, visibleText } from "./render.ts";
 
 /** A reply as JSON, without secrets. */
@@ -77,11 +78,11 @@ const inlineText = (value: Plain): string | undefined => {
 
 const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
 
-const recordLines = (record: PlainRecord): readonly string[] =>
+const recordLines = (record: PlainRecord, columns: Columns): readonly string[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const text = inlineText(value);
     return text === undefined
-      ? [`${visibleText(name)}:`, ...indented(linesOf(value))]
+      ? [`${visibleText(name)}:`, ...indented(linesOf(value, columns && columns - 2))]
       : [`${visibleText(name)}: ${text}`];
   });
 
@@ -89,29 +90,32 @@ const isFlat = (value: Plain): value is { [name: string]: Plain } =>
   isRecord(value) && Object.values(value).every((field) => inlineText(field) !== undefined);
 
 /** A column for each name in any record; a record without the field has an empty cell. */
-const tableLines = (records: readonly PlainRecord[]): readonly string[] => {
+const tableLines = (records: readonly PlainRecord[], columns: Columns): readonly string[] => {
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
   const cellOf = (record: PlainRecord, name: string): string =>
     Object.hasOwn(record, name) ? (inlineText(record[name] ?? null) ?? "") : "";
   const rows = records.map((record) => names.map((name) => cellOf(record, name)));
-  return tableText(names.map(visibleText), rows).split("\n");
+  return tableText(names.map(visibleText), rows, columns).split("\n");
 };
 
-const bulleted = (item: Plain): readonly string[] =>
-  linesOf(item).map((line, at) => (at === 0 ? `- ${line}` : `  ${line}`));
+const bulleted = (item: Plain, columns: Columns): readonly string[] =>
+  linesOf(item, columns && columns - 2).map((line, at) => (at === 0 ? `- ${line}` : `  ${line}`));
 
-const listLines = (items: Plain[]): readonly string[] =>
-  items.length > 0 && items.every(isFlat) ? tableLines(items) : items.flatMap(bulleted);
+const listLines = (items: Plain[], columns: Columns): readonly string[] =>
+  items.length > 0 && items.every(isFlat)
+    ? tableLines(items, columns)
+    : items.flatMap((item) => bulleted(item, columns));
 
-const linesOf = (value: Plain): readonly string[] => {
+const linesOf = (value: Plain, columns: Columns): readonly string[] => {
   const text = scalarText(value);
   if (text !== undefined) return [text];
-  if (Array.isArray(value)) return listLines(value);
-  return isRecord(value) ? recordLines(value) : [];
+  if (Array.isArray(value)) return listLines(value, columns);
+  return isRecord(value) ? recordLines(value, columns) : [];
 };
 
 /**
  * A reply in lines: `name: value`, a table for a list of flat records, indented lines for deeper values. `-` means
  * null, `none` an empty list or object.
  */
-export const replyText = (reply: Plain): string => linesOf(reply).join("\n");
+export const replyText = (reply: Plain, columns?: Columns): string =>
+  linesOf(reply, columns).join("\n");

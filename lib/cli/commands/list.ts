@@ -1,13 +1,23 @@
+import { Option } from "commander";
 import { type ListQuery, type ListRow, listQuerySchema } from "../../admin/list.ts";
 import { problemsOf } from "../../contract/problem.ts";
 import { LOCAL_SENDER } from "../../local/aws-events.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { openCommandAdmin } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import type { Columns } from "../layout.ts";
 import { type FilterFlags, filtersOf, withFilterOptions } from "../list-filters.ts";
 import { watchList } from "../list-watch.ts";
 import { openLiveScreen } from "../live-screen.ts";
-import { jsonLine, printLine, printNote, printResult, shellWord, tableText } from "../render.ts";
+import {
+  columnsOf,
+  jsonLine,
+  printLine,
+  printNote,
+  printResult,
+  shellWord,
+  tableText,
+} from "../render.ts";
 import { stopSignal } from "../stop-signal.ts";
 import {
   addExamples,
@@ -38,6 +48,7 @@ const statusText = ({ status, reason }: ListRow): string =>
 export const listText = (
   { rows, cursor }: { readonly rows: readonly ListRow[]; readonly cursor?: string | undefined },
   own: string | undefined,
+  columns?: Columns,
 ): string => {
   if (rows.length === 0) return cursor === undefined ? "no commands" : "no commands on this page";
   const areOwn = rows.every(({ sender }) => sender === own);
@@ -49,7 +60,7 @@ export const listText = (
     row.id,
   ]);
   const heads = ["accepted", "status", "operation", ...(areOwn ? [] : ["sender"]), "id"];
-  return tableText(heads, cells);
+  return tableText(heads, cells, columns);
 };
 
 /** @throws ExitError that names the first wrong flag */
@@ -110,7 +121,7 @@ const printChanges = async (flags: ListFlags, clock: Clock, signal: AbortSignal)
   }
 };
 
-/** Lines of the screen besides those of the rows: a title, the head of the table, a note. */
+/** Lines of the screen besides those of the rows: a title, a note, the head of the table. */
 const FRAME_LINES = 4;
 
 /** Shows the newest rows until Ctrl-C, and leaves them in the terminal. */
@@ -121,17 +132,20 @@ const showLive = async (flags: ListFlags, clock: Clock, signal: AbortSignal): Pr
   const screen = openLiveScreen(process.stdout);
   signal.addEventListener("abort", screen.leave, { once: true });
   const title = `skyhook list, every ${everySeconds(flags)} s; Ctrl-C ends`;
-  let text = "";
+  let shown: readonly ListRow[] | undefined;
   try {
     for await (const check of watchList(checks)) {
-      if (check.kind === "rows") text = listText(check, ownSender(flags));
+      if (check.kind === "rows") shown = check.rows;
       const note = check.kind === "lost" ? `connection lost, tries again: ${check.why}` : "";
-      screen.draw([title, "", ...text.split("\n"), note]);
+      const text = listText({ rows: shown ?? [] }, ownSender(flags), columnsOf(process.stdout));
+      screen.draw([title, note, ...text.split("\n")]);
     }
   } finally {
     screen.leave();
   }
-  if (text !== "") printResult(text);
+  if (!shown) return;
+  const rows = shown;
+  printResult((columns) => listText({ rows }, ownSender(flags), columns));
 };
 
 const watch = async (flags: ListFlags, clock: Clock): Promise<ExitCode> => {
@@ -156,7 +170,7 @@ ${stageRights("dynamodb:Query on the index list of the table skyhook-STAGE-ledge
 export const declareList: DeclareVerb = (command, { clock }) => {
   addExamples(
     withFilterOptions(command.description(DESCRIPTION))
-      .option("--limit <n>", "rows at most, up to 500", "50")
+      .addOption(new Option("--limit <n>", "rows at most, up to 500").default("50", "50"))
       .option("--cursor <text>", "begin where the page before ended")
       .option("--watch", "show the list until Ctrl-C, and each change")
       .option("--json", "print one JSON object a line")
@@ -173,7 +187,7 @@ export const declareList: DeclareVerb = (command, { clock }) => {
       if (flags.watch) return watch(flags, clock);
       const page = await (await openList(flags, clock))(queryOf(flags, clock));
       if (flags.json) for (const row of page.rows) printResult(jsonLine(row));
-      else printResult(listText(page, ownSender(flags)));
+      else printResult((columns) => listText(page, ownSender(flags), columns));
       if (page.cursor !== undefined) {
         printNote(`more: the same with --cursor ${shellWord(page.cursor)}`);
       }

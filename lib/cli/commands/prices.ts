@@ -1,111 +1,54 @@
-import type { Command } from "commander";
-import type { PriceTotal } from "../../jobs/prices/change.ts";
-import type { PriceChangeView, PriceView, ReadingView } from "../../jobs/prices/memory.ts";
+import { type Command, Option } from "commander";
+import { changesCsv, historyCsv, priceListCsv } from "../../jobs/prices/price-csv.ts";
 import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
-import { jsonLine, printResult, type Row, tableText, visibleText } from "../render.ts";
+import type { Columns } from "../layout.ts";
+import { priceChangesText, priceHistoryText, priceListText } from "../price-text.ts";
+import { jsonLine, printData, printResult, visibleText } from "../render.ts";
+import { drawsBlocks } from "../sparkline.ts";
 import { instantOf } from "../time-flag.ts";
 import { addExamples, type DeclareVerb, ending, endpointOption } from "../verb.ts";
-
-/** Categories listed below one change; further ones are counted. */
-const MAX_CATEGORIES = 8;
-
-/** A time to the second, because runs are minutes apart. */
-const timeText = (iso: string): string => iso.replace(/\.\d+Z$/, "Z");
-
-const amountText = (amount: string | null): string => amount ?? "-";
-
-/** `before → after`, or one amount if they are equal. */
-const stepText = (before: string | null, after: string | null): string =>
-  before === after ? amountText(after) : [before, after].map(amountText).join(" → ");
-
-const totalCells = ({ per_hour, per_month, currency }: PriceTotal): Row =>
-  [per_hour, per_month, currency].map(amountText);
-
-const runText = ({ outcome, problem }: PriceView["lastRun"]): string =>
-  problem === null ? outcome : `${outcome}: ${problem}`;
-
-/** A line for each watched item: its latest price and the result of its last run. */
-export const priceListText = (prices: readonly PriceView[]): string => {
-  if (prices.length === 0) return "no prices yet";
-  const rows = prices.map(({ name, kind, latest, lastRun }) => [
-    name,
-    kind,
-    ...(latest
-      ? [...totalCells(latest.total), latest.status, timeText(latest.lastSeenAt)]
-      : ["-", "-", "-", "-", "-"]),
-    timeText(lastRun.bucket),
-    runText(lastRun),
-  ]);
-  const heads = ["name", "kind", "hour", "month", "currency", "status", "last seen", "run", ""];
-  return tableText(heads, rows);
-};
-
-/** A line for each stored reading, in the given order. */
-export const priceHistoryText = (readings: readonly ReadingView[]): string => {
-  if (readings.length === 0) return "no readings yet";
-  const rows = readings.map(({ number, readAt, lastSeenAt, total, status }) => [
-    String(number),
-    timeText(readAt),
-    timeText(lastSeenAt),
-    ...totalCells(total),
-    status,
-  ]);
-  return tableText(["number", "read", "last seen", "hour", "month", "currency", "status"], rows);
-};
-
-const categoryLines = ({ categories }: PriceChangeView): readonly string[] => {
-  const more = categories.length - MAX_CATEGORIES;
-  return [
-    ...categories
-      .slice(0, MAX_CATEGORIES)
-      .map(({ category, before, after }) =>
-        visibleText(`    ${category}: ${stepText(before, after)}`),
-      ),
-    ...(more > 0 ? [`    and ${more} more`] : []),
-  ];
-};
-
-/** A line for each change, with the changed categories below. */
-export const priceChangesText = (changes: readonly PriceChangeView[]): string => {
-  if (changes.length === 0) return "no changes";
-  const rows = changes.map(({ readAt, name, percent, before, after }) => [
-    timeText(readAt),
-    name,
-    percent === null ? "-" : `${percent} %`,
-    stepText(before.per_hour, after.per_hour),
-    stepText(before.per_month, after.per_month),
-    stepText(before.currency, after.currency),
-  ]);
-  const heads = ["read", "name", "change", "hour", "month", "currency"];
-  const [headLine = "", ...lines] = tableText(heads, rows).split("\n");
-  const entries = lines.flatMap((line, index) => {
-    const change = changes[index];
-    return change ? [line, ...categoryLines(change)] : [line];
-  });
-  return [headLine, ...entries].join("\n");
-};
 
 interface PriceFlags {
   readonly endpoint?: string;
   readonly json?: boolean;
+  readonly csv?: boolean;
 }
 
 const gatewayOf = ({ endpoint }: PriceFlags): GatewayClient =>
   createGatewayClient(runAddress(endpoint));
 
-const print = <T>(views: T, { json }: PriceFlags, text: (views: T) => string): ExitCode => {
-  printResult(json ? jsonLine(views) : text(views));
+/** The forms of an answer besides JSON. */
+interface Forms<T> {
+  csv(views: T): string;
+  text(views: T, columns: Columns): string;
+}
+
+const print = <T>(views: T, { json, csv }: PriceFlags, forms: Forms<T>): ExitCode => {
+  if (csv) printData(forms.csv(views));
+  else printResult(json ? jsonLine(views) : (columns) => forms.text(views, columns));
   return EXIT.ok;
 };
 
+const noSuchPrice = (name: string): ExitError =>
+  new ExitError(
+    EXIT.refused,
+    `no prices of ${visibleText(name)}: the watchlist never had an item of this name; list the items: npx skyhook prices list`,
+  );
+
+const HISTORY_DESCRIPTION = `Lists the readings of one item, the newest first. A reading is stored when the price differs from the one before; "last seen" is the last run that read the same price.
+
+At a terminal, a line of blocks shows the price over time. --csv prints exact decimals, a line for each reading, and marks text that a spreadsheet would calculate with an apostrophe.`;
+
 export const declarePrices: DeclareVerb = (prices, { clock }) => {
-  const addSub = (usage: string, description: string): Command =>
+  const addSub = (usage: string, summary: string, description = summary): Command =>
     prices
       .command(usage)
+      .summary(summary)
       .description(description)
       .option("--json", "print JSON")
+      .addOption(new Option("--csv", "print CSV for a spreadsheet").conflicts("json"))
       .addOption(endpointOption());
 
   prices.description(
@@ -114,21 +57,26 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
   addExamples(prices, [
     "npx skyhook prices list",
     "npx skyhook prices history web-server",
+    "npx skyhook prices history web-server --csv > web-server.csv",
     "npx skyhook prices changes --since 7d",
   ]);
   addSub("list", "List the watched items with their latest prices").action(
     ending(async (flags: PriceFlags) =>
-      print(await gatewayOf(flags).prices(), flags, priceListText),
+      print(await gatewayOf(flags).prices(), flags, { csv: priceListCsv, text: priceListText }),
     ),
   );
-  addSub("history <name>", "List the readings of one item, newest first").action(
+  addSub(
+    "history <name>",
+    "List the readings of one item, newest first",
+    HISTORY_DESCRIPTION,
+  ).action(
     ending(async (name: string, flags: PriceFlags) => {
       const history = await gatewayOf(flags).priceHistory(name);
-      if (history) return print(history, flags, priceHistoryText);
-      throw new ExitError(
-        EXIT.refused,
-        `no prices of ${visibleText(name)}: the watchlist never had an item of this name; list the items: npx skyhook prices list`,
-      );
+      if (!history) throw noSuchPrice(name);
+      return print(history, flags, {
+        csv: (readings) => historyCsv(name, readings),
+        text: (readings, columns) => priceHistoryText(readings, columns, drawsBlocks(process.env)),
+      });
     }),
   );
   addSub("changes", "List price changes, newest first")
@@ -137,7 +85,7 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
       ending(async (flags: PriceFlags & { readonly since: string }) => {
         const gateway = gatewayOf(flags);
         const changes = await gateway.priceChanges(instantOf("--since", flags.since, clock));
-        return print(changes, flags, priceChangesText);
+        return print(changes, flags, { csv: changesCsv, text: priceChangesText });
       }),
     );
 };

@@ -57,7 +57,7 @@ const addOperation = (read: Command, operation: Read, clock: Clock): void => {
         const provider = connectProvider(flags, clock);
         const request = requestOf(operation, input());
         const reply = plainReply(await provider.read(provider.client.call(operation, request)));
-        printResult(flags.json ? jsonLine(reply) : replyText(reply));
+        printResult(flags.json ? jsonLine(reply) : (columns) => replyText(reply, columns));
         return EXIT.ok;
       }),
     );

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import pc from "picocolors";
 import * as z from "zod";
 import { duration } from "../../config/values.ts";
@@ -263,7 +263,12 @@ const addCommonOptions = (command: Command): Command =>
     .option("--dry-run", "run every check, and record the request instead of sending it")
     .option("--wait", "wait for the end of the command (default: for its acceptance, at most 2 s)")
     .option("--no-wait", "do not wait for acceptance")
-    .option("--wait-seconds <n>", "longest wait with --wait, seconds", DEFAULT_WAIT_SECONDS)
+    .addOption(
+      new Option("--wait-seconds <n>", "longest wait with --wait, seconds").default(
+        DEFAULT_WAIT_SECONDS,
+        DEFAULT_WAIT_SECONDS,
+      ),
+    )
     .option("--json", "print JSON");
 
 const DESCRIPTION = `Sends a command to a running Skyhook. Without --wait it waits until the request is accepted or rejected, at most 2 seconds.
@@ -277,7 +282,8 @@ export const declareSend: DeclareVerb = (send, ports) => {
   addExamples(send.usage("<operation> [options]").description(DESCRIPTION), [
     "npx skyhook send update-policy --project-id 1234567 --region-id 76 \\",
     "    --policy-id 1 --status active --wait",
-    "npx skyhook send create-router --project-id 1234567 --region-id 76 --body @router.json",
+    "npx skyhook send create-router --project-id 1234567 --region-id 76 \\",
+    "    --body @router.json",
     "npx skyhook send update-policy --help    # fields of one operation",
   ]);
   for (const operation of COMMANDED) {

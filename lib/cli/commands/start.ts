@@ -14,8 +14,8 @@ Skyhook reads the accounts, reactions, thresholds and watchlist files again when
 export const declareStart: DeclareVerb = (command, ports) => {
   addExamples(command.description(DESCRIPTION), [
     "npx skyhook start",
-    "npx skyhook start --exit                      # end with status 0 if the demo succeeds",
-    "npx skyhook start --json --data ~/skyhook     # events as JSON lines, state on disk",
+    "npx skyhook start --exit                  # status 0 if the demo succeeds",
+    "npx skyhook start --json --data ~/skyhook # events as JSON, state on disk",
     "npx skyhook start --accounts accounts.yaml --reactions reactions.yaml",
     "npx skyhook start --base-url https://api.example.com --data ~/skyhook",
   ])

@@ -6,6 +6,7 @@ import {
   withCommandOptions,
 } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import type { Columns } from "../layout.ts";
 import {
   jsonLine,
   printResult,
@@ -42,7 +43,7 @@ const tookText = ({ startedAt, endedAt, disposition }: History[number]): string 
     ? "-"
     : `${((Date.parse(endedAt) - Date.parse(startedAt)) / 1000).toFixed(1)} s`;
 
-const historyLines = (history: History): readonly string[] => {
+const historyLines = (history: History, columns: Columns): readonly string[] => {
   if (history.length === 0) return [];
   const shown = history.slice(-MAX_ATTEMPTS_SHOWN);
   const earlier = history.length - shown.length;
@@ -52,7 +53,8 @@ const historyLines = (history: History): readonly string[] => {
     tookText(attempt),
     resultText(attempt),
   ]);
-  const table = tableText(["attempt", "sent", "duration", "result"], rows).split("\n");
+  const heads = ["attempt", "sent", "duration", "result"];
+  const table = tableText(heads, rows, columns && columns - 2).split("\n");
   return [
     ...table.map((line) => `  ${line}`),
     ...(earlier > 0 ? [`  and ${earlier} earlier; --json lists all`] : []),
@@ -61,10 +63,10 @@ const historyLines = (history: History): readonly string[] => {
 
 type Events = NonNullable<CommandState["events"]>;
 
-const eventLines = (events: Events): readonly string[] => {
+const eventLines = (events: Events, columns: Columns): readonly string[] => {
   if (events.length === 0) return [];
   const rows = events.map(({ type, time, id }) => [type, toTheSecond(time), id]);
-  const table = tableText(["event", "time", "id"], rows).split("\n");
+  const table = tableText(["event", "time", "id"], rows, columns && columns - 2).split("\n");
   const waiting = events.filter(({ state }) => state === "waiting").map(({ type }) => type);
   return [
     ...table.map((line) => `  ${line}`),
@@ -169,11 +171,14 @@ const rejectionLines = ({ rejections = [] }: RequestState): readonly string[] =>
     ];
   });
 
-const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): string => {
+const rejectionText = (
+  state: Extract<RequestState, { kind: "rejected" }>,
+  columns: Columns,
+): string => {
   const lines = [
     ...moreProblems(state).map((line) => `  ${line}`),
     `  ${rejectedLine(state)}`,
-    ...eventLines(state.events ?? []),
+    ...eventLines(state.events ?? [], columns),
     ...rejectionLines(state),
   ];
   return [stateText(state), ...lines.map(visibleText)].join("\n");
@@ -184,8 +189,13 @@ const rejectionText = (state: Extract<RequestState, { kind: "rejected" }>): stri
  * @param flags options that lead the next call to the same command
  * @param placeFlags options that lead it to the same Skyhook, without a sender
  */
-export const reportText = (state: RequestState, flags: string, placeFlags = flags): string => {
-  if (state.kind === "rejected") return rejectionText(state);
+export const reportText = (
+  state: RequestState,
+  flags: string,
+  placeFlags = flags,
+  columns?: Columns,
+): string => {
+  if (state.kind === "rejected") return rejectionText(state, columns);
   const { acceptedAt, endedAt, history = [], events = [], personCan = [] } = state;
   const ended = endedAt === undefined ? "" : `, ended ${endedAt}`;
   const lines = [
@@ -193,8 +203,8 @@ export const reportText = (state: RequestState, flags: string, placeFlags = flag
     ...operatorLines(state),
     ...waitsForLines(state),
     ...pauseLines(state, placeFlags),
-    ...historyLines(history),
-    ...eventLines(events),
+    ...historyLines(history, columns),
+    ...eventLines(events, columns),
     ...rejectionLines(state),
     ...personCan.map((act) => `  next: ${nextText(act, state, flags)}`),
   ];
@@ -216,8 +226,9 @@ export const showStatus = async (
     );
   }
   const { sender: _, ...place } = flags;
-  const text = () => reportText(state, sameTargetFlags(flags), sameTargetFlags(place));
-  printResult(flags.json ? jsonLine(state) : text());
+  const text = (columns: Columns) =>
+    reportText(state, sameTargetFlags(flags), sameTargetFlags(place), columns);
+  printResult(flags.json ? jsonLine(state) : text);
   return exitCodeOf(state);
 };
 

@@ -1,11 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import {
-  priceChangesText,
-  priceHistoryText,
-  priceListText,
-} from "../../../lib/cli/commands/prices.ts";
 import { eventLine, forwardedLine, incomingLine } from "../../../lib/cli/event-line.ts";
+import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/cli/price-text.ts";
 import { jsonLine } from "../../../lib/cli/render.ts";
 import { stateText } from "../../../lib/cli/request-state.ts";
 import { createInvocationLog } from "../../../lib/platform/lambda/powertools.ts";

@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { terminalLog, wrapText } from "../../../lib/cli/render.ts";
+import { wrapText } from "../../../lib/cli/layout.ts";
+import { terminalLog } from "../../../lib/cli/render.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -92,18 +93,32 @@ describe("a text for a terminal of 80 columns", () => {
   test.each([
     ["JSON", `{"a":"${"b ".repeat(60)}"}`],
     ["a YAML file", `# ${"b ".repeat(60)}\n\nprune: false`],
-    ["a command to copy", `  npx skyhook send update-policy ${"--flag value ".repeat(8)}`],
     ["a setting to copy", `  export SKYHOOK_API_KEY='${"x".repeat(90)}'`],
     ["a word that is longer", "x".repeat(100)],
   ])("leaves %s unchanged", (_what, text) => {
     expect(wrapText(text, 80)).toBe(text);
   });
 
+  test("keeps a command to copy one command, with quoted words whole", () => {
+    const guards = `'[{"key":"paid by", "equals":"it'\\''s me"}]'`;
+    const line = `  npx skyhook send update-policy --project-id 1234567 --region-id 76 --guards ${guards} --wait`;
+
+    expect(wrapped(line)).toEqual([
+      "  npx skyhook send update-policy --project-id 1234567 --region-id 76 --guards \\",
+      `      ${guards} --wait`,
+    ]);
+  });
+
+  test("leaves a long word whole, in a line of its own", () => {
+    const id = "x".repeat(100);
+
+    expect(wrapped(`  ${id} succeeded`)).toEqual([`  ${id}`, "    succeeded"]);
+    expect(wrapped(`  command ${id}`)).toEqual(["  command", `    ${id}`]);
+  });
+
   test("is not wrapped without a terminal", () => {
     const line = "a word ".repeat(30);
 
     expect(wrapText(line, undefined)).toBe(line);
-    // A terminal that does not know its size says 0.
-    expect(wrapText(line, 0)).toBe(line);
   });
 });

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  priceChangesText,
-  priceHistoryText,
-  priceListText,
-} from "../../../lib/cli/commands/prices.ts";
+import { priceChangesText, priceHistoryText, priceListText } from "../../../lib/cli/price-text.ts";
 import type { PriceChangeView, PriceView, ReadingView } from "../../../lib/jobs/prices/memory.ts";
 
 const latest = {
@@ -47,16 +43,16 @@ describe("the list of prices as text", () => {
     };
 
     expect(priceListText([web, failed]).split("\n")).toEqual([
-      "name               kind         hour      month     currency  status  last seen             run",
-      "web                instance     0.041886  30.15792  EUR       show    2026-01-02T00:00:03Z  2026-01-02T00:00:00Z  unchanged",
-      "cluster-of-nobody  k8s_cluster  -         -         -         -       -                     2026-01-02T00:00:00Z  failed: 404 not-found",
+      "name               kind         hour      month     currency  status  last seen             last run",
+      "web                instance     0.041886  30.15792  EUR       show    2026-01-02T00:00:03Z  unchanged",
+      "cluster-of-nobody  k8s_cluster  -         -         -         -       -                     failed at 2026-01-02T00:00:00Z: 404 not-found",
     ]);
   });
 
   it("escapes control characters in the provider's text", () => {
     const lastRun = { ...web.lastRun, outcome: "failed", problem: "a\u001b[2Jb\nc" } as const;
 
-    expect(priceListText([{ ...web, lastRun }])).toMatch(/failed: a\\u001b\[2Jb\\u000ac$/);
+    expect(priceListText([{ ...web, lastRun }])).toMatch(/failed at \S+: a\\u001b\[2Jb\\u000ac$/);
   });
 
   it("reports an empty list", () => {
@@ -78,10 +74,50 @@ describe("the history of a price as text", () => {
     ];
 
     expect(priceHistoryText(readings).split("\n")).toEqual([
-      "number  read                  last seen             hour      month     currency  status",
-      "2       2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  0.041886  30.15792  EUR       show",
-      "1       2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  -         -         -         error",
+      "no.  read                  last seen             hour      month     currency  status",
+      "2    2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  0.041886  30.15792  EUR       show",
+      "1    2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  -         -         -         error",
     ]);
+  });
+
+  const readingOf = (number: number, day: number, per_month: string | null): ReadingView => ({
+    ...latest,
+    number,
+    readAt: `2026-01-${String(day).padStart(2, "0")}T00:00:00.000Z`,
+    lastSeenAt: `2026-01-${String(day + 1).padStart(2, "0")}T00:00:00.000Z`,
+    status: per_month === null ? "hide" : "show",
+    total: { currency: "EUR", per_hour: null, per_month },
+    amounts: {},
+  });
+
+  it("begins with a line of blocks at a terminal, with the exact range", () => {
+    const readings = [readingOf(3, 9, "10.5"), readingOf(2, 5, null), readingOf(1, 1, "9.75")];
+
+    const lines = priceHistoryText(readings, 80, true).split("\n");
+
+    expect(lines.slice(0, 3)).toEqual([
+      `${"▁".repeat(27)}${" ".repeat(26)}${"█".repeat(7)}`,
+      "lowest 9.75, highest 10.5 EUR a month",
+      "",
+    ]);
+    expect(lines).toHaveLength(7);
+  });
+
+  it("compares amounts as decimals, and only those of one currency", () => {
+    const dollars = { ...readingOf(1, 1, "1"), total: { ...latest.total, currency: "USD" } };
+    const readings = [readingOf(3, 9, "9"), readingOf(2, 5, "10"), dollars];
+
+    expect(priceHistoryText(readings, 80, true)).toContain("lowest 9, highest 10 EUR a month");
+  });
+
+  it.each([
+    ["without a terminal", undefined, true, 2],
+    ["at a terminal without blocks", 80, false, 2],
+    ["for one reading", 80, true, 1],
+  ])("is only the table %s", (_case, columns, isDrawn, count) => {
+    const readings = [readingOf(2, 5, "10"), readingOf(1, 1, "9")].slice(0, count);
+
+    expect(priceHistoryText(readings, columns, isDrawn)).toMatch(/^no\. {2}read/);
   });
 
   it("reports an empty list", () => {

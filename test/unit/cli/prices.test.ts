@@ -44,9 +44,9 @@ describe("skyhook prices", () => {
 
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
     expect(shown(ended.stdout)).toEqual([
-      "name  kind  hour  month  currency  status  last seen  run",
-      "ddos  ddos  0.08333333333333333  60  EUR  show  TIME  TIME  first",
-      expect.stringMatching(/^nowhere {2}ddos( {2}-){5} {2}TIME {2}failed: get-ddos-price: 404/),
+      "name  kind  hour  month  currency  status  last seen  last run",
+      "ddos  ddos  0.08333333333333333  60  EUR  show  TIME  first",
+      expect.stringMatching(/^nowhere {2}ddos( {2}-){5} {2}failed at TIME: get-ddos-price: 404/),
     ]);
   });
 
@@ -54,9 +54,23 @@ describe("skyhook prices", () => {
     const ended = await prices("history", "ddos");
 
     expect(shown(ended.stdout)).toEqual([
-      "number  read  last seen  hour  month  currency  status",
+      "no.  read  last seen  hour  month  currency  status",
       "1  TIME  TIME  0.08333333333333333  60  EUR  show",
     ]);
+  });
+
+  it.concurrent("prints CSV for a spreadsheet", async () => {
+    const history = await prices("history", "ddos", "--csv");
+    const listed = await prices("list", "--csv");
+    const changes = await prices("changes", "--since", "1h", "--csv");
+    const both = await prices("list", "--csv", "--json");
+
+    expect(history.stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")).toBe(
+      "name,number,kind,read_at,last_seen_at,status,currency,per_hour,per_month\r\nddos,1,ddos,TIME,TIME,show,EUR,0.08333333333333333,60\r\n",
+    );
+    expect(listed.stdout.split("\r\n")[2]).toMatch(/^nowhere,ddos,,,,,,,.*,failed,get-ddos-price/);
+    expect(changes.stdout).toMatch(/^name,kind,number,[a-z_,]+per_month_after\r\n$/);
+    expect(both).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
   it.concurrent("prints JSON for scripts", async () => {

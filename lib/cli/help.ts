@@ -1,0 +1,34 @@
+import { type Command, Help } from "commander";
+import stringWidth from "string-width";
+import { wrapText } from "./layout.ts";
+import { columnsOf } from "./render.ts";
+
+/** Wider lines of prose are hard to read. */
+const MAX_COLUMNS = 100;
+const USUAL_COLUMNS = 80;
+const INDENT = "  ";
+const GAP = 2;
+
+/** Puts a description below its option where one of its words, such as a path, does not fit beside it. */
+const formatItem = (term: string, termWidth: number, description: string, help: Help): string => {
+  const columns = help.helpWidth ?? USUAL_COLUMNS;
+  const room = columns - INDENT.length - termWidth - GAP;
+  const words = description.split(/\s/).map((word) => stringWidth(word));
+  if (Math.max(...words) <= room) {
+    return Help.prototype.formatItem.call(help, term, termWidth, description, help);
+  }
+  const indent = INDENT.repeat(3);
+  const lines = help.boxWrap(description, columns - indent.length).split("\n");
+  return [INDENT + term, ...lines.map((line) => indent + line)].join("\n");
+};
+
+/** Fits the help and the usage errors of a program to the terminal, for all its subcommands too. */
+export const fitToTerminal = (program: Command): Command =>
+  program
+    .configureHelp({
+      helpWidth: Math.min(columnsOf(process.stdout) ?? USUAL_COLUMNS, MAX_COLUMNS),
+      formatItem,
+    })
+    .configureOutput({
+      outputError: (text, write) => write(wrapText(text, columnsOf(process.stderr))),
+    });
